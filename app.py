@@ -4,11 +4,11 @@ from functools import partial
 
 from chalice.app import Chalice
 
-from chalicelib.api.boundary import Boundary
-from chalicelib.api.boundary_deps import boundary_deps
-from chalicelib.api.lazy_routes import LazyRoutes, routes_of
-from chalicelib.api.router import Router, finish_app
-from chalicelib.monitors.entry import monitors
+from chalicelib.api.framework.boundary import Boundary
+from chalicelib.api.framework.boundary_deps import boundary_deps
+from chalicelib.api.framework.lazy_routes import LazyRoutes, routes_of
+from chalicelib.api.framework.router import Router, finish_app
+from chalicelib.schedules.entry import schedules
 from chalicelib.workers.entry import workers
 
 API = "/api/v1"
@@ -25,12 +25,12 @@ ROUTE_MODULES = {
     "alerts": ("alerts", "alert-rules", "notification-channels"),
     "events": ("events",),
 }
-"""The route modules of `chalicelib.api`, each with the first segments of its paths. See `LazyRoutes`."""
+"""The route modules of `chalicelib.api.routes`, each with the first segments of its paths. See `LazyRoutes`."""
 
 
 def health() -> Router:
     """Health and readiness."""
-    from chalicelib.api.health import health_routes
+    from chalicelib.api.routes.health import health_routes
     from chalicelib.wiring import services
 
     return health_routes(lambda: services().ready())
@@ -38,8 +38,8 @@ def health() -> Router:
 
 def docs() -> Router:
     """The documentation of every route."""
-    from chalicelib.api.documentation.docs import TITLE, docs_routes
-    from chalicelib.api.documentation.openapi import document
+    from chalicelib.api.framework.openapi import document
+    from chalicelib.api.routes.docs import TITLE, docs_routes
 
     return docs_routes(lambda: document(lazy_routes, title=TITLE, version=VERSION))
 
@@ -53,6 +53,6 @@ lazy_routes.declare("", ("internal",), partial(routes_of, "access", "internal_ro
 lazy_routes.declare("", ("health", "ready"), health)
 lazy_routes.declare("", ("metrics",), partial(routes_of, "alerts", "metrics_routes"))
 lazy_routes.declare("", ("docs", "openapi.json"), docs)
-app.register_blueprint(monitors)
+app.register_blueprint(schedules)
 app.register_blueprint(workers)
 finish_app(app, boundary, lazy_routes.candidates)

@@ -1,4 +1,4 @@
-"""The errors that Headgate raises on purpose. None of them knows HTTP: `api/errors.py` maps them to statuses.
+"""The errors that Headgate raises on purpose. None of them knows HTTP: `api/framework/errors.py` maps them to statuses.
 
 HeadgateError(code, message, details)
 ├── Malformed               the body is not the JSON that the contract allows
@@ -19,7 +19,9 @@ HeadgateError(code, message, details)
 ├── Unavailable             an external system cannot be reached; nothing was changed there
 ├── StoreRefused            one of our own tables refuses a write for good: nothing was written
 ├── StoreUnavailable        one of our own tables, queues or keys does not answer; what it did is unknown
-│   └── SecretMismatch      a sealed secret is not the one that its resource lists
+│   ├── SecretMismatch      a sealed secret is not the one that its resource lists
+│   └── StoreBusy           one of our own tables refuses for now; nothing was written
+│       └── Contention      because another write of the same row was running, each time
 └── TimedOut                an external system did not answer in time; whether it acted is *unknown*
 
 `message` is a sentence for people: what is wrong and what to do. It is ours, never an external system's text.
@@ -155,6 +157,22 @@ class StoreRefused(HeadgateError):
 
 class StoreUnavailable(HeadgateError):
     """One of our own tables, queues or keys does not answer. What it did with the last write is unknown."""
+
+
+class StoreBusy(StoreUnavailable):
+    """One of our own tables has refused a call for now, again and again. Nothing was written by that call."""
+
+    default_code = "TRY_AGAIN"
+    retry_after_seconds = 1
+
+    def __init__(
+        self, message: str = "Headgate's store is busy. Wait as long as Retry-After says, then repeat."
+    ) -> None:
+        super().__init__(message)
+
+
+class Contention(StoreBusy):
+    """Each time another write of the same row was running (DynamoDB: TransactionConflict). No condition was refused."""
 
 
 class SecretMismatch(StoreUnavailable):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from chalicelib.kit.hosts import is_protected
 from chalicelib.kit.masking import Secret
-from chalicelib.kit.urls import is_protected
 
 _ROLES = ("Admin", "Ops", "Viewer")
 
@@ -36,7 +36,7 @@ class OidcSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Typed settings. The variable of a field is `HEADGATE_` and its name in capitals; the README lists them all.
+    """Typed settings. The variable of a field is `HEADGATE_` and its name in capitals: `infra/docs/configuration.md`.
 
     `service_credential_hash` are SHA-256, in hex: a function's environment can be read by more people than may read
     secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.

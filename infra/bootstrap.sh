@@ -1,13 +1,14 @@
 # shellcheck shell=bash
 # Makes .headgate/venv, the Python environment of infra/run and infra/test. To be sourced from the project's root.
 #
-#   headgate_bootstrap run     returns when .headgate/venv has what running needs (infra/requirements-run.txt);
-#   headgate_bootstrap test    and what testing needs besides (tests/requirements.txt, which holds all of the former);
-#                              either exits 2, saying why, when it cannot be made
+#   headgate_bootstrap run     returns when .headgate/venv has the packages of infra/requirements-run.txt
+#   headgate_bootstrap test    the same with tests/requirements.txt, which contains all of the former
+#
+# Both print the reason and exit with 2 when the environment cannot be made.
 #
 # The environment is keyed by the interpreter's version and the lock file: a stamp in it holds that key, and packages are
-# installed only when no fitting key is there. Two runs at once: the second waits for the first. A run that was
-# interrupted leaves a marker behind, and the next one begins from nothing.
+# installed only when the key differs. Of two runs at once the second waits for the first. An interrupted run leaves
+# a marker, and the next run starts with an empty environment.
 
 HEADGATE_VENV=.headgate/venv
 HEADGATE_RUN_LOCK=infra/requirements-run.txt
@@ -76,8 +77,8 @@ headgate_venv_is() {
     return 1
 }
 
-# Says every two seconds how far pip has come, as its log $1 shows, while the process $2 is there: background jobs of a
-# script do not hear Ctrl-C.
+# Prints the progress of pip every two seconds, from its log $1, as long as the process $2 runs: background jobs of a
+# script do not receive Ctrl-C.
 headgate_tick() {
     local began=$SECONDS total
     total=$(grep -c -E '^[A-Za-z0-9].*==' "$HEADGATE_LOCK_FILE")

@@ -1,4 +1,4 @@
-"""The queues that carry work: SQS, or anything that speaks its protocol."""
+"""The queues of work: SQS, or a service with its protocol."""
 
 import json
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ DESTINATION_CHECKS, NOTIFICATIONS = "destination-checks", "notifications"
 
 
 class Queues:
-    """Sends messages. A message only wakes a worker; the row that it names is the truth."""
+    """Sends messages. A message has only the id of a row: the worker reads the work from the row."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._urls: dict[str, str] = {}
 
     def send(self, queue: str, body: Mapping[str, str], *, delay_seconds: int = 0) -> None:
-        """Put a message on a queue. Raises StoreUnavailable."""
+        """Raises StoreUnavailable."""
         delay = min(delay_seconds, MAX_DELAY_SECONDS)
         try:
             _client().send_message(QueueUrl=self._url(queue), MessageBody=json.dumps(dict(body)), DelaySeconds=delay)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from chalicelib.domain.timing import REQUEST
 from chalicelib.errors import VersionMismatch
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
@@ -81,7 +82,7 @@ class RequestContext:
     actor: Actor
     correlation_id: str
     source_address: str = ""
-    deadline: Deadline = field(default_factory=lambda: Deadline.after(20))
+    deadline: Deadline = field(default_factory=lambda: Deadline.after(REQUEST.total_seconds()))
     request_key: str | None = None
     if_match: int | None = None
 

@@ -5,35 +5,10 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 
+from chalicelib.domain.addresses import ConnectAddress, KafkaAddress, SaslMechanism, SecurityProtocol
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.registered import Registered
 from chalicelib.errors import Invalid
-
-
-class SecurityProtocol(StrEnum):
-    """Kafka's transport and authentication."""
-
-    PLAINTEXT = "PLAINTEXT"
-    SSL = "SSL"
-    SASL_PLAINTEXT = "SASL_PLAINTEXT"
-    SASL_SSL = "SASL_SSL"
-
-    @property
-    def has_sasl(self) -> bool:
-        return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
-
-    @property
-    def has_tls(self) -> bool:
-        return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
-
-
-class SaslMechanism(StrEnum):
-    """Kafka's SASL mechanisms: with a user name and a password, and OAUTHBEARER with a token of an OAuth server."""
-
-    PLAIN = "PLAIN"
-    SCRAM_SHA_256 = "SCRAM-SHA-256"
-    SCRAM_SHA_512 = "SCRAM-SHA-512"
-    OAUTHBEARER = "OAUTHBEARER"
 
 
 class MetricsProvider(StrEnum):
@@ -48,30 +23,6 @@ class SecretDelivery(StrEnum):
 
     CONFIG_PROVIDER = "config-provider"
     INLINE = "inline"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KafkaAddress:
-    """How to reach Kafka brokers. `bootstrap_servers` is `host:port[,host:port...]`.
-
-    The last three fields belong to OAUTHBEARER, the user name to the other mechanisms.
-    """
-
-    bootstrap_servers: str
-    security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
-    sasl_mechanism: SaslMechanism | None = None
-    username: str | None = None
-    token_endpoint_url: str | None = None
-    client_id: str | None = None
-    scope: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectAddress:
-    """How to reach the REST API of Kafka Connect workers. Without a user name there is no authentication."""
-
-    base_url: str
-    username: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

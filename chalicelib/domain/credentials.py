@@ -79,17 +79,14 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedSecret:
-    """One secret field, encrypted with a data key that is wrapped by the key `key_id`. Its texts are base64.
-
-    `secret_class` is null in secrets of the first format, which did not have one.
-    """
+    """One secret field, encrypted with a data key that is wrapped by the key `key_id`. Its texts are base64."""
 
     version: int
     key_id: str
     wrapped_key: str
     nonce: str
     ciphertext: str
-    secret_class: SecretClass | None = None
+    secret_class: SecretClass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,13 @@
-"""What is the same for every database: lines of Debezium's source and JDBC sink connectors, and allowed properties.
+"""What is the same for every database: lines of Debezium's source connectors, and allowed properties.
 
 Keys and traps: Debezium 3.6 reference; each line was shown to be needed on real servers.
 """
 
-import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import ERRORS, ConnectorConfig, converters
-from chalicelib.domain.database import DatabaseAddress
-from chalicelib.domain.delivery import Delivery, DeliveryOptions, NameRule
-from chalicelib.domain.delivery import Mapping as TopicMapping
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, owner_marker, quote_regex
 from chalicelib.domain.pipeline import TRANSACTIONS_PROPERTY, Capture, Converter, OnConversionError, Pipeline
 from chalicelib.domain.table import ColumnName, TableName
@@ -152,8 +149,6 @@ COMMON_REFUSALS: Mapping[str, str] = {
     "event.converting.failure.handling.mode": "Set options.on_conversion_error.",
     "heartbeat.action.query": "Set options.heartbeat_table: Headgate writes the statement.",
     "producer.override.max.request.size": "Set options.max_message_bytes.",
-    "skipped.operations": "It would become part of the publication, and the pipeline stops when that has to change. "
-    "Deletes are left out by a delivery with delete_enabled false.",
     "topic.creation.default.max.message.bytes": "Set options.max_message_bytes: it sets what the connector may send, "
     "too.",
     "topic.heartbeat.name": "It is always headgate-heartbeat below the topic_prefix.",
@@ -183,122 +178,15 @@ def properties_error(refused: Sequence[str], reasons: Mapping[str, str]) -> Inva
     return Invalid(" ".join(known), details=details)
 
 
-JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
-_ROUTER = "org.apache.kafka.connect.transforms.RegexRouter"
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?\.?\Z")
 _NOT_IN_URL = re.compile(r"[\x00-\x1f\x7f-\x9f?&%#/\\]")
-_REPLACEMENT_SPECIAL = re.compile(r"([\\${])")
-
-NO_DOT = NameRule(
-    field="table_name",
-    type="dot",
-    message="The sink turns a dot in a table's name into an underscore. Choose a name without.",
-    is_broken=lambda name: "." in name,
-)
-
-
-SINK_CONNECTIONS = 2
-"""Connections of one sink task: one writes, and one more is opened while the first is replaced."""
-_POOL: ConnectorConfig = {
-    "connection.pool.min_size": "1",
-    "connection.pool.max_size": str(SINK_CONNECTIONS),
-    # Read by releases before 3.6 only, whose default of 32 would take the whole pool at once.
-    "connection.pool.acquire_increment": "1",
-}
-
-
-def jdbc_sink_config(delivery: Delivery, *, connection: ConnectorConfig, collection_name: str) -> ConnectorConfig:
-    """The whole config around the provider's `connection.` lines.
-
-    `collection_name` is the target table's full name as the provider quotes it, with `${topic}` for the table.
-    """
-    return {
-        "connector.class": JDBC_SINK,
-        "tasks.max": str(delivery.options.tasks_max),
-        OWNER_KEY: owner_marker(ConnectorKind.SINK, delivery.id),
-        "topics": ",".join(delivery.topics),
-        **connection,
-        "collection.name.format": collection_name,
-        "quote.identifiers": "true",
-        **_writing(delivery.options),
-        **_routes(delivery.mappings),
-        **converters(schemas=True),
-        **ERRORS,
-    }
-
-
-def schema_evolution(options: DeliveryOptions) -> str:
-    """`basic` creates missing tables and adds missing columns, `none` does neither: the sink has one switch for both.
-
-    Asking for either therefore gets both; the preview warns about the half that was not asked for.
-    """
-    return "basic" if options.evolves else "none"
-
-
-def target_schema(delivery: Delivery) -> str:
-    """The schema of all mappings. Raises Invalid when they have several."""
-    schemas = {mapping.schema_name for mapping in delivery.mappings}
-    if len(schemas) != 1:
-        raise Invalid.at(
-            "body", "mappings", type_="one_schema", message="All mappings of a delivery share one target schema."
-        )
-    return schemas.pop()
-
-
-def url_authority(address: DatabaseAddress) -> str:
-    """`host:port` for a JDBC URL, of checked parts. Raises Invalid."""
-    if not 0 < address.port < 65536:
-        raise Invalid.at("body", "config", "port", type_="port", message="A port is a number from 1 to 65535.")
-    return f"{_url_host(address.host)}:{address.port}"
 
 
 def url_database_name(address: DatabaseAddress) -> str:
     """The database's name for a program that puts it into a URL as it stands, as Debezium does. Raises Invalid.
 
-    It cannot be encoded for Debezium: the same text is compared with `pg_replication_slots.database` (Debezium,
-    `PostgresConnection.queryForSlot`).
+    It cannot be encoded for Debezium, which also compares the same text with names in the server's catalog.
     """
     if _NOT_IN_URL.search(address.database_name):
         message = "The name of the database holds a character that would change the URL of the connection."
         raise Invalid.at("body", "config", "database_name", type_="database_name", message=message)
     return address.database_name
-
-
-def _url_host(host: str) -> str:
-    try:
-        bare = ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        if _HOST.match(host):
-            return host
-        raise Invalid.at(
-            "body", "config", "host", type_="host", message="This is not a host name or address."
-        ) from None
-    return f"[{bare}]" if bare.version == 6 else str(bare)
-
-
-def _writing(options: DeliveryOptions) -> ConnectorConfig:
-    return {
-        "insert.mode": str(options.write_mode),
-        "primary.key.mode": "record_key" if options.upserts else "none",
-        "delete.enabled": "true" if options.deletes else "false",
-        "schema.evolution": schema_evolution(options),
-        "batch.size": str(options.batch_size),
-        # A target that restarts or fails over is waited for inside the task, for two minutes when it refuses
-        # connections. With ten seconds for each try this stays under the consumer's longest poll interval of five.
-        "connection.restart.on.errors": "true",
-        "flush.max.retries": "12",
-        "flush.retry.delay.ms": "10000",
-        **_POOL,
-    }
-
-
-def _routes(mappings: tuple[TopicMapping, ...]) -> ConnectorConfig:
-    """One RegexRouter per mapping. Its result has no dot and every topic has, so no later router takes it up again."""
-    lines = {"transforms": ",".join(f"route{number}" for number in range(len(mappings)))}
-    for number, mapping in enumerate(mappings):
-        key = f"transforms.route{number}"
-        lines[f"{key}.type"] = _ROUTER
-        lines[f"{key}.regex"] = quote_regex(mapping.topic)
-        # Java reads $ and \ in a replacement; the brace is quoted so that Connect never sees a secret reference.
-        lines[f"{key}.replacement"] = _REPLACEMENT_SPECIAL.sub(r"\\\1", mapping.table_name)
-    return lines

@@ -1,9 +1,10 @@
 """A delivery: topics of a pipeline, written to a destination by a sink connector."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.health import Failure
@@ -23,7 +24,18 @@ class WriteMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mapping:
+class MappingInput:
+    """A mapping as a request has it. The destination's provider knows what it takes, what has a default, and what
+    must not be left out.
+    """
+
+    topic: str
+    schema_name: str | None = None
+    table_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableMapping:
     """One topic and the target table that its rows go to."""
 
     topic: str
@@ -36,15 +48,24 @@ class Mapping:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryOptions:
-    """How rows are written. `batch_size` is records per transaction."""
+class TableWriting:
+    """How topics are written to tables. `batch_size` is records per transaction."""
 
+    mappings: tuple[TableMapping, ...]
     write_mode: WriteMode = WriteMode.UPSERT
     delete_enabled: bool = True
     auto_create: bool = True
     auto_evolve: bool = True
     batch_size: int = 500
-    tasks_max: int = 1
+
+    @property
+    def targets(self) -> tuple[TableName, ...]:
+        return tuple(mapping.target for mapping in self.mappings)
+
+    @property
+    def kept(self) -> Mapping[str, Any]:
+        """What stays in the destination when the delivery goes, for its audit record."""
+        return {"tables": [str(target) for target in self.targets]}
 
     @property
     def upserts(self) -> bool:
@@ -62,17 +83,21 @@ class DeliveryOptions:
         return self.upserts and self.delete_enabled
 
 
+Writing = TableWriting
+"""How a delivery writes, by the kind of its destination: each kind has `mappings`, `targets` and `kept`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A delivery. It exists once its sink connector does. `counted` is of the stores, `metrics` are null as stored."""
+    """A delivery. It exists once its sink connector does. `metrics` are null as stored."""
 
     id: str
     name: str
     destination_id: str
     pipeline_id: str
     connect_cluster_id: str
-    mappings: tuple[Mapping, ...]
-    options: DeliveryOptions
+    writing: Writing
+    tasks_max: int = 1
     desired_state: DesiredState = DesiredState.DRAFT
     observation: Observation | None = None
     metrics: Metrics | None = None
@@ -82,7 +107,6 @@ class Delivery:
     last_error: Failure | None = None
     version: int = 1
     revision: int = 1
-    counted: str | None = field(default=None, compare=False)
     created_at: datetime
     updated_at: datetime
 
@@ -93,7 +117,11 @@ class Delivery:
     @property
     def expected_tasks(self) -> int:
         """How many tasks its connector has when all are there: a sink makes as many as it may."""
-        return self.options.tasks_max
+        return self.tasks_max
+
+    @property
+    def mappings(self) -> tuple[TableMapping, ...]:
+        return self.writing.mappings
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -121,11 +149,9 @@ class DeliveryVerdict:
             raise self.problems[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NameRule:
-    """A rule for a mapping's `schema_name` or `table_name`: `type` is for machines, `message` for people."""
+@dataclass(frozen=True, slots=True)
+class ClaimedTarget:
+    """A target that at most one delivery writes: its name, such as that of a table, and the place where it lies."""
 
-    field: str
-    type: str
-    message: str
-    is_broken: Callable[[str], bool]
+    place: tuple[object, ...]
+    name: str

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.registered import RegisteredSystem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Destination(RegisteredSystem):
+class Destination(RegisteredSystem[SystemAddress]):
     """A destination. `deliveries` counts those that write to it, those being deployed included.
 
     `server_identity` is the same for every destination on one server, whatever its host; null until it was read.
@@ -18,9 +19,3 @@ class Destination(RegisteredSystem):
 
     deliveries: int = 0
     server_identity: str | None = None
-
-    @property
-    def places(self) -> tuple[tuple[object, ...], ...]:
-        """What the database is known by: its address, and its server's identity once that is known."""
-        by_server = [(self.server_identity, self.address.database_name)] if self.server_identity else []
-        return (self.address.identity, *by_server)

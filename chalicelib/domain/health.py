@@ -23,7 +23,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class HealthRecord:
     """What the last check found, and when."""
 
     status: HealthStatus = HealthStatus.UNKNOWN
@@ -31,14 +31,14 @@ class Health:
     last_error: Failure | None = None
 
     @classmethod
-    def healthy(cls, at: datetime) -> "Health":
+    def healthy(cls, at: datetime) -> "HealthRecord":
         return cls(status=HealthStatus.HEALTHY, checked_at=at)
 
     @classmethod
-    def unhealthy(cls, at: datetime, code: str, message: str) -> "Health":
+    def unhealthy(cls, at: datetime, code: str, message: str) -> "HealthRecord":
         return cls(status=HealthStatus.UNHEALTHY, checked_at=at, last_error=Failure(code=code, message=message, at=at))
 
-    def says_the_same(self, other: "Health") -> bool:
+    def says_the_same(self, other: "HealthRecord") -> bool:
         """Whether both say the same, at whatever time."""
         codes = [one.last_error.code if one.last_error else None for one in (self, other)]
         return self.status is other.status and codes[0] == codes[1]

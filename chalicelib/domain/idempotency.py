@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from chalicelib.domain.timing import API_FUNCTION
 from chalicelib.kit.masking import Secret
 
 KEPT_FOR = timedelta(hours=24)
-LEASE = timedelta(seconds=35)
-"""Longer than any request can run (20 s of its own, 29 s of the gateway's), so that no lease ends under a live one."""
+LEASE = API_FUNCTION + timedelta(seconds=6)
+"""Longer than any request can run, so that no lease ends under a live one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

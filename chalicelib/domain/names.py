@@ -43,6 +43,12 @@ def parse_connector_name(name: str) -> tuple[ConnectorKind, str] | None:
     return (ConnectorKind(match[1]), "-".join(match.groups()[1:])) if match else None
 
 
+def kind_of_connector(name: str) -> ConnectorKind:
+    """The kind of a connector with a name of ours; of every other one it is assumed to be a source."""
+    parsed = parse_connector_name(name)
+    return parsed[0] if parsed else ConnectorKind.SOURCE
+
+
 def owner_marker(kind: ConnectorKind, resource_id: str) -> str:
     """The value of `OWNER_KEY` in the config of this resource's connector."""
     return f"{kind}/{resource_id}"

@@ -1,11 +1,14 @@
 """Observed state: from a connector and all of its tasks. Never mixed with what is desired."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from chalicelib.domain.names import ConnectorKind, parse_connector_name
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.hints import Hint, hint_of
+from chalicelib.domain.names import kind_of_connector
+from chalicelib.domain.timing import CLOCKS_APART
 from chalicelib.kit.clock import rfc3339
 
 
@@ -31,33 +34,49 @@ class ObservedState(StrEnum):
     FAILED = "FAILED"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hint:
-    """What the classifier finds in a trace: an event kind of the specification (section 6) and a sentence of ours."""
+class ReportedState(StrEnum):
+    """State of a connector or a task as Kafka Connect reports it. `UNKNOWN`: one that Headgate does not know."""
 
-    event_type: str
-    message: str
+    UNASSIGNED = "UNASSIGNED"
+    RUNNING = "RUNNING"
+    PAUSED = "PAUSED"
+    STOPPED = "STOPPED"
+    RESTARTING = "RESTARTING"
+    FAILED = "FAILED"
+    UNKNOWN = "UNKNOWN"
+
+
+RESTING = frozenset({ReportedState.PAUSED, ReportedState.STOPPED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStatus:
-    """One task as Connect reports it, its trace replaced by a hint."""
+    """One task as Connect reports it, its trace replaced by a diagnosis."""
 
     id: int
-    state: str
+    state: ReportedState
     worker_id: str | None
-    hint: Hint | None = None
+    diagnosis: Diagnosis | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorStatus:
-    """A connector as Connect reports it, traces replaced by hints. `state` is spelled as Connect does."""
+    """A connector as Connect reports it, traces replaced by diagnoses."""
 
     name: str
-    state: str
+    state: ReportedState
     worker_id: str | None
     tasks: tuple[TaskStatus, ...]
-    hint: Hint | None = None
+    diagnosis: Diagnosis | None = None
+
+    def hint(self, diagnosis: Diagnosis | None) -> Hint | None:
+        """The hint for a diagnosis of this connector or of one of its tasks."""
+        return hint_of(diagnosis, kind_of_connector(self.name)) if diagnosis else None
+
+    @property
+    def parts(self) -> "tuple[ConnectorStatus | TaskStatus, ...]":
+        """The connector itself and its tasks."""
+        return (self, *self.tasks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +91,14 @@ class Observation:
     @property
     def rests(self) -> bool:
         """Whether the connector itself is paused or stopped: DEGRADED all the same when one of its tasks has failed."""
-        return self.connector is not None and self.connector.state in ("PAUSED", "STOPPED")
+        return self.connector is not None and self.connector.state in RESTING
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the connector itself is paused."""
+        return self.connector is not None and self.connector.state is ReportedState.PAUSED
 
 
-PAUSED_CAPTURE = (
-    "Pausing stops what reaches Kafka, not the capture itself: a replication slot stays active, and the source keeps "
-    "its log for it until it is resumed."
-)
 MISSING = "The connector does not exist in Kafka Connect."
 
 LOOKS_APART = timedelta(seconds=5)
@@ -87,21 +107,19 @@ LOOKS_APART = timedelta(seconds=5)
 OLD_AFTER = timedelta(minutes=3)
 """How long an observation counts. Ticks are ten seconds apart, and at most a minute while Connect does not answer."""
 
-CLOCKS_APART = timedelta(seconds=5)
-"""By how much the clocks of two machines may differ."""
-
-_STATES = {
-    "UNASSIGNED": (ObservedState.UNASSIGNED, "No Connect worker has taken up the connector."),
-    "RESTARTING": (ObservedState.RESTARTING, "The connector is restarting."),
-    "FAILED": (ObservedState.FAILED, "The connector has failed."),
+_STATES: Mapping[ReportedState, tuple[ObservedState, str]] = {
+    ReportedState.UNASSIGNED: (ObservedState.UNASSIGNED, "No Connect worker has taken up the connector."),
+    ReportedState.RESTARTING: (ObservedState.RESTARTING, "The connector is restarting."),
+    ReportedState.FAILED: (ObservedState.FAILED, "The connector has failed."),
 }
-_TASK_PHRASES = {
-    "RUNNING": "is running",
-    "PAUSED": "is paused",
-    "FAILED": "has failed",
-    "UNASSIGNED": "is not taken up by any worker",
-    "RESTARTING": "is restarting",
-    "STOPPED": "is stopped",
+_TASK_PHRASES: Mapping[ReportedState, str] = {
+    ReportedState.RUNNING: "is running",
+    ReportedState.PAUSED: "is paused",
+    ReportedState.FAILED: "has failed",
+    ReportedState.UNASSIGNED: "is not taken up by any worker",
+    ReportedState.RESTARTING: "is restarting",
+    ReportedState.STOPPED: "is stopped",
+    ReportedState.UNKNOWN: "is in a state that Headgate does not know",
 }
 _MAX_TASKS_NAMED = 10
 
@@ -114,17 +132,8 @@ def observe(status: ConnectorStatus | None, *, now: datetime, tasks: int = 1) ->
     """
     if status is None:
         return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=now, reasons=(MISSING,))
-    state, found = _judge(status, tasks)
-    return Observation(state=state, observed_at=now, reasons=found, connector=status)
-
-
-def observe_again(before: Observation | None, status: ConnectorStatus, *, now: datetime, tasks: int = 1) -> Observation:
-    """The same, or the observation before, with its older `observed_at`, when nothing has changed and it had no
-    reasons: most connectors run, and are not judged in every tick.
-    """
-    if before is not None and not before.reasons and before.connector == status:
-        return before
-    return observe(status, now=now, tasks=tasks)
+    state, reasons = _judge(status, tasks)
+    return Observation(state=state, observed_at=now, reasons=reasons, connector=status)
 
 
 def unreadable(reason: str, now: datetime) -> Observation:
@@ -158,55 +167,47 @@ def newer(first: Observation | None, second: Observation | None) -> Observation 
 
 def _judge(status: ConnectorStatus, expected: int) -> tuple[ObservedState, tuple[str, ...]]:
     match status.state:
-        case "RUNNING":
-            return _judge_running(status.tasks, expected)
-        case "PAUSED":
-            state, reasons = _judge_inactive(ObservedState.PAUSED, status.tasks, "PAUSED")
-            return state, (*reasons, *_what_pausing_means(status.name))
-        case "STOPPED":
-            return _judge_inactive(ObservedState.STOPPED, status.tasks, None)
-        case "UNASSIGNED" | "RESTARTING" | "FAILED" as shown:
-            state, sentence = _STATES[shown]
-            cause = (status.hint.message,) if status.hint else ()
-            return state, (sentence, *cause, *_tasks_that(status.tasks, lambda task: task.state == "FAILED"))
-        case _:
+        case ReportedState.RUNNING:
+            return _judge_running(status, expected)
+        case ReportedState.PAUSED:
+            return _judge_inactive(ObservedState.PAUSED, status, ReportedState.PAUSED)
+        case ReportedState.STOPPED:
+            return _judge_inactive(ObservedState.STOPPED, status, None)
+        case ReportedState.UNKNOWN:
             return ObservedState.UNKNOWN, ("Kafka Connect reports a connector state that Headgate does not know.",)
+    state, sentence = _STATES[status.state]
+    hint = status.hint(status.diagnosis)
+    failed = _tasks_that(status, lambda task: task.state is ReportedState.FAILED)
+    return state, (sentence, *((hint.message,) if hint else ()), *failed)
 
 
-def _judge_running(tasks: tuple[TaskStatus, ...], expected: int) -> tuple[ObservedState, tuple[str, ...]]:
-    states = {task.state for task in tasks}
-    if states == {"RUNNING"} and len(tasks) < expected:
-        return ObservedState.DEGRADED, (f"It has {len(tasks)} of its {expected} tasks.",)
-    if states == {"RUNNING"}:
+def _judge_running(status: ConnectorStatus, expected: int) -> tuple[ObservedState, tuple[str, ...]]:
+    states = {task.state for task in status.tasks}
+    if states == {ReportedState.RUNNING} and len(status.tasks) < expected:
+        return ObservedState.DEGRADED, (f"It has {len(status.tasks)} of its {expected} tasks.",)
+    if states == {ReportedState.RUNNING}:
         return ObservedState.RUNNING, ()
     if not states:
         return ObservedState.UNASSIGNED, ("The connector runs and has no task yet.",)
-    return ObservedState.DEGRADED, _tasks_that(tasks, lambda task: task.state != "RUNNING")
+    return ObservedState.DEGRADED, _tasks_that(status, lambda task: task.state is not ReportedState.RUNNING)
 
 
 def _judge_inactive(
-    state: ObservedState, tasks: tuple[TaskStatus, ...], expected: str | None
+    state: ObservedState, status: ConnectorStatus, expected: ReportedState | None
 ) -> tuple[ObservedState, tuple[str, ...]]:
-    others = _tasks_that(tasks, lambda task: task.state != expected)
+    others = _tasks_that(status, lambda task: task.state is not expected)
     if others:
         return ObservedState.DEGRADED, (f"The connector is {state.lower()}, but not all of its tasks are.", *others)
     return state, (f"The connector is {state.lower()}.",)
 
 
-def _what_pausing_means(name: str) -> tuple[str, ...]:
-    """Measured with Debezium 3.6: the stream goes on below a paused connector, and its slot stays active."""
-    parsed = parse_connector_name(name)
-    if parsed is None or parsed[0] is not ConnectorKind.SOURCE:
-        return ()
-    return (PAUSED_CAPTURE,)
+def _tasks_that(status: ConnectorStatus, picked: Callable[[TaskStatus], bool]) -> tuple[str, ...]:
+    chosen = [task for task in status.tasks if picked(task)]
+    sentences = [_task_sentence(status, task) for task in chosen[:_MAX_TASKS_NAMED]]
+    rest = len(chosen) - len(sentences)
+    return (*sentences, f"{rest} more tasks are not listed here.") if rest else tuple(sentences)
 
 
-def _tasks_that(tasks: tuple[TaskStatus, ...], picked: Callable[[TaskStatus], bool]) -> tuple[str, ...]:
-    chosen = [task for task in tasks if picked(task)]
-    named = [
-        f"Task {task.id} {_TASK_PHRASES.get(task.state, 'is in a state that Headgate does not know')}."
-        + (f" {task.hint.message}" if task.hint else "")
-        for task in chosen[:_MAX_TASKS_NAMED]
-    ]
-    rest = len(chosen) - len(named)
-    return (*named, f"{rest} more tasks are not listed here.") if rest else tuple(named)
+def _task_sentence(status: ConnectorStatus, task: TaskStatus) -> str:
+    hint = status.hint(task.diagnosis)
+    return f"Task {task.id} {_TASK_PHRASES[task.state]}." + (f" {hint.message}" if hint else "")

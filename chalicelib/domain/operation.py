@@ -8,7 +8,7 @@ from typing import Any
 
 from chalicelib.domain.access import Actor
 
-MOST_DEFECTS = 10
+MAX_DEFECTS = 10
 """Takeovers that may end in a bug of ours before an operation is settled as failed: time to roll back a bad release."""
 
 

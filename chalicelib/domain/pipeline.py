@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.health import Failure
@@ -32,13 +33,6 @@ class Converter(StrEnum):
     JSON = "json"
 
 
-class PublicationMode(StrEnum):
-    """Who makes the publication: Debezium, for exactly these tables, or the owner of the source beforehand."""
-
-    FILTERED = "filtered"
-    EXISTING = "existing"
-
-
 class OnConversionError(StrEnum):
     """What becomes of a value that Debezium cannot convert: the task fails, or the value is written as null."""
 
@@ -48,10 +42,10 @@ class OnConversionError(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureOptions:
-    """Options of a capture. Null means Debezium's own default; times are milliseconds, sizes are records.
+    """Options that every provider has. Null means Debezium's own default; times are milliseconds, sizes are records.
 
     `max_message_bytes` is the size of the largest record; null leaves the limits of the brokers as they are.
-    `heartbeat_table` is written to at each heartbeat, so that the slot of an idle database moves on.
+    `heartbeat_table` is written to at each heartbeat, so that the stored position of an idle database moves on.
     """
 
     heartbeat_interval_ms: int | None = None
@@ -63,9 +57,6 @@ class CaptureOptions:
     max_message_bytes: int | None = None
     heartbeat_table: TableName | None = None
     exclude_columns: tuple[ColumnName, ...] = ()
-    publication_mode: PublicationMode = PublicationMode.FILTERED
-    publication_name: str | None = None
-    slot_name: str | None = None
 
 
 TRANSACTIONS_PROPERTY = "provide.transaction.metadata"
@@ -74,13 +65,17 @@ TRANSACTIONS_PROPERTY = "provide.transaction.metadata"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:
-    """What to capture and how: with source and stream cluster, all that decides the source connector's config."""
+    """What to capture and how: with source and stream cluster, all that decides the source connector's config.
+
+    `provider_options` are those that the source's provider alone has: only it reads them, as a type of its own.
+    """
 
     topic_prefix: str
     tables: tuple[TableName, ...]
     snapshot_mode: SnapshotMode = SnapshotMode.INITIAL
     converter: Converter = Converter.JSON_SCHEMA
     options: CaptureOptions = field(default_factory=CaptureOptions)
+    provider_options: Mapping[str, Any] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
 
     def topic(self, table: TableName) -> str:
@@ -104,7 +99,7 @@ class Capture:
 
     @property
     def internal_topics(self) -> tuple[str, ...]:
-        """What the connector writes beside `topics`. None of it can be delivered."""
+        """What every connector writes beside `topics`; a provider may add some. None of it can be delivered."""
         of_tables = [self.topic(table) for table in self.captured_tables[len(self.tables) :]]
         transactions = self.properties.get(TRANSACTIONS_PROPERTY) == "true"
         of_transactions = [f"{self.topic_prefix}.transaction"] if transactions else []
@@ -116,8 +111,8 @@ class Capture:
         return table.without(left_out) if left_out else table
 
 
-MOST_ADDRESS_CLAIMS = 16
-"""Claims on slots and publications of one pipeline, at eight addresses of its source."""
+MAX_ADDRESS_CLAIMS = 16
+"""Claims of one pipeline on what it uses alone in its source, at all addresses that the source has had."""
 
 _PREFIX = "prefix/"
 
@@ -142,13 +137,13 @@ class Pipeline:
     `log` is what the source keeps for it: like `observation` it is added when the pipeline is read, and never stored,
     as `metrics` are.
     `provider` is its source's. `claims` are the keys that it holds beside its name, so that no other pipeline uses the
-    same thing on its server. `version` counts what people changed, `revision` every write. `counted` is of the stores.
+    same thing on its server. `version` counts what people changed, `revision` every write.
     """
 
     id: str
     name: str
     source_id: str
-    provider: DatabaseProvider = DatabaseProvider.POSTGRESQL
+    provider: DatabaseProvider
     stream_cluster_id: str
     connect_cluster_id: str
     capture: Capture
@@ -163,7 +158,6 @@ class Pipeline:
     last_error: Failure | None = None
     version: int = 1
     revision: int = 1
-    counted: str | None = field(default=None, compare=False)
     created_at: datetime
     updated_at: datetime
 
@@ -185,4 +179,4 @@ class Pipeline:
         kept = [key for key in self.claims if key not in released]
         prefixes = [key for key in kept if key.startswith(_PREFIX)]
         at_addresses = dict.fromkeys((*added, *(key for key in kept if not key.startswith(_PREFIX))))
-        return replace(self, claims=(*prefixes, *list(at_addresses)[:MOST_ADDRESS_CLAIMS]))
+        return replace(self, claims=(*prefixes, *list(at_addresses)[:MAX_ADDRESS_CLAIMS]))

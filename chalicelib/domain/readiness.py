@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.names import SHOWN_NAMES, name_list
-from chalicelib.domain.table import Severity
+from chalicelib.domain.table import IssueSeverity
 from chalicelib.errors import HeadgateError
 
 
@@ -39,7 +39,7 @@ class ReadinessCheck:
     key: str
     name: str
     status: CheckOutcome
-    severity: Severity
+    severity: IssueSeverity
     description: str
     current_value: str | None
     expected_value: str | None
@@ -83,7 +83,7 @@ class Check(Generic[Facts, Plan]):
     name: str
     description: str
     judge: Judge[Facts, Plan]
-    severity: Severity = Severity.FAIL
+    severity: IssueSeverity = IssueSeverity.FAIL
     by_plan: bool = True
 
 

@@ -4,28 +4,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+from chalicelib.domain.addresses import SystemAddress
+from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseAddress, TestResult
 from chalicelib.domain.endpoint import Endpoint
-from chalicelib.domain.health import Health
+from chalicelib.domain.health import HealthRecord
+
+A = TypeVar("A", bound=SystemAddress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered(ABC):
-    """Anything registered. `version` counts the changes that people made, `revision` all writes.
-
-    `counted` is of the stores: see `Documents.counted_as`.
-    """
+    """Anything registered. `version` counts the changes that people made, `revision` all writes."""
 
     id: str
     name: str
     credentials: Credentials
-    health: Health = field(default_factory=Health)
+    health: HealthRecord = field(default_factory=HealthRecord)
     version: int = 1
     revision: int = 1
-    counted: str | None = field(default=None, compare=False)
     created_at: datetime
     updated_at: datetime
 
@@ -36,28 +35,28 @@ class Registered(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredSystem(Registered):
-    """A system that data comes from or goes to."""
+class RegisteredSystem(Registered, Generic[A]):
+    """A system that data comes from or goes to, at an address of kind `A`."""
 
-    UNTESTED: ClassVar[Mapping[str, Any]] = {"health": Health(), "last_tested_at": None, "last_test": None}
+    UNTESTED: ClassVar[Mapping[str, Any]] = {"health": HealthRecord(), "last_tested_at": None, "last_test": None}
     """The fields that tests of the connection fill in, as they are before the first test."""
     UNDISCOVERED: ClassVar[Mapping[str, Any]] = UNTESTED
     """The fields that tests and discovery fill in, as they are before both."""
 
     description: str | None
     environment: str | None
-    address: DatabaseAddress
+    address: A
     last_tested_at: datetime | None = None
     last_test: TestResult | None = None
 
     @property
-    def endpoint(self) -> Endpoint[DatabaseAddress]:
+    def endpoint(self) -> Endpoint[A]:
         return Endpoint(self.address, self.credentials)
 
-    def invalidated_by(self, endpoint: Endpoint[DatabaseAddress]) -> Mapping[str, Any]:
+    def invalidated_by(self, endpoint: Endpoint[A]) -> Mapping[str, Any]:
         """The fields that no longer hold for this endpoint, with their first values.
 
-        Another user name or TLS mode, or a new password, invalidates tests; another database invalidates discovery too.
+        Another user name or TLS mode, or a new password, invalidates tests; another place invalidates discovery too.
         """
         if endpoint.address.identity != self.address.identity:
             return self.UNDISCOVERED

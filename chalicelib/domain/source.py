@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.registered import RegisteredSystem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source(RegisteredSystem):
+class Source(RegisteredSystem[DatabaseAddress]):
     """A source. `tables` and `cdc_ready_tables` are null until discovery has run for the current address.
 
     `generation` names the rows of that discovery: see `stores/source_tables.py`.

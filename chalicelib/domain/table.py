@@ -82,7 +82,7 @@ class CapturedType:
 class Column:
     """One column. `type` is the database's own spelling with modifiers; `ordinal` counts from 1.
 
-    `captured` is null where `type` says all of it, and in rows that were stored before it was kept.
+    `captured` is null where `type` says all of it.
     """
 
     name: str
@@ -108,8 +108,8 @@ class IssueCode(StrEnum):
     TYPE_CHANGES_VALUE = "TYPE_CHANGES_VALUE"
 
 
-class Severity(StrEnum):
-    """How bad an issue or a check is. Only `fail` forbids."""
+class IssueSeverity(StrEnum):
+    """How bad an issue of a table or a check is. Only `fail` forbids."""
 
     INFO = "info"
     WARN = "warn"
@@ -121,7 +121,7 @@ class TableIssue:
     """Something to know before the table is captured. `column` is null when it concerns the whole table."""
 
     code: IssueCode
-    severity: Severity
+    severity: IssueSeverity
     column: str | None
     message: str
 
@@ -137,7 +137,7 @@ class SourceTable:
 
     id: str
     source_id: str
-    provider: DatabaseProvider = DatabaseProvider.POSTGRESQL
+    provider: DatabaseProvider
     schema_name: str
     table_name: str
     primary_key_columns: tuple[str, ...]
@@ -154,7 +154,7 @@ class SourceTable:
 
     @property
     def cdc_ready(self) -> bool:
-        return not any(issue.severity is Severity.FAIL for issue in self.issues)
+        return not any(issue.severity is IssueSeverity.FAIL for issue in self.issues)
 
     @property
     def captured_columns(self) -> tuple[Column, ...]:

@@ -39,6 +39,10 @@ class Deadline:
         """Seconds that remain, never below 0 and never above `at_most`."""
         return max(0.0, min(at_most, self.at - time.monotonic()))
 
+    def within(self, seconds: float) -> "Deadline":
+        """The deadline of one step that may take that many seconds."""
+        return Deadline.after(self.remaining(seconds))
+
     @property
     def passed(self) -> bool:
         """Whether no time remains."""

@@ -1,7 +1,7 @@
-"""Why a message was not delivered: codes, our own sentences, and what to do about it.
+"""Reasons why a message was not delivered: codes, sentences and hints.
 
 Everybody who may read alerts may read these. So a host that is not allowed, one that refuses, one whose name does not
-resolve and one that does not answer give the same sentence: a channel must not be a way to look into a network.
+resolve and one that does not answer give the same sentence: a channel must not be a means to scan a network.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,10 @@ _UNREACHABLE = (
     "Check the address of the channel: it has to be on the public network and answer within 10 seconds.",
 )
 
-_ERRORS: Mapping[str, tuple[str, str | None]] = {
+Texts = tuple[str, str | None]
+"""A sentence, and a hint."""
+
+_ERRORS: Mapping[str, Texts] = {
     "destination_blocked": _UNREACHABLE,
     "unreachable": _UNREACHABLE,
     "timed_out": _UNREACHABLE,
@@ -29,22 +32,6 @@ _ERRORS: Mapping[str, tuple[str, str | None]] = {
         "Enter the address that takes the message itself.",
     ),
     "refused": ("The provider refuses the message.", "Look into the provider's settings, then send a test."),
-    "bad_chat": (
-        "The bot provider refuses the message (400).",
-        "The chat id is wrong, or the bot is no member of the group. Add the bot, or correct the id, then send a test.",
-    ),
-    "not_a_member": (
-        "The bot may not write to this chat (403).",
-        "The bot was removed or blocked, or its token is not valid. Add it to the group, or enter a new token.",
-    ),
-    "channel_archived": (
-        "The chat channel of the webhook is archived.",
-        "Restore it, or make a webhook for another channel and enter its URL.",
-    ),
-    "not_permitted": (
-        "The workspace does not allow this webhook to post.",
-        "Ask an administrator of the chat workspace to allow it.",
-    ),
     "unexpected_answer": (
         "What answered is not the provider, or it does not confirm the message.",
         "Check the address of the channel, and whether a proxy answers in its place.",
@@ -60,7 +47,7 @@ _ERRORS: Mapping[str, tuple[str, str | None]] = {
 _SHOWN_AS: Mapping[str, str] = dict.fromkeys(("destination_blocked", "timed_out", "connection_lost"), "unreachable")
 
 
-def error(code: str) -> NotificationError:
-    """What people see of a failure of this kind."""
-    message, hint = _ERRORS[code]
+def error(code: str, of_provider: Mapping[str, Texts] | None = None) -> NotificationError:
+    """The error that people see. `of_provider` are the texts of codes that only one provider has."""
+    message, hint = {**_ERRORS, **(of_provider or {})}[code]
     return NotificationError(code=_SHOWN_AS.get(code, code), message=message, hint=hint)

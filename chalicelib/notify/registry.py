@@ -1,60 +1,50 @@
-"""The senders of all providers."""
+"""The providers of channels. A new one is a folder here, a member of `ChannelProvider`, and a line of this table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from chalicelib.clients.addresses import HostCheck
 from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.urls import TargetHost, TargetUrl
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.kit.masking import Secret
-from chalicelib.notify.bot_chat import BotChat
-from chalicelib.notify.chat_webhook import ChatWebhook
-from chalicelib.notify.contract import Outcome, OutgoingMessage, Sender, Transient
+from chalicelib.notify.bot_chat.provider import BOT_CHAT
+from chalicelib.notify.chat_webhook.provider import CHAT_WEBHOOK
+from chalicelib.notify.contract import (
+    ChannelDefinition,
+    CheckedConfig,
+    Outcome,
+    OutgoingMessage,
+    Sender,
+    SenderTools,
+    Transient,
+)
 from chalicelib.notify.errors import error
-from chalicelib.notify.transport import MakeHttp, Post
-from chalicelib.notify.webhook import Webhook
+from chalicelib.notify.webhook.provider import WEBHOOK
+
+PROVIDERS: Mapping[ChannelProvider, ChannelDefinition] = {
+    ChannelProvider.CHAT_WEBHOOK: CHAT_WEBHOOK,
+    ChannelProvider.BOT_CHAT: BOT_CHAT,
+    ChannelProvider.WEBHOOK: WEBHOOK,
+}
+
+
+def senders(tools: SenderTools) -> Mapping[ChannelProvider, Sender]:
+    """A sender for each provider. Raises ValueError for a setting that cannot be used."""
+    return {name: _SafeSender(provider.make_sender(tools)) for name, provider in PROVIDERS.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class _Contained:
-    """A sender from which no exception escapes: one channel must not end the worker of others."""
+class _SafeSender:
+    """A sender that raises nothing: the fault of one channel must not stop the worker of all."""
 
     sender: Sender
 
-    def address(self, secrets: Mapping[str, Secret]) -> TargetUrl:
-        return self.sender.address(secrets)
+    def check(self, secrets: Mapping[str, Secret]) -> CheckedConfig:
+        return self.sender.check(secrets)
 
     def send(self, message: OutgoingMessage, secrets: Mapping[str, Secret], deadline: Deadline) -> Outcome:
         try:
             return self.sender.send(message, secrets, deadline)
-        except Exception as unexpected:  # noqa: BLE001 - whatever it is, it is an outcome; its text may hold secrets
+        except Exception as unexpected:  # noqa: BLE001 - every error is an outcome; its text may contain secrets
             get_logger().error("a message could not be sent", extra={"failure": failure(unexpected)})
             return Transient(error("internal"))
-
-
-def senders(
-    *,
-    chat_host: TargetHost,
-    bot_host: TargetHost,
-    public_url: str | None,
-    to_operators_hosts: MakeHttp,
-    to_public_hosts: MakeHttp,
-    check_public: HostCheck,
-) -> Mapping[ChannelProvider, Sender]:
-    """A sender for each provider.
-
-    The hosts that the installation names may have private addresses (`to_operators_hosts`); a webhook never has.
-    """
-    of_operators = Post(to_operators_hosts)
-    own_host = urlsplit(public_url).hostname if public_url else None
-    found: Mapping[ChannelProvider, Sender] = {
-        ChannelProvider.CHAT_WEBHOOK: ChatWebhook(host=chat_host, post=of_operators),
-        ChannelProvider.BOT_CHAT: BotChat(host=bot_host, post=of_operators),
-        ChannelProvider.WEBHOOK: Webhook(
-            post=Post(to_public_hosts, max_bytes=0), check_host=check_public, own_host=own_host
-        ),
-    }
-    return {provider: _Contained(sender) for provider, sender in found.items()}

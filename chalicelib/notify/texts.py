@@ -1,8 +1,7 @@
-"""What a chat message says: plain text of bounded length that links and mentions nobody by what others have written.
+"""The texts of chat messages: plain, of bounded length, and without links and mentions from texts of others.
 
-One alert: what, where, since when, what it means and what to do, a link. A digest: how many of what, the first ones,
-and how many it does not name. The last line has the beginning of the delivery id, by which people recognise a message
-that came twice.
+One alert: title, place, time, error, hint and link. A digest: numbers by severity and kind, the first alerts, and the
+number of the others. The last line has the beginning of the delivery id, by which people recognise a repeated message.
 """
 
 import re
@@ -19,55 +18,54 @@ from chalicelib.notify.contract import MessageLine, OutgoingMessage
 
 TEST_TEXT = "This is a test notification from Headgate. The channel works; nothing is wrong."
 DIGEST_LINES = 10
-_MOST_NAME, _MOST_DIGEST_ERROR = 120, 120
+_MAX_NAME, _MAX_DIGEST_ERROR = 120, 120
 _CUT = "…"
-_NO_WIDTH = "\u200b"
+_ZERO_WIDTH_SPACE = "\u200b"
 _MENTION = re.compile(r"(?<![\w.+-])@(?=\w)")
 _LINK = re.compile(r"(?<=[A-Za-z0-9]):(?=//)|(?<=\bwww)\.", re.IGNORECASE)
-_UNREADABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-"""Control characters, line breaks, changes of direction, and halves of characters."""
-_JOINS_BACK = frozenset("\u200d\u20e3") | {chr(code) for code in (*range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400))}
-"""What changes the picture before it: joiners, variation selectors, skin colours."""
+_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+"""Control characters, line breaks, changes of direction, and surrogates."""
+_MODIFIERS = frozenset("\u200d\u20e3") | {chr(code) for code in (*range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400))}
+"""Characters that modify the one before: joiners, variation selectors, skin colours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextStyle:
-    """How a provider writes text. `escape` makes text literal, `size` measures what it made, `most` is the limit."""
+    """The rules of a provider. `escape` makes text literal, `size` measures escaped text."""
 
-    most: int
+    max_size: int
     escape: Callable[[str], str] = str
     size: Callable[[str], int] = len
 
 
 def render(message: OutgoingMessage, style: TextStyle) -> str:
-    """The text of a message; of the test notification when it is about no alert."""
     if message.is_test:
         return style.escape(TEST_TEXT)
     lines = _digest(message) if message.is_digest else _single(message.lines[0])
     tail = [style.escape(text) for text in (_link(message), f"Delivery {message.delivery_id[:8]}") if text]
-    room = style.most - sum(style.size(line) + 1 for line in tail)
-    return "\n".join([*_fitted([inert(line) for line in lines], room, style), *tail])
+    room = style.max_size - sum(style.size(line) + 1 for line in tail)
+    return "\n".join([*_fit([neutralize(line) for line in lines], room, style), *tail])
 
 
-def cut(text: str, most: int, size: Callable[[str], int] = len) -> str:
-    """The text, shortened to `most` where it is longer, on whole characters, with a sign that something is missing."""
-    if size(text) <= most:
+def cut(text: str, max_size: int, size: Callable[[str], int] = len) -> str:
+    """The text, or its beginning with an ellipsis. It is cut between characters as people see them."""
+    if size(text) <= max_size:
         return text
-    room, end = most - size(_CUT), 0
+    room, end = max_size - size(_CUT), 0
     for character in text:
         room -= size(character)
         if room < 0:
             break
         end += 1
-    while end > 0 and (combining(text[end]) or text[end] in _JOINS_BACK or text[end - 1] == "\u200d"):
+    while end > 0 and (combining(text[end]) or text[end] in _MODIFIERS or text[end - 1] == "\u200d"):
         end -= 1
-    return text[:end].rstrip() + _CUT if most > 0 else ""
+    return text[:end].rstrip() + _CUT if max_size > 0 else ""
 
 
-def inert(text: str) -> str:
-    """One line of text, with an invisible character in what chats would make mentions and links of."""
-    plain = _UNREADABLE.sub(" ", text)
-    return _LINK.sub(lambda found: found[0] + _NO_WIDTH, _MENTION.sub("@" + _NO_WIDTH, plain))
+def neutralize(text: str) -> str:
+    """One line of text in which chats see no mentions and links: an invisible character is in each of them."""
+    plain = _INVISIBLE.sub(" ", text)
+    return _LINK.sub(lambda match: match[0] + _ZERO_WIDTH_SPACE, _MENTION.sub("@" + _ZERO_WIDTH_SPACE, plain))
 
 
 def duration(seconds: float) -> str:
@@ -81,29 +79,29 @@ def duration(seconds: float) -> str:
     return " ".join(parts[:2])
 
 
-def where(content: MessageContent) -> str:
-    """The pipeline, connector and task of an alert, and what reported it."""
+def _place(content: MessageContent) -> str:
+    """The pipeline, connector and task of an alert, and the resource that reported it."""
     emitter = f"{content.emitter_type.replace('_', ' ')} {_name(content.emitter_name)}"
     parts = [
         f"pipeline {_name(content.pipeline_name)}" if content.pipeline_name else "",
-        f"connector {cut(content.connector_name, _MOST_NAME)}" if content.connector_name else "",
+        f"connector {cut(content.connector_name, _MAX_NAME)}" if content.connector_name else "",
         f"task {content.task_id}" if content.task_id is not None else "",
     ]
     return ", ".join([*filter(None, parts), emitter])
 
 
-def _fitted(lines: Sequence[str], room: int, style: TextStyle) -> Iterator[str]:
-    """The lines, escaped. Where they are too long together, the longest are cut, to the same length."""
+def _fit(lines: Sequence[str], room: int, style: TextStyle) -> Iterator[str]:
+    """The lines, escaped. When their sum is too long, the longest ones are cut to the same length."""
 
     def size(text: str) -> int:
         return style.size(style.escape(text))
 
     share = room
-    for position, one in enumerate(sorted(map(size, lines))):
+    for position, line_size in enumerate(sorted(map(size, lines))):
         share = room // (len(lines) - position) - 1
-        if one > share:
+        if line_size > share:
             break
-        room -= one + 1
+        room -= line_size + 1
     for line in lines:
         yield style.escape(cut(line, share, size))
 
@@ -111,9 +109,9 @@ def _fitted(lines: Sequence[str], room: int, style: TextStyle) -> Iterator[str]:
 def _single(line: MessageLine) -> Iterator[str]:
     content = line.content
     yield _title(content)
-    yield f"Where: {where(content)}"
+    yield f"Where: {_place(content)}"
     if content.kind is MessageKind.RESOLVED:
-        yield f"Over since: {_time(content.at)}{_lasted(content)}"
+        yield f"Over since: {_time(content.at)}{_duration_text(content)}"
         yield f"It was: {content.error}"
     else:
         yield f"Since: {_time(content.first_seen_at)}"
@@ -130,7 +128,7 @@ def _notes(line: MessageLine) -> Iterator[str]:
     if content.muted_before:
         yield f"Earlier episodes without a message: {content.muted_before} muted by the cooldown of the rule."
     if line.recovery:
-        yield f"It is over again since {_time(line.recovery.at)}{_lasted(line.recovery)}."
+        yield f"It is over again since {_time(line.recovery.at)}{_duration_text(line.recovery)}."
     if line.firing_failed:
         yield "The message that it had begun could not be delivered."
     if line.delayed:
@@ -141,9 +139,9 @@ def _digest(message: OutgoingMessage) -> Iterator[str]:
     lines = message.lines
     firing = [line.content for line in lines if line.content.kind is MessageKind.FIRING]
     yield f"[DIGEST] {len(firing)} alerts, {len(lines) - len(firing)} recoveries"
-    severities, kinds = Counter(one.severity for one in firing), Counter(line.content.event for line in lines)
+    counts, kinds = Counter(content.severity for content in firing), Counter(line.content.event for line in lines)
     if firing:
-        yield "By severity: " + ", ".join(f"{severities[one]} {one}" for one in AlertSeverity if severities[one])
+        yield "By severity: " + ", ".join(f"{counts[level]} {level}" for level in AlertSeverity if counts[level])
     yield "By kind: " + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     yield from map(_digest_line, lines[:DIGEST_LINES])
     if len(lines) > DIGEST_LINES:
@@ -155,9 +153,9 @@ def _digest(message: OutgoingMessage) -> Iterator[str]:
 def _digest_line(line: MessageLine) -> str:
     content = line.content
     resolved = content.kind is MessageKind.RESOLVED
-    what = f"Over{_lasted(content)}." if resolved else cut(content.error, _MOST_DIGEST_ERROR)
-    over = f" Over again{_lasted(line.recovery)}." if line.recovery else ""
-    return f"- {_title(content)}: {where(content)}. {what}{over}{' Late.' if line.delayed else ''}"
+    text = f"Over{_duration_text(content)}." if resolved else cut(content.error, _MAX_DIGEST_ERROR)
+    recovery = f" Over again{_duration_text(line.recovery)}." if line.recovery else ""
+    return f"- {_title(content)}: {_place(content)}. {text}{recovery}{' Late.' if line.delayed else ''}"
 
 
 def _title(content: MessageContent) -> str:
@@ -166,20 +164,20 @@ def _title(content: MessageContent) -> str:
 
 
 def _link(message: OutgoingMessage) -> str | None:
-    """Opens the alert; of a digest, the list of alerts."""
+    """The link to the alert; in a digest, to the list of alerts."""
     content = message.lines[0].content
     return content.link.removesuffix(f"/{content.alert_id}") if content.link and message.is_digest else content.link
 
 
 def _name(text: str) -> str:
-    return f'"{cut(text, _MOST_NAME)}"'
+    return f'"{cut(text, _MAX_NAME)}"'
 
 
 def _time(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _lasted(content: MessageContent) -> str:
+def _duration_text(content: MessageContent) -> str:
     if content.recovery_seconds is None:
         return ""
     return f", after {duration(content.recovery_seconds)}"

@@ -1,4 +1,4 @@
-"""Encryption of stored secrets: AES-256-GCM, with what they are bound to as additional authenticated data."""
+"""Encryption of stored secrets: AES-256-GCM, with their binding as additional authenticated data."""
 
 import base64
 import os
@@ -6,31 +6,26 @@ import os
 from chalicelib.domain.credentials import SealedSecret, SecretBinding
 from chalicelib.errors import SecretMismatch, StoreUnavailable
 from chalicelib.kit.masking import Secret
-from chalicelib.secrets.keys import FIRST_FORMAT, NONCE_BYTES, KeyProvider
+from chalicelib.secrets.keys import NONCE_BYTES, KeyProvider
 
 
 class Envelope:
-    """Seals fields under a data key. A field that was copied to another row, field or version does not open."""
+    """Seals fields with a data key. A field that was copied to another row, field or version does not open."""
 
     def __init__(self, keys: KeyProvider, *others: KeyProvider) -> None:
-        """`keys` seals. It and the `others` open what each of them has sealed."""
+        """`keys` seals. All providers open, each the secrets that it has sealed."""
         self._keys, self._all = keys, (keys, *others)
 
     @property
     def key_ids(self) -> tuple[str, ...]:
-        """The ids of all keys, the one that seals first."""
-        return tuple(one.key_id for one in self._all)
-
-    def has_key(self, key_id: str) -> bool:
-        """Whether one of the keys is named by the id in a row."""
-        return any(one.is_named(key_id) for one in self._all)
+        """The ids of all keys, first that of the key that seals."""
+        return tuple(keys.key_id for keys in self._all)
 
     def is_current(self, sealed: SealedSecret) -> bool:
-        """Whether it is sealed under the key, and in the format, in which secrets are sealed now."""
-        return sealed.key_id == self._keys.key_id and sealed.secret_class is not None
+        """Whether it was sealed with the key that seals now."""
+        return sealed.key_id == self._keys.key_id
 
     def seal(self, binding: SecretBinding, value: Secret) -> SealedSecret:
-        """The value, encrypted for this binding only."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         plain_key, wrapped = self._keys.new_data_key(binding.secret_class)
@@ -46,19 +41,17 @@ class Envelope:
         )
 
     def open(self, binding: SecretBinding, sealed: SealedSecret) -> Secret:
-        """The plain value. `binding` is what the caller asks for: nothing that the row says about itself counts, except
-        which of our keys has sealed it, and that is authenticated.
+        """The plain value. `binding` is that of the caller. Of the row only the key id counts, which is authenticated.
 
-        Raises SecretMismatch when the secret was sealed for something else, or was changed; StoreUnavailable when the
-        key service does not open its key, or the key is none of ours.
+        Raises SecretMismatch when the secret was sealed for another binding, or was changed; StoreUnavailable when the
+        key service does not open its key, or the installation does not have the key.
         """
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        if sealed.version != binding.version or sealed.secret_class not in (None, binding.secret_class):
+        if sealed.version != binding.version or sealed.secret_class != binding.secret_class:
             raise _mismatch()
-        associate = _first_associated_data if sealed.secret_class is None else _associated_data
-        associated = associate(binding, sealed.key_id)
+        associated = _associated_data(binding, sealed.key_id)
         try:
             plain_key = self._unwrap(sealed)
             plain = AESGCM(plain_key).decrypt(_bytes(sealed.nonce), _bytes(sealed.ciphertext), associated)
@@ -67,24 +60,16 @@ class Envelope:
         return Secret(plain.decode())
 
     def _unwrap(self, sealed: SealedSecret) -> bytes:
-        wrapped, context = _bytes(sealed.wrapped_key), sealed.secret_class or FIRST_FORMAT
-        refused = StoreUnavailable("A stored secret was sealed under a key that this installation is not set to use.")
-        for key in self._all:
-            if key.is_named(sealed.key_id):
-                try:
-                    return key.unwrap(wrapped, context)
-                except StoreUnavailable as error:
-                    refused = error
-        raise refused
+        wrapped = _bytes(sealed.wrapped_key)
+        for keys in self._all:
+            if keys.key_id == sealed.key_id:
+                return keys.unwrap(wrapped, sealed.secret_class)
+        raise StoreUnavailable("A stored secret was sealed under a key that this installation is not set to use.")
 
 
 def _associated_data(binding: SecretBinding, key_id: str) -> bytes:
-    parts = ("v2", binding.secret_class, binding.id, binding.field, str(binding.version), key_id)
+    parts = ("v1", binding.secret_class, binding.id, binding.field, str(binding.version), key_id)
     return "|".join(parts).encode()
-
-
-def _first_associated_data(binding: SecretBinding, key_id: str) -> bytes:
-    return f"v1|secrets|{binding.id}|{binding.field}|{binding.version}|{key_id}".encode()
 
 
 def _mismatch() -> SecretMismatch:
@@ -96,7 +81,7 @@ def _text(raw: bytes) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    """Raises ValueError for another spelling of base64 than ours, which would be a change that nobody notices."""
+    """Raises ValueError for another spelling of base64 than ours: it would be a change that no check notices."""
     raw = base64.b64decode(text)
     if _text(raw) != text:
         raise ValueError("not base64 as we write it")

@@ -1,11 +1,11 @@
-"""Key providers, which wrap and unwrap the data keys that secrets are sealed with."""
+"""Key providers wrap and unwrap the data keys with which secrets are sealed."""
 
 import base64
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from chalicelib.errors import StoreUnavailable
@@ -19,26 +19,16 @@ if TYPE_CHECKING:
 NONCE_BYTES = 12
 _KEY_BYTES = 32
 _CONTEXT = "headgate data key v1"
-FIRST_FORMAT = "credentials"
-"""The context of all keys before each class of secrets had its own."""
-
-
-FIRST_LOCAL_ID = "local"
-"""The id of every master key before each had its own."""
 
 
 class KeyProvider(Protocol):
-    """Makes data keys and unwraps them. `key_id` names the wrapping key and is stored with each wrapped key.
+    """Makes data keys and unwraps them. `key_id` is the id of the wrapping key; it is stored with each wrapped key.
 
-    A data key is made for one `context`, the class of the secrets that it seals, and unwrapped for the same one only.
+    A data key belongs to one `context`, the class of the secrets that it seals, and is unwrapped for this context only.
     """
 
     @property
     def key_id(self) -> str: ...
-
-    def is_named(self, key_id: str) -> bool:
-        """Whether the id in a row means this key, or may mean it."""
-        ...
 
     def new_data_key(self, context: str) -> tuple[bytes, bytes]:
         """A fresh 256-bit key, plain and wrapped."""
@@ -50,7 +40,7 @@ class KeyProvider(Protocol):
 
 
 class LocalKeys:
-    """Wraps with a master key of the installation. Without that key nothing that it sealed can be opened any more."""
+    """Wraps with a master key of the installation. Whoever loses that key loses all that was sealed with it."""
 
     def __init__(self, master_key: Secret) -> None:
         """`master_key` is 32 bytes in base64; raises ValueError otherwise."""
@@ -58,9 +48,6 @@ class LocalKeys:
         if len(self._raw) != _KEY_BYTES:
             raise ValueError("HEADGATE_MASTER_KEY must be 32 bytes in base64. Make one with: openssl rand -base64 32")
         self.key_id = f"local-{derived_key(master_key, 'key id').hex()[:16]}"
-
-    def is_named(self, key_id: str) -> bool:
-        return key_id in (self.key_id, FIRST_LOCAL_ID)
 
     def new_data_key(self, context: str) -> tuple[bytes, bytes]:
         plain, nonce = os.urandom(_KEY_BYTES), os.urandom(NONCE_BYTES)
@@ -82,44 +69,39 @@ class LocalKeys:
 
 
 def _associated_data(context: str) -> bytes:
-    return (_CONTEXT if context == FIRST_FORMAT else f"{_CONTEXT} {context}").encode()
+    return f"{_CONTEXT} {context}".encode()
 
 
 class KmsKeys:
     """Wraps with a key of AWS KMS. The encryption context appears in CloudTrail, and IAM policies can require it."""
 
     def __init__(self, make_client: Callable[[], Any], key_id: str) -> None:
-        """`make_client` gives boto3's client of KMS; it is called for the first data key."""
-        self._make_client = make_client
+        """`make_client` makes boto3's client of KMS; it is called once, for the first data key."""
+        self._client = cache(make_client)
         self.key_id = key_id
 
-    def is_named(self, key_id: str) -> bool:
-        return key_id == self.key_id
-
-    @cached_property
-    def _client(self) -> Any:
-        return self._make_client()
-
     def new_data_key(self, context: str) -> tuple[bytes, bytes]:
-        named = {"headgate": str(context)}
         try:
-            made = self._client.generate_data_key(KeyId=self.key_id, KeySpec="AES_256", EncryptionContext=named)
+            data_key = self._client().generate_data_key(
+                KeyId=self.key_id, KeySpec="AES_256", EncryptionContext={"headgate": str(context)}
+            )
         except Exception as error:
             raise StoreUnavailable("The key service did not make a data key.") from error
-        return made["Plaintext"], made["CiphertextBlob"]
+        return data_key["Plaintext"], data_key["CiphertextBlob"]
 
     def unwrap(self, wrapped: bytes, context: str) -> bytes:
-        named = {"headgate": str(context)}
         try:
-            opened = self._client.decrypt(CiphertextBlob=wrapped, KeyId=self.key_id, EncryptionContext=named)
+            data_key = self._client().decrypt(
+                CiphertextBlob=wrapped, KeyId=self.key_id, EncryptionContext={"headgate": str(context)}
+            )
         except Exception as error:
             raise StoreUnavailable("The key service did not open a data key.") from error
-        return bytes(opened["Plaintext"])
+        return bytes(data_key["Plaintext"])
 
 
 @dataclass(slots=True)
 class CachedKeys:
-    """Another provider with a cache: a data key seals for 15 minutes, and an unwrapped one is kept as long."""
+    """A cache before another provider: a data key seals for 15 minutes, and an unwrapped one is kept as long."""
 
     inner: KeyProvider
     seconds: float = 900
@@ -129,11 +111,7 @@ class CachedKeys:
 
     @property
     def key_id(self) -> str:
-        """The wrapping key's id."""
         return self.inner.key_id
-
-    def is_named(self, key_id: str) -> bool:
-        return self.inner.is_named(key_id)
 
     def new_data_key(self, context: str) -> tuple[bytes, bytes]:
         now = self.monotonic()

@@ -1,8 +1,8 @@
-"""Signatures of the audit trail's anchors: by AWS KMS where one function only may sign, or with a key of our own."""
+"""Signatures of the anchors of the audit trail: by AWS KMS, where only one function may sign, or with a local key."""
 
 import hmac
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache
 from typing import Any, Protocol
 
 from chalicelib.errors import StoreUnavailable
@@ -23,10 +23,10 @@ class Mac(Protocol):
 
 
 class LocalMac:
-    """Signs in this process. `key` is called for the first signature."""
+    """Signs in this process. `key` is called once, for the first signature."""
 
     def __init__(self, key: Callable[[], bytes]) -> None:
-        self._key = key
+        self._key = cache(key)
 
     def sign(self, text: bytes) -> bytes:
         return hmac.digest(self._key(), text, "sha256")
@@ -36,29 +36,27 @@ class LocalMac:
 
 
 class KmsMac:
-    """Signs with an HMAC key of AWS KMS, which never leaves it: policies say who may sign and who may only verify."""
+    """Signs with an HMAC key that never leaves AWS KMS. IAM policies say who may sign and who may only verify."""
 
     def __init__(self, make_client: Callable[[], Any], key_id: str) -> None:
-        """`make_client` gives boto3's client of KMS."""
-        self._make_client, self._key_id = make_client, key_id
-
-    @cached_property
-    def _client(self) -> Any:
-        return self._make_client()
+        """`make_client` makes boto3's client of KMS; it is called once, for the first signature."""
+        self._client, self._key_id = cache(make_client), key_id
 
     def sign(self, text: bytes) -> bytes:
         try:
-            made = self._client.generate_mac(KeyId=self._key_id, MacAlgorithm=_KMS_ALGORITHM, Message=text)
+            answer = self._client().generate_mac(KeyId=self._key_id, MacAlgorithm=_KMS_ALGORITHM, Message=text)
         except Exception as error:
             raise StoreUnavailable("The key service did not sign.") from error
-        return bytes(made["Mac"])
+        return bytes(answer["Mac"])
 
     def verify(self, text: bytes, signature: bytes) -> bool:
-        named = {"KeyId": self._key_id, "MacAlgorithm": _KMS_ALGORITHM}
         try:
-            return bool(self._client.verify_mac(Message=text, Mac=signature, **named)["MacValid"])
+            answer = self._client().verify_mac(
+                KeyId=self._key_id, MacAlgorithm=_KMS_ALGORITHM, Message=text, Mac=signature
+            )
+            return bool(answer["MacValid"])
         except Exception as error:
-            answer: dict[str, Any] = getattr(error, "response", None) or {}
-            if answer.get("Error", {}).get("Code") == "KMSInvalidMacException":
+            refusal: dict[str, Any] = getattr(error, "response", None) or {}
+            if refusal.get("Error", {}).get("Code") == "KMSInvalidMacException":
                 return False
             raise StoreUnavailable("The key service did not verify a signature.") from error

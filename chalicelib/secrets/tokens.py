@@ -1,4 +1,4 @@
-"""Tokens: found by their hash, which is all that is stored. They are 256 random bits, so no salt is needed."""
+"""Tokens. Only their hash is stored; a salt is not needed for 256 random bits."""
 
 import base64
 import hashlib
@@ -20,19 +20,19 @@ def token_hash(token: str) -> str:
 
 
 def has_hash(token: str, hashes: Collection[str]) -> bool:
-    """Whether the token has one of these hashes. The time that it takes does not show how much of one is right."""
+    """Whether the token has one of these hashes, compared in constant time."""
     presented = token_hash(token)
-    return any(hmac.compare_digest(presented, one) for one in hashes)
+    return any(hmac.compare_digest(presented, stored) for stored in hashes)
 
 
 def token_with_ids(prefix: str, *ids: str) -> Secret:
-    """A token of 256 random bits that contains these UUIDs, so that what it is of is found without an index."""
-    raw = b"".join(UUID(one).bytes for one in ids) + os.urandom(_RANDOM_BYTES)
+    """A token of 256 random bits that contains these UUIDs, so that its row is read by key, without an index."""
+    raw = b"".join(UUID(text).bytes for text in ids) + os.urandom(_RANDOM_BYTES)
     return Secret(prefix + base64.urlsafe_b64encode(raw).decode().rstrip("="))
 
 
 def ids_in(prefix: str, token: str, *, count: int) -> list[str]:
-    """The UUIDs in a token; none when it is not one that `token_with_ids` has made."""
+    """The UUIDs in a token; none for a text that `token_with_ids` cannot have made."""
     size = _ID_BYTES * count + _RANDOM_BYTES
     text = token.removeprefix(prefix)
     if not token.startswith(prefix) or not _TOKEN.fullmatch(text) or len(text) != -(-size * 8 // 6):

@@ -2,27 +2,33 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from chalicelib.clients.connect.client import Connect
-from chalicelib.clients.databases.contract import Database, MakeDatabase
+from chalicelib.clients.databases.contract import Database, DatabaseFactory
 from chalicelib.clients.kafka.client import Kafka
-from chalicelib.domain.cluster import ConnectAddress, ConnectCluster, KafkaAddress, SecretDelivery, StreamCluster
+from chalicelib.clients.targets import TargetClient, TargetFactory
+from chalicelib.domain.addresses import Address, ConnectAddress, DatabaseAddress, KafkaAddress, SystemAddress
+from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.credentials import Secrets, without_blanks
-from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.endpoint import Endpoint, OpenedEndpoint
 from chalicelib.services.credentials import CredentialVault
 
-A = TypeVar("A")
+A = TypeVar("A", bound=Address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientFactory:
-    """Clients for registered endpoints, and by `make_...` for opened ones, whose secrets need not be stored yet."""
+    """Clients for registered endpoints, and by `make_...` for opened ones, whose secrets need not be stored yet.
+
+    `targets` are by the provider of the address.
+    """
 
     vault: CredentialVault
-    databases: Mapping[DatabaseProvider, MakeDatabase]
+    databases: Mapping[DatabaseProvider, DatabaseFactory]
+    targets: Mapping[Any, TargetFactory]
     make_connect: Callable[[OpenedEndpoint[ConnectAddress]], Connect]
     make_kafka: Callable[[OpenedEndpoint[KafkaAddress]], Kafka]
     _connects: dict[str, tuple[int, Connect]] = field(default_factory=dict)
@@ -48,11 +54,15 @@ class ClientFactory:
 
     def database(self, endpoint: Endpoint[DatabaseAddress]) -> Database:
         """A client of a registered database."""
-        return self.make_database(self.open(endpoint))
+        return self.databases[endpoint.address.provider](self.open(endpoint))
 
-    def make_database(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> Database:
+    def target(self, endpoint: Endpoint[SystemAddress]) -> TargetClient:
+        """A client of a registered source or destination, of whatever kind."""
+        return self.make_target(self.open(endpoint))
+
+    def make_target(self, endpoint: OpenedEndpoint[SystemAddress]) -> TargetClient:
         """A client of the kind that the address names."""
-        return self.databases[endpoint.address.provider](endpoint)
+        return self.targets[endpoint.address.provider](endpoint)
 
     def for_connect(self, cluster: ConnectCluster, built: BuiltConfig) -> dict[str, str]:
         """The config as it is sent to this cluster: with references to its credentials, or, where the cluster is

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.health import Health
+from chalicelib.domain.health import HealthRecord
 from chalicelib.domain.registered import Registered
 from chalicelib.errors import HeadgateError, Invalid
 from chalicelib.kit.clock import Deadline
@@ -34,5 +34,5 @@ class ClusterService(RegisteredService[C]):
         except Invalid:
             raise
         except HeadgateError as error:
-            return replace(cluster, health=Health.unhealthy(now, error.code, error.message))
-        return replace(cluster, health=Health.healthy(now), **found)
+            return replace(cluster, health=HealthRecord.unhealthy(now, error.code, error.message))
+        return replace(cluster, health=HealthRecord.healthy(now), **found)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.addresses import ConnectAddress
 from chalicelib.domain.cluster import (
-    ConnectAddress,
     ConnectCluster,
     ConnectorPlugin,
     PendingDeletions,
@@ -15,9 +15,9 @@ from chalicelib.domain.cluster import (
     StreamCluster,
     require_same_kafka,
 )
+from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.orphans import CONFIRMED_FOR, Confirmation
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.reconcile.orphans import CONFIRMED_FOR, Confirmation
-from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.pages import Page, sorted_page
@@ -25,7 +25,7 @@ from chalicelib.services.clusters import ClusterService
 from chalicelib.services.registered import RegisteredInput
 from chalicelib.services.registry import Links, reference_not_found
 from chalicelib.stores.clusters import StreamClusters
-from chalicelib.stores.observations import Observations
+from chalicelib.stores.connectors.observations import Observations
 from chalicelib.stores.transaction import Transaction
 
 
@@ -79,7 +79,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             raise Invalid.at("body", "stream_cluster_id", type_="immutable", message=message)
         stream, transaction = self._stream(data), Transaction()
         edited = self._edited(transaction, before, data)
-        if edited.base_url != before.base_url:
+        if edited.endpoint.address.identity != before.endpoint.address.identity:
             edited = replace(edited, connect_version=None, kafka_cluster_id=None)
         endpoint = self.clients.open(replace(edited.endpoint, credentials=before.credentials), data.secrets)
         after = self._checked(context, edited, endpoint, stream)

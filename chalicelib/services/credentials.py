@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 
 from chalicelib.domain.credentials import (
     SECRET_CLASSES,
@@ -15,6 +14,7 @@ from chalicelib.domain.credentials import (
     credentials_id,
     without_blanks,
 )
+from chalicelib.domain.timing import REQUEST
 from chalicelib.errors import SecretMismatch, StoreUnavailable, WriteConflict
 from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.clock import Clock
@@ -24,8 +24,8 @@ from chalicelib.secrets.envelope import Envelope
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.transaction import Transaction
 
-GRANTED = timedelta(minutes=2)
-"""Longer than a request that validates and then deploys (20 s), and than the indexes need to show what it deployed."""
+GRANTED = 6 * REQUEST
+"""Longer than a request that validates and then deploys, and than the indexes need to show what it deployed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

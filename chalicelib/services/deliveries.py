@@ -1,26 +1,27 @@
 """Deliveries: previewed, deployed, controlled, observed, changed, deleted. What was written stays in the target."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
-from chalicelib.domain.delivery import Delivery, DeliveryOptions
-from chalicelib.domain.delivery import Mapping as TopicMapping
+from chalicelib.domain.delivery import Delivery, MappingInput
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
+from chalicelib.domain.providers.registry import target_provider
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, TimedOut, WriteConflict
-from chalicelib.kit.jitter import jitter
 from chalicelib.kit.pages import Page
-from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, mappings_parameters
+from chalicelib.kit.randomness import jitter
+from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, writing_parameters
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.operation_run import changes_nothing
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import reference_not_found
-from chalicelib.stores.documents import find_together
+from chalicelib.stores.documents import batch_find
 
 BOUND = 500
 _DEPLOY_ATTEMPTS = 8
@@ -29,20 +30,24 @@ _LEAST_SECONDS = 6.0
 """No operation is begun with less: it would end without an outcome, and stay open for half a minute."""
 
 _CONTENDED = ("targets.version", "destination.missing")
-"""Labels of writes that are refused when another delivery to the same schema, or a change of the destination, was
+"""Labels of writes that are refused when another delivery to the same place, or a change of the destination, was
 faster. The next draft raises NotFound for a destination that was deleted.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryInput:
-    """What a client says about a delivery. Without a Connect cluster it runs on its pipeline's."""
+    """What a client says about a delivery. Without a Connect cluster it runs on its pipeline's.
+
+    `options` are the fields that not every kind of destination takes, as far as they were given.
+    """
 
     pipeline_id: str
     name: str
     connect_cluster_id: str | None
-    mappings: tuple[TopicMapping, ...]
-    options: DeliveryOptions
+    mappings: tuple[MappingInput, ...]
+    options: Mapping[str, Any]
+    tasks_max: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +130,7 @@ class DeliveryService(ConnectorService[Delivery]):
         """All of a destination's deliveries, newest first, each with an observation made now. Raises NotFound."""
         page, connects = self._listed(destination_id), self.connector.connects
         ids = sorted({delivery.connect_cluster_id for delivery in page.items})
-        found = find_together(*((connects, one) for one in ids)) if ids else []
+        found = batch_find(*((connects, one) for one in ids)) if ids else []
         clusters = {cluster_id: require_found(cluster) for cluster_id, cluster in zip(ids, found, strict=True)}
         return page.with_items(self.observation_reader.all_now(context, page.items, clusters))
 
@@ -146,22 +151,25 @@ class DeliveryService(ConnectorService[Delivery]):
         return tuple(outcomes[delivery.id] for delivery in deliveries)
 
     def update_mappings(
-        self, context: RequestContext, delivery_id: str, mappings: tuple[TopicMapping, ...], *, of: str | None = None
+        self, context: RequestContext, delivery_id: str, mappings: tuple[MappingInput, ...], *, of: str | None = None
     ) -> Delivery:
-        """Write other tables from now on. Offsets are kept and nothing is backfilled.
+        """Write to other targets from now on. Offsets are kept and nothing is backfilled.
 
         The same mappings again change nothing, unless the destination was changed since, or somebody has changed the
         connector's config in Connect: then the connector gets its config again. One that is missing is created at once.
         """
         delivery, deps = self._read(delivery_id, of)
         context.expect_version(delivery.version)
-        same = mappings == delivery.mappings and not delivery.open_operation
+        destination = require_found(deps.destination)
+        provider = target_provider(destination.address.provider)
+        writing = provider.remapped(delivery.writing, mappings, destination.address)
+        same = writing == delivery.writing and not delivery.open_operation
         if same and not needs_config(self.connector, delivery, deps):
             seen = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster)).observation
             if seen is None or seen.state is not ObservedState.NOT_DEPLOYED:
                 self.connector.check(context, delivery, deps)
                 return self._latest(delivery, deps)
-        parameters, deps = mappings_parameters(mappings), self._identified(context, deps)
+        parameters, deps = writing_parameters(writing), self._identified(context, deps)
         return self._execute(context, delivery, deps, OperationKind.UPDATE_MAPPINGS, parameters) or delivery
 
     def _listed(self, destination_id: str) -> Page[Delivery]:
@@ -181,7 +189,7 @@ class DeliveryService(ConnectorService[Delivery]):
         """Every delivery of a destination as stored now, with its latest observation. Raises NotFound."""
         listed = self._listed(destination_id).items
         # An index may lag behind, and what is desired decides who is left alone.
-        found = find_together(*((self.connector.store, delivery.id) for delivery in listed))
+        found = batch_find(*((self.connector.store, delivery.id) for delivery in listed))
         return self.observation_reader.latest([delivery for delivery in found if delivery])
 
     def _control_one(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:
@@ -201,21 +209,8 @@ class DeliveryService(ConnectorService[Delivery]):
         self, context: RequestContext, destination_id: str, data: DeliveryInput
     ) -> tuple[Delivery, DeliveryDependencies]:
         """The delivery that the input describes, and what it refers to. Raises NotFound, Invalid."""
-        now = self.lifecycle.clock()
-        delivery = Delivery(
-            id=context.fresh_id(),
-            name=data.name,
-            destination_id=destination_id,
-            pipeline_id=data.pipeline_id,
-            connect_cluster_id=data.connect_cluster_id or self._cluster_of_pipeline(data.pipeline_id),
-            mappings=data.mappings,
-            options=data.options,
-            desired_state=DesiredState.DRAFT,
-            version=0,
-            created_at=now,
-            updated_at=now,
-        )
-        deps = self.connector.load_dependencies(delivery)
+        cluster_id = data.connect_cluster_id or self._cluster_of_pipeline(data.pipeline_id)
+        deps = self.connector.draft_dependencies(destination_id, data.pipeline_id, cluster_id)
         if deps.destination is None:
             raise NotFound("There is no destination with this id.")
         if deps.pipeline is None:
@@ -225,10 +220,24 @@ class DeliveryService(ConnectorService[Delivery]):
         if deps.connect_cluster.stream_cluster_id != deps.pipeline.stream_cluster_id:
             message = "This Connect cluster belongs to another stream cluster than the pipeline's topics."
             raise Invalid.at("body", "connect_cluster_id", type_="other_stream_cluster", message=message)
+        address, now = deps.destination.address, self.lifecycle.clock()
+        delivery = Delivery(
+            id=context.fresh_id(),
+            name=data.name,
+            destination_id=destination_id,
+            pipeline_id=data.pipeline_id,
+            connect_cluster_id=cluster_id,
+            writing=target_provider(address.provider).writing(data.mappings, data.options, address),
+            tasks_max=data.tasks_max,
+            desired_state=DesiredState.DRAFT,
+            version=0,
+            created_at=now,
+            updated_at=now,
+        )
         return delivery, deps
 
     def _identified(self, context: RequestContext, deps: DeliveryDependencies) -> DeliveryDependencies:
-        """The same with the identity of the destination's server, by which target tables are claimed."""
+        """The same with the identity of the destination's server, by which targets are claimed."""
         return replace(deps, destination=self.connector.checks.identify(context, require_found(deps.destination)))
 
     def _cluster_of_pipeline(self, pipeline_id: str) -> str:

@@ -7,15 +7,16 @@ from typing import Any
 
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.database import CheckStatus, TestCheck
-from chalicelib.domain.health import Health, HealthStatus
+from chalicelib.domain.connection_checks import CheckStatus, TestCheck, health_after
+from chalicelib.domain.health import HealthRecord, HealthStatus
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid, NotFound, StoreUnavailable, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
+from chalicelib.kit.retry import at_once
 from chalicelib.services.client_factory import ClientFactory
-from chalicelib.services.database_checks import DatabaseChecks, health_after
+from chalicelib.services.system_checks import SystemChecks
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
@@ -30,7 +31,7 @@ class Discovery:
     sources: Sources
     tables: SourceTables
     clients: ClientFactory
-    database_checks: DatabaseChecks
+    system_checks: SystemChecks
     clock: Clock
 
     def discover(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
@@ -42,7 +43,7 @@ class Discovery:
         try:
             listing = self.clients.database(source.endpoint).list_tables(Deadline.after(context.deadline.remaining()))
         except (Unavailable, TimedOut, Invalid) as error:
-            self._note(context, source, {"health": Health.unhealthy(self.clock(), error.code, error.message)})
+            self._note(context, source, {"health": HealthRecord.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
         provider = capture_provider(source.address.provider)
         tables = provider.source_tables(listing.tables, source_id, self.clock())
@@ -63,7 +64,7 @@ class Discovery:
     def check_health(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
         """Test the connection and store the result. A database that is down is a result."""
         source = self._source(source_id)
-        result = self.database_checks.test_endpoint(context, self.clients.open(source.endpoint))
+        result = self.system_checks.test_endpoint(context, self.clients.open(source.endpoint))
         health = health_after(result, now=self.clock())
         self._note(context, source, {"health": health, "last_test": result, "last_tested_at": health.checked_at})
         status = HealthStatus.HEALTHY if result.success else HealthStatus.UNHEALTHY
@@ -83,7 +84,7 @@ class Discovery:
                 message = "The source was pointed at another database meanwhile. Discover again."
                 raise Unavailable(message, code="SOURCE_UNAVAILABLE")
             outdated = examined.invalidated_by(source.endpoint)
-            health = source.health if outdated else Health.healthy(self.clock())
+            health = source.health if outdated else HealthRecord.healthy(self.clock())
             return replace(source, health=health, **found)
 
         self._save(context, examined.id, with_tables)
@@ -102,18 +103,15 @@ class Discovery:
 
         `updated_at` stays: it says when people changed the source.
         """
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                source, transaction = self._source(source_id), Transaction()
-                after = change(source)
-                self.database_checks.save_checked(transaction, context, self.sources, source, after)
-                transaction.commit()
-            except WriteConflict:
-                if attempt == _ATTEMPTS:
-                    raise
-            else:
-                self.database_checks.have_looked_at("source", source_id, source.health, after.health)
-                return
+
+        def save(_attempt: int) -> bool:
+            source, transaction = self._source(source_id), Transaction()
+            changed = self.system_checks.save_checked(transaction, context, self.sources, source, change(source))
+            transaction.commit()
+            return changed
+
+        if at_once(_ATTEMPTS).run(save, on=WriteConflict):
+            self.system_checks.request_look("source", source_id)
 
 
 def _shown(check: TestCheck) -> Mapping[str, Any]:

@@ -1,47 +1,47 @@
 """Incidents: opened and resolved by what is observed, moved by people.
 
-Signals may come twice, or late, after a process has died: a claim on the condition's key makes each incident open once,
-and a signal that is not newer than the incident changes nothing.
+Each report says all that is wrong, so the next one stores what was lost or stored only in part. A claim on the
+condition's key makes each incident open once, when several find the condition at the same time.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.condition import Condition
+from chalicelib.domain.monitoring.episodes import Episodes, Phase, episode_of, phase_of
 from chalicelib.domain.monitoring.incident import (
     ALLOWED_MOVES,
-    LATER,
     Associations,
-    Condition,
     Incident,
     IncidentStatus,
-    Signal,
-    after_signal,
-    is_worse,
-    moved,
+    begun_again,
     moved_by_person,
-    signals_between,
+    resolved,
 )
-from chalicelib.errors import Conflict, TimedOut, WriteConflict
+from chalicelib.domain.monitoring.report import MonitorReport
+from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.pages import Page
-from chalicelib.services.audit import AuditTrail
+from chalicelib.kit.retry import at_once
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.claims import Claims
-from chalicelib.stores.documents import Documents, find_together
+from chalicelib.stores.documents import Documents, batch_find
 from chalicelib.stores.monitoring.incidents import Incidents, claim_of
 from chalicelib.stores.transaction import Transaction
 
 _PER_TRANSACTION = 45
 """Incidents: each is two items of a transaction, which may have a hundred."""
 
-_MOST_ENDED = 20
+_MAX_ENDED = 20
 """With the other items of the deletion less than the hundred of a transaction."""
 
-_MOST_CHECKED = 100
+_MAX_CHECKED = 100
 """Active incidents, the newest, of which it is checked at once whether what they are about still exists."""
 
 _ATTEMPTS = 4
@@ -110,81 +110,78 @@ class IncidentService:
             raise _why_not(conflict.label) from conflict
         return saved
 
-    def add(
+    def record(self, report: MonitorReport, deadline: Deadline) -> Episodes:
+        """Make the current incidents of an origin those that a report names; what goes on after it.
+
+        What could not be stored, for lack of time or because others were faster again and again, is left to the next
+        report: the result is not complete then. Raises StoreUnavailable.
+        """
+        named = {condition.key: condition for condition in report.conditions}
+        current = {incident.key: incident for incident in self.store.current_of(report.origin)}
+        # What is over comes first.
+        keys = sorted(named.keys() | current.keys(), key=lambda key: (key in named, key))
+        changing = [key for key in keys if phase_of(report, named.get(key), current.get(key)) is not Phase.CONTINUES]
+        complete = True
+        for start in range(0, len(changing), _PER_TRANSACTION):
+            some = {key: named.get(key) for key in changing[start : start + _PER_TRANSACTION]}
+            after = None if deadline.passed else self._apply(report, some, current)
+            if after is None:
+                complete = False
+            else:
+                current = {key: incident for key, incident in current.items() if key not in some} | after
+        going_on = {
+            key: episode_of(report, named.get(key), incident) for key, incident in current.items() if incident.goes_on
+        }
+        return Episodes(report=report, going_on=going_on, complete=complete)
+
+    def settle(
         self,
         transaction: Transaction,
         origin: str,
-        signals: Sequence[Signal],
+        at: datetime,
         *,
-        may_be_late: bool = False,
-        compared: bool = False,
+        began: Sequence[Condition] = (),
+        ended: Sequence[Condition] = (),
+        correlation_id: str,
     ) -> bool:
-        """Open, repeat and resolve what the signals say in a transaction; whether that changes anything.
+        """Open, repeat and resolve in the transaction of a request or a job what it has found; whether that changes
+        anything. An end is that of what the same origin has opened.
 
-        The keys differ. An end is that of what the same origin has opened. `may_be_late`: they were stored before, and
-        newer ones may have been applied since. `compared`: they come from a list that may lag behind, so that what
-        begins may have an incident already. Conflict labels begin with `incident.`; then it is done again in a new
-        transaction.
+        Conflict labels begin with `incident.`; then it is done again in a new transaction.
         """
-        known = self._current([signal.condition.key for signal in signals])
-        new = [signal for signal in signals if signal.began and signal.condition.key not in known]
-        associations = self._associations([signal.condition for signal in new])
-        for signal in new:
-            incident = self._opened(origin, signal, associations.get(signal.condition.resource_id))
-            self.store.put_new(transaction, incident)
-            self.claims.take(transaction, claim_of(incident.key), incident.id, label="incident.open")
-        changed = bool(new)
-        for signal in signals:
-            earlier = known.get(signal.condition.key)
-            if earlier is None or not (signal.began or earlier.origin == origin):
-                continue
-            if compared and signal.began and not is_worse(earlier.condition, signal.condition):
-                continue
-            later = after_signal(earlier, signal, may_be_late=may_be_late)
-            if later:
-                changed = True
-                self._save(transaction, later)
-        return changed
-
-    def publish(self, origin: str, signals: Sequence[Signal], deadline: Deadline, *, compared: bool = False) -> None:
-        """Apply signals, in their order. Raises TimedOut, WriteConflict; then it is safe to repeat."""
-        for chunk in _chunks(signals):
-            if deadline.passed:
-                raise TimedOut("There was no time left for all incidents. The rest follows.")
-            self._apply(origin, chunk, compared=compared)
+        changes = _Changes(self.store, self.claims, transaction)
+        known = self._current([condition.key for condition in (*began, *ended)])
+        self._open(changes, origin, [one for one in began if one.key not in known], at, correlation_id)
+        for condition in began:
+            if condition.key in known:
+                changes.save(begun_again(known[condition.key], condition, at))
+        for condition in ended:
+            if condition.key in known and known[condition.key].origin == origin:
+                changes.save(resolved(known[condition.key], at))
+        return bool(changes.stored)
 
     def current_conditions(self, origin: str) -> Sequence[Condition]:
         """What incidents of an origin are about, as far as it was not seen to end. Raises StoreUnavailable."""
         return [incident.condition for incident in self.store.current_of(origin)]
 
-    def compare(self, origin: str, conditions: Iterable[Condition], deadline: Deadline) -> None:
-        """Make the current incidents of an origin those of these conditions. Raises as `publish` does."""
-        current = list(self.store.current_of(origin))
-        # The clock may have been set back since they began, and a signal that is not newer does not count.
-        now = max([self.clock(), *(incident.last_seen_at + LATER for incident in current)])
-        known = [incident.condition for incident in current]
-        self.publish(origin, signals_between(known, conditions, now), deadline, compared=True)
-
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
-        """Resolve the incidents of a resource in the transaction that deletes it: at most `_MOST_ENDED`."""
-        for incident in islice(self.store.current_about(resource_id), _MOST_ENDED):
-            self._end(transaction, incident)
+        """Resolve the incidents of a resource in the transaction that deletes it: at most `_MAX_ENDED`."""
+        changes = _Changes(self.store, self.claims, transaction)
+        for incident in islice(self.store.current_about(resource_id), _MAX_ENDED):
+            changes.save(resolved(incident, self.clock()))
 
     def end_rest_about(self, resource_id: str) -> None:
         """Resolve what `end_about` had no room for, once its transaction is committed. Raises WriteConflict."""
-        for attempt in range(1, _ATTEMPTS + 1):
-            current = [one for one in self.store.current_about(resource_id) if one.is_current]
-            try:
-                for start in range(0, len(current), _PER_TRANSACTION):
-                    transaction = Transaction()
-                    for incident in current[start : start + _PER_TRANSACTION]:
-                        self._end(transaction, incident)
-                    transaction.commit()
-            except WriteConflict:  # a person has just moved one
-                if attempt == _ATTEMPTS:
-                    raise
-            else:
-                return
+
+        def end(_attempt: int) -> None:
+            current = [incident for incident in self.store.current_about(resource_id) if incident.is_current]
+            for start in range(0, len(current), _PER_TRANSACTION):
+                changes = _Changes(self.store, self.claims, Transaction())
+                for incident in current[start : start + _PER_TRANSACTION]:
+                    changes.save(resolved(incident, self.clock()))
+                changes.transaction.commit()
+
+        at_once(_ATTEMPTS).run(end, on=WriteConflict)  # a person has just moved one
 
     def end_about_deleted(self) -> int:
         """End what is active, and about something that was deleted; returns of how many resources.
@@ -192,7 +189,7 @@ class IncidentService:
         The deletion did not see it where an index lagged behind, or it was opened again at that moment. Raises
         WriteConflict; then it is safe to repeat.
         """
-        deleted = self._deleted(self.store.filtered(limit=_MOST_CHECKED, active=True).items)
+        deleted = self._deleted(self.store.filtered(limit=_MAX_CHECKED, active=True).items)
         for resource_id in deleted:
             self.end_rest_about(resource_id)
         return len(deleted)
@@ -203,58 +200,98 @@ class IncidentService:
         about = sorted(
             {(one.resource_type, one.resource_id) for one in conditions if one.resource_type in self.resources}
         )
-        found = find_together(*((self.resources[noun], resource_id) for noun, resource_id in about))
+        found = batch_find(*((self.resources[noun], resource_id) for noun, resource_id in about))
         return [resource_id for (_, resource_id), resource in zip(about, found, strict=True) if resource is None]
 
-    def _end(self, transaction: Transaction, incident: Incident) -> None:
-        ended = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, self.clock())
-        self._save(transaction, replace(ended, dismissed=False))
+    def _apply(
+        self, report: MonitorReport, named: Mapping[str, Condition | None], listed: Mapping[str, Incident]
+    ) -> dict[str, Incident] | None:
+        """Store what the report changes about these keys; the incidents after it, or None when others were faster
+        again and again. What was listed may be out of date: after a conflict, and where an index lags, claims decide.
+        """
 
-    def _save(self, transaction: Transaction, incident: Incident) -> None:
-        self.store.save(transaction, incident)
-        if not incident.is_current:
-            self.claims.release(transaction, claim_of(incident.key), incident.id)
+        def apply(attempt: int) -> dict[str, Incident]:
+            known = {} if attempt else {key: listed[key] for key in named if key in listed}
+            known |= self._current([key for key in named if key not in known])
+            changes = _Changes(self.store, self.claims, Transaction())
+            phases = {key: phase_of(report, condition, known.get(key)) for key, condition in named.items()}
+            began = [one for key, one in named.items() if one and phases[key] is Phase.BEGAN]
+            self._open(changes, report.origin, began, report.at)
+            for key, incident in known.items():
+                condition = named[key]
+                if phases[key] is Phase.ENDED:
+                    changes.save(resolved(incident, report.at))
+                elif phases[key] is Phase.LAPSED:
+                    changes.save(replace(incident, lapsed=True))
+                elif condition and phases[key] is Phase.REPEATED:
+                    changes.save(begun_again(incident, condition, report.at))
+            if changes.stored:
+                changes.transaction.commit()
+            return known | changes.stored
 
-    def _apply(self, origin: str, signals: Sequence[Signal], *, compared: bool) -> None:
-        for attempt in range(1, _ATTEMPTS + 1):
-            transaction = Transaction()
-            try:
-                if self.add(transaction, origin, signals, may_be_late=True, compared=compared):
-                    transaction.commit()
-            except WriteConflict:  # a person, or another process with the same signals, was faster
-                if attempt == _ATTEMPTS:
-                    raise
-            else:
-                return
+        try:
+            return at_once(_ATTEMPTS).run(apply, on=WriteConflict)
+        except WriteConflict:  # people, or other processes with the same report
+            return None
+
+    def _open(
+        self,
+        changes: "_Changes",
+        origin: str,
+        conditions: Sequence[Condition],
+        at: datetime,
+        correlation_id: str | None = None,
+    ) -> None:
+        associations = self._associations(conditions)
+        for condition in conditions:
+            incident = Incident(
+                id=new_id(),
+                condition=condition,
+                associations=associations.get(condition.resource_id) or Associations(),
+                origin=origin,
+                first_seen_at=at,
+                last_seen_at=at,
+                correlation_id=correlation_id,
+                created_at=at,
+            )
+            changes.put_new(incident)
 
     def _current(self, keys: Sequence[str]) -> dict[str, Incident]:
         """The incidents with these keys whose condition was not seen to end."""
         holders = self.claims.holders([claim_of(key) for key in keys])
-        found = find_together(*((self.store, incident_id) for incident_id in holders.values())) if holders else []
+        found = batch_find(*((self.store, incident_id) for incident_id in holders.values())) if holders else []
         return {incident.key: incident for incident in found if incident and incident.is_current}
 
     def _associations(self, conditions: Sequence[Condition]) -> dict[str, Associations]:
         """Where people look for incidents of these resources, by the resource's id."""
         found = {one.resource_id: _own_associations(one) for one in conditions}
         deliveries = [one.resource_id for one in conditions if one.resource_type == "delivery"]
-        stored: list[Delivery | None] = find_together(*((self.resources["delivery"], one) for one in deliveries))
+        stored: list[Delivery | None] = batch_find(*((self.resources["delivery"], one) for one in deliveries))
         for delivery in filter(None, stored):
             found[delivery.id] = Associations(
                 pipeline_id=delivery.pipeline_id, destination_id=delivery.destination_id, delivery_id=delivery.id
             )
         return found
 
-    def _opened(self, origin: str, signal: Signal, associations: Associations | None) -> Incident:
-        return Incident(
-            id=new_id(),
-            condition=signal.condition,
-            associations=associations or Associations(),
-            origin=origin,
-            first_seen_at=signal.at,
-            last_seen_at=signal.at,
-            correlation_id=signal.correlation_id,
-            created_at=signal.at,
-        )
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """Incidents to be written in one transaction, and their claims. `stored` are these incidents by key."""
+
+    store: Incidents
+    claims: Claims
+    transaction: Transaction
+    stored: dict[str, Incident] = field(default_factory=dict)
+
+    def put_new(self, incident: Incident) -> None:
+        self.claims.take(self.transaction, claim_of(incident.key), incident.id, label="incident.open")
+        self.stored[incident.key] = self.store.put_new(self.transaction, incident)
+
+    def save(self, incident: Incident) -> None:
+        """The claim of one that is not current any more is released."""
+        self.stored[incident.key] = self.store.save(self.transaction, incident)
+        if not incident.is_current:
+            self.claims.release(self.transaction, claim_of(incident.key), incident.id)
 
 
 def _own_associations(condition: Condition) -> Associations:
@@ -267,18 +304,6 @@ def _own_associations(condition: Condition) -> Associations:
             return Associations(destination_id=condition.resource_id)
         case _:
             return Associations(pipeline_id=condition.pipeline_id)
-
-
-def _chunks(signals: Sequence[Signal]) -> Iterator[Sequence[Signal]]:
-    """The signals in their order, in parts in which no key occurs twice."""
-    chunk: dict[str, Signal] = {}
-    for signal in signals:
-        if len(chunk) == _PER_TRANSACTION or signal.condition.key in chunk:
-            yield list(chunk.values())
-            chunk = {}
-        chunk[signal.condition.key] = signal
-    if chunk:
-        yield list(chunk.values())
 
 
 def _why_not(label: str) -> Conflict:

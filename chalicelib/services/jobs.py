@@ -7,20 +7,21 @@ from datetime import timedelta
 from typing import Any
 
 from chalicelib.domain.access import SYSTEM, RequestContext
-from chalicelib.domain.audit import Outcome
+from chalicelib.domain.audit.record import Outcome
 from chalicelib.domain.job import Job, JobKind, JobStatus
 from chalicelib.domain.lease import expired
+from chalicelib.domain.timing import FUNCTION
 from chalicelib.errors import HeadgateError, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.jobs import OPEN, Jobs
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
 
-LEASE = timedelta(seconds=60)
-"""Longer than a worker may run (50 s), so that no lease ends under a live worker."""
+LEASE = FUNCTION
+"""Longer than a worker may run, so that no lease ends under a live worker."""
 MAX_ATTEMPTS = 3
 _MESSAGE_ARRIVES_WITHIN = timedelta(seconds=10)
 _SWEEP_LIMIT = 100

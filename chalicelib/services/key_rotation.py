@@ -10,8 +10,7 @@ from chalicelib.errors import SecretMismatch, StoreUnavailable, TimedOut, WriteC
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.secrets.envelope import Envelope
-from chalicelib.services.audit_integrity.keys import BINDINGS as AUDIT_KEYS
-from chalicelib.services.signing_key import BINDING as SIGNING_KEY
+from chalicelib.services.installation_keys import ANCHOR_KEY, SIGNING_KEY
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.tables import Document
 
@@ -78,7 +77,7 @@ class KeyRotation:
         others = [key_id for key_id, _ in fields.most_common(_KEYS) if key_id not in ours]
         return KeyReport(
             keys=[
-                KeyUse(key_id=one, seals=one == ours[0], opens=self.envelope.has_key(one), sealed_fields=fields[one])
+                KeyUse(key_id=one, seals=one == ours[0], opens=one in ours, sealed_fields=fields[one])
                 for one in (*ours, *others)
             ]
         )
@@ -102,7 +101,7 @@ class KeyRotation:
 
 def _bindings(stored: SealedCredentials) -> Mapping[str, SecretBinding]:
     """What the fields of a row are bound to. Raises SecretMismatch for a row that is in the wrong place."""
-    for own in (SIGNING_KEY, *AUDIT_KEYS.values()):
+    for own in (SIGNING_KEY, ANCHOR_KEY):
         if stored.id == own.id and stored.sealed.keys() == {own.field}:
             return {own.field: own}
     belongs = credentials_id(stored.resource_type, stored.resource_id) == stored.id

@@ -1,49 +1,52 @@
 """What the installation looks like now: counts by state, open incidents, what happened last.
 
-It reads counters and what the ticks have stored, never a list of resources: it costs the same however many there are.
+It reads what the schedule has counted and what ticks have stored, never a list of resources: it costs the same however
+many there are.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.domain.alerts.kinds import AlertSeverity
-from chalicelib.domain.audit import AuditRecord
+from chalicelib.domain.audit.record import AuditRecord
+from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.state_counts import RegisteredCounts, state_counts
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.metrics import Metrics
-from chalicelib.domain.monitoring.progress import total_metrics
+from chalicelib.domain.monitoring.progress import ProgressLook, total_metrics
 from chalicelib.domain.monitoring.source_state import VALID_FOR
-from chalicelib.domain.observation import OLD_AFTER, ObservedState
-from chalicelib.domain.reconcile.snapshot import ClusterView
-from chalicelib.domain.reconcile.state_counts import state_counts
-from chalicelib.errors import WriteConflict
+from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
+from chalicelib.stores.alerts.alerts import Alerts
 from chalicelib.stores.clusters import ConnectClusters
-from chalicelib.stores.counts import SHARDS, Counts
-from chalicelib.stores.documents import Documents, find_together
+from chalicelib.stores.connectors.observations import Observations
+from chalicelib.stores.counts import REGISTERED, Counts
+from chalicelib.stores.documents import Documents, batch_read
 from chalicelib.stores.monitoring.findings import CaptureFindings
+from chalicelib.stores.monitoring.incidents import Incidents
 from chalicelib.stores.monitoring.progress import ProgressStore
-from chalicelib.stores.monitoring.recent_states import RecentStates
-from chalicelib.stores.monitoring.recount import Recount
-from chalicelib.stores.observations import Observations
+from chalicelib.stores.tables import LISTING
 
 ACTIVITY = 20
 """Audit records that the overview shows."""
 
-MOST_CLUSTERS = 500
-"""Connect clusters that are looked at one by one. More of them count as UNKNOWN."""
+MAX_CLUSTERS = 500
+"""Connect clusters that are read one by one. More of them count as UNKNOWN."""
 
-INCIDENT = "incident"
-_ALERT = "alert"
 INCIDENT_STATES = ("OPEN", "ACKNOWLEDGED")
-_CHECKED = ("source", "destination", "stream_cluster")
+COUNTED_AGAIN_AFTER = timedelta(minutes=2)
+"""A count that is older was not followed by another one: the schedule does not run."""
+
+MAX_COUNTED_AT_ONCE = 1_000
+"""So many resources are counted when somebody asks: one call for each kind. More are shown as of the last minute."""
+
 _WITH_CONNECTOR = ("pipeline", "delivery")
 _CONNECT = "connect_cluster"
-_RECOUNT_SECONDS = 10.0
+_COUNT_SECONDS = 10.0
 
 StateCounts = Mapping[str, int]
 """A number for every state; 0 where nothing is in it."""
@@ -68,88 +71,95 @@ class Overview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewService:
-    """Reads the overview. `counted` are the stores of everything that is counted."""
+    """Reads the overview. `resources` are the stores of everything that is counted by its state, by type."""
 
-    counted: Sequence[Documents[Any]]
+    resources: Mapping[str, Documents[Any]]
     counts: Counts
-    recount: Recount
     connects: ConnectClusters
     observations: Observations
-    recent_states: RecentStates
     findings: CaptureFindings
+    incidents: Incidents
+    alerts: Alerts
     progress: ProgressStore
     audit: AuditTrail
     clock: Clock
 
     def read(self) -> Overview:
-        """The overview as it is now. Raises StoreUnavailable."""
-        now, counted = self.clock(), self._counts()
-        clusters = self.connects.list(limit=MOST_CLUSTERS).items
-        views = self.observations.read(cluster.id for cluster in clusters)
-        connects = Counter(views.get(one.id, ClusterView()).on(one).health.status for one in clusters)
-        connects[HealthStatus.UNKNOWN] += max(0, sum(counted[_CONNECT].values()) - len(clusters))
-        observed = state_counts(
-            views,
-            self.recent_states.since(_oldest_look(views, now)),
-            self.findings.pipelines(since=now - VALID_FOR),
-            {noun: counted[noun] for noun in _WITH_CONNECTOR},
-            now,
-        )
+        """The overview. What is registered is as of now or of the last minute, connectors are as of the last ticks.
+
+        Raises StoreUnavailable, and TimedOut when there are more incidents and alerts than can be read.
+        """
+        now, deadline = self.clock(), Deadline.after(_COUNT_SECONDS)
+        page = self.connects.list(limit=MAX_CLUSTERS)
+        ids = [cluster.id for cluster in page.items]
+        registered, views, looks = self._read_stored(ids, now, deadline)
+        connects = Counter(view.on(cluster).health.status for view, cluster in zip(views, page.items, strict=True))
+        if page.next_key:
+            more = max(0, sum(registered.of(_CONNECT).values()) - len(ids))
+            connects[HealthStatus.UNKNOWN] += more
+            views.append(ClusterView())
+        degraded = self.findings.pipelines(since=now - VALID_FOR)
+        observed = state_counts(views, degraded, registered, _WITH_CONNECTOR, now)
+        incidents = self.incidents.count_active(deadline)
+        severities = Counter(alert.severity for alert in self.alerts.facets(deadline, only_active=True))
         activity = self.audit.list(limit=ACTIVITY, after=None, resource_id=None, include_related=False, meaningful=True)
         return Overview(
-            sources=_all_of(HealthStatus, counted["source"]),
-            destinations=_all_of(HealthStatus, counted["destination"]),
-            stream_clusters=_all_of(HealthStatus, counted["stream_cluster"]),
+            sources=_all_of(HealthStatus, registered.of("source")),
+            destinations=_all_of(HealthStatus, registered.of("destination")),
+            stream_clusters=_all_of(HealthStatus, registered.of("stream_cluster")),
             connect_clusters=_all_of(HealthStatus, connects),
             pipelines=_all_of(ObservedState, observed["pipeline"]),
             deliveries=_all_of(ObservedState, observed["delivery"]),
-            incidents={name: counted[INCIDENT][name] for name in INCIDENT_STATES},
-            active_alerts=sum(counted[_ALERT].values()),
-            critical_alerts=counted[_ALERT][AlertSeverity.CRITICAL.upper()],
-            metrics=self._metrics([cluster.id for cluster in clusters], sum(counted[_CONNECT].values()), now),
+            incidents={status: incidents.get(status, 0) for status in INCIDENT_STATES},
+            active_alerts=severities.total(),
+            critical_alerts=severities[AlertSeverity.CRITICAL],
+            metrics=total_metrics(looks, now, clusters=connects.total()),
             recent_activity=activity.items,
         )
 
-    def _metrics(self, cluster_ids: Sequence[str], clusters: int, now: datetime) -> Metrics:
-        looks = self.progress.looks(cluster_ids)
-        return total_metrics(list(looks.values()), now, clusters=max(clusters, len(cluster_ids)))
-
-    def count_existing(self, *, within_seconds: float = _RECOUNT_SECONDS) -> int:
-        """Count what an earlier release has stored, which did not count; returns how many that were.
-
-        Each is written once more, and counted by that. Nothing is read again once a run has found nothing to count.
+    def _read_stored(
+        self, cluster_ids: Sequence[str], now: datetime, deadline: Deadline
+    ) -> tuple[RegisteredCounts, list[ClusterView], list[ProgressLook]]:
+        """The last count, the view of each Connect cluster, and the last looks at progress: one call, and one more for
+        views that are new to this process.
         """
-        if self.recount.is_done():
-            return 0
-        deadline, uncounted = Deadline.after(within_seconds), 0
-        for store in self.counted:
-            for entity in store.uncounted():
-                if deadline.passed:
-                    return uncounted
-                uncounted += 1
-                with suppress(WriteConflict):  # it was written, and counted, at this moment
-                    store.save_alone(entity)
-        if not uncounted:
-            self.recount.mark_done()
-        return uncounted
+        row, *rows = batch_read(
+            (self.counts, REGISTERED),
+            *((self.observations, cluster_id) for cluster_id in cluster_ids),
+            *((self.progress, (cluster_id, None)) for cluster_id in cluster_ids),
+        )
+        registered = self.counts.decode(row)
+        if registered is None or registered.total <= MAX_COUNTED_AT_ONCE or now - registered.at > COUNTED_AGAIN_AFTER:
+            registered = self._count(deadline)
+        views = self.observations.views(filter(None, rows[: len(cluster_ids)]))
+        parts = map(self.progress.decode, rows[len(cluster_ids) :])
+        looks = [part.look for part in parts if part.look]
+        return registered, [views.get(cluster_id, ClusterView()) for cluster_id in cluster_ids], looks
 
-    def _counts(self) -> dict[str, Counter[str]]:
-        """The numbers by noun: the sums over all shards."""
-        nouns = (*_CHECKED, *_WITH_CONNECTOR, _CONNECT, INCIDENT, _ALERT)
-        keys = [(noun, shard) for noun in nouns for shard in SHARDS]
-        found = find_together(*((self.counts, f"{noun}/{shard}") for noun, shard in keys))
-        sums: dict[str, Counter[str]] = {noun: Counter() for noun in nouns}
-        for (noun, _), numbers in zip(keys, found, strict=True):
-            sums[noun].update(numbers)
-        return sums
+    def count(self, *, within_seconds: float = _COUNT_SECONDS) -> int:
+        """Count what is registered, for the overviews of the next minute; returns how much that is. Raises TimedOut."""
+        counts = self._count(Deadline.after(within_seconds))
+        self.counts.write(counts)
+        return counts.total
+
+    def _count(self, deadline: Deadline) -> RegisteredCounts:
+        at = self.clock()
+        by_type = {
+            noun: _by_desired_state(store, deadline) if noun in _WITH_CONNECTOR else _by_health(store)
+            for noun, store in self.resources.items()
+        }
+        return RegisteredCounts(at=at, by_type=by_type)
 
 
-def _oldest_look(views: Mapping[str, ClusterView], now: datetime) -> datetime:
-    """Before this, ticks have seen everything that operations have noted, or it is too old to count."""
-    looks = [view.observed_at for view in views.values()]
-    oldest, bound = min((look for look in looks if look), default=now), now - OLD_AFTER
-    return bound if None in looks else max(oldest, bound)
+def _by_health(store: Documents[Any]) -> StateCounts:
+    return Counter(resource.health.status for resource in store.all())
+
+
+def _by_desired_state(store: Documents[Any], deadline: Deadline) -> StateCounts:
+    """Without the bodies, which are large."""
+    columns = store.columns_in(LISTING, store.noun, deadline)
+    return Counter(values["desired_state"] or "" for _, values in columns)
 
 
 def _all_of(states: type[HealthStatus] | type[ObservedState], numbers: Mapping[Any, int]) -> StateCounts:
-    return {state.value: max(0, numbers.get(state, 0)) for state in states}
+    return {state.value: numbers.get(state, 0) for state in states}

@@ -20,14 +20,14 @@ from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS
 from chalicelib.services.connectors.dependencies import PipelineDependencies
-from chalicelib.services.connectors.known_progress import known_progress, progress_asked
+from chalicelib.services.connectors.known_progress import known_progress, progress_rows
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import Registry, reference_not_found
 from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.documents import find_together
-from chalicelib.stores.source_states import SourceStates
+from chalicelib.stores.documents import batch_find
+from chalicelib.stores.monitoring.source_states import SourceStates
 from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
@@ -36,7 +36,7 @@ _STORE_ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineInput:
-    """What a client says about a pipeline."""
+    """What a client says about a pipeline. `capture.provider_options` are those that were sent, not checked yet."""
 
     name: str
     source_id: str
@@ -59,7 +59,7 @@ class PipelineDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineService(ConnectorService[Pipeline]):
-    """Everything that a client can do with pipelines. Slot and publication are never deleted in the source."""
+    """Everything that a client can do with pipelines."""
 
     OUTDATED: ClassVar[Notices] = Notices(
         config=(
@@ -81,16 +81,16 @@ class PipelineService(ConnectorService[Pipeline]):
         page = self.connector.store.list(limit=limit, after=after, by_size=True)
         clusters = sorted({one.connect_cluster_id for one in page.items})
         sources = sorted({one.source_id for one in page.items})
-        asked = progress_asked(page.items)
+        rows = progress_rows(page.items)
         found = iter(
-            find_together(
+            batch_find(
                 *((self.connector.observations, cluster_id) for cluster_id in clusters),
                 *((self.source_states, source_id) for source_id in sources),
-                *((self.connector.progress, one) for one in asked),
+                *((self.connector.progress, one) for one in rows),
             )
         )
         views, states = {one: next(found) for one in clusters}, {one: next(found) for one in sources}
-        seen = self.observation_reader.latest(page.items, views, known_progress(asked, list(found)))
+        seen = self.observation_reader.latest(page.items, views, known_progress(rows, list(found)))
         return page.with_items(tuple(self._with_state(one, states[one.source_id]) for one in seen))
 
     def with_findings(self, resource: Pipeline, deps: PipelineDependencies) -> Pipeline:
@@ -102,7 +102,7 @@ class PipelineService(ConnectorService[Pipeline]):
         cluster = require_found(deps.connect_cluster)
         tables = self.connector.discovered_tables(pipeline, require_found(deps.source))
         built = self.connector.config(pipeline, deps)
-        validation = self.connector.validation
+        validation, provider = self.connector.validation, capture_provider(pipeline.provider)
         validation.require(context, cluster, built.connector_class)
         validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
         validation.grant(cluster, built)
@@ -110,9 +110,9 @@ class PipelineService(ConnectorService[Pipeline]):
             connector_name=pipeline.connector_name,
             config=public_config(built.config),
             topics=pipeline.capture.topics,
-            internal_topics=pipeline.capture.internal_topics,
+            internal_topics=(*pipeline.capture.internal_topics, *provider.internal_topics(pipeline)),
             validation=validation.validate(context, cluster, pipeline.connector_name, built),
-            warnings=tuple(capture_provider(pipeline.provider).preview_warnings(pipeline, list(tables.values()))),
+            warnings=tuple(provider.preview_warnings(pipeline, list(tables.values()))),
         )
 
     def create(self, context: RequestContext, data: PipelineInput) -> Pipeline:
@@ -203,7 +203,7 @@ class PipelineService(ConnectorService[Pipeline]):
         return self._execute(context, pipeline, deps, kind, parameters) or pipeline
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
-        """Stop reading from the source; the slot keeps its position."""
+        """Stop what reaches Kafka. The source keeps its log meanwhile."""
         return self.control(context, pipeline_id, OperationKind.PAUSE)
 
     def resume(self, context: RequestContext, pipeline_id: str, *, accept_data_loss: bool = False) -> Pipeline:
@@ -229,23 +229,24 @@ class PipelineService(ConnectorService[Pipeline]):
 
     def _draft(self, context: RequestContext, data: PipelineInput) -> tuple[Pipeline, PipelineDependencies]:
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
-        now = self.lifecycle.clock()
+        deps = self.connector.load_references(data.source_id, data.stream_cluster_id, data.connect_cluster_id)
+        _require_references(deps)
+        now, address = self.lifecycle.clock(), require_found(deps.source).address
+        provider = capture_provider(address.provider)
+        own = provider.own_options(data.capture.provider_options)
+        if refused := check_properties(data.capture.properties, provider.allowed_properties):
+            raise properties_error(refused, provider.refused_properties)
         pipeline = Pipeline(
             id=context.fresh_id(),
             name=data.name,
             source_id=data.source_id,
+            provider=address.provider,
             stream_cluster_id=data.stream_cluster_id,
             connect_cluster_id=data.connect_cluster_id,
-            capture=data.capture,
+            capture=replace(data.capture, provider_options=own),
             created_at=now,
             updated_at=now,
         )
-        deps = self.connector.load_dependencies(pipeline)
-        _require_references(deps)
-        pipeline = replace(pipeline, provider=require_found(deps.source).address.provider)
-        provider = capture_provider(pipeline.provider)
-        if refused := check_properties(data.capture.properties, provider.allowed_properties):
-            raise properties_error(refused, provider.refused_properties)
         return pipeline, deps
 
 

@@ -8,7 +8,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.registered import Registered
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch, WriteConflict
-from chalicelib.services.audit import AuditTrail, view
+from chalicelib.services.audit.trail import AuditTrail, view
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.claims import Claims
@@ -72,7 +72,7 @@ class Registry:
         for key, label in links.claims.items():
             self.claims.take(transaction, key, entity.id, label=label)
         for referred, referred_id in links.references:
-            referred.refer(transaction, referred_id, +1, revision=links.revisions.get(referred_id))
+            referred.change_references(transaction, referred_id, +1, revision=links.revisions.get(referred_id))
         self.audit.record(transaction, context, f"{store.noun}.create", entity.id, after=view(entity))
         try:
             transaction.commit()
@@ -158,7 +158,7 @@ class Registry:
         for key in links.claims:
             self.claims.release(transaction, key, entity_id)
         for referred, referred_id in links.references:
-            referred.refer(transaction, referred_id, -1)
+            referred.change_references(transaction, referred_id, -1)
 
     def release_name(self, transaction: Transaction, store: Documents[N], entity: N) -> None:
         """Make the entity's name free again."""

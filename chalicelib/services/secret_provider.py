@@ -13,7 +13,7 @@ from chalicelib.errors import NotFound, SecretMismatch
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.masking import Secret
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import Documents

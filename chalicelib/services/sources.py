@@ -19,7 +19,7 @@ from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.transaction import Transaction
 
-MOST_MOVED = 15
+MAX_MOVED = 15
 """Each pipeline is up to five of the 100 items of a transaction."""
 
 SWEPT_AFTER = timedelta(minutes=10)
@@ -58,16 +58,16 @@ class SourceService(SystemService[Source]):
     pipelines: Pipelines
 
     def on_address_changing(self, transaction: Transaction, before: Source, after: Source) -> int | None:
-        """Move the claims of its pipelines on slots and publications. A connector runs at the former address until its
-        pipeline is deployed again, and its slot stays there: those claims stay, too.
+        """Move the claims of its pipelines. A connector runs at the former address until its pipeline is deployed
+        again, and what it has made there stays: those claims stay, too.
 
         Raises Conflict STATE_CONFLICT for a source with more than 15 pipelines, NAME_CONFLICT when another pipeline
-        uses the same slot or publication at the new address.
+        has one of the claims at the new address.
         """
-        pipelines = self.pipelines.list_in("source_id", before.id, limit=MOST_MOVED + 1).items
-        if len(pipelines) > MOST_MOVED:
+        pipelines = self.pipelines.list_in("source_id", before.id, limit=MAX_MOVED + 1).items
+        if len(pipelines) > MAX_MOVED:
             raise Conflict(
-                f"A source with more than {MOST_MOVED} pipelines keeps its host, port and database. "
+                f"A source with more than {MAX_MOVED} pipelines keeps its host, port and database. "
                 "Register the new address as another source."
             )
         for pipeline in pipelines:
@@ -89,6 +89,8 @@ class SourceService(SystemService[Source]):
         self.pipelines.save(transaction, moved)
 
     def on_moved(self, context: RequestContext, before: Source) -> None:
+        if before.generation is None:
+            return
         # The change itself is stored: what stays here now is removed by the next discovery.
         with suppress(StoreUnavailable):
             self.tables.remove(before.id, before.generation, context.deadline)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.cluster import KafkaAddress, MetricsProvider, SaslMechanism, SecurityProtocol, StreamCluster
+from chalicelib.domain.addresses import KafkaAddress, SaslMechanism, SecurityProtocol
+from chalicelib.domain.cluster import MetricsProvider, StreamCluster
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Deadline
@@ -50,7 +51,7 @@ class StreamClusterService(ClusterService[StreamCluster]):
         """
         before, transaction = self._current(context, cluster_id), Transaction()
         edited = self._edited(transaction, before, data)
-        if edited.bootstrap_servers != before.bootstrap_servers:
+        if edited.endpoint.address.identity != before.endpoint.address.identity:
             edited = replace(edited, kafka_cluster_id=None)
         endpoint = self.clients.open(replace(edited.endpoint, credentials=before.credentials), data.secrets)
         checked = self._checked(context, edited, endpoint)

@@ -1,17 +1,18 @@
-"""What sources and destinations have in common: registering, changing and deleting them contacts no database."""
+"""What sources and destinations have in common: registering, changing and deleting them contacts no server."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.domain.addresses import SystemAddress
+from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.errors import NotFound
-from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registered import RegisteredInput, RegisteredService
+from chalicelib.services.system_checks import SystemChecks
 from chalicelib.stores.transaction import Transaction
 
-S = TypeVar("S", bound=RegisteredSystem)
+S = TypeVar("S", bound=RegisteredSystem[Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class SystemInput(RegisteredInput):
 
     description: str | None
     environment: str | None
-    address: DatabaseAddress
+    address: SystemAddress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +29,9 @@ class SystemService(RegisteredService[S]):
     """Create, read, change, delete and test the systems of one kind."""
 
     ADDRESS_LOCKED: ClassVar[bool] = False
-    """Whether a system that something refers to must keep its address (host, port and database)."""
+    """Whether a system that something refers to must keep its place (the identity of its address)."""
 
-    database_checks: DatabaseChecks
+    system_checks: SystemChecks
 
     def create(self, context: RequestContext, data: SystemInput) -> S:
         """Register a system. Raises Conflict NAME_CONFLICT."""
@@ -67,7 +68,7 @@ class SystemService(RegisteredService[S]):
 
     def test(self, context: RequestContext, system_id: str) -> TestResult:
         """Test the connection, bounded and read-only, and store the outcome. Raises NotFound."""
-        return self.database_checks.test(context, self.store, system_id)
+        return self.system_checks.test(context, self.store, system_id)
 
     def on_address_changing(self, transaction: Transaction, before: S, after: S) -> int | None:
         """Write what the new address means elsewhere, in the transaction that stores it.
@@ -77,7 +78,7 @@ class SystemService(RegisteredService[S]):
         return None
 
     def on_moved(self, context: RequestContext, before: S) -> None:
-        """Remove what is stored elsewhere about the database at the system's former address."""
+        """Remove what is stored elsewhere about the place at the system's former address."""
 
     def on_deleting(self, transaction: Transaction, system_id: str) -> None:
         """Write what the deletion means elsewhere, in its transaction."""

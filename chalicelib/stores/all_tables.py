@@ -1,4 +1,4 @@
-"""Every table: for code that creates them, and for the check that `infra/data.yaml` declares the same."""
+"""Every table, for what creates them: a local run, and the data stack on AWS (`infra/aws/data_stack.py`)."""
 
 from pynamodb.models import Model
 
@@ -11,10 +11,13 @@ from chalicelib.stores.alerts.channels import ChannelRows
 from chalicelib.stores.alerts.notifications import ChannelGateRows, NotificationRows
 from chalicelib.stores.alerts.rules import AlertRuleRows
 from chalicelib.stores.alerts.tracks import AlertTrackRows
-from chalicelib.stores.audit import AuditRow
-from chalicelib.stores.audit_chain import AnchorRow, ChainRow
+from chalicelib.stores.audit.chain import ChainRow
+from chalicelib.stores.audit.records import AuditRow
 from chalicelib.stores.claims import ClaimRow
 from chalicelib.stores.clusters import ConnectClusterRows, StreamClusterRows
+from chalicelib.stores.connectors.observations import ObservationRow
+from chalicelib.stores.connectors.operations import OperationRows
+from chalicelib.stores.connectors.transitions import TransitionRow
 from chalicelib.stores.counts import CountRow
 from chalicelib.stores.deliveries import DeliveryRows
 from chalicelib.stores.destinations import DestinationRows
@@ -22,11 +25,9 @@ from chalicelib.stores.idempotency import IdempotencyRow
 from chalicelib.stores.jobs import JobRows
 from chalicelib.stores.monitoring.incidents import IncidentRows
 from chalicelib.stores.monitoring.progress import ProgressRow
-from chalicelib.stores.observations import ObservationRow
-from chalicelib.stores.operations import OperationRows
+from chalicelib.stores.monitoring.source_states import SourceStateRows
 from chalicelib.stores.pipelines import PipelineRows
 from chalicelib.stores.secrets import SecretRows
-from chalicelib.stores.source_states import SourceStateRows
 from chalicelib.stores.source_tables import SourceTableRow
 from chalicelib.stores.sources import SourceRows
 
@@ -34,7 +35,6 @@ ALL_TABLES: tuple[type[Model], ...] = (
     AlertRows,
     AlertRuleRows,
     AlertTrackRows,
-    AnchorRow,
     ApiTokenRows,
     AuditRow,
     ChainRow,
@@ -60,5 +60,6 @@ ALL_TABLES: tuple[type[Model], ...] = (
     SourceStateRows,
     SourceTableRow,
     StreamClusterRows,
+    TransitionRow,
     UserRows,
 )

@@ -1,7 +1,7 @@
-"""Many rows of one table, put and deleted at the pace that DynamoDB allows.
+"""Puts and deletes many rows of one table, at the rate that DynamoDB allows.
 
 One partition key takes 1,000 write units a second (Developer Guide, "Best practices for designing and using partition
-keys"). Beyond that BatchWriteItem answers with `UnprocessedItems`, or refuses a call of which nothing was processed.
+keys"). Beyond that BatchWriteItem answers with `UnprocessedItems`, or refuses the whole call.
 """
 
 import time
@@ -15,20 +15,18 @@ from pynamodb.models import Model
 
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.jitter import jitter
-from chalicelib.stores.tables import connection
+from chalicelib.kit.randomness import jitter
+from chalicelib.stores.tables import THROTTLED, connection, failure_code
 
 WRITES_PER_CALL = 25
 """A limit of BatchWriteItem."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 2.0
-_THROTTLED = {"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"}
 
 Write = dict[str, Any]
 """One element of BatchWriteItem's list for a table."""
 
 
 def put(row: Model) -> Write:
-    """Store the whole row."""
     return {"PutRequest": {"Item": row.serialize()}}
 
 
@@ -42,9 +40,9 @@ def delete(row: Model) -> Write:
 def write_rows(
     table: type[Model], writes: Iterable[Write], deadline: Deadline, *, sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """Send all writes, at most one for each key. What was not processed is sent again after growing, random pauses.
+    """Send all writes, at most one for each key. Unprocessed writes are sent again after growing, random pauses.
 
-    The writes are not one transaction: after an error any of them may have been made. Safe to repeat.
+    The writes are no transaction: after an error any of them may have been made. Safe to repeat.
     Raises StoreUnavailable when the deadline passes first, and the client's own errors.
     """
     waiting, attempt = deque(writes), 0
@@ -65,7 +63,7 @@ def _send(table: type[Model], batch: list[Write]) -> list[Write]:
     try:
         answer = connection().dispatch(BATCH_WRITE_ITEM, {"RequestItems": {name: batch}})
     except ClientError as error:
-        if error.response["Error"]["Code"] not in _THROTTLED:
+        if failure_code(error) not in THROTTLED:
             raise
         return batch
     unprocessed: list[Write] = (answer.get("UnprocessedItems") or {}).get(name, [])

@@ -1,4 +1,4 @@
-"""Claims of what may exist once: a name, the open job of a resource, the tables that a delivery writes."""
+"""Claims, which guarantee uniqueness: of a name, of the open job of a resource, of the targets of a delivery."""
 
 import json
 import zlib
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 
-from chalicelib.stores.documents import store_errors
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, meta
 from chalicelib.stores.transaction import Transaction
 
 TARGET_BUCKETS = 16
-"""Rows per target schema and name of its server: two schemas of 500 mappings each, under two names, are 64 items of a
-transaction, and a schema of 18,000 tables stays below the 4 MB of a transaction that writes to all of its rows.
+"""Rows per place of targets, such as a schema at one name of its server: two schemas of 500 mappings each, under two
+names, are 64 items of a transaction, and a schema of 18,000 tables stays below the 4 MB of a transaction that writes to
+all of its rows.
 """
 
 
 class ClaimRow(Table):
-    """One claim, of `holder`. A target row has `tables` instead: which delivery writes which table (`TargetRow`)."""
+    """The claim of one `holder`. A target row (`TargetRow`) has `targets` instead: delivery ids by target."""
 
     Meta = meta("claims")  # type: ignore[assignment]
     id = UnicodeAttribute(hash_key=True)
     holder = UnicodeAttribute(null=True)
-    tables = JSONAttribute(null=True)
+    targets = JSONAttribute(null=True)
     version = NumberAttribute(default=1)
     write_id = UnicodeAttribute()
 
@@ -34,30 +34,30 @@ class Claims:
 
     def find(self, key: str) -> str | None:
         """The holder, or None."""
-        with store_errors():
-            (row,) = read_rows((ClaimRow, key))
-        return row.holder if row else None
+        return self.holders([key]).get(key)
 
     def holders(self, keys: Sequence[str]) -> dict[str, str]:
-        """The holders by key, without the keys that are free: one call for each hundred."""
-        with store_errors():
-            rows = read_rows(*((ClaimRow, key) for key in keys))
+        """The holders by key, without the free keys: one call for each hundred."""
+        rows = read_rows(*((ClaimRow, key) for key in keys))
         return {key: row.holder for key, row in zip(keys, rows, strict=True) if row}
 
     def take(self, transaction: Transaction, key: str, holder: str, *, label: str) -> None:
-        """Claim a free key. Conflict label: `label`."""
+        """Claim a free key. `label` is the conflict label."""
         row = ClaimRow(key, holder=holder, write_id=transaction.write_id)
         transaction.put(row, condition=ClaimRow.id.does_not_exist(), label=label)
 
     def release(self, transaction: Transaction, key: str, holder: str) -> None:
-        """Give the claim back, if it still exists. Conflict label, when another holder has it: `claim.other_holder`."""
+        """Delete the claim, if it still exists. Conflict label when it has another holder: `claim.other_holder`."""
         condition = (ClaimRow.holder == holder) | ClaimRow.id.does_not_exist()
         transaction.delete(ClaimRow(key), condition=condition, label="claim.other_holder")
 
 
 @dataclass(frozen=True, slots=True)
 class TargetRow:
-    """Some tables of one schema and the deliveries that write them. `version` is 0 when there is no row yet."""
+    """A share of the targets at one place, such as a schema, and the ids of the deliveries that write them.
+
+    `version` is 0 when there is no row yet.
+    """
 
     key: str
     holders: Mapping[str, str]
@@ -65,40 +65,34 @@ class TargetRow:
 
 
 class Targets:
-    """Which delivery writes which table, in `TARGET_BUCKETS` rows per schema.
+    """The delivery of each target, in `TARGET_BUCKETS` rows per place.
 
-    A row per table would be more than the 100 items of a transaction for a delivery of hundreds of tables, one row per
-    schema more than the 400 KB of an item for thousands.
+    With a row per target, a delivery of hundreds of tables would exceed the 100 items of a transaction. With one row
+    per place, thousands of tables would exceed the 400 KB of an item.
     """
 
     def read(self, keys: Sequence[str]) -> list[TargetRow]:
-        """The rows of these keys, in their order: one call for each hundred."""
-        with store_errors():
-            rows = read_rows(*((ClaimRow, key) for key in keys))
+        """In the order of the keys: one call for each hundred."""
+        rows = read_rows(*((ClaimRow, key) for key in keys))
         return [
-            TargetRow(key, dict(row.tables or {}), int(row.version)) if row else TargetRow(key, {}, 0)
+            TargetRow(key, dict(row.targets or {}), int(row.version)) if row else TargetRow(key, {}, 0)
             for key, row in zip(keys, rows, strict=True)
         ]
 
     def replace(self, transaction: Transaction, before: TargetRow, holders: Mapping[str, str]) -> None:
-        """Store other holders, if nobody has changed the row since it was read. Conflict label: `targets.version`."""
+        """Store other holders, if the row was not written since it was read. Conflict label: `targets.version`."""
         key, expected_version = before.key, before.version
-        row = ClaimRow(key, tables=dict(holders), version=expected_version + 1, write_id=transaction.write_id)
+        row = ClaimRow(key, targets=dict(holders), version=expected_version + 1, write_id=transaction.write_id)
         unchanged = ClaimRow.version == expected_version if expected_version else ClaimRow.id.does_not_exist()
         transaction.put(row, condition=unchanged, label="targets.version")
 
 
-def with_tables(holders: Mapping[str, str], tables: Iterable[str], delivery_id: str) -> dict[str, str]:
-    """The same holders, but with exactly these tables for the delivery."""
-    others = {table: holder for table, holder in holders.items() if holder != delivery_id}
-    return others | dict.fromkeys(tables, delivery_id)
+def with_targets(holders: Mapping[str, str], targets: Iterable[str], delivery_id: str) -> dict[str, str]:
+    """The holders by target after the delivery has got exactly these targets."""
+    others = {target: holder for target, holder in holders.items() if holder != delivery_id}
+    return others | dict.fromkeys(targets, delivery_id)
 
 
-def target_key(*identity: object, table: str | None = None) -> str:
-    """The key of the row of one table of a schema, the same for every destination that names this database.
-
-    `identity` is host, port, database and schema. Without a table it is the one row that a schema had in versions
-    before the buckets: it is read and emptied, and nothing is added to it any more.
-    """
-    bucket = () if table is None else (zlib.crc32(table.encode()) % TARGET_BUCKETS,)
-    return "target/" + json.dumps((*identity, *bucket))
+def target_key(place: Sequence[object], name: str) -> str:
+    """The key of the row of one target, the same for every destination that names this place."""
+    return "target/" + json.dumps((*place, zlib.crc32(name.encode()) % TARGET_BUCKETS))

@@ -13,14 +13,8 @@ class StreamClusters(Documents[StreamCluster]):
 
     table, entity, noun = StreamClusterRows, StreamCluster, "stream_cluster"
 
-    def counted_as(self, entity: StreamCluster) -> str:
-        return entity.health.status
-
 
 class ConnectClusters(Documents[ConnectCluster]):
     """Connect clusters by id. References are the pipelines and deliveries that run there."""
 
     table, entity, noun = ConnectClusterRows, ConnectCluster, "connect_cluster"
-
-    def counted_as(self, entity: ConnectCluster) -> str:
-        return entity.health.status

@@ -1,11 +1,4 @@
-"""How many resources are in which state.
-
-A number changes in the transaction that changes the state, so it is right whenever that transaction is, and no list
-has to be read to know it. `infra/decisions/016-overview.md` says why.
-"""
-
-import zlib
-from collections.abc import Mapping
+"""The last count of registered resources, by the schedule: `infra/decisions/016-overview.md`."""
 
 from pynamodb.attributes import (
     NumberAttribute,
@@ -15,68 +8,43 @@ from pynamodb.attributes import (
     UTCDateTimeAttribute,
 )
 
+from chalicelib.domain.connectors.state_counts import RegisteredCounts
+from chalicelib.kit.adapters import adapter
 from chalicelib.stores.rows import Key
-from chalicelib.stores.tables import Table, meta
-from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.tables import Table, meta, store_errors
 
-SHARDS = tuple("0123")
-"""Rows for each noun. Two transactions that change one row at the same time conflict, and one of them is repeated."""
-
-STATES = (
-    *("UNKNOWN", "HEALTHY", "UNHEALTHY", "DRAFT", "RUNNING", "PAUSED", "OPEN", "ACKNOWLEDGED"),
-    *("CRITICAL", "WARNING", "INFO"),
-)
+REGISTERED = ("registered", "all")
+"""The key of the one row of `Counts`."""
 
 
 class CountRow(Table):
-    """What the overview reads: `<noun>/<shard>` has a number for each of `STATES`.
-
-    Rows of other kinds are those of `stores/monitoring`; `user/active-admins` has the number of those.
+    """Small rows of several kinds: `registered` (JSON in `numbers`), `findings` of `stores/monitoring`,
+    `user/active-admins` (number in `ADMINS`), and notes of deleted sources.
     """
 
     Meta = meta("counts")  # type: ignore[assignment]
     kind = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
-    UNKNOWN = NumberAttribute(null=True)
-    HEALTHY = NumberAttribute(null=True)
-    UNHEALTHY = NumberAttribute(null=True)
-    DRAFT = NumberAttribute(null=True)
-    RUNNING = NumberAttribute(null=True)
-    PAUSED = NumberAttribute(null=True)
-    OPEN = NumberAttribute(null=True)
-    ACKNOWLEDGED = NumberAttribute(null=True)
-    CRITICAL = NumberAttribute(null=True)
-    WARNING = NumberAttribute(null=True)
-    INFO = NumberAttribute(null=True)
+    numbers = UnicodeAttribute(null=True)
     ADMINS = NumberAttribute(null=True)
     at = UTCDateTimeAttribute(null=True)
     pipelines = UnicodeSetAttribute(null=True)
-    resource_type = UnicodeAttribute(null=True)
-    connector = UnicodeAttribute(null=True)
-    connect_cluster_id = UnicodeAttribute(null=True)
-    state = UnicodeAttribute(null=True)
     expires_at = TTLAttribute(null=True)
 
 
 class Counts:
-    """The numbers, by noun and shard: `source/0` ... `source/3`."""
+    @staticmethod
+    def key(part: tuple[str, str]) -> Key:
+        return CountRow, *part
 
     @staticmethod
-    def add(transaction: Transaction, noun: str, changes: Mapping[str, int]) -> None:
-        """Add to the numbers of these states. All changes of one noun are one item of the transaction, however many.
-
-        Only the sums over all shards mean something, so any shard will do.
-        """
-        shard = SHARDS[zlib.crc32(transaction.write_id.encode()) % len(SHARDS)]
-        transaction.add(CountRow(noun, shard), changes)
+    def decode(row: CountRow | None) -> RegisteredCounts | None:
+        """The numbers in a row that was read by `key`; None before the first count."""
+        return adapter(RegisteredCounts).validate_json(row.numbers) if row else None
 
     @staticmethod
-    def key(entity_id: str) -> Key:
-        """The key of `<noun>/<shard>`, for a read across tables."""
-        noun, _, shard = entity_id.partition("/")
-        return CountRow, noun, shard
-
-    @staticmethod
-    def found(row: CountRow | None) -> Mapping[str, int]:
-        """The numbers in the row of a read across tables."""
-        return {state: int(getattr(row, state) or 0) for state in STATES} if row else {}
+    def write(counts: RegisteredCounts) -> None:
+        """Store a new count. Raises StoreUnavailable."""
+        row = CountRow(*REGISTERED, numbers=adapter(RegisteredCounts).dump_json(counts).decode())
+        with store_errors():
+            row.save()

@@ -1,5 +1,3 @@
-"""Deliveries."""
-
 from chalicelib.domain.delivery import Delivery
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.tables import CONNECTOR_FIELDS, document_table
@@ -15,6 +13,3 @@ class Deliveries(Documents[Delivery]):
     """Deliveries by id, by Connect cluster, by destination and by pipeline."""
 
     table, entity, noun = DeliveryRows, Delivery, "delivery"
-
-    def counted_as(self, entity: Delivery) -> str:
-        return entity.desired_state

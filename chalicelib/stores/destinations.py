@@ -1,5 +1,3 @@
-"""Registered destinations."""
-
 from dataclasses import replace
 
 from chalicelib.domain.destination import Destination
@@ -13,9 +11,6 @@ class Destinations(Documents[Destination]):
     """Destinations by id. References are their deliveries, those being deployed included."""
 
     table, entity, noun = DestinationRows, Destination, "destination"
-
-    def counted_as(self, entity: Destination) -> str:
-        return entity.health.status
 
     def from_row(self, row: Document) -> Destination:
         return replace(super().from_row(row), deliveries=int(row.references))

@@ -1,4 +1,4 @@
-"""Claims of idempotency keys, and what was answered to their requests: sealed, for 24 hours."""
+"""Claims of idempotency keys, and the answers to their requests: sealed, for 24 hours."""
 
 import json
 from contextlib import suppress
@@ -11,8 +11,7 @@ from pynamodb.exceptions import DoesNotExist
 from chalicelib.domain.idempotency import KEPT_FOR, LEASE, Claim, KeptAnswer, TextSealer
 from chalicelib.errors import Conflict, RequestInProgress, WriteConflict
 from chalicelib.kit.masking import Secret
-from chalicelib.stores.documents import store_errors
-from chalicelib.stores.tables import Table, meta
+from chalicelib.stores.tables import Table, meta, store_errors
 from chalicelib.stores.transaction import Transaction
 
 
@@ -51,32 +50,31 @@ class IdempotencyKeys:
         try:
             transaction.commit()
         except WriteConflict:
-            return self._earlier(key, body_hash, now)
+            return self._earlier_answer(key, body_hash, now)
         return Claim(key=key, token=token)
 
     def finish(self, claim: Claim, answer: KeptAnswer) -> None:
-        """Keep the answer, if the claim is still ours."""
+        """Store the answer, if the claim is still ours."""
         text = json.dumps([answer.status, answer.headers, answer.body])
-        sealed = self._sealer.seal(claim.key, Secret(text))
+        sealed = IdempotencyRow.answer.set(self._sealer.seal(claim.key, Secret(text)))
         transaction, still_ours = Transaction(), IdempotencyRow.write_id == claim.token
-        store_answer = [IdempotencyRow.answer.set(sealed)]
-        transaction.update(IdempotencyRow(claim.key), store_answer, condition=still_ours, label="idempotency.lost")
+        transaction.update(IdempotencyRow(claim.key), [sealed], condition=still_ours, label="idempotency.lost")
         with suppress(WriteConflict):
             transaction.commit()
 
     def release(self, claim: Claim) -> None:
-        """Forget the claim, if it is still ours."""
+        """Delete the claim, if it is still ours."""
         transaction, still_ours = Transaction(), IdempotencyRow.write_id == claim.token
         transaction.delete(IdempotencyRow(claim.key), condition=still_ours, label="idempotency.lost")
         with suppress(WriteConflict):
             transaction.commit()
 
-    def _earlier(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
-        """The answer of the request that has the key. Raises RequestInProgress while there is none."""
+    def _earlier_answer(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
+        """The answer to the request that has the key. Raises RequestInProgress while there is none."""
         with store_errors():
             try:
                 row: Any = IdempotencyRow.get(key, consistent_read=True)
-            except DoesNotExist:
+            except DoesNotExist:  # the other request has released it meanwhile
                 return self.claim(key, body_hash, now)
         if row.body_hash != body_hash:
             raise Conflict("This key came with another body before.", code="IDEMPOTENCY_KEY_REUSED")

@@ -1,4 +1,4 @@
-"""Taking the lease of stored work: one conditional write."""
+"""Leases of stored work: a lease is taken by one conditional write."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -20,9 +20,9 @@ W = TypeVar("W", bound=_LeasedEntity)
 
 
 def take_lease(store: Documents[W], work: W, until: datetime, **changes: Any) -> W:
-    """Take or renew the lease of work, with the changes that come with it; returns the work as it is stored now.
+    """Take or renew the lease of work, and store the changes with it. Returns the stored work.
 
-    Raises WriteConflict when another worker has written it since it was read. Ask `is_free` before taking it over.
+    Raises WriteConflict when another worker has written it since it was read. Call `is_free` before a takeover.
     """
     transaction = Transaction()
     leased = add_lease(transaction, store, work, until, **changes)
@@ -31,5 +31,5 @@ def take_lease(store: Documents[W], work: W, until: datetime, **changes: Any) ->
 
 
 def add_lease(transaction: Transaction, store: Documents[W], work: W, until: datetime, **changes: Any) -> W:
-    """`take_lease` together with other writes."""
+    """`take_lease` in a transaction with other writes."""
     return store.save(transaction, replace(work, lease_until=until, **changes))

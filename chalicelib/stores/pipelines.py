@@ -1,5 +1,3 @@
-"""Pipelines."""
-
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.stores.documents import Documents
@@ -14,9 +12,6 @@ class Pipelines(Documents[Pipeline]):
     """Pipelines by id, by Connect cluster and by source. References are their deliveries."""
 
     table, entity, noun = PipelineRows, Pipeline, "pipeline"
-
-    def counted_as(self, entity: Pipeline) -> str:
-        return entity.desired_state
 
     def closing(self, entity: Pipeline) -> bool:
         return entity.open_operation is not None and entity.open_operation.kind is OperationKind.DELETE

@@ -1,4 +1,4 @@
-"""Sealed credentials: the only table that holds anything of a secret, encrypted."""
+"""Sealed credentials of resources."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,8 +6,8 @@ from datetime import datetime
 
 from chalicelib.domain.credentials import SealedCredentials
 from chalicelib.kit.adapters import adapter
-from chalicelib.stores.documents import Documents, store_errors
-from chalicelib.stores.tables import LISTING, Document, document_table
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.tables import LISTING, Document, document_table, store_errors
 from chalicelib.stores.transaction import Transaction
 
 SecretRows = document_table("secrets")
@@ -19,19 +19,19 @@ class SealedSecrets(Documents[SealedCredentials]):
     table, entity, noun = SecretRows, SealedCredentials, "credentials"
 
     def from_row(self, row: Document) -> SealedCredentials:
-        # The id is the row's: one that was copied to another place has the wrong one in its body.
+        # The id is that of the row: a body that was copied to another row has the id of its former row.
         return replace(super().from_row(row), id=row.id, granted_until=row.granted_until)
 
     def walk(self) -> Iterator[Document]:
-        """Every row as it is stored, newest first, without a bound: for workers and with a deadline only."""
+        """All rows, newest first, without a bound: for workers and with a deadline only."""
         with store_errors():
             yield from getattr(SecretRows, f"by_{LISTING}").query(self.noun, scan_index_forward=False)
 
     def replace_sealed(self, row: Document, credentials: SealedCredentials) -> None:
-        """Store the same secrets, sealed again. Raises WriteConflict when the row is not as it was read any more.
+        """Store the same secrets, sealed again. Raises WriteConflict when the row was written since it was read.
 
-        The condition is the whole body, because `overwrite` begins to count revisions again, and the revision stays: a
-        user who changes a secret at the same time does not notice. Grants are columns of their own and stay, too.
+        The condition is the whole body, because `overwrite` counts revisions from the beginning. The revision stays,
+        so that a user who changes a secret at the same time gets no conflict. Grants are other columns and stay, too.
         """
         transaction = Transaction()
         body = adapter(SealedCredentials).dump_json(credentials).decode()
@@ -49,10 +49,10 @@ class SealedSecrets(Documents[SealedCredentials]):
         transaction.update(row, actions, condition=None, label="credentials.overwritten")
 
     def grant(self, transaction: Transaction, credentials_id: str, until: datetime) -> None:
-        """Let Connect read them until then, whatever is rotated meanwhile. Conflict label: `credentials.missing`."""
+        """Let Connect read them until then, also after a rotation. Conflict label: `credentials.missing`."""
         actions = [SecretRows.granted_until.set(until), SecretRows.write_id.set(transaction.write_id)]
-        there = SecretRows.id.exists()
-        transaction.update(SecretRows(credentials_id), actions, condition=there, label="credentials.missing")
+        exists = SecretRows.id.exists()
+        transaction.update(SecretRows(credentials_id), actions, condition=exists, label="credentials.missing")
 
     def discard(self, transaction: Transaction, credentials_id: str) -> None:
         """Delete them at any revision: their resource is deleted in the same transaction."""

@@ -1,10 +1,10 @@
-"""The tables that discovery found, one row each.
+"""Discovered tables of sources, one row each.
 
-Each discovery writes its rows under a generation of its own. `Source.generation` names the one that is shown: a
-discovery changes it once, when all of its rows are stored, so that a reader sees one whole discovery or another. Rows
-of other generations are leftovers; a reader that meets their removal starts again with the new generation.
+Each discovery writes its rows under a new generation. `Source.generation` names the one that is shown: a discovery
+changes it once, when all of its rows are stored, so that a reader sees the rows of one discovery only. Rows of other
+generations are leftovers; a reader that meets their removal starts again with the new generation.
 
-A body is compressed: the JSON of 100 columns takes 30 units to write, of which 1,000 a second are allowed, and 3 so.
+A body is compressed: the JSON of 100 columns takes 30 write units, and 3 compressed; 1,000 a second are allowed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,21 +21,20 @@ from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.batch_writer import delete, put, write_rows
 from chalicelib.stores.counts import CountRow
-from chalicelib.stores.documents import store_errors
 from chalicelib.stores.rows import ROWS_PER_CALL, read_rows
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.tables import Table, meta, packed, position, unpacked
+from chalicelib.stores.tables import Table, compress_body, decompress_body, meta, position, store_errors
 from chalicelib.stores.transaction import Transaction
 
-_READS = 4
-_DELETED, _SWEPT = "deleted-sources", 5
+_MAX_READS = 4
+_DELETED, _MAX_SWEPT = "deleted-sources", 5
 _GENERATION_END = "\x1e"
-_BEHIND_ALL_NAMES = "\U0010ffff"
+_LAST_NAME = "\U0010ffff"
 R = TypeVar("R")
 
 
 class SourceTableRow(Table):
-    """One table of one source, sorted by generation and full name. Older rows have no generation in their key."""
+    """One table of one source, sorted by generation and full name."""
 
     Meta = meta("source-tables")  # type: ignore[assignment]
     source_id = UnicodeAttribute(hash_key=True)
@@ -54,14 +53,14 @@ class SourceTables:
 
         def read(source: Source) -> tuple[SourceTable, ...] | None:
             tables = tuple(map(_table, _rows(source.id, source.generation)))
-            return tables if len(tables) == source.tables or not source.generation else None
+            return tables if len(tables) == source.tables else None
 
-        return self._whole(source_id, read, ())
+        return self._read_whole(source_id, read, ())
 
     def find(self, source: Source, names: Iterable[TableName]) -> dict[TableName, SourceTable]:
-        """Those of the named tables that were discovered: by key when they fit one call, else from the whole list.
+        """The discovered tables among `names`: by key when they fit one call, else from the whole list.
 
-        `source` was read just before. Raises NotFound when it has been deleted since.
+        `source` was read just before. Raises NotFound when it was deleted since then.
         """
         names = set(names)
         if len(names) > ROWS_PER_CALL:
@@ -73,26 +72,24 @@ class SourceTables:
                 return None
             return {table.name: table for table in map(_table, filter(None, rows))}
 
-        return self._whole(source.id, read, {}, source) if names else {}
+        return self._read_whole(source.id, read, {}, source) if names else {}
 
     def add(self, source_id: str, generation: str, tables: Iterable[SourceTable], deadline: Deadline) -> None:
-        """Store tables under a generation that nobody reads yet. Raises StoreUnavailable."""
-        rows = (
-            SourceTableRow(source_id, _key(generation, table.name), body=packed(adapter(SourceTable).dump_json(table)))
-            for table in tables
-        )
+        """Store tables under a generation that is not shown yet. Raises StoreUnavailable."""
+        bodies = ((table.name, compress_body(adapter(SourceTable).dump_json(table))) for table in tables)
+        rows = (SourceTableRow(source_id, _key(generation, name), body=body) for name, body in bodies)
         with store_errors():
             write_rows(SourceTableRow, map(put, rows), deadline)
 
-    def remove(self, source_id: str, generation: str | None, deadline: Deadline) -> None:
-        """Remove one generation that is not shown any more. Raises StoreUnavailable."""
+    def remove(self, source_id: str, generation: str, deadline: Deadline) -> None:
+        """Remove one generation that is no longer shown. Raises StoreUnavailable."""
         _delete(source_id, _rows(source_id, generation, attributes_to_get=["name"]), deadline)
 
     def remove_all_but(self, source_id: str, generation: str | None, deadline: Deadline) -> None:
-        """Remove whatever earlier discoveries have left, also those that were interrupted. Raises StoreUnavailable."""
+        """Remove the rows of earlier discoveries, also of interrupted ones. Raises StoreUnavailable."""
         shown = f"{generation}{_GENERATION_END}"
-        around = (SourceTableRow.name < shown, SourceTableRow.name > shown + _BEHIND_ALL_NAMES)
-        for names in around if generation else (None,):
+        others = (SourceTableRow.name < shown, SourceTableRow.name > shown + _LAST_NAME)
+        for names in others if generation else (None,):
             rows = SourceTableRow.query(source_id, names, consistent_read=True, attributes_to_get=["name"])
             _delete(source_id, rows, deadline)
 
@@ -101,9 +98,10 @@ class SourceTables:
         transaction.put(CountRow(_DELETED, position(at, source_id)), condition=None, label="source.deletion")
 
     def deletions_before(self, at: datetime) -> Sequence[str]:
-        """The notes of deletions that are so old, a few of the oldest."""
+        """The notes of deletions before that time, the oldest first, at most `_MAX_SWEPT`."""
         with store_errors():
-            return tuple(row.part for row in CountRow.query(_DELETED, CountRow.part < position(at, ""), limit=_SWEPT))
+            rows = CountRow.query(_DELETED, CountRow.part < position(at, ""), limit=_MAX_SWEPT)
+            return tuple(row.part for row in rows)
 
     def sweep(self, note: str, deadline: Deadline) -> None:
         """Remove the tables of the deleted source, then the note. Raises StoreUnavailable; it is safe to repeat."""
@@ -111,23 +109,27 @@ class SourceTables:
         with store_errors():
             CountRow(_DELETED, note).delete()
 
-    def _whole(self, source_id: str, read: Callable[[Source], R | None], nothing: R, known: Source | None = None) -> R:
-        """What `read` finds, which is None when another discovery replaced the generation meanwhile."""
+    def _read_whole(
+        self, source_id: str, read: Callable[[Source], R | None], empty: R, first: Source | None = None
+    ) -> R:
+        """The result of `read`, which is None when another discovery replaced the generation meanwhile.
+
+        `first` is the source for the first attempt.
+        """
         with store_errors():
-            for _ in range(_READS):
-                source = known or self.sources.get(source_id)
+            for _ in range(_MAX_READS):
+                source = first or self.sources.get(source_id)
                 if source.tables is None:
-                    return nothing
-                if (found := read(source)) is not None:
-                    return found
-                known = None
+                    return empty
+                if (result := read(source)) is not None:
+                    return result
+                first = None
         raise StoreUnavailable("The source is being discovered at this moment. Try again.")
 
 
 def _rows(source_id: str, generation: str | None, **options: Any) -> Iterator[SourceTableRow]:
-    names = SourceTableRow.name.startswith(generation + _GENERATION_END) if generation else None
-    rows = SourceTableRow.query(source_id, names, consistent_read=True, **options)
-    return (row for row in rows if generation or _GENERATION_END not in row.name)
+    names = SourceTableRow.name.startswith(f"{generation}{_GENERATION_END}")
+    return iter(SourceTableRow.query(source_id, names, consistent_read=True, **options))
 
 
 def _delete(source_id: str, rows: Iterable[SourceTableRow], deadline: Deadline) -> None:
@@ -136,10 +138,9 @@ def _delete(source_id: str, rows: Iterable[SourceTableRow], deadline: Deadline) 
 
 
 def _table(row: SourceTableRow) -> SourceTable:
-    found: SourceTable = adapter(SourceTable).validate_json(unpacked(row.body))
-    return found
+    table: SourceTable = adapter(SourceTable).validate_json(decompress_body(row.body))
+    return table
 
 
 def _key(generation: str | None, name: TableName) -> str:
-    prefix = generation + _GENERATION_END if generation else ""
-    return f"{prefix}{name.schema_name}\x1f{name.table_name}"
+    return f"{generation}{_GENERATION_END}{name.schema_name}\x1f{name.table_name}"

@@ -1,5 +1,3 @@
-"""Registered sources."""
-
 from chalicelib.domain.source import Source
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.tables import document_table
@@ -11,6 +9,3 @@ class Sources(Documents[Source]):
     """Sources by id. References are the pipelines that capture from them."""
 
     table, entity, noun = SourceRows, Source, "source"
-
-    def counted_as(self, entity: Source) -> str:
-        return entity.health.status

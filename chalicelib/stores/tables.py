@@ -1,21 +1,21 @@
-"""What every table is made of: the connection's limits, the columns of a document, its indexes.
+"""The connection and its limits, the columns and the indexes of documents, and the errors of tables.
 
 A document is an entity of `domain`, stored as JSON text in `body`. What conditions and indexes need are columns:
 `revision` (grows with every write), `write_id` (of the last write: it shows that a write whose reply was lost was
 ours), `references` (how many others refer to it; changed by `ADD`, never with the body), `closing` (it is being
-deleted: no new reference is accepted), `counted` (the state under which the overview counts it: see
-`stores/counts.py`) and one text column for each group that the store can list.
+deleted: no new reference is accepted) and one text column for each group that the store can list.
 `infra/decisions/002-documents.md` says why.
 """
 
 import base64
 import zlib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cache
 from typing import Any, ClassVar
 
+from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.connection import Connection, TableConnection
 from pynamodb.constants import PAY_PER_REQUEST_BILLING_MODE
@@ -23,14 +23,15 @@ from pynamodb.exceptions import PynamoDBException
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
 from pynamodb.models import Model
 
+from chalicelib.errors import Contention, StoreBusy, StoreUnavailable
 from chalicelib.kit.clock import rfc3339
 from chalicelib.settings import settings
 
 LISTING = "listing"
-"""The group that every document of a table is in: what `list` walks."""
+"""The group that every document of a table is in. `Documents.list` reads it."""
 
 CONNECTOR_FIELDS = ("desired_state", "config_hash")
-"""What a tick has to know of each resource that owns a connector."""
+"""The fields that a tick reads of each resource that owns a connector."""
 
 _LIMITS = {"connect_timeout_seconds": 1, "read_timeout_seconds": 2, "max_retry_attempts": 2, "max_pool_connections": 32}
 
@@ -74,7 +75,6 @@ class Document(Table):
     write_id = UnicodeAttribute()
     references = NumberAttribute(default=0)
     closing = BooleanAttribute(null=True)
-    counted = UnicodeAttribute(null=True)
     expires_at = TTLAttribute(null=True)
     granted_until = UTCDateTimeAttribute(null=True)
     """Of sealed credentials only: see `stores.secrets`."""
@@ -91,13 +91,13 @@ def document_table(
     columns besides the body, so that they can be read without it. The index of a group in `compact` has these of them
     and no body: a group of thousands can be walked in a few calls.
     """
-    only = compact or {}
+    compact = compact or {}
     columns: dict[str, Any] = {"Meta": meta(name), "__module__": __name__}
-    columns |= {"GROUPS": tuple(groups), "COPIED": tuple(copied), "COMPACT": frozenset(only)}
+    columns |= {"GROUPS": tuple(groups), "COPIED": tuple(copied), "COMPACT": frozenset(compact)}
     columns |= {field: UnicodeAttribute(null=True) for field in copied}
     for group in (LISTING, *groups):
         columns[group] = UnicodeAttribute(null=True)
-        columns[f"by_{group}"] = index_on(group, only=only.get(group))
+        columns[f"by_{group}"] = index_on(group, columns=compact.get(group))
     return type(f"{name.title().replace('-', '')}Table", (Document,), columns)
 
 
@@ -107,17 +107,15 @@ def position(created_at: datetime, entity_id: str) -> str:
 
 
 def position_of(row: Any) -> str:
-    """The key of a row in lists."""
     return str(row.position)
 
 
-def packed(body: bytes) -> str:
-    """A body of JSON, compressed."""
+def compress_body(body: bytes) -> str:
     return base64.b64encode(zlib.compress(body)).decode()
 
 
-def unpacked(body: str) -> bytes:
-    """The JSON of a body, which may be compressed."""
+def decompress_body(body: str) -> bytes:
+    """The JSON of a body, which may be plain."""
     return body.encode() if body.startswith("{") else zlib.decompress(base64.b64decode(body))
 
 
@@ -126,21 +124,54 @@ def body_size(row: Any) -> int:
     return len(row.body.encode())
 
 
-def index_on(group: str, *, only: Sequence[str] | None = None) -> GlobalSecondaryIndex[Any]:
-    """The index of a group, with all columns, or with the keys and `only` these."""
-    fewer = IncludeProjection(list(only)) if only else KeysOnlyProjection()
-    projection = AllProjection() if only is None else fewer
-    columns = {
+def index_on(group: str, *, columns: Sequence[str] | None = None) -> GlobalSecondaryIndex[Any]:
+    """The index of a group, with all columns, or with the keys and these `columns`."""
+    some_columns = IncludeProjection(list(columns)) if columns else KeysOnlyProjection()
+    projection = AllProjection() if columns is None else some_columns
+    attributes = {
         "Meta": type("Meta", (), {"index_name": f"by_{group}", "projection": projection}),
         group: UnicodeAttribute(hash_key=True),
         "position": UnicodeAttribute(range_key=True),
         "__module__": __name__,
     }
-    return type(f"By{group.title().replace('_', '')}", (GlobalSecondaryIndex,), columns)()  # type: ignore[no-any-return]
+    return type(f"By{group.title().replace('_', '')}", (GlobalSecondaryIndex,), attributes)()  # type: ignore[no-any-return]
 
 
-def failure_code(error: PynamoDBException) -> str | None:
+def failure_code(error: Exception) -> str | None:
     """The code in the service's answer; None when there was no answer, where PynamoDB's own property fails."""
-    answer: dict[str, Any] = getattr(error.cause, "response", None) or {}
+    cause = error.cause if isinstance(error, PynamoDBException) else error
+    answer: dict[str, Any] = getattr(cause, "response", None) or {}
     code: str | None = answer.get("Error", {}).get("Code")
     return code
+
+
+STORE_ERRORS = (PynamoDBException, BotoCoreError, ClientError)
+"""The errors of the client of a table."""
+
+_CONFLICT = {"TransactionConflict", "TransactionConflictException", "TransactionInProgressException"}
+THROTTLED = {
+    *("ThrottlingException", "ThrottlingError", "ProvisionedThroughputExceededException", "RequestLimitExceeded"),
+    "ProvisionedThroughputExceeded",
+}
+
+
+def unavailable(codes: Iterable[str | None]) -> StoreUnavailable:
+    """The error for a call that failed with these codes, of its items or of the whole call; None: without an answer."""
+    codes = set(codes)
+    if codes & _CONFLICT:
+        return Contention()
+    return StoreBusy() if codes & THROTTLED else StoreUnavailable("The store did not answer.")
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Turns an error of the client into `StoreUnavailable`, or into `StoreBusy` when the same call may soon succeed."""
+    try:
+        yield
+    except STORE_ERRORS as error:
+        raise unavailable([failure_code(error)]) from error
+
+
+def is_condition_failure(error: Exception) -> bool:
+    """Whether DynamoDB refused a single write because its condition did not hold."""
+    return failure_code(error) == "ConditionalCheckFailedException"

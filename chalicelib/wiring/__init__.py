@@ -13,7 +13,6 @@ from typing import Any
 from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.domain.access import Role
 from chalicelib.domain.idempotency import IdempotencyStore
-from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.domain.job import JobKind
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Clock, rfc3339, utc_now
@@ -31,35 +30,35 @@ from chalicelib.services.accounts.users import UserService
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
 from chalicelib.services.connectors.capture_checks import CaptureChecks
-from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryChecks
+from chalicelib.services.connectors.delivery_checks import DeliveryChecks
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
-from chalicelib.services.connectors.progress_reader import ProgressReader
-from chalicelib.services.connectors.slot_removal import SlotRemoval
 from chalicelib.services.connectors.target_claims import TargetClaims
-from chalicelib.services.connectors.tick import Tick
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.deliveries import DeliveryService
-from chalicelib.services.destination_monitor import DestinationMonitor
 from chalicelib.services.destinations import DestinationService
 from chalicelib.services.discovery import Discovery
 from chalicelib.services.incidents import IncidentService
+from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
 from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.key_rotation import KeyRotation
-from chalicelib.services.monitoring import MonitorReports
+from chalicelib.services.monitors.destination_monitor import DestinationMonitor
+from chalicelib.services.monitors.progress_reader import ProgressReader
+from chalicelib.services.monitors.reports import MonitorReports
+from chalicelib.services.monitors.source_monitor import SourceMonitor
+from chalicelib.services.monitors.tick import Tick
 from chalicelib.services.overview import OverviewService
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.services.registry import Registry
 from chalicelib.services.secret_provider import SecretProvider
-from chalicelib.services.signing_key import signing_key
-from chalicelib.services.source_monitor import SourceMonitor
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
+from chalicelib.services.system_checks import SystemChecks
 from chalicelib.settings import Settings, settings
 from chalicelib.wiring.alerting import Alerting
 from chalicelib.wiring.audit import Auditing
@@ -83,7 +82,7 @@ class Services:
         self.settings, self.clock = config, clock
         self.queues = queues or Queues(config.queue_prefix)
         self.envelope = Envelope(*map(CachedKeys, keys_of(config)))
-        self.stores = Stores(Sealer(self.envelope), self._chain_key)
+        self.stores = Stores(Sealer(self.envelope))
         self.idempotency: IdempotencyStore = self.stores.idempotency
         make = clients or Clients(config)
         self._build_registry(make)
@@ -101,9 +100,6 @@ class Services:
         self._build_connectors(sleep)
         self._build_monitors(sleep)
         self.overview = self._overview()
-
-    def _chain_key(self) -> ChainKey:
-        return self.auditing.keys.chain()
 
     def _build_registry(self, make: Clients) -> None:
         """Registered resources, their checks and their jobs."""
@@ -128,9 +124,14 @@ class Services:
             claims=stores.claims, vault=self.credentials, audit=self.audit, incidents=self.incidents
         )
         self.clients = ClientFactory(
-            vault=self.credentials, databases=make.databases, make_connect=make.connect, make_kafka=make.kafka
+            vault=self.credentials,
+            databases=make.databases,
+            targets=make.targets,
+            make_connect=make.connect,
+            make_kafka=make.kafka,
         )
-        self.database_checks = DatabaseChecks(
+        self.database_checks = DatabaseChecks(clients=self.clients, clock=clock)
+        self.system_checks = SystemChecks(
             clients=self.clients,
             audit=self.audit,
             incidents=self.incidents,
@@ -142,11 +143,11 @@ class Services:
             tables=stores.tables,
             pipelines=stores.pipelines,
             registry=self.registry,
-            database_checks=self.database_checks,
+            system_checks=self.system_checks,
             clock=clock,
         )
         self.destinations = DestinationService(
-            store=stores.destinations, registry=self.registry, database_checks=self.database_checks, clock=clock
+            store=stores.destinations, registry=self.registry, system_checks=self.system_checks, clock=clock
         )
         self.stream_clusters = StreamClusterService(
             store=stores.streams, registry=self.registry, clients=self.clients, clock=clock
@@ -164,7 +165,7 @@ class Services:
             sources=stores.sources,
             tables=stores.tables,
             clients=self.clients,
-            database_checks=self.database_checks,
+            system_checks=self.system_checks,
             clock=clock,
         )
         discovery = JobHandler(store=stores.sources, verb="discover", run=self.discovery.discover)
@@ -223,7 +224,6 @@ class Services:
             registry=self.registry,
             database_checks=self.database_checks,
             validation=self.validation,
-            slot_removal=SlotRemoval(clients=self.clients),
             captures=self.captures,
             clients=self.clients,
         )
@@ -236,19 +236,17 @@ class Services:
             connects=stores.connects,
             claims=stores.claims,
             target_claims=TargetClaims(targets=stores.targets),
-            checks=DatabaseDeliveryChecks(
+            checks=DeliveryChecks(
                 tables=stores.tables,
                 destinations=stores.destinations,
                 streams=stores.streams,
                 clients=self.clients,
-                database_checks=self.database_checks,
                 validation=self.validation,
             ),
         )
         self.lifecycle = Lifecycle(
             operations=stores.operations,
             observations=stores.observations,
-            recent_states=stores.recent_states,
             clients=self.clients,
             audit=self.audit,
             incidents=self.incidents,
@@ -279,7 +277,6 @@ class Services:
         stores, clock = self.stores, self.clock
         self.monitor_reports = MonitorReports(
             bus=self.alerting.bus,
-            incidents=stores.incidents,
             alerts=stores.alerts,
             emitters=stores.resources,
             clock=clock,
@@ -291,7 +288,6 @@ class Services:
             store=stores.source_states,
             checks=self.captures,
             clients=self.clients,
-            incidents=self.incidents,
             reports=self.monitor_reports,
             clock=clock,
             send=lambda source_id, delay: self._send_when_due(SOURCE_CHECKS, {"source_id": source_id}, delay),
@@ -299,7 +295,7 @@ class Services:
         self.destination_monitor = DestinationMonitor(
             destinations=stores.destinations,
             deliveries=stores.deliveries,
-            checks=self.database_checks,
+            checks=self.system_checks,
             reports=self.monitor_reports,
             clock=clock,
             sleep=sleep,
@@ -316,6 +312,7 @@ class Services:
             connects=stores.connects,
             operations=stores.operations,
             observations=stores.observations,
+            transitions=stores.transitions,
             owners=owners,
             lifecycle=self.lifecycle,
             clients=self.clients,
@@ -329,16 +326,13 @@ class Services:
     def _overview(self) -> OverviewService:
         stores = self.stores
         return OverviewService(
-            counted=(
-                *(stores.sources, stores.destinations, stores.streams, stores.connects),
-                *(stores.pipelines, stores.deliveries),
-            ),
+            resources=stores.resources,
             counts=stores.counts,
-            recount=stores.recount,
             connects=stores.connects,
             observations=stores.observations,
-            recent_states=stores.recent_states,
             findings=stores.findings,
+            incidents=stores.incidents,
+            alerts=stores.alerts,
             progress=stores.progress,
             audit=self.audit,
             clock=self.clock,
@@ -357,11 +351,10 @@ class Services:
     @cached_property
     def signer(self) -> Signer:
         """Signs cursors, with a key that every process of the installation has: reading it needs the store, once."""
-        return Signer(key=signing_key(self.settings.master_key, self.stores.secrets, self.envelope, self.clock()))
+        return Signer(key=installation_key(SIGNING_KEY, self.stores.secrets, self.envelope, self.clock()))
 
     def install(self) -> None:
         """Make the first Admin, if the settings name one and the address has no account, and the default alert rule."""
-        self.auditing.keys.chain()  # other functions only open it
         self.users.install_admin(self.settings.admin_email, self.settings.admin_password)
         try:
             self.alerting.rules.install()

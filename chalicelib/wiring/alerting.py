@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Mapping
 
-from chalicelib.alerting.bus import EventBus, InProcessBus
-from chalicelib.alerting.event_names import EventNames
-from chalicelib.alerting.manager import AlertManager
-from chalicelib.alerting.recorder import AlertStores
 from chalicelib.clients.queue import NOTIFICATIONS, Queues
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.kit.clock import Clock
 from chalicelib.notify.contract import Sender
 from chalicelib.services.alerts.alerts import AlertService
 from chalicelib.services.alerts.attempt import Attempts
+from chalicelib.services.alerts.bus import EventBus, InProcessBus
 from chalicelib.services.alerts.channels import ChannelService
 from chalicelib.services.alerts.delivery import NotificationDelivery
+from chalicelib.services.alerts.event_names import EventNames
+from chalicelib.services.alerts.manager import AlertManager
 from chalicelib.services.alerts.metrics import MetricsService
+from chalicelib.services.alerts.recorder import AlertStores
 from chalicelib.services.alerts.rules import AlertRuleService
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.registry import Registry
 from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.wiring.stores import Stores
@@ -40,12 +40,12 @@ class Alerting:
         self._queues, counters = queues, AlertCounters()
         self.manager = AlertManager(
             stores=_alert_stores(stores),
-            names=lambda: _event_names(stores),
+            names=lambda: EventNames(stores.resources),
             wake=self.wake,
             public_url=public_url,
             clock=clock,
         )
-        self.bus: EventBus = InProcessBus((self.manager.receive,))
+        self.bus: EventBus = InProcessBus(record=registry.incidents.record, follow=self.manager.follow)
         self.alerts = AlertService(store=stores.alerts, notifications=stores.notifications, audit=audit, clock=clock)
         self.rules = AlertRuleService(
             store=stores.alert_rules,
@@ -106,15 +106,4 @@ def _alert_stores(stores: Stores) -> AlertStores:
         notifications=stores.notifications,
         rules=stores.alert_rules,
         channels=stores.channels,
-        claims=stores.claims,
-    )
-
-
-def _event_names(stores: Stores) -> EventNames:
-    return EventNames(
-        sources=stores.sources,
-        destinations=stores.destinations,
-        connects=stores.connects,
-        pipelines=stores.pipelines,
-        deliveries=stores.deliveries,
     )

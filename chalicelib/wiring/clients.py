@@ -5,20 +5,20 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import Connect
-from chalicelib.clients.databases.contract import MakeDatabase
+from chalicelib.clients.databases.contract import DatabaseFactory
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.clients.guarded_http import GuardedHttp
+from chalicelib.clients.http.addresses import AddressPolicy
+from chalicelib.clients.http.guarded import GuardedHttp
+from chalicelib.clients.http.openid import OpenIdProvider
 from chalicelib.clients.kafka.client import Kafka
-from chalicelib.clients.openid import OpenIdProvider
+from chalicelib.clients.targets import TargetFactory
+from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress, KafkaAddress
 from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.urls import TargetHost, UrlRefused, parse_host
-from chalicelib.domain.cluster import ConnectAddress, KafkaAddress
-from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Clock
-from chalicelib.notify.contract import Sender
+from chalicelib.notify.contract import Sender, SenderTools
 from chalicelib.notify.registry import senders
 from chalicelib.secrets.keys import KeyProvider, KmsKeys, LocalKeys
 from chalicelib.secrets.macs import KmsMac, LocalMac, Mac
@@ -34,7 +34,12 @@ class Clients:
         # Hosts that the installation names, of chats and single sign-on, may be anywhere; webhooks are public.
         self._operators_hosts = AddressPolicy(allow_loopback=True)
         self._public_hosts = AddressPolicy(allow_private=False)
-        self.databases: dict[DatabaseProvider, MakeDatabase] = {DatabaseProvider.POSTGRESQL: self._postgresql}
+        self.databases: dict[DatabaseProvider, DatabaseFactory] = {DatabaseProvider.POSTGRESQL: self._postgresql}
+
+    @property
+    def targets(self) -> Mapping[Any, TargetFactory]:
+        """What makes the clients of sources and destinations, by provider."""
+        return {**self.databases}
 
     def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
         """A client of Connect workers."""
@@ -45,15 +50,15 @@ class Clients:
         return Kafka(endpoint, check_host=self._policy, tls=self._tls)
 
     def senders(self, config: Settings) -> Mapping[ChannelProvider, Sender]:
-        """What sends notifications. Raises ValueError for a host that cannot be one."""
+        """What sends notifications. Raises ValueError for a setting that cannot be used."""
         tls = cache(self._tls)  # reading the system's certificates takes longer than a request
         return senders(
-            chat_host=_host("HEADGATE_CHAT_WEBHOOK_HOST", config.chat_webhook_host),
-            bot_host=_host("HEADGATE_BOT_API_HOST", config.bot_api_host),
-            public_url=config.public_url,
-            to_operators_hosts=partial(GuardedHttp, check_host=self._operators_hosts, tls=tls, cut_answers=True),
-            to_public_hosts=partial(GuardedHttp, check_host=self._public_hosts, tls=tls, cut_answers=True),
-            check_public=self._public_hosts,
+            SenderTools(
+                settings=config,
+                to_operators_hosts=partial(GuardedHttp, check_host=self._operators_hosts, tls=tls, cut_answers=True),
+                to_public_hosts=partial(GuardedHttp, check_host=self._public_hosts, tls=tls, cut_answers=True),
+                check_public=self._public_hosts,
+            )
         )
 
     def openid(self, config: OidcSettings, clock: Clock) -> OpenIdProvider:
@@ -70,13 +75,6 @@ class Clients:
         if self._ca_bundle:
             context.load_verify_locations(cafile=self._ca_bundle)
         return context
-
-
-def _host(variable: str, text: str) -> TargetHost:
-    try:
-        return parse_host(text)
-    except UrlRefused as refused:
-        raise ValueError(f"{variable}: {refused.message}") from None
 
 
 def keys_of(config: Settings) -> Sequence[KeyProvider]:

@@ -1,9 +1,8 @@
 """The store of every table."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from chalicelib.domain.integrity.chain import ChainKey
 from chalicelib.secrets.sealer import Sealer
 from chalicelib.stores.accounts.api_tokens import ApiTokens
 from chalicelib.stores.accounts.login_tries import LoginTries
@@ -15,10 +14,13 @@ from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
 from chalicelib.stores.alerts.rules import AlertRules
 from chalicelib.stores.alerts.tracks import Tracks
-from chalicelib.stores.audit import Audit
-from chalicelib.stores.audit_chain import AnchorStore, AuditChain
+from chalicelib.stores.audit.chain import AuditChain
+from chalicelib.stores.audit.records import Audit
 from chalicelib.stores.claims import Claims, Targets
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+from chalicelib.stores.connectors.observations import Observations
+from chalicelib.stores.connectors.operations import Operations
+from chalicelib.stores.connectors.transitions import Transitions
 from chalicelib.stores.counts import Counts
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
@@ -28,13 +30,9 @@ from chalicelib.stores.jobs import Jobs
 from chalicelib.stores.monitoring.findings import CaptureFindings
 from chalicelib.stores.monitoring.incidents import Incidents
 from chalicelib.stores.monitoring.progress import ProgressStore
-from chalicelib.stores.monitoring.recent_states import RecentStates
-from chalicelib.stores.monitoring.recount import Recount
-from chalicelib.stores.observations import Observations
-from chalicelib.stores.operations import Operations
+from chalicelib.stores.monitoring.source_states import SourceStates
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.secrets import SealedSecrets
-from chalicelib.stores.source_states import SourceStates
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 
@@ -42,13 +40,13 @@ from chalicelib.stores.sources import Sources
 class Stores:
     """The store of every table."""
 
-    def __init__(self, sealer: Sealer, chain_key: Callable[[], ChainKey]) -> None:
-        """`sealer` seals the answers that are kept for an `Idempotency-Key`; `chain_key` opens the audit's key."""
+    def __init__(self, sealer: Sealer) -> None:
+        """`sealer` seals the answers that are kept for an `Idempotency-Key`."""
         self.alerts = Alerts()
         self.alert_rules = AlertRules()
         self.alert_tracks = Tracks()
-        self.audit = Audit(AuditChain(chain_key))
-        self.audit_anchors = AnchorStore()
+        self.audit = Audit()
+        self.audit_chain = AuditChain()
         self.channel_gates = ChannelGates()
         self.channels = Channels()
         self.claims = Claims()
@@ -65,8 +63,6 @@ class Stores:
         self.operations = Operations()
         self.pipelines = Pipelines()
         self.progress = ProgressStore()
-        self.recent_states = RecentStates()
-        self.recount = Recount()
         self.refusals = RefusalCounts()
         self.secrets = SealedSecrets()
         self.sources = Sources()
@@ -74,6 +70,7 @@ class Stores:
         self.streams = StreamClusters()
         self.tables = SourceTables(self.sources)
         self.targets = Targets()
+        self.transitions = Transitions()
         self.users = Users(self.claims)
         self.sessions = Sessions(self.users)
         self.api_tokens = ApiTokens(self.users)

@@ -1,22 +1,20 @@
-"""What the policies of `infra/policies` allow."""
+"""The permissions that the policies of the functions grant."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
 from typing import Any
 
-from infra.local.stack.layout import ROOT
-
-POLICIES = ROOT / "infra" / "policies"
+from infra.aws.functions import function_named
+from infra.aws.policies import policy_document
 
 OPEN_ENDED = (":log-group:/aws/lambda/${Prefix}", ":log-stream:*")
-"""The one resource that cannot be named whole: AWS Lambda makes up the names of a function's log streams."""
+"""The only resource with a wildcard: AWS Lambda makes up the names of a function's log streams."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permission:
-    """One action on one resource, as it stands in a policy: `dynamodb:GetItem`, `arn:...:table/${Prefix}sources`."""
+    """One action on one resource, as a policy has it: `dynamodb:GetItem`, `arn:...:table/${Prefix}sources`."""
 
     action: str
     resource: str
@@ -32,30 +30,30 @@ def permissions(document: Mapping[str, Any]) -> Iterator[Permission]:
                 yield Permission(action=action, resource=resource)
 
 
+@cache
 def policy_of(function: str) -> tuple[Permission, ...]:
     """The permissions of one function, such as `run_job`."""
-    return tuple(permissions(json.loads((POLICIES / f"{function}.json").read_text())))
+    return tuple(permissions(policy_document(function_named(function))))
 
 
 def allows(granted: tuple[Permission, ...], action: str, resource: str) -> bool:
     """Whether the action is allowed on the resource, the end of an ARN (`table/${Prefix}jobs`) or an export's name."""
-    return any(one.action == action and f":{one.resource}".endswith(f":{resource}") for one in granted)
+    return any(
+        permission.action == action and f":{permission.resource}".endswith(f":{resource}") for permission in granted
+    )
 
 
 def wildcard_resources(document: Mapping[str, Any]) -> list[str]:
-    """The permissions of a document that reach further than they name."""
-    return sorted({f"{one.action} on {one.resource}" for one in permissions(document) if _wide(one)})
+    """The permissions of a document with a wildcard."""
+    wide = (permission for permission in permissions(document) if _is_wide(permission))
+    return sorted({f"{permission.action} on {permission.resource}" for permission in wide})
 
 
-def policy_files() -> list[Path]:
-    """Every policy."""
-    return sorted(POLICIES.glob("*.json"))
-
-
-def _wide(one: Permission) -> bool:
+def _is_wide(permission: Permission) -> bool:
     before, end = OPEN_ENDED
-    named = one.resource.removesuffix(end) if before in one.resource else one.resource
-    return "*" in named or "?" in named or "*" in one.action
+    resource = permission.resource
+    named = resource.removesuffix(end) if before in resource else resource
+    return "*" in named or "?" in named or "*" in permission.action
 
 
 def _listed(value: Any) -> list[Any]:
@@ -63,17 +61,17 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _resources(value: Any) -> Iterator[str]:
-    """Every resource that it may be, whatever the parameters are; `${Name}` for what a parameter names."""
+    """Every resource that the value can be, for all parameters; `${Name}` stands for the value of a parameter."""
     match list(value.items()) if isinstance(value, dict) else value:
         case str(text):
             yield text
         case [("Fn::Sub" | "Fn::ImportValue", inner)]:
             yield from _resources(inner)
-        case [("Fn::If", [_, one, other])]:
-            yield from (*_resources(one), *_resources(other))
+        case [("Fn::If", [_, value_if, value_else])]:
+            yield from (*_resources(value_if), *_resources(value_else))
         case [("Ref", str(name))]:
             yield f"${{{name}}}"
-        case list(several) if isinstance(value, list):
-            yield from (resource for one in several for resource in _resources(one))
+        case list(entries) if isinstance(value, list):
+            yield from (resource for entry in entries for resource in _resources(entry))
         case _:
             raise ValueError(f"{value} is no resource")

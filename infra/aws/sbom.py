@@ -1,6 +1,6 @@
-"""The list of what is deployed (a software bill of materials), in CycloneDX's JSON.
+"""The software bill of materials of the functions, in CycloneDX's JSON.
 
-It is read from the zip of the functions, so it names what is there and not what was asked for.
+It is read from the zip of the functions, so it names the installed packages, not the required ones.
 """
 
 from collections.abc import Iterator

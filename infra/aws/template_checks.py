@@ -1,49 +1,19 @@
-"""What must hold for the template of the stack: every route, every function with its own role, and no secret."""
+"""Checks the template of the stack: every route, every function with its own role, and no secret."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from chalice.app import SQSEventConfig
+
 import app as deployed
-from chalicelib.settings import Settings
+from chalicelib.settings import Settings, settings
+from infra.aws.functions import FUNCTIONS, QUEUE_FUNCTIONS
 from infra.aws.permissions import wildcard_resources
+from infra.aws.policies import NETWORK_POLICY
 
 Json = Mapping[str, Any]
-
-FUNCTIONS: Mapping[str, tuple[str, int]] = {
-    "APIHandler": ("app.app", 29),
-    "RunJob": ("chalicelib.workers.entry.run_job", 60),
-    "RunTick": ("chalicelib.workers.entry.run_tick", 60),
-    "RunSourceCheck": ("chalicelib.workers.entry.run_source_check", 60),
-    "RunDestinationCheck": ("chalicelib.workers.entry.run_destination_check", 60),
-    "DeliverNotifications": ("chalicelib.workers.entry.deliver_notifications", 60),
-    "Dispatch": ("chalicelib.monitors.entry.dispatch", 60),
-    "ResealSecrets": ("chalicelib.monitors.entry.reseal_secrets", 60),
-}
-"""Handler and time limit in seconds. API Gateway waits for 29 s, not longer."""
-
-QUEUES = {
-    "RunJob": "jobs",
-    "RunTick": "ticks",
-    "RunSourceCheck": "source-checks",
-    "RunDestinationCheck": "destination-checks",
-    "DeliverNotifications": "notifications",
-}
-
-GATEWAY_RESPONSES: Mapping[str, tuple[int | None, str]] = {
-    "DEFAULT_4XX": (None, "MALFORMED_JSON"),
-    "DEFAULT_5XX": (None, "INTERNAL"),
-    "ACCESS_DENIED": (403, "FORBIDDEN"),
-    "WAF_FILTERED": (403, "FORBIDDEN"),
-    "MISSING_AUTHENTICATION_TOKEN": (405, "METHOD_NOT_ALLOWED"),
-    "RESOURCE_NOT_FOUND": (404, "NOT_FOUND"),
-    "REQUEST_TOO_LARGE": (413, "PAYLOAD_TOO_LARGE"),
-    "UNSUPPORTED_MEDIA_TYPE": (415, "UNSUPPORTED_MEDIA_TYPE"),
-    "THROTTLED": (429, "RATE_LIMITED"),
-    "INTEGRATION_TIMEOUT": (504, "UPSTREAM_TIMEOUT"),
-}
-"""Answers of API Gateway without a function: status (None: its own) and code in our envelope."""
 
 API_RESOURCES = 300
 """Of one REST API (API Gateway quotas)."""
@@ -51,7 +21,9 @@ API_RESOURCES = 300
 TEMPLATE_BYTES = 1_000_000
 """Of a template that is uploaded to S3 (CloudFormation quotas)."""
 
-ALARMS = 14
+DATA_TEMPLATE_BYTES = 51_200
+"""Of a template that is passed in a request, which takes no bucket (CloudFormation quotas)."""
+
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _SECRET_NAME = re.compile("password|secret|credential|token|master", re.IGNORECASE)
 _NO_SECRETS = ("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS")
@@ -63,29 +35,32 @@ NOT_DEPLOYED: Mapping[str, str] = {
 }
 """Settings that the template does not give to any function, and why."""
 
-NETWORK_POLICY = "NetworkInterfaces"
-"""The policy without which AWS Lambda cannot connect a function to a VPC."""
-
 OUTSIDE = "DeliverNotifications"
 """It calls addresses that users write, so it is in no VPC: from there nothing private can be reached."""
 
 
 def template_faults(template: Json) -> list[str]:
-    """What is wrong with the template; empty when it is sound."""
+    """The faults of the template."""
     resources = template["Resources"]
     return [
         *_size_faults(template),
         *_reference_faults(template),
         *_route_faults(resources),
-        *_gateway_faults(resources),
         *_function_faults(resources),
         *_queue_faults(resources),
         *_role_faults(resources),
         *_secret_faults(template),
         *_setting_faults(template),
         *_network_faults(template),
-        *_watch_faults(resources),
+        *_log_faults(resources),
     ]
+
+
+def data_faults(text: str) -> list[str]:
+    """The faults of the template of the data stack."""
+    size = len(text.encode())
+    too_large = f"the data template has {size} bytes, and CloudFormation takes {DATA_TEMPLATE_BYTES} without a bucket"
+    return [too_large] if size > DATA_TEMPLATE_BYTES else []
 
 
 def routes_of(app: Any) -> set[tuple[str, str]]:
@@ -100,12 +75,12 @@ def _size_faults(template: Json) -> Iterator[str]:
 
 def _route_faults(resources: Json) -> Iterator[str]:
     paths = resources["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
-    found = {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    routed = {(method.upper(), path) for path, methods in paths.items() for method in methods}
     mounted = {(route.method, path) for path, route in deployed.lazy_routes}
-    if lacking := sorted((routes_of(deployed.app) | mounted) - found):
+    if lacking := sorted((routes_of(deployed.app) | mounted) - routed):
         yield f"routes missing from the API: {lacking}"
-    if more := sorted(found - routes_of(deployed.app)):
-        yield f"routes of the API that the app does not have: {more}"
+    if surplus := sorted(routed - routes_of(deployed.app)):
+        yield f"routes of the API that the app does not have: {surplus}"
     if (count := len({prefix for path in paths for prefix in _prefixes(path)})) > API_RESOURCES:
         yield f"the API has {count} resources, and API Gateway takes {API_RESOURCES}"
 
@@ -115,44 +90,33 @@ def _prefixes(path: str) -> Iterator[str]:
     return ("/".join(parts[: end + 1]) for end in range(len(parts)))
 
 
-def _gateway_faults(resources: Json) -> Iterator[str]:
-    responses = resources["RestAPI"]["Properties"]["DefinitionBody"].get("x-amazon-apigateway-gateway-responses", {})
-    for kind, (status, code) in GATEWAY_RESPONSES.items():
-        response = responses.get(kind)
-        if response is None:
-            yield f"no gateway response for {kind}"
-            continue
-        body = json.loads(response["responseTemplates"]["application/json"])
-        if response.get("statusCode") != status or body["error"]["code"] != code or set(body) != {"error"}:
-            yield f"the gateway response for {kind} is not {status} {code} in our envelope"
-        if "gatewayresponse.header.X-Correlation-ID" not in response["responseParameters"]:
-            yield f"the gateway response for {kind} names no correlation id"
-
-
 def _function_faults(resources: Json) -> Iterator[str]:
-    found = _of_type(resources, "AWS::Serverless::Function")
-    if set(found) != set(FUNCTIONS):
-        yield f"the functions are {sorted(found)}, not {sorted(FUNCTIONS)}"
-    for name, (handler, seconds) in FUNCTIONS.items():
-        properties = found.get(name, {}).get("Properties", {})
-        if (properties.get("Handler"), properties.get("Timeout")) != (handler, seconds):
-            yield f"{name} is not {handler} with {seconds} s"
+    functions = _of_type(resources, "AWS::Serverless::Function")
+    expected = {function.resource: function for function in FUNCTIONS}
+    if set(functions) != set(expected):
+        yield f"the functions are {sorted(functions)}, and those of infra.aws.functions {sorted(expected)}"
+    for name in sorted(name for name, resource in resources.items() if "Type" not in resource):
+        yield f"{name} is of no type: the code has no such function"
+    for name, function in expected.items():
+        properties = functions.get(name, {}).get("Properties", {})
+        if (properties.get("Handler"), properties.get("Timeout")) != (function.handler, function.seconds):
+            yield f"{name} is not {function.handler} with {function.seconds} s"
         if "FunctionName" not in properties:
             yield f"{name} has no name, so its policy cannot name its log"
 
 
 def _queue_faults(resources: Json) -> Iterator[str]:
-    for name, queue in QUEUES.items():
-        sources = resources.get(name, {}).get("Properties", {}).get("Events", {})
-        events = [event["Properties"] for event in sources.values() if event["Type"] == "SQS"]
-        if len(events) != 1:
-            yield f"{name} has {len(events)} queues"
-            continue
-        if events[0].get("FunctionResponseTypes") != ["ReportBatchItemFailures"]:
-            yield f"{name} does not report the messages that failed: all of them would count as done"
-        named = events[0]["Queue"]
-        if set(named) != {"Fn::Sub"} or not named["Fn::Sub"].endswith("${Prefix}" + queue):
-            yield f"{name} does not take its messages from ${{Prefix}}{queue}"
+    listening = {
+        source.name: source.queue for source in deployed.app.event_sources if isinstance(source, SQSEventConfig)
+    }
+    for function, queue in QUEUE_FUNCTIONS:
+        if listening.get(function.name) != settings().queue_prefix + queue.name:
+            yield f"the code of {function.name} does not listen to {queue.name}"
+        sources = resources.get(function.resource, {}).get("Properties", {}).get("Events", {})
+        named = [event["Properties"]["Queue"] for event in sources.values() if event["Type"] == "SQS"]
+        # Chalice names the queue by Fn::Sub, and the merge would leave another function beside it.
+        if [set(queue) for queue in named] != [{"Fn::Sub"}]:
+            yield f"{function.resource} does not take its messages from one queue: {named}"
 
 
 def _role_faults(resources: Json) -> Iterator[str]:
@@ -160,7 +124,7 @@ def _role_faults(resources: Json) -> Iterator[str]:
         name: resource["Properties"]["Role"]["Fn::GetAtt"][0]
         for name, resource in _of_type(resources, "AWS::Serverless::Function").items()
     }
-    if len(set(roles.values())) != len(FUNCTIONS):
+    if len(set(roles.values())) != len(roles):
         yield f"functions share a role: {roles}"
     for role in sorted(set(roles.values()) & set(resources)):
         properties = resources[role]["Properties"]
@@ -203,10 +167,10 @@ def settings_read() -> list[str]:
 
 
 def _setting_faults(template: Json) -> Iterator[str]:
-    given = {name for _, variables in _variables(template) for name in variables}
+    variables_given = {name for _, variables in _variables(template) for name in variables}
     for name in settings_read():
         # A secret that is only compared is given as its hash.
-        if not {name, f"{name}_HASH"} & given and name not in NOT_DEPLOYED:
+        if not {name, f"{name}_HASH"} & variables_given and name not in NOT_DEPLOYED:
             yield f"no function gets {name}"
 
 
@@ -245,10 +209,7 @@ def _variables(template: Json) -> Iterator[tuple[str, Json]]:
         yield name, function["Properties"].get("Environment", {}).get("Variables", {})
 
 
-def _watch_faults(resources: Json) -> Iterator[str]:
-    alarms = _of_type(resources, "AWS::CloudWatch::Alarm")
-    if len(alarms) != ALARMS:
-        yield f"{len(alarms)} alarms instead of {ALARMS}"
+def _log_faults(resources: Json) -> Iterator[str]:
     logs = {
         log["Properties"]["LogGroupName"]["Fn::Sub"]: log["Properties"].get("RetentionInDays")
         for log in _of_type(resources, "AWS::Logs::LogGroup").values()
@@ -260,8 +221,8 @@ def _watch_faults(resources: Json) -> Iterator[str]:
 
 def _reference_faults(template: Json) -> Iterator[str]:
     """Chalice itself refers to a function that does not exist when it sets how long the API's log is kept."""
-    known = {*template["Resources"], *template.get("Parameters", {})}
-    lost = {name for name in _references(template) if not name.startswith("AWS::")} - known
+    defined = {*template["Resources"], *template.get("Parameters", {})}
+    lost = {name for name in _references(template) if not name.startswith("AWS::")} - defined
     if lost:
         yield f"the template refers to {sorted(lost)}, which it does not have"
 
@@ -285,4 +246,4 @@ def _references(value: Any) -> Iterator[str]:
 
 
 def _of_type(resources: Json, kind: str) -> dict[str, Any]:
-    return {name: resource for name, resource in resources.items() if resource["Type"] == kind}
+    return {name: resource for name, resource in resources.items() if resource.get("Type") == kind}

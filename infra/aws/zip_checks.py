@@ -1,4 +1,4 @@
-"""What must hold for the zip of the functions. `chalice package` ends well even when half of it is missing."""
+"""Checks the zip of the functions: `chalice package` succeeds even when half of it is missing."""
 
 import platform
 import re
@@ -28,10 +28,10 @@ NATIVE = ("cryptography", "psycopg_binary", "pydantic_core")
 _RECORDED_ELSEWHERE = ("../", "/")
 _ABI = re.compile(r"\.cpython-(\d+)-(\w+)-linux")
 _MANYLINUX = re.compile(r"manylinux_2_(\d+)_x86_64|(manylinux2014_x86_64|manylinux1_x86_64|manylinux2010_x86_64)")
-_LOOK = """
+_IMPORTS = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import app, chalicelib.workers.entry, chalicelib.monitors.entry
+import app, chalicelib.workers.entry, chalicelib.schedules.entry
 import kafka.admin, cryptography.hazmat.primitives.ciphers.aead, httpx, psycopg, boto3
 assert psycopg.pq.__impl__ == "binary", "psycopg without its binary part"
 strays = sorted({name.partition(".")[0] for name, module in list(sys.modules.items())
@@ -41,12 +41,12 @@ assert not strays, f"taken from outside the package: {strays}"
 
 
 def zip_faults(file: Path, root: Path) -> list[str]:
-    """What is wrong with the zip; empty when it is sound. `root` is the project's."""
+    """The faults of the zip. `root` is the project's."""
     return [*content_faults(file, root), *import_faults(file)]
 
 
 def content_faults(file: Path, root: Path) -> list[str]:
-    """What is missing from the zip, and what does not belong there."""
+    """Files and distributions that are missing from the zip, or do not belong there."""
     with ZipFile(file) as archive:
         names = {name for name in archive.namelist() if not name.endswith("/")}
         return [
@@ -63,15 +63,15 @@ def import_faults(file: Path) -> list[str]:
         return []
     with ZipFile(file) as archive, TemporaryDirectory(prefix="headgate-unzipped-") as folder:
         archive.extractall(folder)
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-B", "-c", _LOOK, folder],
+        result = subprocess.run(
+            [sys.executable, "-I", "-S", "-B", "-c", _IMPORTS, folder],
             env={},
             capture_output=True,
             text=True,
             timeout=120,
             check=False,
         )
-    return [f"its functions cannot be imported: {done.stderr.strip().splitlines()[-1]}"] if done.returncode else []
+    return [f"its functions cannot be imported: {result.stderr.strip().splitlines()[-1]}"] if result.returncode else []
 
 
 def unzipped_size(file: Path) -> int:
@@ -81,7 +81,7 @@ def unzipped_size(file: Path) -> int:
 
 
 def expected_distributions(requirements: str, python: str) -> dict[str, str]:
-    """Name and version of what the lock file asks for on Linux with this Python (such as 3.13)."""
+    """The versions that the lock file requires on Linux with this Python (such as 3.13), by name."""
     environment = {
         "python_version": python,
         "python_full_version": f"{python}.0",
@@ -93,11 +93,11 @@ def expected_distributions(requirements: str, python: str) -> dict[str, str]:
         "platform_python_implementation": "CPython",
     }
     lines = (line.rstrip(" \\") for line in requirements.splitlines() if re.match(r"[A-Za-z0-9]", line))
-    asked = (Requirement(line) for line in lines)
+    required = (Requirement(line) for line in lines)
     return {
-        canonicalize_name(one.name): str(one.specifier).removeprefix("==")
-        for one in asked
-        if one.marker is None or one.marker.evaluate(environment)
+        canonicalize_name(requirement.name): str(requirement.specifier).removeprefix("==")
+        for requirement in required
+        if requirement.marker is None or requirement.marker.evaluate(environment)
     }
 
 
@@ -111,6 +111,7 @@ def _own_code_faults(names: set[str], root: Path) -> Iterator[str]:
     ours = {"app.py"} | {
         str(path.relative_to(root)) for path in (root / "chalicelib").rglob("*.py") if "__pycache__" not in path.parts
     }
+    ours |= {f"chalicelib/documents/{path.name}" for path in (root / "chalicelib" / "documents").glob("*.md")}
     yield from _missing("our own code", ours | RUNTIME_OF_CHALICE, names)
     deployed = {name for name in names if name.startswith(("chalicelib/", "chalice/")) or "/" not in name}
     modules = {name for name in deployed if "/" not in name and name.endswith((".py", ".so")) and name != "app.py"}
@@ -119,16 +120,16 @@ def _own_code_faults(names: set[str], root: Path) -> Iterator[str]:
 
 def _distribution_faults(archive: ZipFile, names: set[str], lock: Path) -> Iterator[str]:
     expected = expected_distributions(lock.read_text(), f"{sys.version_info.major}.{sys.version_info.minor}")
-    found: dict[str, str] = {}
+    packaged: dict[str, str] = {}
     owned = {"app.py"}
     for name in sorted(name for name in names if name.endswith(".dist-info/METADATA")):
         facts = HeaderParser().parsestr(archive.read(name).decode())
-        found[canonicalize_name(facts["Name"])] = str(facts["Version"])
+        packaged[canonicalize_name(facts["Name"])] = str(facts["Version"])
         recorded = set(_recorded(archive, name.replace("METADATA", "RECORD")))
         yield from _missing(f"files of {facts['Name']}", recorded, names)
         owned |= recorded
-    yield from _missing("distributions", _versions(expected), _versions(found))
-    yield from _surplus("distributions that nothing asks for", _versions(found), _versions(expected))
+    yield from _missing("distributions", _versions(expected), _versions(packaged))
+    yield from _surplus("distributions that nothing asks for", _versions(packaged), _versions(expected))
     orphans = {name for name in names - owned if _is_code(name) and not _apart(name)}
     yield from _surplus("code of no distribution", orphans, set())
 
@@ -176,16 +177,16 @@ def _apart(name: str) -> bool:
     return name.startswith(("chalicelib/", "chalice/")) or ".data/scripts/" in name
 
 
-def _missing(what: str, expected: Iterable[str], found: Iterable[str]) -> Iterator[str]:
-    if lacking := sorted(set(expected) - set(found)):
-        yield f"{what}: {_some(lacking)} missing"
+def _missing(kind: str, expected: Iterable[str], present: Iterable[str]) -> Iterator[str]:
+    if lacking := sorted(set(expected) - set(present)):
+        yield f"{kind}: {_listing(lacking)} missing"
 
 
-def _surplus(what: str, found: Iterable[str], expected: Iterable[str]) -> Iterator[str]:
-    if more := sorted(set(found) - set(expected)):
-        yield f"{what}: {_some(more)}"
+def _surplus(kind: str, present: Iterable[str], expected: Iterable[str]) -> Iterator[str]:
+    if surplus := sorted(set(present) - set(expected)):
+        yield f"{kind}: {_listing(surplus)}"
 
 
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + more
+def _listing(names: list[str]) -> str:
+    count = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + count

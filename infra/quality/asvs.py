@@ -13,11 +13,11 @@ FILE = Path(__file__).with_name("asvs.yaml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One requirement. Those that do not apply say `why_not`; others say `what` we do, and name a `test` or none."""
+    """One requirement. Those that do not apply say `why_not`; others have a `measure`, and a `test` or none."""
 
     id: str
     level: int
-    what: str = ""
+    measure: str = ""
     test: str | None = None
     why_not: str = ""
 
@@ -39,16 +39,16 @@ class Share:
 def rows() -> Sequence[Row]:
     """All requirements. Raises ValueError when one is missing, is there twice, or belongs to no level."""
     table: Mapping[str, Any] = yaml.safe_load(FILE.read_text())
-    levels = {one: level for level, of_level in table["levels"].items() for one in of_level}
-    found = [Row(id=one, level=levels[one], **more) for one, more in table["requirements"].items()]
-    found += [
-        Row(id=one, level=levels[one], why_not=group["why"])
+    levels = {requirement: level for level, of_level in table["levels"].items() for requirement in of_level}
+    applicable = [Row(id=name, level=levels[name], **fields) for name, fields in table["requirements"].items()]
+    others = [
+        Row(id=name, level=levels[name], why_not=group["why"])
         for group in table["not_applicable"]
-        for one in group["requirements"]
+        for name in group["requirements"]
     ]
-    if sorted(row.id for row in found) != sorted(levels):
+    if sorted(row.id for row in (*applicable, *others)) != sorted(levels):
         raise ValueError("a requirement is missing, or is there twice")
-    return found
+    return applicable + others
 
 
 def shares(level: int) -> Share:

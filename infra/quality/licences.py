@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from email.message import Message
 from email.parser import HeaderParser
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from license_expression import ExpressionError, get_spdx_licensing  # type: igno
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ("requirements.txt", "infra/requirements-run.txt", "tests/requirements.txt")
-"""What is deployed; that and what running needs; that and what testing needs."""
+"""For deployment; for running as well; for testing as well."""
 
 ALLOWED: Mapping[str, str] = {
     "MIT": "asks for its notice only",
@@ -29,7 +30,7 @@ ALLOWED: Mapping[str, str] = {
     "LGPL-2.1-or-later": "a library that is used unchanged and can be replaced",
     "LGPL-3.0-only": "a library that is used unchanged and can be replaced",
 }
-"""SPDX ids, each with what makes it acceptable."""
+"""SPDX ids, each with the reason why it is accepted."""
 
 _SPDX: Mapping[str, str] = {
     "apache license 2.0": "Apache-2.0",
@@ -42,34 +43,40 @@ _SPDX: Mapping[str, str] = {
     "psfl": "PSF-2.0",
     "dual license": "Apache-2.0 OR BSD-3-Clause",
 }
-"""How packages write it that name no SPDX id. "Dual License" is python-dateutil's."""
+"""The spellings of packages that name no SPDX id. "Dual License" is python-dateutil's."""
 
 
 def licence_of(facts: Message) -> str:
     """The SPDX expression of a package with these metadata; "unknown" when they do not say."""
     if expression := facts.get("License-Expression"):
         return str(expression)
-    classifiers = (one.rpartition(" :: ")[2] for one in facts.get_all("Classifier", []) if one.startswith("License"))
-    for text in (facts.get("License") or "", *classifiers):
-        known = _SPDX.get(text.strip().lower(), text.strip())
-        if _parsed(known) is not None:
-            return known
+    classifiers = [classifier for classifier in facts.get_all("Classifier", []) if classifier.startswith("License")]
+    for text in (facts.get("License") or "", *(classifier.rpartition(" :: ")[2] for classifier in classifiers)):
+        spdx = _SPDX.get(text.strip().lower(), text.strip())
+        if _parsed(spdx) is not None:
+            return spdx
     return "unknown"
 
 
 def is_allowed(expression: str) -> bool:
     """Whether the alternatives of an SPDX expression leave one that is allowed."""
-    licensing, parsed = get_spdx_licensing(), _parsed(expression)
+    licensing, parsed = _licensing(), _parsed(expression)
     if parsed is None:
         return False
-    values = {one: licensing.TRUE if str(one) in ALLOWED else licensing.FALSE for one in parsed.literals}
+    values = {licence: licensing.TRUE if str(licence) in ALLOWED else licensing.FALSE for licence in parsed.literals}
     return bool(parsed.subs(values, simplify=True) == licensing.TRUE)
+
+
+@cache
+def _licensing() -> Any:
+    """Knows all licences. To make it takes half a second."""
+    return get_spdx_licensing()
 
 
 def _parsed(expression: str) -> Any:
     """The expression as the library's tree; None when it is none."""
     try:
-        return get_spdx_licensing().parse(expression, validate=True, strict=True)
+        return _licensing().parse(expression, validate=True, strict=True)
     except ExpressionError:
         return None
 
@@ -93,7 +100,7 @@ NOT_HERE = "not installed on this system"
 
 
 def refused() -> list[str]:
-    """The packages whose licence is not allowed."""
+    """The packages with a licence that is not allowed."""
     return [f"{name}: {licence}" for name, licence in licences() if licence != NOT_HERE and not is_allowed(licence)]
 
 

@@ -14,17 +14,18 @@ from datetime import datetime
 
 from chalicelib.domain.alerts.alert import AlertStatus
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
-from chalicelib.domain.alerts.event import REPORT_SECONDS, MonitorReport
 from chalicelib.domain.alerts.notification import NotificationStatus
 from chalicelib.domain.alerts.rule import AlertRule
-from chalicelib.domain.monitoring.incident import Condition, origin_of
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode
+from chalicelib.domain.monitoring.incident import origin_of
+from chalicelib.domain.monitoring.report import REPORT_SECONDS, MonitorReport
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
 from tests.bench.seeds import connector_names, pipeline_rows, resource_id
 from tests.bench.storm import app_on_dynamodb_local
-from tests.support.alerting import AlertingDriver, alerting_of
-from tests.support.in_process_app import InProcessApp
+from tests.support.alerting.virtual import AlertingDriver, alerting_of
+from tests.support.apps.in_process_app import InProcessApp
 
 ALERTS, CONNECTORS = 10_000, 100
 FIRST_WITHIN_SECONDS = 60
@@ -58,7 +59,7 @@ def _conditions(app: InProcessApp, count: int) -> list[Condition]:
             batch.save(row)
     return [
         Condition(
-            code="CONNECT_TASK_FAILED",
+            code=ConditionCode.CONNECT_TASK_FAILED,
             resource_type="pipeline",
             resource_id=resource_id(names[number % CONNECTORS]),
             connector_name=names[number % CONNECTORS],

@@ -1,4 +1,4 @@
-"""A whole Headgate in this process, called with Lambda events, on moto, the doubles and a real PostgreSQL.
+"""A whole Headgate in this process, called with Lambda events, on doubles and a real PostgreSQL.
 
 The environment is set before Headgate is imported, so this needs a process of its own.
 """
@@ -6,7 +6,6 @@ The environment is set before Headgate is imported, so this needs a process of i
 import base64
 import json
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -51,7 +50,7 @@ class BenchApp:
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
         """The API Gateway event of a request of the Admin."""
-        from tests.support.edge import lambda_event
+        from tests.support.apps.edge import lambda_event
 
         usual = {"Cookie": self.cookie, "X-Correlation-ID": "bench", "Content-Type": "application/json"}
         text = json.dumps(body).encode() if body is not None else b""
@@ -79,10 +78,10 @@ class BenchApp:
 def bench_app() -> Iterator[BenchApp]:
     """An app with a signed-in Admin. Call `set_environment` first."""
     from infra.local import doubles
-    from tests.support.postgresql import running_postgresql
+    from tests.support.databases.postgresql import running_postgresql
 
     with ExitStack() as cleanup:
-        cleanup.enter_context(_moto())
+        cleanup.enter_context(_aws())
         server = cleanup.enter_context(running_postgresql())
         import app
         from chalicelib.wiring import services
@@ -101,19 +100,16 @@ def bench_app() -> Iterator[BenchApp]:
 
 
 @contextmanager
-def _moto() -> Iterator[None]:
-    """moto in this process, one request at a time: it is not safe for threads."""
+def _aws() -> Iterator[None]:
+    """DynamoDB's double and moto in this process. The SDK works as it does elsewhere: its time is measured."""
     from moto import mock_aws
     from moto.core.models import botocore_stubber
 
-    lock, answer = threading.RLock(), botocore_stubber.process_request
-
-    def one_at_a_time(request: Any) -> Any:
-        with lock:
-            return answer(request)
+    from tests.support.dynamodb.double import DynamoDBDouble
+    from tests.support.dynamodb.in_process import answering
 
     with (
-        patch.object(botocore_stubber, "process_request", one_at_a_time),
+        patch.object(botocore_stubber, "process_request", answering(DynamoDBDouble())),
         mock_aws(config={"core": {"mock_credentials": False}}),
     ):
         yield

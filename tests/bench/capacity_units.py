@@ -5,16 +5,14 @@ The rules are those of "read and write request units" in its documentation: a co
 larger of the item before and after it, in a transaction two. Indexes are charged separately and are left out.
 """
 
-import base64
 from collections.abc import Iterable, Mapping
 from math import ceil
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
-from moto.dynamodb.models import dynamodb_backends
+from tests.support.dynamodb.in_process import ask
+from tests.support.dynamodb.items import Item, item_size
 
 READ_BLOCK, WRITE_BLOCK = 4096, 1024
-Item = Mapping[str, Mapping[str, Any]]
 Request = Mapping[str, Any]
 
 
@@ -49,11 +47,6 @@ def write_units(operation: str, request: Request) -> float:
     return 0.0
 
 
-def item_size(item: Item) -> int:
-    """Bytes of an item: names and values."""
-    return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
-
-
 def _price(request: Request) -> float:
     return 1.0 if request.get("ConsistentRead") else 0.5
 
@@ -70,21 +63,5 @@ def _written(one: Request) -> int:
 
 
 def _stored(table: str, key: Item) -> Item:
-    found = dynamodb_backends[DEFAULT_ACCOUNT_ID]["eu-central-1"].get_item(table, dict(key))
-    return found.to_json()["Attributes"] if found else {}
-
-
-def _value_size(value: Mapping[str, Any]) -> int:
-    ((kind, inner),) = value.items()
-    match kind:
-        case "S":
-            return len(inner.encode())
-        case "N":
-            return ceil(len(inner) / 2) + 1
-        case "B":
-            return len(inner if isinstance(inner, bytes) else base64.b64decode(inner))
-        case "M":
-            return 3 + sum(len(name.encode()) + 1 + _value_size(one) for name, one in inner.items())
-        case "L":
-            return 3 + sum(1 + _value_size(one) for one in inner)
-    return 1 if kind in ("BOOL", "NULL") else sum(len(str(one)) for one in inner)
+    found: Item = ask("GetItem", {"TableName": table, "Key": key, "ConsistentRead": True}).get("Item", {})
+    return found

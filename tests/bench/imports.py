@@ -64,7 +64,7 @@ def modules_loaded() -> frozenset[str]:
 def route_modules() -> frozenset[str]:
     """Every module with the routes or models of one kind of resource."""
     files = (ROOT / "chalicelib/api/contract").glob("[a-z]*.py")
-    routes = {f"chalicelib.api.{name}" for name in import_module("app").ROUTE_MODULES}
+    routes = {f"chalicelib.api.routes.{name}" for name in import_module("app").ROUTE_MODULES}
     return frozenset(routes | {f"chalicelib.api.contract.{file.stem}" for file in files})
 
 

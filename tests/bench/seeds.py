@@ -1,28 +1,39 @@
-"""Thousands of rows, written into moto's tables without its API, which would take minutes."""
+"""Thousands of rows, stored past the SDK, which would take minutes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
-from moto.dynamodb.models import dynamodb_backends
-
+from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory, DesiredConnector
 from chalicelib.domain.names import ConnectorKind, connector_name, parse_connector_name
-from chalicelib.domain.observation import ConnectorStatus, DesiredState, Observation, ObservedState, TaskStatus
-from chalicelib.domain.pipeline import Capture, Pipeline
-from chalicelib.domain.reconcile.snapshot import ClusterSnapshot, DesiredConnector
+from chalicelib.domain.observation import (
+    ConnectorStatus,
+    DesiredState,
+    Observation,
+    ObservedState,
+    ReportedState,
+    TaskStatus,
+)
+from chalicelib.domain.pipeline import Capture
 from chalicelib.domain.table import TableName
 from chalicelib.kit.ids import id_from
+from tests.support.dynamodb.double import MAX_BATCH_WRITES
+from tests.support.dynamodb.in_process import ask
+from tests.support.dynamodb.items import in_json
+from tests.support.entities import make_pipeline
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def put_rows(rows: Iterable[Any]) -> None:
     """Store PynamoDB rows."""
-    tables = dynamodb_backends[DEFAULT_ACCOUNT_ID]["eu-central-1"].tables
-    for row in rows:
-        tables[row.Meta.table_name].put_item(row.to_dynamodb_dict())
+    writes = [(row.Meta.table_name, {"PutRequest": {"Item": in_json(row.to_dynamodb_dict())}}) for row in rows]
+    for at in range(0, len(writes), MAX_BATCH_WRITES):
+        of_table: dict[str, list[Any]] = {}
+        for table, write in writes[at : at + MAX_BATCH_WRITES]:
+            of_table.setdefault(table, []).append(write)
+        ask("BatchWriteItem", {"RequestItems": of_table})
 
 
 def copies(store: Any, entity: Any, count: int, **more: Any) -> Iterable[Any]:
@@ -49,8 +60,8 @@ def pipeline_rows(
     """Rows of deployed pipelines with these connectors (name -> hash of its config), each with a few tables."""
     tables = tuple(TableName("public", f"a_table_with_a_name_{number}") for number in range(5))
     for number, (name, config_hash) in enumerate(config_hashes.items()):
-        pipeline = Pipeline(
-            id=resource_id(name), name=f"deployed {number}", source_id=source_id, stream_cluster_id="k",
+        pipeline = make_pipeline(
+            id=resource_id(name), name=f"deployed {number}", source_id=source_id,
             connect_cluster_id=connect_cluster_id, capture=Capture(topic_prefix="p", tables=tables),
             desired_state=DesiredState.RUNNING, config_hash=config_hash, created_at=BEGIN, updated_at=BEGIN,
         )  # fmt: skip
@@ -64,23 +75,17 @@ def resource_id(connector: str) -> str:
     return parsed[1]
 
 
-def snapshot(config_hashes: Mapping[str, str], worker: str, *, epoch: int = 0) -> ClusterSnapshot:
-    """The snapshot of a quiet cluster on which every connector (name -> hash of its config) runs as desired."""
-    desired, observed = {}, {}
-    task = TaskStatus(id=0, state="RUNNING", worker_id=worker)
+def quiet_memory(config_hashes: Mapping[str, str], worker: str, *, epoch: int = 0) -> ClusterMemory:
+    """The memory of a quiet cluster on which every connector (name -> hash of its config) runs as desired."""
+    tasks = (TaskStatus(id=0, state=ReportedState.RUNNING, worker_id=worker),)
+    connectors = {}
     for name, config_hash in config_hashes.items():
-        desired[name] = DesiredConnector(
-            resource_type="pipeline", resource_id=resource_id(name), desired_state=DesiredState.RUNNING,
-            config_hash=config_hash,
-        )  # fmt: skip
-        observed[name] = Observation(
-            state=ObservedState.RUNNING,
-            observed_at=BEGIN,
-            connector=ConnectorStatus(
-                name=name,
-                state="RUNNING",
-                worker_id=worker,
-                tasks=(task,),
+        status = ConnectorStatus(name=name, state=ReportedState.RUNNING, worker_id=worker, tasks=tasks)
+        connectors[name] = ConnectorMemory(
+            desired=DesiredConnector(
+                resource_type="pipeline", resource_id=resource_id(name), desired_state=DesiredState.RUNNING,
+                config_hash=config_hash,
             ),
-        )
-    return ClusterSnapshot(epoch=epoch, desired=desired, observed=observed)
+            observation=Observation(state=ObservedState.RUNNING, observed_at=BEGIN, connector=status),
+        )  # fmt: skip
+    return ClusterMemory(epoch=epoch, connectors=connectors)

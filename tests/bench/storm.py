@@ -23,18 +23,18 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.stores.monitoring.incidents import IncidentRows
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import Server
+from infra.local.process.processes import ServerProcess
 from infra.local.process.reaper import Reaper
 from infra.local.stack import dynamodb
 from infra.local.stack.fetch import fetch_all
 from infra.local.stack.folders import Folders
 from tests.bench.seeds import connector_names, pipeline_rows
-from tests.support.call_interceptor import CallInterceptor, Side
-from tests.support.in_process_app import InProcessApp, app_on
-from tests.support.tables import on_dynamodb_local
+from tests.support.apps.call_interceptor import CallInterceptor, Side
+from tests.support.apps.in_process_app import InProcessApp, app_on
+from tests.support.apps.tables import on_dynamodb_local
 
 CONNECTORS = 10_000
-MOST_TICKS = 20
+MAX_TICKS = 20
 TICKS_A_MINUTE = 6
 TICK_SECONDS = 25.0
 """What a tick may take in production."""
@@ -93,7 +93,7 @@ def _quiet(app: InProcessApp, count: int) -> None:
 def _until(app: InProcessApp, what: str, expected: int) -> int:
     """Tick, each time in a new process, until so many incidents are active; how many there are then."""
     memory, ticks, longest, calls = _memory(), 0, 0.0, list[Any]()
-    while ticks < MOST_TICKS and _active() != expected:
+    while ticks < MAX_TICKS and _active() != expected:
         app.restart()
         app.clock.advance(10)
         app.interceptor.watch()
@@ -126,7 +126,7 @@ def app_on_dynamodb_local() -> Iterator[InProcessApp]:
         reaper, interceptor = Reaper(), CallInterceptor()
         cleanup.callback(reaper.close)
         port = kept_ports(folders.ports, ["dynamodb"])["dynamodb"]
-        server = Server(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
+        server = ServerProcess(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
         cleanup.callback(server.stop)
         server.start()
         tables = cleanup.enter_context(on_dynamodb_local(interceptor, f"http://127.0.0.1:{port}"))

@@ -10,11 +10,11 @@ from typing import Any
 import httpx
 
 from chalicelib.domain.connector_config import config_hash
-from chalicelib.domain.reconcile.snapshot import ClusterView
+from chalicelib.domain.timing import ONCE_A_MINUTE
 from chalicelib.kit.clock import Deadline, utc_now
 from tests.bench.dynamodb_meter import Metered, metered
 from tests.bench.operation_costs import BenchData
-from tests.bench.seeds import connector_names, pipeline_rows, put_rows, snapshot
+from tests.bench.seeds import connector_names, pipeline_rows, put_rows, quiet_memory
 
 REPEATS = 5
 CPU_BUDGET_MS = 80.0
@@ -81,7 +81,7 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
     worker = httpx.get(f"{double.url}/connectors/{names[0]}/status").json()["connector"]["worker_id"]
     hashes = {name: config_hash(double.config_of(name)) for name in names}
     put_rows(pipeline_rows(bench_app.services.stores.pipelines, data.connect, hashes, source_id=data.source))
-    _store_snapshot(data, hashes, worker)
+    _store_memory(data, hashes, worker)
     text, whole = (
         httpx.get(f"{double.url}/connectors?{query}", timeout=60).content
         for query in ("expand=status", "expand=status&expand=info")
@@ -93,11 +93,10 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
     _report_now(data)
     bench_app.services.tick.run(data.connect, Deadline.after(60))  # ends the alert of the cluster before this one
     _report_now(data)
-    reports = _tick(data, REPORTS, connectors, reads=2, units=(1.5, 1.0), repeats=1, parse=lambda: json.loads(text))
+    reports = _tick(data, REPORTS, connectors, reads=3, units=(6.0, 1.0), repeats=1, parse=lambda: json.loads(text))
     # Each of these has to be the first tick in ten minutes, so only one can be measured.
     _compare_now(data)
-    # It reads again what is desired: a page for each megabyte of pipelines, and at least one of deliveries. Open
-    # incidents, too.
+    # It reads again what is desired: a page for each megabyte of pipelines, and at least one of deliveries.
     pages = 2 + connectors // ROWS_PER_PAGE
     pipelines = data.bench_app.services.stores.pipelines
 
@@ -106,21 +105,21 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
         list(pipelines.columns_in("connect_cluster_id", data.connect, Deadline.after(60)))
         json.loads(whole)
 
-    compares = _tick(data, COMPARES, connectors, reads=2 + pages, units=None, repeats=1, parse=read_and_parse)
+    compares = _tick(data, COMPARES, connectors, reads=1 + pages, units=None, repeats=1, parse=read_and_parse)
     double.show(names[0], "FAILED", task=0)
-    failed = _tick(data, FAILED, connectors, reads=10, writes=4, units=None, repeats=1, parse=lambda: None)
+    failed = _tick(data, FAILED, connectors, reads=11, writes=4, units=None, repeats=1, parse=lambda: None)
     double.show(names[0], "RUNNING", task=0)
     bench_app.services.tick.run(data.connect, Deadline.after(60))  # ends its incident
     return [quiet, reports, compares, failed]
 
 
-def _store_snapshot(data: BenchData, hashes: dict[str, str], worker: str) -> None:
-    """Store the snapshot of a tick that has just read and compared all connectors."""
+def _store_memory(data: BenchData, hashes: dict[str, str], worker: str) -> None:
+    """Store the memory of a tick that has just read and compared all connectors."""
     observations = data.bench_app.services.stores.observations
-    view = observations.read([data.connect]).get(data.connect, ClusterView())
-    known = snapshot(hashes, worker, epoch=view.epoch)
+    _, view = observations.cluster_and_view(data.connect, data.bench_app.services.stores.connects)
+    memory = quiet_memory(hashes, worker, epoch=view.epoch)
     now = utc_now()
-    stored = replace(view, observed_at=now, compared_at=now, reported_at=now, snapshot=known)
+    stored = replace(view, observed_at=now, compared_at=now, reported_at=now, memory=memory)
     assert observations.write(data.connect, stored, changed=True)
 
 
@@ -132,7 +131,13 @@ def _compare_now(data: BenchData) -> None:
 
 def _report_now(data: BenchData) -> None:
     observations = data.bench_app.services.stores.observations
-    observations.report_again(data.connect, observations.read([data.connect])[data.connect])
+    view, minute_ago = observations.read([data.connect])[data.connect], utc_now() - ONCE_A_MINUTE
+    # The time of a report is written only by the tick that reports, so there was one a minute ago, and one now.
+    reported = observations.write(
+        data.connect, replace(view, observed_at=minute_ago, reported_at=minute_ago), changed=False
+    )
+    assert reported
+    assert observations.write(data.connect, replace(reported, observed_at=utc_now()), changed=False)
 
 
 def _tick(
@@ -142,7 +147,7 @@ def _tick(
     *,
     reads: int = 1,
     writes: int = 1,
-    units: tuple[float, float] | None = (1.0, 1.0),
+    units: tuple[float, float] | None = (5.0, 1.0),
     repeats: int,
     parse: Callable[[], Any],
 ) -> Tick:

@@ -14,36 +14,41 @@ MIN_RECALL = 0.95
 
 def main() -> int:
     """Measures and prints."""
-    found = answers(load())
-    public = [answer for answer in found if answer.case.public]
-    written = [answer for answer in found if not answer.case.public]
+    all_answers = answers(load())
+    public = [answer for answer in all_answers if answer.case.public]
+    written = [answer for answer in all_answers if not answer.case.public]
     later = [answer for answer in public if answer.case.later]
-    for name, part in (("all", found), ("public threads", public), ("  of them later", later), ("written", written)):
+    for name, part in (
+        ("all", all_answers),
+        ("public threads", public),
+        ("  of them later", later),
+        ("written", written),
+    ):
         _print_line(name, part)
     print("\nby kind")
-    for kind in sorted({answer.case.expected for answer in found} | {answer.said for answer in found}):
-        _print_line(kind, found, kind)
+    for kind in sorted({answer.case.expected for answer in all_answers} | {answer.predicted for answer in all_answers}):
+        _print_line(kind, all_answers, kind)
     print("\nby provider")
-    for provider in sorted({answer.case.provider for answer in found}):
-        _print_line(provider, [answer for answer in found if answer.case.provider == provider])
+    for provider in sorted({answer.case.provider for answer in all_answers}):
+        _print_line(provider, [answer for answer in all_answers if answer.case.provider == provider])
     print("\nby shape")
-    for shape in sorted({answer.case.shape for answer in found}):
-        _print_line(shape, [answer for answer in found if answer.case.shape == shape])
-    wrong = [answer for answer in found if not answer.right]
+    for shape in sorted({answer.case.shape for answer in all_answers}):
+        _print_line(shape, [answer for answer in all_answers if answer.case.shape == shape])
+    wrong = [answer for answer in all_answers if not answer.right]
     print(f"\nwrong: {len(wrong)}")
     for answer in wrong:
-        print(f"  {answer.case.id:28} {answer.case.expected:30} said {answer.said}")
-    whole = score(found)
-    return int(whole.precision < MIN_PRECISION or whole.recall < MIN_RECALL)
+        print(f"  {answer.case.id:28} {answer.case.expected:30} predicted {answer.predicted}")
+    total = score(all_answers)
+    return int(total.precision < MIN_PRECISION or total.recall < MIN_RECALL)
 
 
-def _print_line(name: str, found: list[Answer], kind: str | None = None) -> None:
+def _print_line(name: str, part: list[Answer], kind: str | None = None) -> None:
     if kind == "OTHER":
-        right = [answer.right for answer in found if answer.case.expected == kind]
+        right = [answer.right for answer in part if answer.case.expected == kind]
         print(f"  {name:30} {len(right):4} traces, {sum(right)} of them recognised as nothing")
         return
-    figures = score(found, kind)
-    count = figures.expected if kind else len(found)
+    figures = score(part, kind)
+    count = figures.expected if kind else len(part)
     print(f"  {name:30} {count:4} traces   precision {figures.precision:.3f}   recall {figures.recall:.3f}")
 
 

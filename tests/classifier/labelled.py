@@ -1,4 +1,4 @@
-"""The labelled traces: what really was wrong, decided by reading each trace and not by what the classifier says.
+"""The labelled traces: the real cause of each, decided by reading it and not by the classifier.
 
 `traces/public_*.json` holds faults that people reported in public issue threads: server and driver messages as they
 were, names, hosts and ids replaced, everything else in our words. A rule comes from lists and sources of the servers,
@@ -15,9 +15,13 @@ from chalicelib.domain.names import ConnectorKind
 TRACES = Path(__file__).parent / "traces"
 
 
+OTHER = "OTHER"
+"""The label of a trace that the classifier cannot recognise."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """One trace; `expected` is an event kind or OTHER, `shape` what makes it hard."""
+    """One trace; `expected` is an event kind or OTHER, `shape` its difficulty."""
 
     id: str
     provider: str

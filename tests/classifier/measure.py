@@ -3,33 +3,35 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chalicelib.domain.classify.classifier import OTHER, classify, kind_of
-from tests.classifier.labelled import Labelled
+from chalicelib.domain.diagnosis.classifier import classify
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.hints import hint_of
+from tests.classifier.labelled import OTHER, Labelled
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A labelled trace and what the classifier said: an event kind, or OTHER when it recognised nothing."""
+    """A labelled trace and the answer of the classifier: an event kind, or OTHER when it recognised nothing."""
 
     case: Labelled
-    said: str
+    predicted: str
 
     @property
     def right(self) -> bool:
-        return self.said == self.case.expected
+        return self.predicted == self.case.expected
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Precision: how many of the kinds that were said are right. Recall: how many of the expected kinds were said."""
+    """Precision: the share of the predicted kinds that is right. Recall: the share of the expected ones."""
 
-    said: int
+    predicted: int
     expected: int
     right: int
 
     @property
     def precision(self) -> float:
-        return self.right / self.said if self.said else 1.0
+        return self.right / self.predicted if self.predicted else 1.0
 
     @property
     def recall(self) -> float:
@@ -37,13 +39,18 @@ class Score:
 
 
 def answers(cases: Iterable[Labelled]) -> list[Answer]:
-    """What the classifier says of each."""
-    return [Answer(case, kind_of(classify(case.trace, case.role))) for case in cases]
+    """The classifier's answer to each case."""
+    return [Answer(case, _kind(case)) for case in cases]
 
 
-def score(found: Iterable[Answer], kind: str | None = None) -> Score:
+def _kind(case: Labelled) -> str:
+    diagnosis = classify(case.trace, case.role)
+    return OTHER if diagnosis is Diagnosis.GENERAL else hint_of(diagnosis, case.role).event_type
+
+
+def score(scored: Iterable[Answer], kind: str | None = None) -> Score:
     """Of one kind, or of all kinds; OTHER is the absence of a kind, so it counts in neither."""
-    found = list(found)
-    said = [answer for answer in found if answer.said != OTHER and kind in (None, answer.said)]
-    expected = [answer for answer in found if answer.case.expected != OTHER and kind in (None, answer.case.expected)]
-    return Score(len(said), len(expected), sum(answer.right for answer in said))
+    scored = list(scored)
+    predicted = [answer for answer in scored if answer.predicted != OTHER and kind in (None, answer.predicted)]
+    expected = [answer for answer in scored if answer.case.expected != OTHER and kind in (None, answer.case.expected)]
+    return Score(len(predicted), len(expected), sum(answer.right for answer in predicted))

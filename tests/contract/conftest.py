@@ -12,8 +12,8 @@ import pytest
 from psycopg import conninfo, sql
 
 from infra.local import doubles
-from tests.support.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, SecretEndpoint
-from tests.support.postgresql import running_postgresql
+from tests.support.apps.doubles import JDBC_SINK, POSTGRES_SOURCE, ConnectView, SecretEndpoint
+from tests.support.databases.postgresql import running_postgresql
 from tests.support.waiting import eventually
 
 
@@ -178,3 +178,12 @@ def shop(servers: Servers) -> Iterator[Shop]:
 def connect(servers: Servers) -> ConnectView:
     """Kafka Connect of these servers."""
     return servers.connect
+
+
+@pytest.fixture
+def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
+    """The config of a source whose task runs."""
+    config = shop.source()
+    connect.create(config, state=None)
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
+    return config

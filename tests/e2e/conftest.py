@@ -1,5 +1,19 @@
 """Fixtures of the end-to-end tests."""
 
-from tests.support.real_headgate import headgate
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.apps.real_headgate import RealHeadgate, headgate
 
 __all__ = ["headgate"]
+
+
+@pytest.fixture(scope="module")
+def measured(headgate: RealHeadgate) -> Iterator[RealHeadgate]:
+    """The stack, with its brokers measured."""
+    path = f"/stream/clusters/{headgate.stream_cluster_id}"
+    body = {"name": "stream", "bootstrap_servers": headgate.stack.addresses.kafka}
+    headgate.call("PUT", path, {**body, "metrics_provider": "consumer-groups"})
+    yield headgate
+    headgate.call("PUT", path, {**body, "metrics_provider": "none"})

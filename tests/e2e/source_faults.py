@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.support.real_headgate import Json
+from tests.support.apps.real_headgate import Json
 
 EXISTING: Json = {
     "publication_mode": "existing",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.local.doubles.notification_receivers import NotificationReceiver, Received
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

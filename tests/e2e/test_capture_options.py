@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from confluent_kafka import Consumer, Message, TopicPartition
 
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

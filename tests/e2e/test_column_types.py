@@ -17,7 +17,7 @@ from tests.e2e.column_types import (
     definitions,
     rows,
 )
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

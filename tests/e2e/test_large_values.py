@@ -6,7 +6,7 @@ import json
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

@@ -14,7 +14,7 @@ from infra.local.demo.data import ROWS, TABLES
 from infra.local.doubles.authority import Authority
 from infra.local.doubles.notification_receivers import Kind, NotificationReceiver
 from infra.local.process.ports import free_port
-from tests.support.local_run import ROOT, LocalRun, fresh_state, once, started
+from tests.support.apps.local_run import ROOT, LocalRun, fresh_state, once, started
 
 READY = re.compile(r"judged for this pipeline: READY, (\d+) of \1 checks passed")
 LEAST_TABLES, LEAST_ROWS, LEAST_CHANGES = 3, 1_000, 200

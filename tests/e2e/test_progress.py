@@ -9,8 +9,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from tests.support.blocking_proxy import BlockingProxy
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.databases.blocking_proxy import BlockingProxy
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -45,16 +45,6 @@ class Moving:
     def until(self, of: str, fits: Callable[[Json], bool], *, seconds: float) -> Json:
         """Tick until the status fits."""
         return eventually(lambda: self.status(of), fits, seconds=seconds)
-
-
-@pytest.fixture(scope="module")
-def measured(headgate: RealHeadgate) -> Iterator[RealHeadgate]:
-    """The stack, with its brokers measured."""
-    path = f"/stream/clusters/{headgate.stream_cluster_id}"
-    body = {"name": "stream", "bootstrap_servers": headgate.stack.addresses.kafka}
-    headgate.call("PUT", path, {**body, "metrics_provider": "consumer-groups"})
-    yield headgate
-    headgate.call("PUT", path, {**body, "metrics_provider": "none"})
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from tests.e2e.source_faults import EXISTING, OWNER_FAULTS, PUBLISHED, READER_FAULTS, READS_ONLY, Fault
-from tests.support.blocking_proxy import BlockingProxy
-from tests.support.postgresql import RunningPostgreSQL, reader_of, running_postgresql
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.databases.blocking_proxy import BlockingProxy
+from tests.support.databases.postgresql import RunningPostgreSQL, reader_of, running_postgresql
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from infra.local.stack.fetch import fetch_all
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.real import RealStackInUse, other_worker
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

@@ -9,8 +9,8 @@ import boto3
 import httpx
 import pytest
 
-from tests.support.leaks import CapturedOutput, Leak, find_leaks
-from tests.support.real_headgate import RealHeadgate
+from tests.support.apps.real_headgate import RealHeadgate
+from tests.support.hostile.leaks import CapturedOutput, Leak, find_leaks
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

@@ -15,9 +15,9 @@ import pytest
 from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
 from infra.local.process.ports import kept_ports
-from tests.support import real_openid
-from tests.support.real_openid import RealOpenIdProvider, browser_signs_in, real_openid_provider
-from tests.support.sandbox import ADMIN, running_process
+from tests.support.apps.sandbox import ADMIN, running_process
+from tests.support.openid import real as real_openid
+from tests.support.openid.real import RealOpenIdProvider, browser_signs_in, real_openid_provider
 
 pytestmark = pytest.mark.real
 ROLES = "cdc-admins=Admin,cdc-ops=Ops,everyone=Viewer"

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.support.blocking_proxy import BlockingProxy
-from tests.support.postgresql import running_postgresql
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.databases.blocking_proxy import BlockingProxy
+from tests.support.databases.postgresql import running_postgresql
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.e2e.column_types import CHANGED_BY_AUTO_CREATE, EQUAL, STOPPING, USER_TYPES, TypedColumn, definitions, rows
-from tests.support.blocking_proxy import BlockingProxy
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.databases.blocking_proxy import BlockingProxy
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

@@ -21,12 +21,12 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from infra.local.process.processes import Server
+from infra.local.process.processes import ServerProcess
 from tests.e2e.timelines import Fault, Recorder, resources
-from tests.support.blocking_proxy import BlockingProxy
-from tests.support.postgresql import running_postgresql
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.databases.blocking_proxy import BlockingProxy
+from tests.support.databases.postgresql import running_postgresql
 from tests.support.real import RealStackInUse, other_worker
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.real, pytest.mark.long]
@@ -41,7 +41,7 @@ class Stage:
     """What is deployed, each by the name of its database or of its first table."""
 
     headgate: RealHeadgate
-    worker: Server
+    worker: ServerProcess
     second_cluster: str
     proxy: BlockingProxy
     databases: dict[str, RealDatabase]
@@ -89,16 +89,6 @@ def with_tables(headgate: RealHeadgate, name: str, *tables: str, server: str | N
         for table in tables
     )
     return headgate.database(name, *statements, server=server)
-
-
-@pytest.fixture(scope="module")
-def measured(headgate: RealHeadgate) -> Iterator[RealHeadgate]:
-    """The stack, with its brokers measured."""
-    path = f"/stream/clusters/{headgate.stream_cluster_id}"
-    body = {"name": "stream", "bootstrap_servers": headgate.stack.addresses.kafka}
-    headgate.call("PUT", path, {**body, "metrics_provider": "consumer-groups"})
-    yield headgate
-    headgate.call("PUT", path, {**body, "metrics_provider": "none"})
 
 
 @pytest.fixture(scope="module")

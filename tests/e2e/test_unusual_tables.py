@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.e2e.unusual_tables import SOURCE_SCHEMA, TABLES, UnusualTable
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.support.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from tests.support.real_headgate import Json, RealHeadgate
+from tests.support.apps.real_headgate import Json, RealHeadgate
 from tests.support.waiting import eventually
 
 BETWEEN_SAMPLES = 2.0

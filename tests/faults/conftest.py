@@ -9,7 +9,7 @@ from tests.faults.cases.operation_case import OperationCase
 from tests.faults.fault_runs import PreparedCase
 from tests.faults.harness.matrix import CaseMatrix
 from tests.faults.harness.whole_app import entries_on
-from tests.support.in_process_app import AppSnapshot, InProcessApp, app, app_of_the_module
+from tests.support.apps.in_process_app import AppSnapshot, InProcessApp, app, app_of_the_module
 
 __all__ = ["app", "app_of_the_module"]
 

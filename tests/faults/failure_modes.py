@@ -18,8 +18,8 @@ from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.errors import Unavailable
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.harness.earlier_states import EarlierStates
-from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point, Side
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.call_interceptor import Crash, FailureMode, InterceptedCall, Point, Side
+from tests.support.apps.in_process_app import InProcessApp
 
 
 class Kind(StrEnum):
@@ -279,12 +279,14 @@ STORE_FAULTS = (
     ),
 )
 
+PARTLY = Fault(name="partly", kind=Kind.PARTIAL, side=Side.STORE, inject=_once(_partly), applies=_is_divisible)
+
 LATER_STORE_FAULTS = (
     Fault(name="late", kind=Kind.LATE_APPLY, side=Side.STORE, inject=_delayed_request(), applies=_writes),
     Fault(
         name="last of all", kind=Kind.LATE_APPLY, side=Side.STORE, inject=_delayed_request(last=True), applies=_writes
     ),
-    Fault(name="partly", kind=Kind.PARTIAL, side=Side.STORE, inject=_once(_partly), applies=_is_divisible),
+    PARTLY,
 )
 
 CONNECT_FAULTS = (

@@ -2,21 +2,23 @@
 
 import random
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import httpx
+
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Rejected, Unavailable
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation
-from tests.faults.failure_modes import DelayedCalls, Fault, Kind
+from tests.faults.failure_modes import PARTLY, STALE_READS, DelayedCalls, Fault, Kind
 from tests.faults.harness.earlier_states import EarlierStates
 from tests.faults.harness.whole_app import clear_queues, run_lost_jobs
 from tests.faults.invariants import at_any_time, violations
-from tests.support.call_interceptor import Crash, FailureMode, InterceptedCall, Point
-from tests.support.in_process_app import AppSnapshot, InProcessApp
+from tests.support.apps.call_interceptor import Crash, FailureMode, InterceptedCall, Point
+from tests.support.apps.in_process_app import AppSnapshot, InProcessApp
 
 PlannedFaults = Sequence[tuple[Point, Fault]]
 JUMPS = (31, 10, 10, 10, 31, 10, 10, 95, 10, 600, 10, 10)
@@ -25,7 +27,7 @@ JUMPS = (31, 10, 10, 10, 31, 10, 10, 95, 10, 600, 10, 10)
 JOB_LEASE_SECONDS = 61
 """After the second fault, too, a worker may have died with the job's lease."""
 
-MOST_REPEATED, PAUSE_SECONDS = 6, 60
+MAX_REPEATED, PAUSE_SECONDS = 6, 60
 """A restart that did not help is repeated after minutes."""
 
 DESIRED_WITHIN, DESIRED_RULE = {1: 3, 2: 7}, "each_desired_connector_exists"
@@ -51,7 +53,10 @@ class FaultRun:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedCase:
-    """An operation case that can be run any number of times; `points` are its calls when nothing goes wrong."""
+    """An operation case that can be run any number of times; `points` are its calls when nothing goes wrong.
+
+    `without_effect` are the reads, by number, and the faults that change nothing in the answers to them.
+    """
 
     name: str
     operation: PreparedOperation
@@ -59,6 +64,7 @@ class PreparedCase:
     points: Sequence[Point]
     earlier: EarlierStates
     faked: object = field(repr=False)
+    without_effect: Collection[tuple[int, Fault]] = field(repr=False)
 
     @classmethod
     def prepare(cls, app: InProcessApp, operation_case: OperationCase, empty: AppSnapshot) -> "PreparedCase":
@@ -83,9 +89,13 @@ class PreparedCase:
             points = app.interceptor.unwatch()
         if operation.needs_ticks and operation.cluster is None:
             operation = replace(operation, cluster=app.cluster)
+        app.restore(kept)
+        app.database.restore(faked)
+        without_effect = faults_without_effect(app, operation, earlier.copy())
         return cls(
-            name=operation_case.name, operation=operation, kept=kept, points=points, earlier=earlier, faked=faked
-        )
+            name=operation_case.name, operation=operation, kept=kept, points=points, earlier=earlier, faked=faked,
+            without_effect=without_effect,
+        )  # fmt: skip
 
     def run(self, app: InProcessApp, now: PlannedFaults, later: PlannedFaults = ()) -> FaultRun:
         """Run it with these faults, and with other ones in the first tick after it. What nobody expects is an error.
@@ -210,7 +220,7 @@ class PreparedCase:
 
         Without an answer to the first one it may be answered as the first one would have been: with its refusal.
         """
-        for _ in range(MOST_REPEATED if self.operation.ticks_do_it_too else 1):
+        for _ in range(MAX_REPEATED if self.operation.ticks_do_it_too else 1):
             try:
                 self._request_again(answered=answered)
             except HeadgateError as error:
@@ -224,6 +234,36 @@ class PreparedCase:
         if not self.operation.is_done():
             wrong.append("a second attempt had no effect")
         return wrong
+
+
+def faults_without_effect(
+    app: InProcessApp, operation: PreparedOperation, earlier: EarlierStates
+) -> set[tuple[int, Fault]]:
+    """The outdated and partial reads whose answer is the usual one: with them everything is as without a fault."""
+    without_effect: set[tuple[int, Fault]] = set()
+
+    def compare(point: Point, call: InterceptedCall) -> object:
+        faults = [fault for fault in (*STALE_READS, PARTLY) if fault.applies_to(point) and not point.writes]
+        usual = _content(call()) if faults else None
+        for fault in faults:
+            changed = fault.inject(app, point, DelayedCalls(earlier=earlier))
+            if changed and _content(changed(point, call)) == usual:
+                without_effect.add((point.number, fault))
+        return call()
+
+    operation.warm_up()
+    app.interceptor.before_write = earlier.remember
+    app.interceptor.watch(compare)
+    try:
+        operation.request()
+    finally:
+        app.interceptor.unwatch()
+        app.interceptor.before_write = lambda: None
+    return without_effect
+
+
+def _content(answer: object) -> object:
+    return answer.read() if isinstance(answer, httpx.Response) else answer
 
 
 def inject_at_each_point(

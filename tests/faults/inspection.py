@@ -14,7 +14,7 @@ from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.in_process_app import InProcessApp
 
 Json = dict[str, Any]
 WRITES = ("POST", "PUT", "DELETE")

@@ -12,8 +12,8 @@ from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_traces import secrets_trace
-from tests.support.call_interceptor import InterceptedCall, Point, Side
-from tests.support.in_process_app import SETTINGS, InProcessApp
+from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
+from tests.support.apps.in_process_app import SETTINGS, InProcessApp
 
 TABLES = ("alerts", "alert-rules", "alert-tracks", "notification-channels", "channel-gates", "notifications")
 PASSWORD_REFUSED = (

@@ -18,8 +18,8 @@ from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.cases.connectors import DEPLOY_DELIVERY, REMAP_DELIVERY, OperationCase
 from tests.faults.fault_runs import recover
 from tests.faults.invariants import violations
-from tests.support.call_interceptor import InterceptedCall, Point, Side
-from tests.support.in_process_app import InProcessApp, changed_input
+from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
+from tests.support.apps.in_process_app import InProcessApp, changed_input
 
 CALLERS = 10
 

@@ -10,7 +10,7 @@ from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.fault_runs import recover
 from tests.faults.inspection import connector_writes, deploy_error_code
 from tests.faults.invariants import violations
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.in_process_app import InProcessApp
 
 CREATE = ("POST", "/connectors$")
 

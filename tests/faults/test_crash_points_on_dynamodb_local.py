@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import Server
+from infra.local.process.processes import ServerProcess
 from infra.local.process.reaper import Reaper
 from infra.local.stack import dynamodb
 from infra.local.stack.fetch import fetch_all
@@ -15,9 +15,9 @@ from infra.local.stack.folders import Folders
 from tests.faults.cases.connectors import DEPLOY_DELIVERY, DEPLOY_PIPELINE, OperationCase
 from tests.faults.failure_modes import CRASHES, STORE_FAULTS
 from tests.faults.fault_runs import PreparedCase, inject_at_each_point
-from tests.support.call_interceptor import CallInterceptor
-from tests.support.in_process_app import InProcessApp, app_on
-from tests.support.tables import on_dynamodb_local
+from tests.support.apps.call_interceptor import CallInterceptor
+from tests.support.apps.in_process_app import InProcessApp, app_on
+from tests.support.apps.tables import on_dynamodb_local
 
 pytestmark = pytest.mark.real
 
@@ -31,7 +31,7 @@ def local_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessApp
     with ExitStack() as cleanup:
         reaper = Reaper()
         cleanup.callback(reaper.close)
-        server = Server(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
+        server = ServerProcess(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
         cleanup.callback(server.stop)
         server.start()
         tables = cleanup.enter_context(on_dynamodb_local(interceptor, f"http://127.0.0.1:{port}"))

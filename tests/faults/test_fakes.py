@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.clients.databases.contract import MakeDatabase
+from chalicelib.clients.databases.contract import DatabaseFactory
 from chalicelib.domain.providers.postgresql.facts import RawTable
 from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
@@ -13,8 +13,8 @@ from chalicelib.domain.readiness import ReadinessStatus
 from chalicelib.domain.table import TableName
 from chalicelib.errors import Unavailable
 from chalicelib.kit.clock import Deadline, utc_now
-from tests.support.fakes import SCHEMA, TABLES, FakeDatabase
-from tests.support.postgresql import Shop, client, open_shop, running_postgresql
+from tests.support.apps.fakes import SCHEMA, TABLES, FakeDatabase
+from tests.support.databases.postgresql import Shop, client, open_shop, running_postgresql
 
 NAMES = tuple(TableName(SCHEMA, table) for table in TABLES)
 TARGETS = (TableName("target", "orders"), TableName("target", "other"))
@@ -36,9 +36,9 @@ def shop() -> Iterator[Shop]:
 
 
 @pytest.fixture(params=[FakeDatabase().at, client], ids=["fake", "real"])
-def database(request: pytest.FixtureRequest) -> MakeDatabase:
+def database(request: pytest.FixtureRequest) -> DatabaseFactory:
     """The fake client, then the real one."""
-    make: MakeDatabase = request.param
+    make: DatabaseFactory = request.param
     return make
 
 
@@ -51,20 +51,20 @@ def shape(table: RawTable) -> RawTable:
     return replace(table, estimated_rows=None, estimated_size_bytes=None, owner=None)
 
 
-def test_it_lists_the_same_tables(database: MakeDatabase, shop: Shop) -> None:
+def test_it_lists_the_same_tables(database: DatabaseFactory, shop: Shop) -> None:
     fake = FakeDatabase().at(shop.endpoint).list_tables(soon())
     found = database(shop.endpoint).list_tables(soon())
     assert [shape(table) for table in found.tables] == [shape(table) for table in fake.tables]
     assert not found.truncated
 
 
-def test_it_lists_no_more_tables_than_the_bound(database: MakeDatabase, shop: Shop) -> None:
+def test_it_lists_no_more_tables_than_the_bound(database: DatabaseFactory, shop: Shop) -> None:
     found = database(shop.endpoint).list_tables(soon(), bound=1)
     assert len(found.tables) == 1
     assert found.truncated
 
 
-def test_it_is_ready_for_capture(database: MakeDatabase, shop: Shop) -> None:
+def test_it_is_ready_for_capture(database: DatabaseFactory, shop: Shop) -> None:
     facts = database(shop.endpoint).server_facts(NAMES, soon())
     assert {shape(table) for table in facts.tables} == {shape(table) for table in FakeDatabase().raw_tables()}
     readiness = judge_readiness(facts, PLAN, utc_now())
@@ -72,20 +72,20 @@ def test_it_is_ready_for_capture(database: MakeDatabase, shop: Shop) -> None:
     assert readiness.status in (ReadinessStatus.READY, ReadinessStatus.WARNING)
 
 
-def test_its_target_schema_exists_and_is_empty(database: MakeDatabase, shop: Shop) -> None:
+def test_its_target_schema_exists_and_is_empty(database: DatabaseFactory, shop: Shop) -> None:
     facts = database(shop.endpoint).target_facts(TARGETS, soon())
     schema = facts.schema("target")
     assert schema
     assert (schema.usage, schema.create, facts.tables) == (True, True, ())
 
 
-def test_a_connection_test_succeeds(database: MakeDatabase, shop: Shop) -> None:
+def test_a_connection_test_succeeds(database: DatabaseFactory, shop: Shop) -> None:
     found = database(shop.endpoint).test(soon())
     fake = FakeDatabase().at(shop.endpoint).test(soon())
     assert (found.success, found.checks) == (True, fake.checks)
 
 
-def test_a_database_that_is_down_is_unavailable(database: MakeDatabase, shop: Shop) -> None:
+def test_a_database_that_is_down_is_unavailable(database: DatabaseFactory, shop: Shop) -> None:
     down = replace(shop.endpoint, address=replace(shop.address, port=1))
     make = database if database is client else FakeDatabase(reachable=False).at
     with pytest.raises(Unavailable) as failed:

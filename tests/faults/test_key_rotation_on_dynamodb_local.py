@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.faults.test_crash_points_on_dynamodb_local import local_app
-from tests.support.call_interceptor import FailureMode
-from tests.support.in_process_app import SETTINGS, InProcessApp
-from tests.support.key_exchange import FAULTS, fault_at_every_call
+from tests.support.apps.call_interceptor import FailureMode
+from tests.support.apps.in_process_app import SETTINGS, InProcessApp
+from tests.support.hostile.key_exchange import FAULTS, fault_at_every_call
 
 __all__ = ["local_app"]
 pytestmark = pytest.mark.real

@@ -7,8 +7,8 @@ import pytest
 
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.open_operations import OpenOperations
-from chalicelib.services.connectors.tick import Tick
 from chalicelib.services.jobs import JobService
+from chalicelib.services.monitors.tick import Tick
 from chalicelib.stores import transaction
 from tests.faults.cases.connectors import OPERATION_CASES
 from tests.faults.cases.incidents import INCIDENT_CASES
@@ -16,7 +16,7 @@ from tests.faults.cases.operation_case import OperationCase
 from tests.faults.cases.registered import REGISTERED_CASES
 from tests.faults.failure_modes import Kind
 from tests.faults.harness.matrix import CaseMatrix
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.in_process_app import InProcessApp
 
 pytestmark = pytest.mark.thorough
 
@@ -30,7 +30,7 @@ CASES = {case.name: case for case in (*OPERATION_CASES, *REGISTERED_CASES, *INCI
         (OpenOperations, "roll_forward", lambda *_: None, "pipeline pause", Kind.CRASH_AFTER),
         (Lifecycle, "settle_failed", lambda *_: None, "pipeline deploy", Kind.FAIL_BEFORE),
         (JobService, "sweep", lambda _: 0, "source discovery", Kind.CRASH_BEFORE),
-        (Tick, "_publish_incidents", lambda *_: None, "incident opened by a tick", Kind.CRASH_AFTER),
+        (Tick, "report", lambda _tick, _cluster_id, stored: stored, "incident opened by a tick", Kind.CRASH_AFTER),
     ],
     ids=[
         "a lost reply is not recognised",

@@ -24,12 +24,12 @@ import pytest
 from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import FirstAdmin
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import Plan, Server
+from infra.local.process.processes import ServerPlan, ServerProcess
 from infra.local.process.reaper import Reaper
 from infra.local.stack import readiness_probes, real_stack
 from infra.local.stack.layout import ROOT
-from tests.support.pausing_proxy import PausingProxy, ProxiedRequest
-from tests.support.real_headgate import RealHeadgate
+from tests.support.apps.real_headgate import RealHeadgate
+from tests.support.databases.pausing_proxy import PausingProxy, ProxiedRequest
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -126,7 +126,7 @@ def killable() -> Iterator[Killable]:
         variables = environment(ADMIN, keys, replace(stack.addresses, dynamodb=store.url))
         reaper = Reaper()
         cleanup.callback(reaper.close)
-        process = Server(_plan(port, state, variables), reaper)
+        process = ServerProcess(_plan(port, state, variables), reaper)
         cleanup.callback(process.stop)
         process.start()
         client = cleanup.enter_context(
@@ -137,10 +137,10 @@ def killable() -> Iterator[Killable]:
         yield Killable(headgate=_with_clusters(bare, connect.url), store=store, connect=connect)
 
 
-def _plan(port: int, state: Path, variables: Mapping[str, str]) -> Plan:
-    return Plan(
+def _plan(port: int, state: Path, variables: Mapping[str, str]) -> ServerPlan:
+    return ServerPlan(
         name="Headgate",
-        command=[sys.executable, "-m", "tests.support.headgate_process", str(port)],
+        command=[sys.executable, "-m", "tests.support.apps.headgate_process", str(port)],
         folder=ROOT,
         log=state / "headgate.log",
         pid_file=state / "headgate.pid",

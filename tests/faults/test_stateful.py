@@ -14,9 +14,8 @@ from unittest.mock import patch
 from uuid import UUID
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from chalicelib.domain.job import JobKind
 from chalicelib.domain.monitoring.incident import IncidentStatus
@@ -40,8 +39,9 @@ from tests.faults.harness.whole_app import (
     run_lost_jobs,
 )
 from tests.faults.invariants import at_any_time, violations
-from tests.support.call_interceptor import Crash
-from tests.support.in_process_app import AppSnapshot, InProcessApp, changed_input
+from tests.support.apps.call_interceptor import Crash
+from tests.support.apps.in_process_app import AppSnapshot, InProcessApp, changed_input
+from tests.support.state_machines import run_state_machine
 
 pytestmark = pytest.mark.thorough
 
@@ -50,9 +50,8 @@ DRAFT, RUNNING, PAUSED, GONE = "DRAFT", "RUNNING", "PAUSED", "GONE"
 CALLS = 12
 """A fault is at one of so many calls. Most requests and ticks make fewer."""
 
-CONTROLS = (OperationKind.PAUSE, OperationKind.RESUME, OperationKind.RESTART)
-MOST_PIPELINES = 3
-MOST_TICKS = 60
+MAX_PIPELINES = 3
+MAX_TICKS = 60
 """A task that fails for ever is restarted less and less often: nothing else needs so many."""
 
 
@@ -125,7 +124,7 @@ class Headgate(RuleBasedStateMachine):
 
     @under_faults(target=pipelines, source_id=sources)
     def create_pipeline(self, source_id: str) -> str | None:
-        if self.pipeline_count >= MOST_PIPELINES:
+        if self.pipeline_count >= MAX_PIPELINES:
             return None
         self.pipeline_count += 1
         source = self.app.services.sources.get(source_id)
@@ -152,19 +151,19 @@ class Headgate(RuleBasedStateMachine):
         if pipeline_id is not None:
             self._control(self.app.services.pipelines, pipeline_id, kind)
 
-    @under_faults(pipeline_id=pipelines, drop_slot=st.booleans())
-    def delete_pipeline(self, pipeline_id: str | None, drop_slot: bool) -> None:
+    @under_faults(pipeline_id=pipelines, release=st.booleans())
+    def delete_pipeline(self, pipeline_id: str | None, release: bool) -> None:
         if pipeline_id is None:
             return
         answer = self._request(
-            lambda: self.app.services.pipelines.delete(self.app.context(), pipeline_id, drop_slot=drop_slot)
+            lambda: self.app.services.pipelines.delete(self.app.context(), pipeline_id, release=release)
         )
         self.model.after(pipeline_id, GONE, answer, certain=self._certain)
 
     @under_faults(target=deliveries, pipeline_id=pipelines)
     def deploy_delivery(self, pipeline_id: str | None) -> str | None:
         pipeline = self.app.services.stores.pipelines.find(pipeline_id or "")
-        if pipeline is None or len(self.model.possible) > 2 * MOST_PIPELINES:
+        if pipeline is None or len(self.model.possible) > 2 * MAX_PIPELINES:
             return None
         context = self.app.context()
         delivery_id = context.fresh_id()
@@ -273,7 +272,7 @@ class Headgate(RuleBasedStateMachine):
         self.fault, self.app.database.reachable = None, True
         self._arrive()
         wrong = ["no tick yet"]
-        for seconds in (*JUMPS, *(600,) * MOST_TICKS):
+        for seconds in (*JUMPS, *(600,) * MAX_TICKS):
             self.app.clock.advance(seconds)
             self.app.connect.settle()
             deliver("ticks", {"cluster_id": self.cluster.id})
@@ -361,19 +360,7 @@ def run(app: InProcessApp, empty: AppSnapshot, *, examples: int, steps: int) -> 
     """So many sequences of so many steps. The same steps have the same ids each time: what fails can be replayed."""
     Headgate.app, Headgate.empty, Headgate.steps, Headgate.faults = app, empty, 0, 0
     with entries_on(app), patch.object(ids, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)):
-        run_state_machine_as_test(  # type: ignore[no-untyped-call]
-            Headgate,
-            settings=settings(
-                max_examples=examples,
-                stateful_step_count=steps,
-                deadline=None,
-                derandomize=True,
-                database=None,
-                phases=(Phase.generate, Phase.shrink),
-                suppress_health_check=list(HealthCheck),
-                print_blob=False,
-            ),
-        )
+        run_state_machine(Headgate, examples=examples, steps=steps)
 
 
 @pytest.mark.parametrize(

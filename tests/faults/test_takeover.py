@@ -13,8 +13,8 @@ from chalicelib.domain.observation import DesiredState
 from chalicelib.stores.claims import target_key
 from tests.faults.fault_runs import recover
 from tests.faults.invariants import violations
-from tests.support.call_interceptor import InterceptedCall, Point, Side
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
+from tests.support.apps.in_process_app import InProcessApp
 
 
 class DelayedWorker:
@@ -120,9 +120,9 @@ def test_a_delayed_delete_of_a_pipeline_that_is_already_deleted_succeeds(app: In
 
 def tables_claimed_beside(destination: Destination, table: str) -> Iterator[str]:
     """Tables whose claims are in the same row."""
-    identity = (*destination.address.identity, "target")
+    place = (*destination.address.identity, "target")
     names = (f"other{number}" for number in count())
-    return (name for name in names if target_key(*identity, table=name) == target_key(*identity, table=table))
+    return (name for name in names if target_key(place, name) == target_key(place, table))
 
 
 def test_new_mappings_are_settled_despite_many_other_changes_to_the_same_claims(app: InProcessApp) -> None:

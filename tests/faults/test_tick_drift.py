@@ -1,11 +1,11 @@
 """Drift: ticks report configs that were changed in Connect without Headgate, and do not overwrite them."""
 
+from chalicelib.domain.connectors.drift import DRIFTED
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.reconcile.drift import DRIFTED
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.inspection import change_by_hand, connector_writes, observation_of, running_pipeline, unsettled_tick
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.in_process_app import InProcessApp
 
 
 def alter(app: InProcessApp, pipeline: Pipeline, **changes: str) -> None:

@@ -9,8 +9,8 @@ from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.inspection import observation_of, running_pipeline
-from tests.support.call_interceptor import Side
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.call_interceptor import Side
+from tests.support.apps.in_process_app import InProcessApp
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from chalicelib.domain.cluster import PendingDeletions
+from chalicelib.domain.connectors.orphans import FOREIGN_FOR, JUDGED_PER_TICK
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import ObservedState
-from chalicelib.domain.reconcile.orphans import FOREIGN_FOR, JUDGED_PER_TICK
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.kit.ids import new_id
 from tests.faults.inspection import (
@@ -19,8 +19,8 @@ from tests.faults.inspection import (
     running_pipeline,
 )
 from tests.faults.invariants import violations
-from tests.support.call_interceptor import Side
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.call_interceptor import Side
+from tests.support.apps.in_process_app import InProcessApp
 
 FOREIGN = 1_000
 
@@ -119,15 +119,15 @@ def test_what_counts_as_foreign_is_looked_up_again_after_some_hours(app: InProce
 def test_foreign_connectors_are_reported_once_and_their_changes_not(app: InProcessApp) -> None:
     running_pipeline(app)
     (name,) = preload_foreign(app, 1)
-    reported: list[str | None] = []
-    object.__setattr__(app.services.tick, "consumers", (lambda _, found: reported.extend(o.connector for o in found),))
+    before = app.tables.rows("transitions")
     for seconds in (10, 90, 10):
         app.tick(after=seconds)
     app.connect.show(name, "FAILED")
     app.tick()
     app.connect.drop(name)
     app.tick()
-    assert reported == [name]
+    stored = [row for row in app.tables.rows("transitions") if row not in before]
+    assert len([row for row in stored if name in str(row)]) == 1
 
 
 # what is desired was read while its index was behind

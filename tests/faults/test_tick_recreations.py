@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.domain.audit import Outcome
+from chalicelib.domain.audit.record import Outcome
 from chalicelib.domain.observation import MISSING, Observation, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
@@ -16,9 +16,9 @@ from tests.faults.failure_modes import FAULTS, DelayedCalls, Fault
 from tests.faults.fault_runs import recover, run_with_faults
 from tests.faults.inspection import creations, observation_of, running_pipeline
 from tests.faults.invariants import violations
-from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
-from tests.support.in_process_app import InProcessApp
-from tests.support.lost_snapshot import lose_snapshot
+from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.lost_snapshot import lose_snapshot
 
 FOR_EVER = 1_000
 

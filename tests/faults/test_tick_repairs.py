@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.audit import Outcome
+from chalicelib.domain.audit.record import Outcome
+from chalicelib.domain.connectors.restarts import MAX_RESTARTS
 from chalicelib.domain.observation import DesiredState, ObservedState
-from chalicelib.domain.operation import MOST_DEFECTS
+from chalicelib.domain.operation import MAX_DEFECTS
 from chalicelib.domain.pipeline import Pipeline, SnapshotMode
-from chalicelib.domain.reconcile.restarts import MAX_RESTARTS
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from chalicelib.services.pipelines import PipelineInput
@@ -18,8 +18,8 @@ from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.fault_runs import recover
 from tests.faults.inspection import change_by_hand, connector_writes, observation_of, running_pipeline, unsettled_tick
 from tests.faults.invariants import violations
-from tests.support.call_interceptor import InterceptedCall, Point, Side
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
+from tests.support.apps.in_process_app import InProcessApp
 
 NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
 WRONG_PASSWORD = 'org.postgresql.util.PSQLException: FATAL: password authentication failed for user "x"'
@@ -266,7 +266,7 @@ def test_an_operation_that_fails_repeatedly_because_of_a_defect_is_settled_as_fa
     app.database.bug = RuntimeError("a bug")
     with pytest.raises(RuntimeError):
         app.services.pipelines.deploy(app.context(), pipeline.id)
-    for _ in range(MOST_DEFECTS - 1):
+    for _ in range(MAX_DEFECTS - 1):
         app.tick(after=31)
     assert app.services.pipelines.get(pipeline.id).open_operation
     app.tick(after=31)

@@ -1,170 +1,131 @@
-"""What ticks publish: every transition once, and at least once when a tick crashes or is overtaken."""
+"""What ticks keep of what has changed: every transition once, also when a tick crashes or is overtaken."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
+from chalicelib.domain.connectors.transitions import ConnectState
 from chalicelib.domain.observation import ObservedState
-from chalicelib.domain.reconcile.transitions import ConnectState, Transition
 from chalicelib.kit.clock import Deadline
+from chalicelib.stores.connectors import observations
 from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.inspection import connector_writes
-from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
-from tests.support.edge import logged
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
+from tests.support.apps.edge import logged
+from tests.support.apps.in_process_app import InProcessApp
 
 NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
-Change = tuple[str | None, ObservedState | ConnectState | None, ObservedState | ConnectState]
+READABLE, UNREADABLE = ConnectState
+Change = tuple[ObservedState | ConnectState | None, ObservedState | ConnectState]
+DEGRADED: Change = (ObservedState.RUNNING, ObservedState.DEGRADED)
 
 
-@dataclass
-class Consumer:
-    """Records published transitions. `before_receiving` runs before that, `after_receiving` afterwards."""
-
-    received: list[Transition] = field(default_factory=list)
-    before_receiving: Callable[[], None] = lambda: None
-    after_receiving: Callable[[], None] = lambda: None
-
-    def __call__(self, cluster_id: str, transitions: Sequence[Transition]) -> None:
-        self.before_receiving()
-        self.received += transitions
-        self.after_receiving()
-
-    def taken(self) -> list[Change]:
-        """What was received since the last call."""
-        changes: list[Change] = [(one.connector, one.before, one.after) for one in self.received]
-        self.received.clear()
-        return changes
-
-
-def tick(app: InProcessApp, consumer: Consumer, *, after: float = 10) -> None:
-    """Run a tick whose transitions go to the consumer. A crash ends the process."""
-    app.clock.advance(after)
-    app.connect.settle()
+def tick(app: InProcessApp) -> None:
+    """Run a tick. A crash ends the process."""
     try:
-        replace(app.services.tick, consumers=(consumer,)).run(app.cluster.id, Deadline.after(25))
+        app.tick()
     except Crash:
         app.restart()
+        app.connect.settle()
     finally:
         app.interceptor.unwatch()
-    app.connect.settle()
 
 
-def running_connector(app: InProcessApp) -> tuple[str, Consumer]:
-    """The name of a running connector, and the consumer, which has received all earlier transitions."""
-    name, consumer = app.deployed_pipeline().connector_name, Consumer()
-    for _ in range(4):
-        tick(app, consumer)
-    consumer.received.clear()
-    app.connect.calls.clear()
-    return name, consumer
+def kept(app: InProcessApp, resource_type: str, resource_id: str) -> list[Change]:
+    """The transitions of a resource, the oldest first."""
+    found = app.services.stores.transitions.newest(resource_type, resource_id, app.clock())
+    return [(one.before, one.after) for one in reversed(found)]
 
 
-def crash() -> None:
-    raise Crash
+class Running:
+    """A running pipeline that several ticks have seen."""
+
+    def __init__(self, app: InProcessApp) -> None:
+        self.app, pipeline = app, app.deployed_pipeline()
+        self.id, self.connector = pipeline.id, pipeline.connector_name
+        for _ in range(4):
+            tick(app)
+        self.before = len(kept(app, "pipeline", self.id))
+        app.connect.calls.clear()
+
+    def changes(self) -> list[Change]:
+        """What was kept since."""
+        return kept(self.app, "pipeline", self.id)[self.before :]
 
 
-def degraded(name: str) -> Change:
-    return name, ObservedState.RUNNING, ObservedState.DEGRADED
-
-
-def test_each_change_is_published_once(app: InProcessApp) -> None:
-    name, consumer = running_connector(app)
+def test_each_change_is_kept_once(app: InProcessApp) -> None:
+    running = Running(app)
     for _ in range(2):
-        tick(app, consumer)
-    assert consumer.taken() == []
-    app.connect.fail_task(name, NO_SECRETS)
-    tick(app, consumer)
-    assert consumer.taken() == [degraded(name)]
+        tick(app)
+    assert running.changes() == []
+    app.connect.fail_task(running.connector, NO_SECRETS)
+    tick(app)
     app.restart()
-    tick(app, consumer)  # restarts what has failed
-    tick(app, consumer)
-    assert consumer.taken() == [(name, ObservedState.DEGRADED, ObservedState.RUNNING)]
-    app.connect.drop(name)
-    tick(app, consumer)
-    assert consumer.taken() == [(name, ObservedState.RUNNING, ObservedState.NOT_DEPLOYED)]
+    tick(app)  # restarts what has failed
+    tick(app)
+    app.connect.drop(running.connector)
+    tick(app)
+    assert running.changes() == [
+        DEGRADED,
+        (ObservedState.DEGRADED, ObservedState.RUNNING),
+        (ObservedState.RUNNING, ObservedState.NOT_DEPLOYED),
+    ]
 
 
-def test_an_unreadable_connect_is_published_once_and_so_is_its_return(app: InProcessApp) -> None:
-    _, consumer = running_connector(app)
+def test_an_unreadable_connect_is_kept_once_and_so_is_its_return(app: InProcessApp) -> None:
+    Running(app)
     app.connect.refuse()
     try:
         for _ in range(3):
-            tick(app, consumer)
+            tick(app)
     finally:
         app.connect.accept()
-    assert consumer.taken() == [(None, ConnectState.READABLE, ConnectState.UNREADABLE)]
     for _ in range(2):
-        tick(app, consumer)
-    assert consumer.taken() == [(None, ConnectState.UNREADABLE, ConnectState.READABLE)]
+        tick(app)
+    assert kept(app, "connect_cluster", app.cluster.id) == [(READABLE, UNREADABLE), (UNREADABLE, READABLE)]
 
 
-def test_transitions_that_were_stored_and_not_published_are_published_by_the_next_tick(app: InProcessApp) -> None:
-    name, consumer = running_connector(app)
-    app.connect.fail_task(name, NO_SECRETS, failing_restarts=99)
-    tick(app, Consumer(before_receiving=crash))
-    for _ in range(2):
-        tick(app, consumer)
-    assert consumer.taken() == [degraded(name)]
-
-
-def test_unpublished_transitions_are_published_while_connect_cannot_be_read(app: InProcessApp) -> None:
-    name, consumer = running_connector(app)
-    app.connect.fail_task(name, NO_SECRETS)
-    tick(app, Consumer(before_receiving=crash))
-    app.connect.refuse()
-    try:
-        tick(app, consumer)
-    finally:
-        app.connect.accept()
-    assert consumer.taken() == [degraded(name), (None, ConnectState.READABLE, ConnectState.UNREADABLE)]
-
-
-def test_transitions_that_were_published_and_not_removed_are_published_again(app: InProcessApp) -> None:
-    name, consumer = running_connector(app)
-    app.connect.fail_task(name, NO_SECRETS, failing_restarts=99)
-    tick(app, replace(consumer, after_receiving=crash))
-    assert consumer.taken() == [degraded(name)]
-    for _ in range(2):
-        tick(app, consumer)
-    assert consumer.taken() == [degraded(name)]
-
-
-def test_an_overtaken_tick_publishes_nothing(app: InProcessApp) -> None:
-    name, consumer = running_connector(app)
-    faster, other = Consumer(), replace(app._new_process().tick, consumers=())
-    app.connect.fail_task(name, NO_SECRETS)
+def test_an_overtaken_tick_keeps_nothing(app: InProcessApp) -> None:
+    running, other = Running(app), app._new_process().tick
+    app.connect.fail_task(running.connector, NO_SECRETS)
 
     def run_the_other_tick(point: Point, call: InterceptedCall) -> object:
         answer = call()
         if (point.side, point.operation) == (Side.CONNECT, "GET /connectors"):
             app.interceptor.unwatch()
-            replace(other, consumers=(faster,)).run(app.cluster.id, Deadline.after(25))
+            other.run(app.cluster.id, Deadline.after(25))
         return answer
 
     app.interceptor.watch(run_the_other_tick)
-    tick(app, consumer)
-    assert faster.taken() == [degraded(name)]
-    assert consumer.taken() == []
-    tick(app, consumer)
-    assert consumer.taken() == []
+    tick(app)
+    assert running.changes() == [DEGRADED]
 
 
-def test_a_consumer_that_fails_is_called_again_and_does_not_stop_repairs(app: InProcessApp) -> None:
-    def fail() -> None:
-        raise RuntimeError("a bug")
+def test_transitions_of_a_storm_that_cannot_be_kept_do_not_stop_the_tick(
+    app: InProcessApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that do not fit into the transaction of the head are written after it."""
+    running = Running(app)
+    monkeypatch.setattr("chalicelib.services.monitors.tick.TRANSITIONS_WITH_HEAD", 0)
+    assert observations.TRANSITIONS_WITH_HEAD > 0
 
-    name, consumer = running_connector(app)
-    app.connect.fail_task(name, NO_SECRETS)
-    for _ in range(2):
-        tick(app, Consumer(before_receiving=fail))
-    assert connector_writes(app) == [("POST", f"/connectors/{name}/restart")]
-    tick(app, consumer)
-    assert consumer.taken() == [degraded(name), (name, ObservedState.DEGRADED, ObservedState.RUNNING)]
+    def refuse(point: Point, call: InterceptedCall) -> object:
+        if point.operation == "BatchWriteItem":
+            raise EndpointConnectionError(endpoint_url="https://dynamodb.example.com")
+        return call()
+
+    app.connect.fail_task(running.connector, NO_SECRETS)
+    app.interceptor.watch(refuse)
+    tick(app)
+    assert running.changes() == []
+    tick(app)
+    assert connector_writes(app) == [("POST", f"/connectors/{running.connector}/restart")]
+    tick(app)
+    assert running.changes() == [(ObservedState.DEGRADED, ObservedState.RUNNING)]
 
 
 def pause_by_hand(app: InProcessApp, name: str) -> None:
@@ -184,20 +145,19 @@ EXTERNAL_CHANGES: tuple[tuple[str, ExternalChange, ObservedState], ...] = (
 @pytest.mark.parametrize(
     ("change", "state"), [one[1:] for one in EXTERNAL_CHANGES], ids=[one[0] for one in EXTERNAL_CHANGES]
 )
-def test_a_tick_that_crashes_at_any_call_loses_no_transition(
+def test_a_tick_that_crashes_at_any_call_loses_no_transition_and_keeps_none_twice(
     app: InProcessApp, change: ExternalChange, state: ObservedState, applied: bool
 ) -> None:
-    """This tick, the next one or both publish it."""
-    name, consumer = running_connector(app)
-    kept = app.snapshot()
+    running = Running(app)
+    snapshot = app.snapshot()
     for number in range(50):
-        app.restore(kept)
-        change(app, name)
+        app.restore(snapshot)
+        change(app, running.connector)
         crashes = crash_at(app, number, applied=applied)
         for _ in range(2):
-            tick(app, consumer)
-        found = [one for one in consumer.taken() if one[0] == name]
-        assert found in ([(name, ObservedState.RUNNING, state)] * times for times in (1, 2)), number
+            tick(app)
+        kept_changes, back = running.changes(), (state, ObservedState.RUNNING)
+        assert kept_changes in ([(ObservedState.RUNNING, state)], [(ObservedState.RUNNING, state), back]), number
         if not crashes:
             break
     assert 3 < number < 50

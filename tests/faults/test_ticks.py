@@ -2,8 +2,8 @@
 
 import pytest
 
-from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import Connect
+from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
@@ -13,8 +13,8 @@ from infra.local.doubles.connect_plugins import POSTGRES_SOURCE
 from tests.faults.fault_runs import recover
 from tests.faults.inspection import connector_writes, create_orphan, deploy_error_code, deployed_copies
 from tests.faults.invariants import violations
-from tests.support.connect_worker import connect_endpoint
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.connect_worker import connect_endpoint
+from tests.support.apps.in_process_app import InProcessApp
 
 
 def test_a_tick_that_cannot_read_connect_reports_unknown_and_changes_nothing(app: InProcessApp) -> None:

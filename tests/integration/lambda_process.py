@@ -2,7 +2,7 @@
 
 python -m tests.integration.lambda_process
 
-The data stack is created from `infra/data.yaml`; the environment is what `infra/merge.yaml` gives the function of the
+The data stack is created from its template; the environment is what the template of the functions gives the one of the
 API. Reads one JSON value a line: `{"function": "RunJob", "event": {...}}` calls a function, `{"receive": "jobs"}` takes
 messages from a queue as Lambda would, `{"calls": true}` lists the AWS actions that each function used, and on which
 resource. Writes one JSON value a line to standard output; what the functions print there goes to standard error.
@@ -17,24 +17,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 import boto3
-import yaml  # type: ignore[import-untyped]
 from chalice.local import LambdaContext
 from moto import mock_aws
 from moto.core.models import botocore_stubber
 
-from infra.local.stack.layout import ROOT
+from chalicelib.settings import settings
+from infra.aws.data_stack import data_template
+from infra.aws.function_stack import merged_template
+from infra.aws.functions import FUNCTIONS
 
 REGION = "eu-central-1"
-HANDLERS = {
-    "APIHandler": "app.app",
-    "RunJob": "chalicelib.workers.entry.run_job",
-    "RunTick": "chalicelib.workers.entry.run_tick",
-    "RunSourceCheck": "chalicelib.workers.entry.run_source_check",
-    "RunDestinationCheck": "chalicelib.workers.entry.run_destination_check",
-    "DeliverNotifications": "chalicelib.workers.entry.deliver_notifications",
-    "Dispatch": "chalicelib.monitors.entry.dispatch",
-    "ResealSecrets": "chalicelib.monitors.entry.reseal_secrets",
-}
+HANDLERS = {function.resource: function.handler for function in FUNCTIONS}
 SERVICE_CREDENTIAL = "a-service-credential-for-connect-only"
 PARAMETERS = {
     "Prefix": "headgate-",
@@ -49,7 +42,7 @@ UsedActions = set[tuple[str, str]]
 
 def environment_of(function: str, exports: Mapping[str, str]) -> dict[str, str]:
     """The variables that the merged template gives a function."""
-    merge = yaml.safe_load((ROOT / "infra" / "merge.yaml").read_text())
+    merge = merged_template()
     common = merge["Globals"]["Function"]["Environment"]["Variables"]
     own = merge["Resources"][function]["Properties"].get("Environment", {}).get("Variables", {})
     parameters = {name: one.get("Default", "") for name, one in merge["Parameters"].items()} | PARAMETERS
@@ -59,7 +52,9 @@ def environment_of(function: str, exports: Mapping[str, str]) -> dict[str, str]:
 def create_data_stack() -> dict[str, str]:
     """Creates tables, queues and keys; returns what the stack exports."""
     cloudformation = boto3.client("cloudformation", region_name=REGION)
-    cloudformation.create_stack(StackName="data", TemplateBody=(ROOT / "infra" / "data.yaml").read_text())
+    cloudformation.create_stack(StackName="data", TemplateBody=json.dumps(data_template()))
+    # The template reads the settings. The functions read them again, from the environment that is set next.
+    settings.cache_clear()
     exports = {export["Name"]: export["Value"] for export in cloudformation.list_exports()["Exports"]}
     # Moto's CloudFormation makes every key one that encrypts.
     made = boto3.client("kms", region_name=REGION).create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")
@@ -116,7 +111,10 @@ def _reply(request: Mapping[str, Any], used: Mapping[str, UsedActions]) -> Any:
     if function := request.get("function"):
         module, _, name = HANDLERS[function].rpartition(".")
         handler = getattr(importlib.import_module(module), name)
-        return handler(request["event"], LambdaContext(function, memory_size=1024))
+        try:
+            return handler(request["event"], LambdaContext(function, memory_size=1024))
+        except Exception as error:  # noqa: BLE001 - as AWS Lambda answers
+            return {"errorType": type(error).__name__, "errorMessage": str(error)}
     if queue := request.get("receive"):
         return _received(PARAMETERS["Prefix"] + queue)
     return {function: sorted(calls) for function, calls in used.items()}

@@ -4,8 +4,8 @@ import pytest
 
 from tests.faults.harness.whole_app import entries_on
 from tests.security.audit_integrity import CHANGES_NOTHING, routes, wrong_records, wrong_refusals
-from tests.support.every_change import EveryChange
-from tests.support.in_process_app import InProcessApp, app, app_of_the_module
+from tests.support.apps.every_change import EveryChange
+from tests.support.apps.in_process_app import InProcessApp, app, app_of_the_module
 
 __all__ = ["app", "app_of_the_module"]
 pytestmark = pytest.mark.thorough
@@ -17,5 +17,7 @@ def test_every_change_and_every_refusal_leaves_its_records(app: InProcessApp) ->
         assert {one.route for one in done} | CHANGES_NOTHING.keys() == routes()
         assert {one.route: found for one in done if (found := list(wrong_records(one)))} == {}
         assert list(wrong_refusals(app)) == []
-    found = app.services.auditing.verifier
-    assert found.verify(after=None, limit=10_000, deadline=app.context(seconds=60).deadline).first_problem is None
+    deadline = app.context(seconds=60).deadline
+    assert app.services.auditing.signer.sign(deadline) == 1
+    found = app.services.auditing.verifier.verify(after=None, limit=10_000, deadline=deadline)
+    assert (found.first_problem, found.checked) == (None, len(app.tables.rows("audit")))

@@ -3,8 +3,8 @@
 import pytest
 
 import app
-from tests.support.bombs import HEADERS, TARGETS, refuse_bodies
-from tests.support.edge import ADMIN, JSON_ADMIN, make_edge, through_lambda_event
+from tests.support.apps.edge import ADMIN, JSON_ADMIN, make_edge, through_lambda_event
+from tests.support.hostile.bombs import HEADERS, TARGETS, refuse_bodies
 
 ROUTES = {route.name: route for _, route in app.lazy_routes if route.body is not None}
 

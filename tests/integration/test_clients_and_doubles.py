@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect.client import AlreadyExists, Connect, OutcomeUnknown
+from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.clients.kafka.client import Kafka
-from chalicelib.domain.cluster import KafkaAddress
+from chalicelib.domain.addresses import KafkaAddress
 from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.names import OWNER_KEY
 from chalicelib.domain.observation import ObservedState, observe
@@ -16,7 +17,7 @@ from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline, utc_now
 from infra.local.doubles import Doubles, start
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.support.connect_worker import connect_endpoint
+from tests.support.apps.connect_worker import connect_endpoint
 from tests.support.waiting import eventually
 
 NAME = "headgate-sink-00000000000040008000000000000001"
@@ -117,13 +118,13 @@ def test_a_read_is_repeated_during_a_rebalance(connect: Connect, doubles: Double
     assert connect.statuses(deadline()) == {}
 
 
-def test_a_failed_task_shows_a_hint_in_the_listing(connect: Connect, doubles: Doubles) -> None:
+def test_a_failed_task_has_a_diagnosis_in_the_listing(connect: Connect, doubles: Doubles) -> None:
     doubles.connect_double.preload([NAME], config={"connector.class": SINK})
     trace = "x\nCaused by: org.postgresql.util.PSQLException: FATAL: sorry, too many clients already\n"
     doubles.connect_double.show(NAME, "FAILED", task=0, trace=trace)
     status = connect.statuses(deadline())[NAME]
     assert observe(status, now=utc_now()).state is ObservedState.DEGRADED
-    assert status.tasks[0].hint is not None
+    assert status.tasks[0].diagnosis is Diagnosis.TOO_MANY
 
 
 def test_root_and_plugins_are_understood(connect: Connect) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from infra.local.app.server import ApiServer
 from infra.local.process.ports import free_port
-from tests.support.edge import (
+from tests.support.apps.edge import (
     ADMIN,
     JSON_ADMIN,
     THING,
@@ -41,7 +41,7 @@ def chalice_local_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     project = tmp_path_factory.mktemp("project")
     (project / ".chalice").mkdir()
     (project / ".chalice" / "config.json").write_text('{"version": "2.0", "app_name": "edge", "stages": {"dev": {}}}')
-    (project / "app.py").write_text("from tests.support.edge import make_edge\n\napp = make_edge().app\n")
+    (project / "app.py").write_text("from tests.support.apps.edge import make_edge\n\napp = make_edge().app\n")
     port = free_port()
     command = [
         sys.executable,

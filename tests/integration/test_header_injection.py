@@ -1,11 +1,12 @@
 """Nothing that a request carries becomes a line of a log, a header of a response, or an address of its own."""
 
 import json
+from functools import cache
 from itertools import product
 
 import pytest
 
-from tests.support.edge import ADMIN, JSON_ADMIN, THING, logged, make_edge, through_lambda_event
+from tests.support.apps.edge import ADMIN, JSON_ADMIN, THING, Send, logged, make_edge, through_lambda_event
 
 HEADERS = (
     "X-Correlation-ID", "Idempotency-Key", "If-Match", "Cookie", "Host", "Origin", "User-Agent", "Authorization",
@@ -50,9 +51,14 @@ PATHS = (
 )
 
 
+@cache
+def _send() -> Send:
+    return through_lambda_event(make_edge().app)
+
+
 def _assert_harmless(method: str, target: str, headers: dict[str, str], body: bytes) -> None:
     with logged() as stream:
-        response = through_lambda_event(make_edge().app)(method, target, headers, body)
+        response = _send()(method, target, headers, body)
     assert response.status < 500, response.body
     for name, value in response.headers.items():
         assert all(" " <= letter <= "~" for letter in name + str(value)), (name, value)

@@ -21,9 +21,9 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.settings import Settings
 from infra.local.stack.layout import ROOT
-from tests.support.aws_gateway import aws_gateway
-from tests.support.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module
-from tests.support.tables import ENVIRONMENT
+from tests.support.apps.aws_gateway import aws_gateway
+from tests.support.apps.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module
+from tests.support.apps.tables import ENVIRONMENT
 from tests.support.waiting import eventually
 
 __all__ = ["app", "app_of_the_module"]
@@ -53,7 +53,7 @@ def process(aws: str, *credentials: str, **settings: str) -> Iterator[str]:
         **settings,
     }
     started = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.api_process"],
+        [sys.executable, "-m", "tests.support.apps.api_process"],
         cwd=ROOT,
         env={**os.environ, **ENVIRONMENT, **variables},
         stdin=subprocess.PIPE,
@@ -183,17 +183,17 @@ def test_keys_and_the_service_credential_are_exchanged_without_one_failed_read(
         readers.go_on(second, OLD_CREDENTIAL)
         readers.go_on(second, NEW_CREDENTIAL)
         admin = Admin.at(second, ends)
-        assert admin.keys() == [(True, True, 0), (False, True, 4)]
+        assert admin.keys() == [(True, True, 0), (False, True, 3)]
         app.settings = with_keys(setting, new, old)
         app.restart()
-        assert app.services.key_rotation.run(Deadline.after(60)) == 4
+        assert app.services.key_rotation.run(Deadline.after(60)) == 3
         readers.read_more()
-        assert admin.keys() == [(True, True, 4), (False, True, 0)]
+        assert admin.keys() == [(True, True, 3), (False, True, 0)]
         assert admin.create_once() == created
 
         readers.go_on(third, NEW_CREDENTIAL)
         admin = Admin.at(third, ends)
-        assert admin.keys() == [(True, True, 4)]
+        assert admin.keys() == [(True, True, 3)]
         assert cursor
         admin.page(cursor)
         with_old = {"Authorization": f"Bearer {OLD_CREDENTIAL}"}

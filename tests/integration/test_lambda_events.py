@@ -10,22 +10,12 @@ from typing import Any
 import pytest
 
 import app
+from chalicelib.kit.clock import rfc3339, utc_now
+from infra.aws.functions import FUNCTIONS
 from infra.aws.permissions import allows, policy_of
 from infra.local.stack.layout import ROOT
 from tests.integration.lambda_process import PARAMETERS, SERVICE_CREDENTIAL
-from tests.support.edge import lambda_event
-
-POLICIES = {
-    "APIHandler": "api_handler",
-    "RunJob": "run_job",
-    "RunTick": "run_tick",
-    "RunSourceCheck": "run_source_check",
-    "RunDestinationCheck": "run_destination_check",
-    "DeliverNotifications": "deliver_notifications",
-    "Dispatch": "dispatch",
-    "ResealSecrets": "reseal_secrets",
-}
-"""The policy of each function."""
+from tests.support.apps.edge import lambda_event
 
 BROWSER = {
     "Host": "headgate.example.com",
@@ -147,6 +137,11 @@ def credentials(password: str = PARAMETERS["AdminPassword"]) -> dict[str, str]:
 
 def messages(*bodies: str) -> dict[str, Any]:
     return {"Records": [{"messageId": f"m-{number}", "body": body} for number, body in enumerate(bodies)]}
+
+
+def due(field: str, resource_id: str) -> str:
+    """The message of a tick or a look that is due now."""
+    return json.dumps({field: resource_id, "due_at": rfc3339(utc_now())})
 
 
 def test_tables_queues_and_key_of_the_data_stack_work(unauthenticated: LambdaProcess) -> None:
@@ -284,8 +279,18 @@ def test_only_failed_messages_are_returned_to_the_queue(admin: LambdaProcess) ->
     assert response == {"batchItemFailures": [{"itemIdentifier": "m-0"}, {"itemIdentifier": "m-2"}]}
 
 
+def test_a_function_whose_message_fails_ends_with_an_error_that_has_nothing_of_it(
+    admin: LambdaProcess,
+) -> None:
+    failed = admin.call("RunJob", messages("password=hunter2"))
+    assert failed == {
+        "errorType": "MessageFailed",
+        "errorMessage": "A message failed with JSONDecodeError. See the log.",
+    }
+
+
 def test_a_tick_for_a_deleted_cluster_does_nothing(admin: LambdaProcess) -> None:
-    response = admin.call("RunTick", messages(json.dumps({"cluster_id": UNKNOWN_ID}), "[]"))
+    response = admin.call("RunTick", messages(due("cluster_id", UNKNOWN_ID), "[]"))
     assert response == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
 
 
@@ -306,7 +311,7 @@ def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProce
         "operations": 1,
         "removed": 0,
         "incidents": 0,
-        "recount": 0,
+        "overview": 0,
         "source_tables": 0,
         "audit_anchors": 1,
     }
@@ -325,20 +330,23 @@ def test_every_call_of_the_functions_is_allowed_by_their_policy(admin: LambdaPro
     admin.http("GET", "/ready")
     admin.http("GET", "/api/v1/audit")
     admin.http("POST", f"/api/v1/sources/{source['id']}/discover", {})
-    admin.call("RunJob", {"Records": admin.send({"receive": "jobs"})})
-    admin.call("RunTick", messages(json.dumps({"cluster_id": UNKNOWN_ID})))
-    admin.call("RunSourceCheck", messages(json.dumps({"source_id": source["id"]})))
-    admin.call("RunDestinationCheck", messages(json.dumps({"destination_id": UNKNOWN_ID})))
-    admin.call("DeliverNotifications", messages(json.dumps({"channel_id": UNKNOWN_ID})))
-    admin.call("Dispatch", SCHEDULED)
-    admin.call("ResealSecrets", SCHEDULED)
+    answers = [
+        admin.call("RunJob", {"Records": admin.send({"receive": "jobs"})}),
+        admin.call("RunTick", messages(due("cluster_id", UNKNOWN_ID))),
+        admin.call("RunSourceCheck", messages(due("source_id", source["id"]))),
+        admin.call("RunDestinationCheck", messages(due("destination_id", UNKNOWN_ID))),
+        admin.call("DeliverNotifications", messages(json.dumps({"channel_id": UNKNOWN_ID}))),
+        admin.call("Dispatch", SCHEDULED),
+        admin.call("ResealSecrets", SCHEDULED),
+    ]
+    assert [answer for answer in answers if "errorType" in answer] == []
     used = admin.send({"calls": True})
-    assert set(used) == set(POLICIES)
+    assert set(used) == {function.resource for function in FUNCTIONS}
     refused = {
-        (function, action, resource)
-        for function, calls in used.items()
-        for action, resource in calls
-        if not allows(policy_of(POLICIES[function]), action, resource)
+        (function.name, action, resource)
+        for function in FUNCTIONS
+        for action, resource in used[function.resource]
+        if not allows(policy_of(function.name), action, resource)
     }
     assert refused == set()
 

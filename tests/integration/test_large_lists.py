@@ -9,26 +9,37 @@ from typing import Any
 
 import pytest
 
-from chalicelib.api import access, alerts, clusters, deliveries, destinations, operations, pipelines, sources, users
 from chalicelib.api.contract.alert_rules import AlertRuleBody
 from chalicelib.api.contract.clusters import ConnectClusterBody, StreamClusterBody
 from chalicelib.api.contract.deliveries import DeliveryBody
 from chalicelib.api.contract.pipelines import PipelineBody
 from chalicelib.api.contract.sources import SourceBody
+from chalicelib.api.routes import (
+    access,
+    alerts,
+    clusters,
+    deliveries,
+    destinations,
+    operations,
+    pipelines,
+    sources,
+    users,
+)
 from chalicelib.domain.access import Role
 from chalicelib.domain.accounts.api_token import ApiToken
 from chalicelib.domain.accounts.user import User, UserStatus
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
-from chalicelib.domain.alerts.rule import MOST_CHANNELS, MOST_CHANNELS_OF_RULE, MOST_RULES, AlertRule
-from chalicelib.domain.audit import AuditRecord, Outcome
+from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.alerts.rule import MAX_CHANNELS, MAX_CHANNELS_OF_RULE, MAX_RULES, AlertRule
+from chalicelib.domain.audit.record import AuditRecord, Outcome
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
+from chalicelib.domain.connection_checks import CheckStatus, TestCheck, TestResult
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import CheckStatus, TestCheck, TestResult
-from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting
 from chalicelib.domain.destination import Destination
-from chalicelib.domain.monitoring.incident import Condition, Signal
-from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.event_kind import EventKind
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode
+from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.domain.providers.postgresql.facts import RawColumn, RawTable, TypeFacts
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
@@ -36,9 +47,10 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.pages import PAGE_BYTES
 from chalicelib.stores.transaction import Transaction
-from tests.support.edge import ADMIN, make_edge, through_lambda_event
-from tests.support.fakes import FakeDatabase
-from tests.support.in_process_app import START_TIME, InProcessApp, app, app_of_the_module
+from tests.support.apps.edge import ADMIN, make_edge, through_lambda_event
+from tests.support.apps.fakes import FakeDatabase
+from tests.support.apps.in_process_app import START_TIME, InProcessApp, app, app_of_the_module
+from tests.support.entities import make_pipeline
 
 __all__ = ["app", "app_of_the_module"]
 
@@ -126,7 +138,7 @@ def stored_pipelines(app: InProcessApp, letter: str, count: int) -> list[str]:
     capture = largest_pipeline(letter).to_input().capture
     source, stream, connect = app.source(), app.stream, app.cluster
     ids = {"source_id": source.id, "stream_cluster_id": stream.id, "connect_cluster_id": connect.id}
-    entities = (Pipeline(**one, **ids, name=letter * 200, capture=capture) for one in numbered("pipeline", count))
+    entities = (make_pipeline(**one, **ids, name=letter * 200, capture=capture) for one in numbered("pipeline", count))
     return put(app, "pipelines", entities)
 
 
@@ -134,10 +146,8 @@ def stored_deliveries(app: InProcessApp, letter: str, count: int) -> tuple[str, 
     """A destination and its deliveries, all of the first stored pipeline."""
     data, destination = largest_delivery(letter).to_input(), app.destination().id
     ids = {"destination_id": destination, "pipeline_id": data.pipeline_id, "connect_cluster_id": app.cluster.id}
-    entities = (
-        Delivery(**one, **ids, name=letter * 200, mappings=data.mappings, options=data.options)
-        for one in numbered("delivery", count)
-    )
+    writing = TableWriting(mappings=tuple(TableMapping(**asdict(mapping)) for mapping in data.mappings))
+    entities = (Delivery(**one, **ids, name=letter * 200, writing=writing) for one in numbered("delivery", count))
     return destination, put(app, "deliveries", entities)
 
 
@@ -182,7 +192,7 @@ def large_table(number: int) -> RawTable:
 
 
 def stored_records(app: InProcessApp, count: int) -> list[str]:
-    """Audit records of as much as a row holds, as an older release wrote them; two are made at a time."""
+    """Audit records of as much as a row holds; two are made at a time."""
     after = {"tables": QUOTES * 180_000}
     ids = []
     for number in range(count):
@@ -237,13 +247,17 @@ def test_audit_records_are_paged_by_size_with_and_without_filters(app: InProcess
 
 
 def test_incidents_are_paged_by_size_with_and_without_filters(app: InProcessApp, get: Get) -> None:
-    at, signals = app.clock(), []
-    for number in range(400):
-        condition = Condition(
-            code="STALLED", resource_type="pipeline", resource_id=id_from("incident", str(number)), message=WIDE * 5_000
+    conditions = tuple(
+        Condition(
+            code=ConditionCode.STALLED,
+            resource_type="pipeline",
+            resource_id=id_from("incident", str(number)),
+            message=WIDE * 5_000,
         )
-        signals.append(Signal(condition=condition, began=True, at=at + timedelta(milliseconds=number // 2)))
-    app.services.incidents.publish("connect_cluster/k", signals, Deadline.after(60))
+        for number in range(400)
+    )
+    report = MonitorReport(origin="connect_cluster/k", at=app.clock(), conditions=conditions)
+    assert app.services.incidents.record(report, Deadline.after(60)).complete
     stored = [one.id for one in app.services.stores.incidents.all()]
     for filters in ("", "?active=true", "?status=OPEN"):
         assert_each_once(get, f"/operations/errors{filters}", stored, pages=2)
@@ -252,13 +266,13 @@ def test_incidents_are_paged_by_size_with_and_without_filters(app: InProcessApp,
 def test_the_largest_alert_rules_and_channels_are_one_page(app: InProcessApp, get: Get) -> None:
     ids = [id_from("other", str(number)) for number in range(100)]
     texts = {"name": WIDE * 200, "description": WIDE * 1000, "event_types": list(EventKind)}
-    selected = {"source_ids": ids, "pipeline_ids": ids, "channel_ids": ids[:MOST_CHANNELS_OF_RULE]}
-    largest = AlertRuleBody.model_validate({**texts, **selected, "severities": list(AlertSeverity)}).to_input()
-    rules = (AlertRule(**one, **asdict(largest)) for one in numbered("rule", MOST_RULES))
+    selected = {"source_ids": ids, "pipeline_ids": ids, "channel_ids": ids[:MAX_CHANNELS_OF_RULE]}
+    largest = AlertRuleBody.model_validate({**texts, **selected, "severities": list(AlertSeverity)}).to_values()
+    rules = (AlertRule(**one, **asdict(largest)) for one in numbered("rule", MAX_RULES))
     assert_each_once(get, "/alert-rules", put(app, "alert_rules", rules), pages=1)
     channels = (
         Channel(**one, name=WIDE * 200, provider=ChannelProvider.WEBHOOK, credentials=SECRETS, mask="m" * 300)
-        for one in numbered("channel", MOST_CHANNELS)
+        for one in numbered("channel", MAX_CHANNELS)
     )
     assert_each_once(get, "/notification-channels", put(app, "channels", channels), pages=1)
 

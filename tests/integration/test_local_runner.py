@@ -17,7 +17,7 @@ from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 from infra.local.app.events import period_of
 from infra.local.app.runner import Runner
 from infra.local.stack.layout import ROOT
-from tests.support.edge import make_edge
+from tests.support.apps.edge import make_edge
 
 WAIT = 20
 

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from chalicelib.api.router import Router
+from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from infra.local.app import connection
 from infra.local.app.server import MAX_CONNECTIONS, ApiServer
-from tests.support.edge import JSON_ADMIN, make_edge
+from tests.support.apps.edge import JSON_ADMIN, make_edge
 from tests.support.waiting import eventually
 
 HEAD = "Host: x\r\nx-test-role: Admin\r\nContent-Type: application/json\r\n"

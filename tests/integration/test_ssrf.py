@@ -5,7 +5,7 @@ from itertools import chain, repeat
 
 import pytest
 
-from chalicelib.clients.addresses import Resolve
+from chalicelib.clients.http.addresses import Resolve
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.kit.clock import Deadline
 from chalicelib.notify.contract import Accepted, Outcome, Permanent, Transient
@@ -13,7 +13,7 @@ from infra.local.doubles.authority import Authority
 from infra.local.doubles.notification_receivers import Kind, NotificationReceiver, Reply
 from tests.ssrf.forms import forbidden, legal
 from tests.ssrf.runs import Sink, run, sink, wrongly_allowed, wrongly_refused
-from tests.support.notifications import HOOK_HOST, PUBLIC, message, recorded_dials, resolving, secrets, senders
+from tests.support.alerting.notifications import HOOK_HOST, PUBLIC, message, recorded_dials, resolving, secrets, senders
 
 URL = f"https://{HOOK_HOST}/in"
 
@@ -69,7 +69,7 @@ def send(resolve: Resolve, authority: Authority) -> Outcome:
 def test_a_name_that_was_public_when_it_was_stored_is_not_contacted_once_it_is_private(authority: Authority) -> None:
     resolve = changing([PUBLIC], ["10.0.0.1"])
     sender = senders(resolve=resolve, authority=authority)[ChannelProvider.WEBHOOK]
-    assert str(sender.address(secrets(url=URL))) == URL
+    assert sender.check(secrets(url=URL)).secrets["url"].reveal() == URL
     with recorded_dials() as dials:
         outcome = sender.send(message(), secrets(url=URL), Deadline.after(10))
     assert isinstance(outcome, Permanent)

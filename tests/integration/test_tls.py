@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.clients.guarded_http import GuardedHttp, NotConnected
+from chalicelib.clients.http.guarded import GuardedHttp, NotConnected
 from chalicelib.kit.clock import Deadline
 from chalicelib.wiring.clients import Clients
 from infra.local.doubles.authority import Authority
-from tests.support.in_process_app import SETTINGS
+from tests.support.apps.in_process_app import SETTINGS
 
 EVERYTHING = "ALL:@SECLEVEL=0"
 ANSWER = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"

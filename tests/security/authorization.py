@@ -10,10 +10,10 @@ from pathlib import Path
 
 import httpx
 
-from chalicelib.api.router import Router
+from chalicelib.api.framework.router import Router
 from tests.security.figure import Figure
 from tests.support.api_assertions import UNKNOWN_ID
-from tests.support.sandbox import Api, Sandbox, running_sandbox
+from tests.support.apps.sandbox import Api, Sandbox, running_sandbox
 
 REVIEWED = Path(__file__).parent / "permissions.txt"
 THROUGH = "through"

@@ -1,8 +1,8 @@
 """S4: what a user writes reaches a connector's config as a value or not at all. About two minutes."""
 
 from tests.security.figure import Figure
-from tests.support.injection import Injector
-from tests.support.sandbox import running_sandbox
+from tests.support.apps.sandbox import running_sandbox
+from tests.support.hostile.injection import Injector
 
 
 def figures() -> list[Figure]:

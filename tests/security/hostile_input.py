@@ -8,14 +8,14 @@ from pathlib import Path
 import app
 from infra.local.stack.layout import ROOT
 from tests.security.figure import Figure
-from tests.support.bombs import refuse_bodies
-from tests.support.generated_requests import ALL_PHASES, SEED, Outcome, run
-from tests.support.hostile_text import READERS, pumped, quiet
-from tests.support.mass_assignment import Attempts, try_all
-from tests.support.patterns import LONG, MOST_GROWTH, SHORT, growth, sites, slow_text
-from tests.support.sandbox import ADMIN, Sandbox, running_sandbox
+from tests.support.apps.sandbox import ADMIN, Sandbox, running_sandbox
+from tests.support.hostile.bombs import refuse_bodies
+from tests.support.hostile.generated_requests import ALL_PHASES, SEED, Outcome, run
+from tests.support.hostile.hostile_text import READERS, pumped, quiet
+from tests.support.hostile.mass_assignment import Attempts, try_all
+from tests.support.hostile.patterns import LONG, MAX_GROWTH, SHORT, growth, sites, slow_text
 
-MOST_MILLISECONDS = 20.0
+MAX_MILLISECONDS = 20.0
 CASES = 20_000
 EXAMPLES = 40
 """Random requests to each operation in each of the two runs, beside 13,000 that are made from the document's limits."""
@@ -55,7 +55,7 @@ def figures() -> list[Figure]:
 
 def _requests() -> tuple[Outcome, Attempts]:
     """Both runs at the same time, and the attempts to set fields of the server."""
-    command = [sys.executable, "-m", "tests.support.in_process_requests", str(EXAMPLES), ",".join(ALL_PHASES)]
+    command = [sys.executable, "-m", "tests.support.apps.in_process_requests", str(EXAMPLES), ",".join(ALL_PHASES)]
     other = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     with running_sandbox() as sandbox:
         assert sandbox.pipeline["id"], "the attempts are made at something that exists"
@@ -84,8 +84,8 @@ def _refusals() -> list[Figure]:
         Figure(
             f"slowest refusal of {len(refused)} hostile bodies ({slowest.body} at {slowest.route}), processor time",
             f"{slowest.milliseconds:.1f} ms",
-            f"<= {MOST_MILLISECONDS:.0f} ms",
-            slowest.milliseconds <= MOST_MILLISECONDS and len(refused) > 500,
+            f"<= {MAX_MILLISECONDS:.0f} ms",
+            slowest.milliseconds <= MAX_MILLISECONDS and len(refused) > 500,
         )
     ]
 
@@ -103,7 +103,7 @@ def _readers() -> Figure:
         name
         for name, reader in READERS.items()
         for short, long in zip(pumped(reader, SHORT), pumped(reader, LONG), strict=True)
-        if growth(quiet(reader), short, long) > MOST_GROWTH
+        if growth(quiet(reader), short, long) > MAX_GROWTH
     ]
     what = f"readers of foreign text whose time grows faster than the text, of {len(READERS)} {' '.join(slow)}".strip()
     return Figure(what, str(len(slow)), "0", slow == [])

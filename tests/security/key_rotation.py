@@ -31,16 +31,16 @@ from chalicelib.secrets.keys import CachedKeys, LocalKeys
 from chalicelib.stores.transaction import Transaction
 from chalicelib.wiring import Services
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import Server
+from infra.local.process.processes import ServerProcess
 from infra.local.process.reaper import Reaper
 from infra.local.stack import dynamodb
 from infra.local.stack.fetch import fetch_all
 from infra.local.stack.folders import Folders
 from tests.security.figure import Figure
 from tests.security.sealed_variants import things, variants
-from tests.support.call_interceptor import CallInterceptor
-from tests.support.in_process_app import SETTINGS
-from tests.support.tables import on_dynamodb_local
+from tests.support.apps.call_interceptor import CallInterceptor
+from tests.support.apps.in_process_app import SETTINGS
+from tests.support.apps.tables import on_dynamodb_local
 
 ROWS, WRITERS, READERS, PER_TRANSACTION = 10_000, 20, 4, 50
 RUN_SECONDS, _BETWEEN_READS = 45.0, 0.005
@@ -116,7 +116,7 @@ def _dynamodb_local() -> Iterator[str]:
         port = kept_ports(folders.ports, ["dynamodb"])["dynamodb"]
         reaper = Reaper()
         ends.callback(reaper.close)
-        server = Server(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
+        server = ServerProcess(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
         ends.callback(server.stop)
         server.start()
         yield f"http://127.0.0.1:{port}"

@@ -15,7 +15,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password
 from chalicelib.stores.transaction import Transaction
 from tests.security.figure import Figure
-from tests.support.in_process_app import InProcessApp, in_process_app
+from tests.support.apps.in_process_app import InProcessApp, in_process_app
 
 PASSWORD = Secret("four quiet lamps at noon")
 KNOWN, UNKNOWN = "person@example.com", "nobody@example.com"

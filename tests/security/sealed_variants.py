@@ -25,9 +25,8 @@ from chalicelib.kit.clock import utc_now
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.sealer import Sealer
-from chalicelib.services.audit_integrity.keys import BINDINGS as AUDIT_KEYS
 from chalicelib.services.credentials import CredentialVault
-from chalicelib.services.signing_key import BINDING as SIGNING_KEY
+from chalicelib.services.installation_keys import ANCHOR_KEY, SIGNING_KEY
 from chalicelib.stores.secrets import SealedSecrets
 
 FIELDS = ("password", "ca_certificate")
@@ -75,7 +74,7 @@ def things(envelope: Envelope, former: Envelope) -> list[Thing]:
         binding = SecretBinding(secret_class=SecretClass.ANSWER, id=name, field="text")
         opens = partial(_open_answer, envelope, name)
         found.append(Thing(name=f"answer to {name}", sealed=envelope.seal(binding, Secret(name)), opens=opens))
-    for own in (SIGNING_KEY, *AUDIT_KEYS.values()):
+    for own in (SIGNING_KEY, ANCHOR_KEY):
         sealed = envelope.seal(own, Secret(own.field))
         found.append(Thing(name=own.field, sealed=sealed, opens=partial(envelope.open, own)))
     return found
@@ -137,7 +136,7 @@ def _exchanged(kind: str, thing: Thing, other: SealedSecret) -> Iterator[Variant
 def _renamed(thing: Thing) -> Iterator[Variant]:
     others: dict[str, Sequence[object]] = {
         "key_id": ("local", "", f"{thing.sealed.key_id} ", "alias/other"),
-        "secret_class": (None, *(set(SecretClass) - {thing.sealed.secret_class})),
+        "secret_class": tuple(set(SecretClass) - {thing.sealed.secret_class}),
         "version": (-1, 0, 3, 2**53),
     }
     for column, values in others.items():

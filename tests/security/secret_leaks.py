@@ -4,7 +4,7 @@ from tests.security.figure import Figure
 from tests.security.leaks.legal import LEGAL, illegal, unused
 from tests.security.leaks.planting import CHANNELS, found_when_planted
 from tests.security.leaks.scenario import recorded_day, searched
-from tests.support.leaks import find_leaks
+from tests.support.hostile.leaks import find_leaks
 
 MEGABYTE = 1_000_000
 

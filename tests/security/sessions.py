@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from chalicelib.api.authentication import session_cookie
-from chalicelib.api.http import HttpRequest
+from chalicelib.api.framework.authentication import session_cookie
+from chalicelib.api.framework.http import HttpRequest
 from chalicelib.domain.access import RequestContext, Role
 from chalicelib.domain.accounts.user import User
 from chalicelib.errors import Unauthenticated
@@ -14,7 +14,7 @@ from chalicelib.secrets.passwords import hash_password
 from chalicelib.services.accounts.sessions import SignedIn, actor_of
 from chalicelib.stores.transaction import Transaction
 from tests.security.figure import Figure
-from tests.support.in_process_app import InProcessApp, in_process_app
+from tests.support.apps.in_process_app import InProcessApp, in_process_app
 
 PASSWORD, ANOTHER = Secret("four quiet lamps at noon"), Secret("nine loud bells at dawn")
 _HASHED = hash_password(PASSWORD)

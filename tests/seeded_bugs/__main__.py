@@ -81,8 +81,8 @@ def _first_failure(folder: Path, tests: Sequence[str], seconds: float) -> str | 
         [*command, "-m", "not real and not thorough and not long", *tests],
         cwd=folder, capture_output=True, text=True, timeout=seconds, check=False,
     )  # fmt: skip
-    found = _FAILED.search(run.stdout)
-    return found[1] if found else None if run.returncode == 0 else "the tests could not run"
+    match = _FAILED.search(run.stdout)
+    return match[1] if match else None if run.returncode == 0 else "the tests could not run"
 
 
 def _print(bug: Bug, catcher: str | None) -> str | None:

@@ -1,8 +1,8 @@
-"""Bugs in who may what: permissions, sessions, passwords, users, tokens."""
+"""Bugs of access: permissions, sessions, passwords, users, tokens."""
 
 from tests.seeded_bugs.bug import Bug
 
-_SESSIONS = ("tests/unit/services/accounts",)
+_SESSIONS = ("tests/service/accounts",)
 _API = "tests/integration/api"
 
 ACCESS_BUGS: tuple[Bug, ...] = (
@@ -16,35 +16,35 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a permission is not checked",
-        "chalicelib/api/boundary.py",
+        "chalicelib/api/framework/boundary.py",
         "    if actor.role is None or not may(actor.role, route.needs):",
         "    if actor.role is None:",
-        ("tests/unit/api/test_boundary.py", f"{_API}/test_permissions.py"),
+        ("tests/unit/api/framework/test_boundary.py", f"{_API}/test_permissions.py"),
     ),
     Bug(
         "a denial is not audited",
-        "chalicelib/api/boundary.py",
+        "chalicelib/api/framework/boundary.py",
         "            self._deps().record_denial(context, route, request, refused)",
         "            pass",
-        ("tests/unit/api/test_boundary.py", f"{_API}/test_audit.py"),
+        ("tests/unit/api/framework/test_boundary.py", f"{_API}/test_audit.py"),
     ),
     Bug(
         "deleting a source needs only the permission to write",
-        "chalicelib/api/sources.py",
+        "chalicelib/api/routes/sources.py",
         '@routes.delete("/sources/{uuid}", needs=Permission.ADMINISTER',
         '@routes.delete("/sources/{uuid}", needs=Permission.WRITE',
         (f"{_API}/test_permissions.py",),
     ),
     Bug(
         "users are listed for everybody who may read",
-        "chalicelib/api/users.py",
+        "chalicelib/api/routes/users.py",
         '@routes.get("/users", needs=Permission.MANAGE_USERS)',
         '@routes.get("/users", needs=Permission.READ)',
         (f"{_API}/test_permissions.py", f"{_API}/test_users.py"),
     ),
     Bug(
         "the service credential is not asked for",
-        "chalicelib/api/authentication.py",
+        "chalicelib/api/framework/authentication.py",
         '        if not has_hash(bearer_token(headers) or "", self.service_credential_hash):',
         "        if not headers:",
         (f"{_API}/test_permissions.py",),
@@ -52,35 +52,35 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     # sessions and the CSRF rule
     Bug(
         "requests from other sites are accepted",
-        "chalicelib/api/authentication.py",
+        "chalicelib/api/framework/authentication.py",
         "        if method not in _SAFE:\n            _refuse_cross_site(headers, actor)",
         "        if method in _SAFE:\n            _refuse_cross_site(headers, actor)",
         (f"{_API}/test_access.py",),
     ),
     Bug(
         "the origin is not compared",
-        "chalicelib/api/authentication.py",
+        "chalicelib/api/framework/authentication.py",
         "(origin is not None and origin.lower() not in _own_origins(headers))",
         "(origin is not None and not origin)",
         (f"{_API}/test_access.py",),
     ),
     Bug(
         "the plain cookie counts over https",
-        "chalicelib/api/sent_credentials.py",
+        "chalicelib/api/framework/sent_credentials.py",
         "cookies.get(cookie) if on_plain_loopback(headers) else None)",
         "cookies.get(cookie))",
         (f"{_API}/test_access.py",),
     ),
     Bug(
         "a cookie can be read by scripts",
-        "chalicelib/api/sent_credentials.py",
+        "chalicelib/api/framework/sent_credentials.py",
         "Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}",
         "Max-Age={seconds}; SameSite=Lax{secure}",
         (f"{_API}/test_access.py",),
     ),
     Bug(
         "with an invalid token the cookie counts",
-        "chalicelib/api/authentication.py",
+        "chalicelib/api/framework/authentication.py",
         "        if (token := bearer_token(headers)) is not None:\n            return",
         '        if (token := bearer_token(headers)) is not None and "cookie" not in headers:\n            return',
         (f"{_API}/test_api_tokens.py",),
@@ -132,15 +132,17 @@ ACCESS_BUGS: tuple[Bug, ...] = (
         "the throttle comes after the hash",
         "chalicelib/services/accounts/sessions.py",
         "        admitted = self.throttle.admit(context, login, user.id if user else None)\n"
-        "        verified = verify_password(password, user.password_hash if user else None)",
-        "        verified = verify_password(password, user.password_hash if user else None)\n"
-        "        admitted = self.throttle.admit(context, login, user.id if user else None)",
+        "        password_hash = user.password_hash if user else None\n"
+        "        verified = verify_password(password, password_hash)\n",
+        "        password_hash = user.password_hash if user else None\n"
+        "        verified = verify_password(password, password_hash)\n"
+        "        admitted = self.throttle.admit(context, login, user.id if user else None)\n",
         _SESSIONS,
     ),
     Bug(
         "an unknown user costs no hash",
         "chalicelib/secrets/passwords.py",
-        "            Argon2id.verify_phc_encoded(password.reveal().encode(), hashed or _UNUSED_HASH)",
+        "            Argon2id.verify_phc_encoded(password.reveal().encode(), hashed or _unused_hash())",
         "            Argon2id.verify_phc_encoded(password.reveal().encode(), hashed or '')",
         ("tests/unit/secrets/test_passwords.py", *_SESSIONS),
     ),
@@ -182,8 +184,8 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a disabled user can sign in",
         "chalicelib/services/accounts/sessions.py",
-        "            if not verified or user is None or user.status is not UserStatus.ACTIVE:",
-        "            if not verified or user is None:",
+        "            if not good or current is None or current.status is not UserStatus.ACTIVE:",
+        "            if not good or current is None:",
         (f"{_API}/test_access.py", *_SESSIONS),
     ),
     Bug(
@@ -197,16 +199,16 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "the last Admin can go",
         "chalicelib/stores/accounts/users.py",
-        "        others = CountRow.ADMINS > 1 if change < 0 else None",
-        "        others = None",
-        ("tests/unit/services/accounts", "tests/unit/stores/accounts"),
+        "        has_others = CountRow.ADMINS > 1 if change < 0 else None",
+        "        has_others = None",
+        ("tests/service/accounts", "tests/service/stores/accounts"),
     ),
     Bug(
         "an Admin who is made is not counted",
         "chalicelib/stores/accounts/users.py",
         "        count_admins(transaction, after.is_active_admin - before.is_active_admin)",
         "        count_admins(transaction, min(0, after.is_active_admin - before.is_active_admin))",
-        ("tests/unit/services/accounts", "tests/unit/stores/accounts", f"{_API}/test_users.py"),
+        ("tests/service/accounts", "tests/service/stores/accounts", f"{_API}/test_users.py"),
     ),
     Bug(
         "people can disable themselves",
@@ -220,21 +222,21 @@ ACCESS_BUGS: tuple[Bug, ...] = (
         "chalicelib/domain/accounts/user.py",
         "self.invite is not None and now < self.invite.expires_at",
         "self.invite is not None",
-        ("tests/unit/services/accounts",),
+        ("tests/service/accounts",),
     ),
     Bug(
         "the random part of an invite is not compared",
         "chalicelib/services/accounts/invites.py",
         "        if user is None or invite is None or not has_hash(token, [invite.token_hash]):",
         "        if user is None or invite is None:",
-        ("tests/unit/services/accounts", f"{_API}/test_users.py"),
+        ("tests/service/accounts", f"{_API}/test_users.py"),
     ),
     Bug(
         "the random part of a token is not compared",
         "chalicelib/services/accounts/api_tokens.py",
         "        if found is None or role is None or not has_hash(text, [found[0].token_hash]):",
         "        if found is None or role is None:",
-        ("tests/unit/services/accounts", f"{_API}/test_api_tokens.py"),
+        ("tests/service/accounts", f"{_API}/test_api_tokens.py"),
     ),
     Bug(
         "a token has the role that it was made with",
@@ -259,7 +261,7 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "an answer with a token is repeated in another session",
-        "chalicelib/api/boundary.py",
+        "chalicelib/api/framework/boundary.py",
         '    credential = actor.credential_id if actor.via == "token" or route.shows_secret else None',
         '    credential = actor.credential_id if actor.via == "token" else None',
         (f"{_API}/test_api_tokens.py", f"{_API}/test_users.py"),

@@ -1,12 +1,12 @@
-"""Bugs in what is stored and what comes from outside: secrets, addresses, bodies, the audit trail."""
+"""Bugs of stored data and of input: secrets, addresses, bodies, the audit trail."""
 
 from tests.seeded_bugs.bug import Bug
 
 _API = "tests/integration/api"
 _INTEGRITY = (
-    "tests/unit/domain/integrity",
-    "tests/unit/services/audit_integrity",
-    "tests/unit/stores/test_audit_chain.py",
+    "tests/unit/domain/audit",
+    "tests/service/audit",
+    "tests/service/stores/audit",
 )
 
 DATA_BUGS: tuple[Bug, ...] = (
@@ -14,30 +14,30 @@ DATA_BUGS: tuple[Bug, ...] = (
     Bug(
         "a sealed secret is not bound to its field",
         "chalicelib/secrets/envelope.py",
-        '    parts = ("v2", binding.secret_class, binding.id, binding.field, str(binding.version), key_id)',
-        '    parts = ("v2", binding.secret_class, binding.id, str(binding.version), key_id)',
-        ("tests/unit/secrets",),
+        '    parts = ("v1", binding.secret_class, binding.id, binding.field, str(binding.version), key_id)',
+        '    parts = ("v1", binding.secret_class, binding.id, str(binding.version), key_id)',
+        ("tests/unit/secrets", "tests/service/secrets"),
     ),
     Bug(
         "a sealed secret is not bound to its row",
         "chalicelib/secrets/envelope.py",
-        '    parts = ("v2", binding.secret_class, binding.id, binding.field, str(binding.version), key_id)',
-        '    parts = ("v2", binding.secret_class, binding.field, str(binding.version), key_id)',
-        ("tests/unit/secrets",),
+        '    parts = ("v1", binding.secret_class, binding.id, binding.field, str(binding.version), key_id)',
+        '    parts = ("v1", binding.secret_class, binding.field, str(binding.version), key_id)',
+        ("tests/unit/secrets", "tests/service/secrets"),
     ),
     Bug(
         "a stored secret follows to another host",
         "chalicelib/domain/endpoint.py",
-        "        if _target(address) == _target(self.address):\n            return",
+        "        if address.secret_target == self.address.secret_target:\n            return",
         "        if self.credentials:\n            return",
         ("tests/unit/domain/test_endpoint.py", f"{_API}/test_secrets.py"),
     ),
     Bug(
         "references to secrets are accepted in texts of users",
-        "chalicelib/api/inputs.py",
+        "chalicelib/api/framework/inputs.py",
         '    if "${" in text:',
         '    if "$[" in text:',
-        ("tests/unit/api/test_inputs.py",),
+        ("tests/unit/api/framework/test_inputs.py",),
     ),
     Bug(
         "a log line shows what has a secret's name",
@@ -70,21 +70,21 @@ DATA_BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "loopback is allowed for webhooks",
-        "chalicelib/clients/addresses.py",
+        "chalicelib/clients/http/addresses.py",
         "            if reason := refusal(text, allow_loopback=self.allow_loopback, allow_private=self.allow_private):",
         "            if reason := refusal(text, allow_loopback=True, allow_private=self.allow_private):",
         ("tests/unit/clients", "tests/integration/test_ssrf.py"),
     ),
     Bug(
         "names of private networks are allowed for webhooks",
-        "chalicelib/clients/addresses.py",
+        "chalicelib/clients/http/addresses.py",
         "        if not self.allow_private and (reason := name_refusal(host)):",
         "        if self.allow_private and (reason := name_refusal(host)):",
         ("tests/unit/clients", "tests/integration/test_ssrf.py"),
     ),
     Bug(
         "only the first address of a name is checked",
-        "chalicelib/clients/addresses.py",
+        "chalicelib/clients/http/addresses.py",
         "        for text in texts:\n            if reason",
         "        for text in texts[:1]:\n            if reason",
         ("tests/unit/clients",),
@@ -98,43 +98,43 @@ DATA_BUGS: tuple[Bug, ...] = (
     ),
     # the integrity of the audit trail
     Bug(
-        "a link is signed without the link before it",
-        "chalicelib/domain/integrity/chain.py",
-        "sorted(row.items()), head.mac)",
-        'sorted(row.items()), "")',
+        "a block is not linked to the one before",
+        "chalicelib/domain/audit/chain.py",
+        "        previous=before.digest,",
+        '        previous="",',
         _INTEGRITY,
     ),
     Bug(
-        "a head is written whatever the head was before",
-        "chalicelib/stores/audit_chain.py",
-        "ChainRow.mac == self._before.mac if self._before.sequence else ChainRow.sequence.does_not_exist()",
-        "ChainRow.shard.exists() if self._before.sequence else ChainRow.sequence.does_not_exist()",
+        "the anchor is written over whoever has signed meanwhile",
+        "chalicelib/stores/audit/chain.py",
+        "unchanged = ChainRow.version == before.number if before else is_new",
+        "unchanged = ChainRow.version.exists() if before else is_new",
         _INTEGRITY,
     ),
     Bug(
-        "the tag of a head is not verified",
-        "chalicelib/services/audit_integrity/verification.py",
-        "stored is None or not is_genuine(self.key, stored) or",
-        "stored is None or",
+        "the signature of the anchor is not verified",
+        "chalicelib/services/audit/verification.py",
+        "            if anchor and not self.signer.is_genuine(anchor):",
+        "            if anchor and not anchor.signature:",
         _INTEGRITY,
     ),
     Bug(
-        "records that no link names are overlooked",
-        "chalicelib/services/audit_integrity/verification.py",
-        "elif link is None or link.position != row.position:",
-        "elif link is None:",
+        "records that no block lists are overlooked",
+        "chalicelib/services/audit/verification.py",
+        "            if row.position < rfc3339(self.now - SIGNED_WITHIN):",
+        "            if row.position < rfc3339(self.now - 1000 * SIGNED_WITHIN):",
         _INTEGRITY,
     ),
     Bug(
         "the dispatcher signs whatever it finds",
-        "chalicelib/services/audit_integrity/anchors.py",
-        "        if changed or not self.is_genuine(last):",
-        "        if not self.is_genuine(last):",
+        "chalicelib/services/audit/signer.py",
+        "        if changed or not self.is_genuine(anchor):",
+        "        if not self.is_genuine(anchor):",
         _INTEGRITY,
     ),
     Bug(
         "refusals have no bound",
-        "chalicelib/services/audit_integrity/refusals.py",
+        "chalicelib/services/audit/refusals.py",
         "return total if total <= each or _doubled(total - more, total, each) else None",
         "return total",
         _INTEGRITY,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from chalicelib.clients.networks import SPECIAL_NETWORKS, Reach
+from chalicelib.clients.http.networks import SPECIAL_NETWORKS, Reach
 
 PUBLIC = "93.184.215.14"
 _DATA = Path(__file__).parent

@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.urls import parse_url
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.hosts import parse_url
 from chalicelib.notify.contract import Permanent
 from tests.ssrf.forms import Form
-from tests.support.notifications import Dial, message, recorded_dials, resolving, secrets, senders
+from tests.support.alerting.notifications import Dial, message, recorded_dials, resolving, secrets, senders
 
 
 @dataclass
@@ -84,7 +84,7 @@ def _run(form: Form, url: str, *, allow_private: bool) -> Result:
     sender = senders(resolve=resolving(names), allow_private=allow_private)[ChannelProvider.WEBHOOK]
     with recorded_dials() as dials:
         try:
-            sender.address(secrets(url=url))
+            sender.check(secrets(url=url))
             stored = True
         except Invalid:
             stored = False

@@ -25,10 +25,10 @@ def assert_error(response: httpx.Response, status: int, code: str) -> Any:
 def validation_error(response: httpx.Response, *location: str | int) -> str:
     """Asserts a 422 with exactly one error at this location. Returns the type of that error."""
     details = assert_error(response, 422, "VALIDATION_FAILED")
-    found = [one["type"] for one in details if one["location"] == list(location)]
-    assert len(found) == 1, details
-    assert all(set(one) == {"location", "type"} for one in details)
-    return str(found[0])
+    types = [detail["type"] for detail in details if detail["location"] == list(location)]
+    assert len(types) == 1, details
+    assert all(set(detail) == {"location", "type"} for detail in details)
+    return str(types[0])
 
 
 def is_timestamp(value: Any) -> bool:

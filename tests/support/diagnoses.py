@@ -1,9 +1,14 @@
-"""What the classifier can say."""
+"""The diagnoses that the classifier can return."""
 
 from collections.abc import Iterable
 
-from chalicelib.domain.classify import codes, diagnoses
-from chalicelib.domain.classify.rules import RULES
+from chalicelib.domain.diagnosis import codes
+from chalicelib.domain.diagnosis.classifier import classify
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.hints import hint_of
+from chalicelib.domain.diagnosis.rules import RULES
+from chalicelib.domain.event_kind import EventKind
+from chalicelib.domain.names import ConnectorKind
 
 TABLES = (
     *(codes.SQLSTATES, codes.VAGUE_SQLSTATES, codes.MYSQL_ERRORS, codes.STORE_CODES, codes.STORE_STATUSES),
@@ -11,12 +16,12 @@ TABLES = (
 )
 
 
-def every() -> Iterable[diagnoses.Diagnosis]:
+def reachable() -> Iterable[Diagnosis]:
     """All diagnoses that the classifier can find."""
-    by_code = (diagnosis for table in TABLES for diagnosis in table.values())
-    return (diagnoses.GENERAL, *by_code, *(diagnosis for diagnosis, *_ in RULES))
+    by_code = (diagnosis for table in TABLES for meanings in table.values() for diagnosis in meanings)
+    return {Diagnosis.GENERAL, *by_code, *(diagnosis for diagnosis, *_ in RULES)}
 
 
-def sentences() -> set[str]:
-    """All sentences that it can give."""
-    return {hint.message for diagnosis in every() for hint in diagnosis.values()}
+def event_kind(trace: str, role: ConnectorKind) -> EventKind:
+    """The event kind of the diagnosis of a trace."""
+    return hint_of(classify(trace, role), role).event_type

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import Server
+from infra.local.process.processes import ServerProcess
 from infra.local.process.reaper import Reaper
 from infra.local.stack import connect, real_stack
 from infra.local.stack.fetch import fetch_all
@@ -25,7 +25,7 @@ from infra.local.stack.real_stack import RealStack
 
 @dataclass(frozen=True, kw_only=True)
 class RealStackInUse:
-    """The running stack, and what Headgate has to be started with so that Connect can ask it for secrets."""
+    """The running stack, with the port and the credential with which Connect asks Headgate for secrets."""
 
     stack: RealStack
     headgate_port: int
@@ -70,7 +70,7 @@ def other_worker(
     name: str,
     plugins: Sequence[Path] | None = None,
     settings: Mapping[str, str] | None = None,
-) -> Iterator[tuple[str, Server]]:
+) -> Iterator[tuple[str, ServerProcess]]:
     """A second worker, a Connect cluster of its own on the same broker: its URL and its process.
 
     `name` begins the names of its group and topics. `settings` come on top of those of the stack's worker.
@@ -94,7 +94,7 @@ def other_worker(
         ends.callback(shutil.rmtree, folder, ignore_errors=True)
         reaper = Reaper()
         ends.callback(reaper.close)
-        worker = Server(replace(plan, name=f"Kafka Connect ({name})"), reaper)
+        worker = ServerProcess(replace(plan, name=f"Kafka Connect ({name})"), reaper)
         ends.callback(worker.kill)
         worker.start()
         yield f"http://127.0.0.1:{port}", worker

@@ -1,4 +1,4 @@
-"""Waiting for what another process or thread does."""
+"""Waits for other processes and threads."""
 
 import socket
 import subprocess
@@ -10,15 +10,15 @@ POLL_SECONDS = 0.1
 T = TypeVar("T")
 
 
-def eventually(look: Callable[[], T], is_met: Callable[[T], bool] = bool, *, seconds: float = 40.0) -> T:
+def eventually(read: Callable[[], T], is_met: Callable[[T], bool] = bool, *, seconds: float = 40.0) -> T:
     """Call `look` until `is_met` of its result, and return the result. AssertionError, with the last result, after
     `seconds`.
     """
     end = time.monotonic() + seconds
-    while not is_met(seen := look()):
-        assert time.monotonic() < end, f"not within {seconds} s; last seen: {str(seen)[:2000]}"
+    while not is_met(value := read()):
+        assert time.monotonic() < end, f"not within {seconds} s; last seen: {str(value)[:2000]}"
         time.sleep(POLL_SECONDS)
-    return seen
+    return value
 
 
 def until_listening(port: int, process: "subprocess.Popen[bytes]") -> None:

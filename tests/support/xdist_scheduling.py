@@ -1,6 +1,6 @@
 """How pytest-xdist distributes tests over processes: a plugin for `-n 4 --dist loadfile --no-loadscope-reorder`.
 
-The tests of a file stay in one process, so that what they share is started once. The files that use the sandbox form
+The tests of a file stay in one process, so that servers that they share start once. The files that use the sandbox form
 two scopes, since each process that runs one of them starts its own sandbox. The slowest folders begin first.
 """
 

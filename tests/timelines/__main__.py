@@ -12,13 +12,13 @@ import time
 from tests.timelines.table import TIMELINES, judging
 from tests.timelines.verdict import Verdict
 
-MOST_VIOLATIONS = 4
+MAX_VIOLATIONS = 4
 
 
 def main() -> int:
     """Run and print."""
     logging.disable(logging.CRITICAL)
-    chosen = [one for one in TIMELINES if len(sys.argv) < 2 or sys.argv[1] in one.name]
+    chosen = [timeline for timeline in TIMELINES if len(sys.argv) < 2 or sys.argv[1] in timeline.name]
     print(f"{'timeline':78} {'':7} {'shown':>6} {'opened':>6}  states; incidents")
     wrong, began = 0, time.monotonic()
     with judging() as verdict_of:
@@ -26,7 +26,7 @@ def main() -> int:
             verdict = verdict_of(timeline)
             wrong += bool(verdict.violations)
             _print(verdict)
-    broken = sum(one.is_broken for one in chosen)
+    broken = sum(timeline.is_broken for timeline in chosen)
     print(f"{len(chosen)} timelines, {broken} broken, {len(chosen) - broken} healthy: {wrong} untrue.", end=" ")
     print(f"{time.monotonic() - began:.0f} s")
     return int(wrong > 0)
@@ -34,13 +34,13 @@ def main() -> int:
 
 def _print(verdict: Verdict) -> None:
     kind = "broken" if verdict.timeline.is_broken else "healthy"
-    shown, opened = _seconds(verdict.shown_after), _seconds(verdict.opened_after)
-    said = f"{' '.join(verdict.said)}; {' '.join(verdict.codes) or '-'}"
-    print(f"{verdict.timeline.name:78} {kind:7} {shown:>6} {opened:>6}  {said}")
-    for violation in verdict.violations[:MOST_VIOLATIONS]:
+    shown_after, opened_after = _seconds(verdict.shown_after), _seconds(verdict.opened_after)
+    states = f"{' '.join(verdict.states)}; {' '.join(verdict.codes) or '-'}"
+    print(f"{verdict.timeline.name:78} {kind:7} {shown_after:>6} {opened_after:>6}  {states}")
+    for violation in verdict.violations[:MAX_VIOLATIONS]:
         print(f"    UNTRUE {violation}")
-    if len(verdict.violations) > MOST_VIOLATIONS:
-        print(f"    and {len(verdict.violations) - MOST_VIOLATIONS} more")
+    if len(verdict.violations) > MAX_VIOLATIONS:
+        print(f"    and {len(verdict.violations) - MAX_VIOLATIONS} more")
 
 
 def _seconds(value: float | None) -> str:

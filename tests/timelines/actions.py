@@ -1,4 +1,4 @@
-"""What can happen in a timeline. Each function returns an action; `who` is CAPTURE or DELIVERY."""
+"""The actions of timelines. Each function returns an action; `resource` is CAPTURE or DELIVERY."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import httpx
 
 from chalicelib.clients.connect import client
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.support.lost_snapshot import lose_snapshot
+from tests.support.apps.lost_snapshot import lose_snapshot
 from tests.timelines.script import CAPTURE, Action
 from tests.timelines.world import World
 
@@ -21,79 +21,81 @@ _NO_WAIT = 0.05
 # connectors and tasks
 
 
-def fail_task(who: str, trace: str, *, failing_restarts: int = 0) -> Action:
+def fail_task(resource: str, trace: str, *, failing_restarts: int = 0) -> Action:
     """Its task fails, and so do its next starts."""
-    return lambda world: world.app.connect.fail_task(world.name_of(who), trace, failing_restarts=failing_restarts)
+    return lambda world: world.app.connect.fail_task(world.name_of(resource), trace, failing_restarts=failing_restarts)
 
 
-def show(who: str, state: str, *, task: int | None = None, works: bool = False) -> Action:
+def show(resource: str, state: str, *, task: int | None = None, works: bool = False) -> Action:
     """Kafka Connect shows this state of a connector or its task; `works` says whether it works nevertheless."""
 
     def act(world: World) -> None:
-        world.app.connect.show(world.name_of(who), state, task=task)
-        world.freeze(who)
-        world.working[world.name_of(who)] = works
+        world.app.connect.show(world.name_of(resource), state, task=task)
+        world.freeze(resource)
+        world.working[world.name_of(resource)] = works
 
     return act
 
 
-def lose_tasks(who: str) -> Action:
+def lose_tasks(resource: str) -> Action:
     """The connector is shown RUNNING and has no task any more."""
 
     def act(world: World) -> None:
-        connector = world.app.connect.connector(world.name_of(who))
+        connector = world.app.connect.connector(world.name_of(resource))
         connector.tasks.clear()
         connector.changed()
-        world.freeze(who)
+        world.freeze(resource)
 
     return act
 
 
-def lose_task(who: str, task: int) -> Action:
+def lose_task(resource: str, task: int) -> Action:
     """One of its tasks is not there any more; the others work."""
 
     def act(world: World) -> None:
-        connector = world.app.connect.connector(world.name_of(who))
+        connector = world.app.connect.connector(world.name_of(resource))
         del connector.tasks[task]
         connector.changed()
-        world.freeze(who)
-        world.working[world.name_of(who)] = True
+        world.freeze(resource)
+        world.working[world.name_of(resource)] = True
 
     return act
 
 
-def vanish(who: str) -> Action:
+def vanish(resource: str) -> Action:
     """Somebody deletes the connector in Kafka Connect."""
 
     def act(world: World) -> None:
-        if world.name_of(who) in world.app.connect.names():
-            world.app.connect.drop(world.name_of(who))
+        if world.name_of(resource) in world.app.connect.names():
+            world.app.connect.drop(world.name_of(resource))
 
     return act
 
 
-def by_hand(who: str, what: str) -> Action:
+def by_hand(resource: str, action: str) -> Action:
     """Somebody calls Kafka Connect's pause, stop or resume for the connector."""
-    return lambda world: _put(world, who, what, None)
+    return lambda world: _put(world, resource, action, None)
 
 
-def rewrite(who: str, **changes: str) -> Action:
+def rewrite(resource: str, **changes: str) -> Action:
     """Somebody changes the connector's config in Kafka Connect; two underscores in a key mean a dot."""
     changed = {key.replace("__", "."): value for key, value in changes.items()}
-    return lambda world: _put(world, who, "config", {**world.app.connect.config_of(world.name_of(who)), **changed})
+    return lambda world: _put(
+        world, resource, "config", {**world.app.connect.config_of(world.name_of(resource)), **changed}
+    )
 
 
-def restore_config(who: str) -> Action:
+def restore_config(resource: str) -> Action:
     """The config is again the one that the timeline began with."""
-    return lambda world: _put(world, who, "config", world.configs[world.name_of(who)])
+    return lambda world: _put(world, resource, "config", world.configs[world.name_of(resource)])
 
 
-def heal(who: str) -> Action:
-    """The connector runs again, by itself."""
+def heal(resource: str) -> Action:
+    """The connector runs again without help."""
 
     def act(world: World) -> None:
-        world.frozen.pop(world.name_of(who), None)
-        connector = world.app.connect.connector(world.name_of(who))
+        world.frozen.pop(world.name_of(resource), None)
+        connector = world.app.connect.connector(world.name_of(resource))
         connector.planned_failures.clear()
         with httpx.Client(trust_env=False) as http:
             http.post(f"{world.app.connect.url}/connectors/{connector.name}/restart?includeTasks=true")
@@ -101,8 +103,8 @@ def heal(who: str) -> Action:
     return act
 
 
-def _put(world: World, who: str, what: str, body: Any) -> None:
-    url = f"{world.app.connect.url}/connectors/{world.name_of(who)}/{what}"
+def _put(world: World, resource: str, action: str, body: Any) -> None:
+    url = f"{world.app.connect.url}/connectors/{world.name_of(resource)}/{action}"
     assert httpx.put(url, json=body, trust_env=False).is_success
     world.settle()
 
@@ -130,7 +132,7 @@ def connect_hangs(world: World) -> None:
 
 
 def connect_shows_the_past(world: World) -> None:
-    """The worker that answers lists every connector as it is now, whatever happens to them."""
+    """The worker that answers lists the present state of every connector from now on."""
     words = ["status", "info"]
     listing = json.loads(world.app.connect.listing(words))
     connect_answers(FaultEffect.OTHER_BODY, method="GET", path=_LISTING, body=listing)(world)
@@ -257,21 +259,21 @@ def fail_over(*, keeps_slot: bool) -> Action:
 # people
 
 
-def ask(who: str, what: str) -> Action:
+def ask(resource: str, action: str) -> Action:
     """Somebody asks Headgate for pause, resume, restart ... of the pipeline or the delivery."""
 
     def act(world: World) -> None:
-        path = f"/pipelines/{world.pipeline.id}" if who == CAPTURE else f"/deliveries/{world.delivery.id}"
-        world.api.call("POST", f"{path}/{what}")
+        path = f"/pipelines/{world.pipeline.id}" if resource == CAPTURE else f"/deliveries/{world.delivery.id}"
+        world.api.call("POST", f"{path}/{action}")
 
     return act
 
 
-def delete(who: str) -> Action:
+def delete(resource: str) -> Action:
     """Somebody deletes the pipeline or the delivery in Headgate."""
 
     def act(world: World) -> None:
-        path = f"/pipelines/{world.pipeline.id}" if who == CAPTURE else f"/deliveries/{world.delivery.id}"
+        path = f"/pipelines/{world.pipeline.id}" if resource == CAPTURE else f"/deliveries/{world.delivery.id}"
         world.api.call("DELETE", path)
 
     return act
@@ -296,12 +298,12 @@ def deploy_another(world: World) -> None:
 
 
 def process_dies(world: World) -> None:
-    """The process is replaced by a new one, which knows only what is stored."""
+    """A new process replaces the present one. It has only the stored state."""
     world.app.restart()
 
 
 def tear_snapshot(world: World) -> None:
-    """What the last tick has stored is there only in part, and its process has died."""
+    """Only a part of the last tick's state is stored, and its process has died."""
     lose_snapshot(world.app, world.cluster_id)
 
 

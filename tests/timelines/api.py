@@ -10,11 +10,11 @@ from unittest.mock import patch
 
 from chalice.app import Chalice
 
-from chalicelib.api.boundary import Boundary, BoundaryDependencies
-from chalicelib.api.router import finish_app
+from chalicelib.api.framework.boundary import Boundary, BoundaryDependencies
+from chalicelib.api.framework.router import finish_app
 from chalicelib.domain.access import Actor
-from tests.support.edge import Send, through_lambda_event
-from tests.support.in_process_app import ADMIN, InProcessApp
+from tests.support.apps.edge import Send, through_lambda_event
+from tests.support.apps.in_process_app import ADMIN, InProcessApp
 
 MODULES = ("pipelines", "deliveries", "sources", "operations")
 
@@ -54,7 +54,7 @@ def api_of(app: InProcessApp) -> Iterator[Api]:
     boundary = Boundary(lambda: _dependencies(app))
     with ExitStack() as ends:
         for name in MODULES:
-            module = import_module(f"chalicelib.api.{name}")
+            module = import_module(f"chalicelib.api.routes.{name}")
             ends.enter_context(patch.object(module, "services", lambda: app.services))
             module.routes.mount(chalice, "/api/v1", boundary)
         finish_app(chalice, boundary, lambda _: tuple(chalice.routes))

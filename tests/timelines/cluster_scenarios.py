@@ -1,4 +1,4 @@
-"""What happens to Kafka Connect, to Kafka and to Headgate as a whole."""
+"""Faults of Kafka Connect, Kafka and Headgate as a whole."""
 
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.timelines import traces
@@ -118,8 +118,8 @@ TIMELINES = (
         tick_seconds=20,
         steps=at(21, connect_lists_nothing) + at(321, connect_is_well),
         broken=tuple(
-            Broken(of=one, begins=21, ends=321, opened_within=100, codes={"CONNECTOR_FAILED"}, live=False)
-            for one in (CAPTURE, DELIVERY)
+            Broken(of=resource, begins=21, ends=321, opened_within=100, codes={"CONNECTOR_FAILED"}, live=False)
+            for resource in (CAPTURE, DELIVERY)
         ),
         # It is also the other pipeline's.
         also={"CONNECTOR_FAILED", "CONNECTOR_RESTART_LOOP"},

@@ -1,4 +1,4 @@
-"""What Kafka Connect says about single connectors and tasks."""
+"""Faults of single connectors and tasks in the reports of Kafka Connect."""
 
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.timelines import traces
@@ -22,7 +22,7 @@ from tests.timelines.script import CAPTURE, DELIVERY, Broken, Timeline, at, ever
 LOOP = frozenset({"CONNECTOR_RESTART_LOOP"})
 UNASSIGNED = frozenset({"CONNECTOR_UNASSIGNED"})
 NEVER = 100_000
-"""It is well in between: what counts is the incident."""
+"""It is healthy in between: only the incident counts."""
 
 TIMELINES = (
     Timeline(

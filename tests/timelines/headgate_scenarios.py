@@ -1,4 +1,4 @@
-"""What happens to Headgate itself, and what people do with it while something is broken."""
+"""Faults of Headgate itself, and actions of people while something is broken."""
 
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.timelines import traces

@@ -1,4 +1,4 @@
-"""Nothing is wrong: what people ask for, and time that passes."""
+"""Nothing is wrong: requests of people, and time that passes."""
 
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.timelines.actions import ask, connect_answers, connect_is_well, deploy_another, traffic

@@ -1,4 +1,4 @@
-"""What moves, whatever Kafka Connect says: its connectors are RUNNING all the time."""
+"""Faults of progress: Kafka Connect reports RUNNING all the time."""
 
 from tests.timelines.actions import ask, backlog, database, move_incidents, retention_deletes, traffic
 from tests.timelines.script import CAPTURE, DELIVERY, SOURCE, Broken, Timeline, at, every

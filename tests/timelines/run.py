@@ -1,21 +1,21 @@
-"""Runs a timeline: lets time pass in a world, and notes after each tick what a user would read."""
+"""Runs a timeline: lets time pass in a world, and reads the API after each tick, as a user would."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.domain.observation import PAUSED_CAPTURE
+from chalicelib.domain.providers.postgresql.running_capture import PAUSED_NOTICE
 from tests.timelines.script import CAPTURE, DELIVERY, Timeline
 from tests.timelines.world import World
 
 LIVE_EVERY = 3
 """Statuses are read after every third tick: each costs a call of Kafka Connect and several of the store."""
 
-PAUSED_AS_ASKED = frozenset({"The connector is paused.", PAUSED_CAPTURE})
+PAUSE_REASONS = frozenset({"The connector is paused.", PAUSED_NOTICE})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class ShownState:
     """The state of a resource in one answer."""
 
     state: str
@@ -23,23 +23,23 @@ class Shown:
 
     def is_well(self, desired: str) -> bool:
         """Whether it reads as if nothing were wrong."""
-        return self.state == desired and not set(self.reasons) - PAUSED_AS_ASKED
+        return self.state == desired and not set(self.reasons) - PAUSE_REASONS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Moment:
-    """What a user reads after a tick: `listed` in the lists, `live` in the status of each resource, which is read after
-    every third tick only. What was deleted is in neither.
+    """The answers to a user after a tick: `listed` in the lists, `live` in the status of each resource, which is read
+    after every third tick only. Deleted resources are in neither.
     """
 
     second: float
-    listed: Mapping[str, Shown]
-    live: Mapping[str, Shown]
+    listed: Mapping[str, ShownState]
+    live: Mapping[str, ShownState]
     incidents: tuple[Mapping[str, Any], ...]
 
     @property
     def active(self) -> tuple[Mapping[str, Any], ...]:
-        return tuple(one for one in self.incidents if one["status"] != "RESOLVED")
+        return tuple(incident for incident in self.incidents if incident["status"] != "RESOLVED")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,20 +71,22 @@ def run(timeline: Timeline, world: World) -> Run:
 
 
 def read(world: World, *, live: bool) -> Moment:
-    """What a user reads now."""
+    """The answers to a user now."""
     api, pipeline, delivery = world.api, world.pipeline.id, world.delivery.id
-    listed = {one["id"]: _shown(one) for path in ("/pipelines", "/deliveries") for one in api.get(path)}
+    listed = {body["id"]: _state_in(body) for path in ("/pipelines", "/deliveries") for body in api.get(path)}
     paths = {CAPTURE: (pipeline, f"/pipelines/{pipeline}"), DELIVERY: (delivery, f"/deliveries/{delivery}")}
-    present = {who: (key, path) for who, (key, path) in paths.items() if key in listed}
+    present = {resource: (key, path) for resource, (key, path) in paths.items() if key in listed}
     return Moment(
         second=world.second,
-        listed={who: listed[key] for who, (key, _) in present.items()},
-        live={who: _shown(api.get(f"{path}/status")) for who, (_, path) in present.items()} if live else {},
+        listed={resource: listed[key] for resource, (key, _) in present.items()},
+        live={resource: _state_in(api.get(f"{path}/status")) for resource, (_, path) in present.items()}
+        if live
+        else {},
         incidents=tuple(api.get("/operations/errors?limit=200")),
     )
 
 
-def _shown(body: Mapping[str, Any]) -> Shown:
+def _state_in(body: Mapping[str, Any]) -> ShownState:
     # Why its progress is not known says nothing about the connector.
-    reasons = (one for one in body["reasons"] if one != body.get("progress_notice"))
-    return Shown(state=body["observed_state"], reasons=tuple(reasons))
+    reasons = (reason for reason in body["reasons"] if reason != body.get("progress_notice"))
+    return ShownState(state=body["observed_state"], reasons=tuple(reasons))

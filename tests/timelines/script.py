@@ -1,4 +1,4 @@
-"""A timeline: what happens at which virtual second, and when which resource is broken.
+"""A timeline: actions by virtual second, and the times at which resources are broken.
 
     Timeline(
         name="the capture's task fails and somebody restarts it",
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tests.timelines.world import World
 
 CAPTURE, DELIVERY, CLUSTER, SOURCE = "capture", "delivery", "cluster", "source"
-"""What can be broken: the pipeline, its delivery, the Connect cluster and with it both, the source and with it the
-pipeline.
+"""The resources that can be broken: the pipeline, its delivery, the Connect cluster and with it both, the source and
+with it the pipeline.
 """
 
 TICK_SECONDS = 10
@@ -61,9 +61,9 @@ class Broken:
     incidents: int = 1
     resolved: float | None = None
 
-    def concerns(self, who: str) -> bool:
+    def concerns(self, resource: str) -> bool:
         """Whether the capture or the delivery is broken by it."""
-        return who == self.of or self.of == CLUSTER or (self.of, who) == (SOURCE, CAPTURE)
+        return resource == self.of or self.of == CLUSTER or (self.of, resource) == (SOURCE, CAPTURE)
 
     def is_shown_at(self, second: float) -> bool:
         """Whether it has to be shown by now."""
@@ -115,7 +115,7 @@ class Timeline:
             (float(second), "tick", None) for second in range(self.tick_seconds, self.lasts + 1, self.tick_seconds)
         ]
         order = ("step", "look", "tick")
-        events = [one for one in (*steps, *looks, *ticks) if one[1] == "step" or not self._is_idle(one[0])]
+        events = [event for event in (*steps, *looks, *ticks) if event[1] == "step" or not self._is_idle(event[0])]
         return sorted(events, key=lambda event: (event[0], order.index(event[1])))
 
     def _is_idle(self, second: float) -> bool:

@@ -31,14 +31,14 @@ class Slot:
     limit: int | None = None
 
     def advance(self, seconds: float, *, reads: bool) -> None:
-        """Let the server write its log, and a reader confirm what it has read."""
+        """Let the server write its log, and a reader confirm its position."""
         written = round((BYTES_PER_SECOND + self.grows) * seconds)
         self.log_end += written
         self.retained += written if not reads else round(self.grows * seconds)
         if reads:
             self.position += round(BYTES_PER_SECOND * seconds)
 
-    def shown(self, name: str) -> CaptureSlot:
+    def as_read(self, name: str) -> CaptureSlot:
         """As a look reads it."""
         return CaptureSlot(
             name=name,
@@ -65,12 +65,12 @@ class SourceServer:
         return self.slots[pipeline.id]
 
     def facts(self, pipelines: Iterable[Pipeline]) -> CaptureFacts:
-        """What a client reads about the captures."""
+        """The facts about the captures that a client reads."""
         plans = {pipeline.id: CapturePlan.of(pipeline, deployed=True) for pipeline in pipelines}
         return CaptureFacts(
             system_identifier=self.identity,
             slots={
-                plan.slot_name: self.slots[key].shown(plan.slot_name)
+                plan.slot_name: self.slots[key].as_read(plan.slot_name)
                 for key, plan in plans.items()
                 if key in self.slots
             },

@@ -1,4 +1,4 @@
-"""What happens to the source's server, its slot and its publication."""
+"""Faults of the source's server, its slot and its publication."""
 
 from tests.timelines import traces
 from tests.timelines.actions import drop_slot, fail_over, fail_task, publish, server, slot, traffic, unpublish

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tests.support.call_interceptor import CallInterceptor
-from tests.support.in_process_app import app_on
-from tests.support.tables import on_moto
+from tests.support.apps.call_interceptor import CallInterceptor
+from tests.support.apps.in_process_app import app_on
+from tests.support.apps.tables import in_memory
 from tests.timelines import (
     cluster_scenarios,
     connector_scenarios,
@@ -37,6 +37,6 @@ TIMELINES: tuple[Timeline, ...] = tuple(timeline for group in GROUPS for timelin
 def judging() -> Iterator[Callable[[Timeline], Verdict]]:
     """A function that runs a timeline, always from the same beginning, and judges it."""
     interceptor = CallInterceptor()
-    with on_moto(interceptor) as tables, app_on(tables, interceptor) as app, api_of(app) as api:
+    with in_memory(interceptor) as tables, app_on(tables, interceptor) as app, api_of(app) as api:
         world, beginning = prepare(app, api)
         yield lambda timeline: judge(run(timeline, begin(world, beginning)))

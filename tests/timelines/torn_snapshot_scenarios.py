@@ -1,4 +1,4 @@
-"""What ticks remember is lost, as after an upgrade that stores it in another form. That is no recovery of anything."""
+"""The memory of ticks is lost, as when its writer dies in between. That is no recovery of any fault."""
 
 from tests.timelines import traces
 from tests.timelines.actions import (

@@ -1,4 +1,4 @@
-"""Stack traces of failed tasks. Some carry what must never leave: `SECRETS` lists it."""
+"""Stack traces of failed tasks. Some contain values that must never leave: `SECRETS` lists them."""
 
 SECRETS = ("hunter2-of-the-source", "AKIAIOSFODNN7EXAMPLE", "jane.roe@example.org", "4111111111111111")
 

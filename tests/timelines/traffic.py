@@ -1,4 +1,4 @@
-"""What moves by itself while time passes: rows and heartbeats into Kafka, and rows out of it."""
+"""The traffic while time passes: rows and heartbeats into Kafka, and rows out of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from infra.local.doubles.kafka_state import BrokerState
 
 @dataclass(kw_only=True)
 class Traffic:
-    """What a capture and its delivery really do, whatever Kafka Connect says about them.
+    """The real work of a capture and its delivery, which Kafka Connect may report differently.
 
     `captures` is false while Debezium tries again and again below a task that is RUNNING, `heartbeats` while it takes
     a snapshot. `delivers` is false while the sink's writes are refused below such a task; `in_group` while it is not
@@ -27,7 +27,7 @@ class Traffic:
     delivery_stops_before: int = 0
 
     def capture(self, broker: BrokerState, pipeline: Pipeline, seconds: float) -> None:
-        """What the connector of a pipeline writes in that time."""
+        """Write the records of a pipeline's connector for that time."""
         if not self.captures:
             return
         topic = pipeline.capture.heartbeat_topic
@@ -37,7 +37,7 @@ class Traffic:
         _advance(broker, pipeline.capture.topics[0], self.rows_per_second * seconds)
 
     def deliver(self, broker: BrokerState, delivery: Delivery, seconds: float) -> None:
-        """What the sink reads and commits in that time."""
+        """Read and commit the records of the sink for that time."""
         group = group_of(delivery)
         if not self.in_group:
             broker.leave_group(group)
@@ -46,10 +46,10 @@ class Traffic:
         if not self.delivers:
             return
         for topic in _topics(delivery):
-            done = broker.groups[group].offsets.get((topic, 0), 0)
+            delivered = broker.groups[group].offsets.get((topic, 0), 0)
             most = broker.end_offset(topic) - self.delivery_stops_before
-            reached = most if self.delivery_rate is None else min(most, done + round(self.delivery_rate * seconds))
-            broker.commit(group, topic, 0, max(done, reached))
+            reached = most if self.delivery_rate is None else min(most, delivered + round(self.delivery_rate * seconds))
+            broker.commit(group, topic, 0, max(delivered, reached))
 
 
 def group_of(delivery: Delivery) -> str:

@@ -7,20 +7,20 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
 from chalicelib.domain.cluster import MetricsProvider
-from chalicelib.domain.delivery import Delivery, DeliveryOptions
+from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka_state import Group, Topic
-from tests.support.fakes import TABLES
-from tests.support.in_process_app import AppSnapshot, InProcessApp
+from tests.support.apps.fakes import TABLES
+from tests.support.apps.in_process_app import AppSnapshot, InProcessApp
 from tests.timelines.api import Api
 from tests.timelines.script import CAPTURE
 from tests.timelines.server import Slot, SourceServer
 from tests.timelines.traffic import Traffic
 
 CALM_SECONDS = 120
-"""What passes before a timeline begins: everything was seen, compared and measured."""
+"""Time before a timeline begins, in which everything is seen, compared and measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +59,9 @@ class World:
     def pipeline(self) -> Pipeline:
         return self.pipelines[0]
 
-    def name_of(self, who: str) -> str:
+    def name_of(self, resource: str) -> str:
         """The connector's name."""
-        return self.pipeline.connector_name if who == CAPTURE else self.delivery.connector_name
+        return self.pipeline.connector_name if resource == CAPTURE else self.delivery.connector_name
 
     # time
 
@@ -100,9 +100,9 @@ class World:
             assert time.monotonic() < end, [vars(connector) for connector in self._connectors()]
             time.sleep(0.0005)
 
-    def freeze(self, who: str) -> None:
+    def freeze(self, resource: str) -> None:
         """Leave the shown state of a connector as it is until Headgate acts on it."""
-        self.frozen[self.name_of(who)] = self.app.connect.connector(self.name_of(who)).generation
+        self.frozen[self.name_of(resource)] = self.app.connect.connector(self.name_of(resource)).generation
 
     def _has_settled(self, name: str) -> bool:
         connect = self.app.connect
@@ -124,11 +124,11 @@ class World:
         return bool(connector.tasks) and {connector.part.state, *_states(connector)} == {"RUNNING"}
 
     def _traffic_of(self, pipeline: Pipeline) -> Traffic:
-        """What happens to one capture happens to the first; all of them need their database."""
+        """Actions on one capture apply to the first; all captures need their database."""
         return self.traffic if pipeline is self.pipeline else Traffic(captures=self.app.database.reachable)
 
     def _move_slot(self, pipeline: Pipeline, seconds: float) -> None:
-        """What is captured is confirmed to the slot, and Connect stores it as the connector's offset."""
+        """Confirms captured changes to the slot; Connect stores the position as the connector's offset."""
         name, slot = pipeline.connector_name, self.server.slots.get(pipeline.id)
         if slot is None:
             return
@@ -152,7 +152,7 @@ def prepare(app: InProcessApp, api: Api) -> tuple[World, Beginning]:
     pipelines = tuple(app.services.pipelines.deploy(app.context(), app.pipeline(source).id) for _ in range(2))
     for topic in (topic for pipeline in pipelines for topic in pipeline.capture.topics):
         app.kafka.state.create_topic(topic)
-    delivery_input = replace(app.delivery_input(pipelines[0]), options=DeliveryOptions(tasks_max=2))
+    delivery_input = replace(app.delivery_input(pipelines[0]), tasks_max=2)
     delivery = app.services.deliveries.deploy(app.context(), app.destination().id, delivery_input)
     world = World(app=app, api=api, pipelines=pipelines, delivery=delivery, cluster_id=app.cluster.id)
     world.server.slots = {pipeline.id: Slot() for pipeline in pipelines}

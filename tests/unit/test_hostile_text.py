@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.support.hostile_text import READERS, pumped, quiet, texts, unexpected
-from tests.support.patterns import LONG, MOST_GROWTH, SHORT, growth
+from tests.support.hostile.hostile_text import READERS, pumped, quiet, texts, unexpected
+from tests.support.hostile.patterns import LONG, MAX_GROWTH, SHORT, growth
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -31,6 +31,6 @@ def test_the_time_for_a_long_text_grows_with_its_length(name: str) -> None:
     times = {
         short[:20]: by
         for short, long in zip(pumped(reader, SHORT), pumped(reader, LONG), strict=True)
-        if (by := growth(quiet(reader), short, long)) > MOST_GROWTH
+        if (by := growth(quiet(reader), short, long)) > MAX_GROWTH
     }
     assert times == {}

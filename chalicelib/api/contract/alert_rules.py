@@ -5,16 +5,17 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, Field
 
 from chalicelib.api.contract.common import Input, Integer, Lines, Name, Output, Uuid
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import (
     DEFAULT_COOLDOWN_SECONDS,
-    MOST_CHANNELS_OF_RULE,
-    MOST_COOLDOWN_SECONDS,
+    MAX_CHANNELS_OF_RULE,
+    MAX_COOLDOWN_SECONDS,
+    AlertRuleValues,
     CooldownPolicy,
 )
-from chalicelib.services.alerts.rules import AlertRuleInput
+from chalicelib.domain.event_kind import EventKind
 
-MOST_SELECTED = 100
+MAX_SELECTED = 100
 T = TypeVar("T")
 
 
@@ -24,8 +25,8 @@ def _once(values: tuple[T, ...]) -> tuple[T, ...]:
 
 Severities = Annotated[tuple[AlertSeverity, ...], Field(max_length=len(AlertSeverity)), AfterValidator(_once)]
 EventTypes = Annotated[tuple[EventKind, ...], Field(max_length=len(EventKind)), AfterValidator(_once)]
-Selected = Annotated[tuple[Uuid, ...], Field(max_length=MOST_SELECTED), AfterValidator(_once)]
-ChannelIds = Annotated[tuple[Uuid, ...], Field(max_length=MOST_CHANNELS_OF_RULE), AfterValidator(_once)]
+Selected = Annotated[tuple[Uuid, ...], Field(max_length=MAX_SELECTED), AfterValidator(_once)]
+ChannelIds = Annotated[tuple[Uuid, ...], Field(max_length=MAX_CHANNELS_OF_RULE), AfterValidator(_once)]
 
 
 class AlertRuleBody(Input):
@@ -51,14 +52,14 @@ class AlertRuleBody(Input):
     cooldown_seconds: Integer = Field(
         default=DEFAULT_COOLDOWN_SECONDS,
         ge=0,
-        le=MOST_COOLDOWN_SECONDS,
+        le=MAX_COOLDOWN_SECONDS,
         description="Since the last message about the same that has reached somebody. For `notify_after_cooldown`.",
     )
     send_recovery: bool = Field(default=True, description="Say when it is over, wherever it was said that it began.")
 
-    def to_input(self) -> AlertRuleInput:
-        """The input of the service."""
-        return AlertRuleInput(**dict(self))
+    def to_values(self) -> AlertRuleValues:
+        """The values of the rule."""
+        return AlertRuleValues(**dict(self))
 
 
 class AlertRuleOutput(Output):

@@ -19,13 +19,14 @@ from chalicelib.api.contract.channels import DeliveryErrorOutput
 from chalicelib.api.contract.common import Input, Integer, Lines, Output, Time, Timestamp, Uuid
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, HistoryEntry, Resolution
 from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.listing import AlertFilter, StatusFilter
 from chalicelib.domain.alerts.notification import MessageKind, NotificationStatus
 from chalicelib.domain.alerts.titles import title_of
+from chalicelib.domain.event_kind import EventKind
 from chalicelib.services.alerts.alerts import AlertSummary, Silence
 
-MOST_PER_PAGE = 200
+MAX_PER_PAGE = 200
 LISTED_HISTORY, LISTED_TEXT = 5, 500
 """Entries of the history of an alert in a list, the newest, and characters of a text: so 200 of the largest alerts stay
 within a body.
@@ -40,7 +41,7 @@ class AlertQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     page: Integer = Field(default=1, ge=1, le=1_000_000)
-    page_size: Integer = Field(default=50, ge=1, le=MOST_PER_PAGE, alias="pageSize")
+    page_size: Integer = Field(default=50, ge=1, le=MAX_PER_PAGE, alias="pageSize")
     status: StatusFilter | None = Field(default=None, description="`active`: not resolved.")
     severity: AlertSeverity | None = None
     event_type: EventKind | None = Field(default=None, alias="eventType")

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from chalicelib.api.contract.common import Integer, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.domain.audit import Outcome
-from chalicelib.domain.integrity.chain import SHARDS
-from chalicelib.services.audit_integrity.verification import Verification
+from chalicelib.domain.audit.chain import SHARDS
+from chalicelib.domain.audit.record import Outcome
+from chalicelib.services.audit.verification import Verification
 
 
 class AuditQuery(ListQuery):
@@ -76,7 +76,9 @@ class VerificationOutput(Output):
     verified: bool = Field(description="Whether everything that this request has looked at is as it was written.")
     complete: bool = Field(description="Whether the end was reached. Otherwise go on with the `X-Next-Cursor`.")
     checked: int = Field(description="Records that this request has compared with their chain.")
-    before_chain: int = Field(description="Records of releases that did not chain them: nothing is known of these.")
+    before_chain: int = Field(
+        description="Records that are not chained yet: the next signature does it, once a minute."
+    )
     first_problem: ProblemOutput | None
     anchored_at: Timestamp | None = Field(description="When the ends of the shards were signed last.")
     shards: list[ShardOutput]
@@ -89,7 +91,7 @@ class VerificationOutput(Output):
             verified=problem is None,
             complete=problem is None and entity.next_key is None,
             checked=entity.checked,
-            before_chain=entity.before_chain,
+            before_chain=sum(entity.unsigned.values()),
             first_problem=ProblemOutput.of(problem) if problem else None,
             anchored_at=entity.anchor.at if entity.anchor else None,
             shards=[],
@@ -98,11 +100,8 @@ class VerificationOutput(Output):
 
 def shards_of(entity: Verification) -> list[ShardOutput]:
     """Every shard, also one without records."""
+    signed = {shard: entity.anchor.end(shard).records if entity.anchor else 0 for shard in SHARDS}
     return [
-        ShardOutput(
-            shard=shard,
-            records=entity.heads[shard].sequence if shard in entity.heads else 0,
-            anchored=entity.anchor.sequence(shard) if entity.anchor else 0,
-        )
-        for shard in SHARDS
+        ShardOutput(shard=shard, records=count + entity.unsigned.get(shard, 0), anchored=count)
+        for shard, count in signed.items()
     ]

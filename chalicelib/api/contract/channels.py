@@ -1,99 +1,22 @@
 """Notification channels (wire contract, section 6)."""
 
-import json
-import re
-from collections.abc import Callable
-from typing import Annotated, Any, Literal, LiteralString
+from itertools import starmap
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
-from pydantic_core import PydanticCustomError
+from pydantic import Field, create_model
 
-from chalicelib.api.contract.common import CredentialsOutput, Input, Name, Output, SecretText, Timestamp
+from chalicelib.api.contract.common import CredentialsOutput, Input, Name, Output, Timestamp
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
-from chalicelib.domain.alerts.headers import header_faults, is_value
-from chalicelib.domain.alerts.signature import signing_key
-from chalicelib.domain.credentials import Secrets
-from chalicelib.kit.masking import Secret
+from chalicelib.notify.config import ChannelConfig
+from chalicelib.notify.contract import ChannelDefinition
+from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.channel_states import ChannelState, ChannelStatus
 from chalicelib.services.alerts.channels import ChannelInput
 
-_TOKEN = re.compile(r"[A-Za-z0-9._~:-]{1,256}\Z")
-"""It becomes part of a path."""
-_CHAT = re.compile(r"(-?[1-9][0-9]{0,18}|@[A-Za-z][A-Za-z0-9_]{2,63})\Z")
-
-
-def _checked(kind: LiteralString, is_good: Callable[[str], object]) -> AfterValidator:
-    def check(value: SecretStr) -> SecretStr:
-        if (text := value.get_secret_value().strip()) and not is_good(text):
-            raise PydanticCustomError(kind, "it cannot be used")
-        return value
-
-    return AfterValidator(check)
-
-
-def _is_key(text: str) -> bool:
-    try:
-        return bool(signing_key(Secret(text)))
-    except ValueError:
-        return False
-
-
-def _chat_id(value: Any) -> Any:
-    if isinstance(value, str):
-        value = value.strip() or None
-    if value is None or (isinstance(value, (int, str)) and not isinstance(value, bool) and _CHAT.match(str(value))):
-        return value
-    raise PydanticCustomError("chat_id", "a number, or @ and a name")
-
-
-def _headers(value: dict[str, str]) -> dict[str, str]:
-    for fault in header_faults(value):
-        raise PydanticCustomError(fault, "headers that cannot be sent")
-    return value
-
-
-Token = Annotated[SecretText, _checked("bot_token", _TOKEN.match)]
-Authorization = Annotated[SecretStr, Field(max_length=4096), _checked("header_value", is_value)]
-SigningSecret = Annotated[SecretStr, Field(max_length=1024), _checked("signing_secret", _is_key)]
-ChatId = Annotated[int | str | None, BeforeValidator(_chat_id)]
-Headers = Annotated[dict[str, str], AfterValidator(_headers)]
-
-
-class ChatWebhookConfig(Input):
-    """A chat webhook, as Slack has them."""
-
-    webhook_url: SecretText | None = Field(default=None, description="https, on the host that the installation names.")
-
-
-class BotChatConfig(Input):
-    """A bot that writes to a chat, as Telegram has them."""
-
-    bot_token: Token | None = None
-    chat_id: ChatId = Field(default=None, description="A number, which for groups is negative, or `@name`.")
-
-
-class WebhookConfig(Input):
-    """A URL on the public network that takes one JSON object for each message, with exactly these keys:
-    `event`, `severity`, `status`, `timestamp`, `pipeline`, `connector`, `error`, `alert`. In a recovery
-    `alert.firing_failed` is true when the message that something was wrong did not arrive.
-    """
-
-    url: SecretText | None = Field(default=None, description="https, on the public network.")
-    authorization: Authorization | None = Field(default=None, description="The value of the header `Authorization`.")
-    headers: Headers | None = Field(
-        default=None,
-        description="At most 20 more headers, by name, of 4 kB together; `{}` removes those that are stored. Headers "
-        "of the connection, of the message's length and of its id are refused.",
-    )
-    signing_secret: SigningSecret | None = Field(
-        default=None,
-        description="Signs each message as Standard Webhooks has it. A key in base64 after `whsec_`, or a text.",
-    )
-
 
 class _ChannelBody(Input):
-    """At creation `config` needs `webhook_url`, `bot_token` and `chat_id`, or `url`. Later, what is missing, null or
-    blank in it stays as it is stored.
+    """What the bodies of all providers share. In a change, what is missing, null or blank in `config` stays as it is
+    stored.
     """
 
     name: Name
@@ -101,43 +24,23 @@ class _ChannelBody(Input):
 
     def to_input(self) -> ChannelInput:
         """The input of the service."""
-        said = dict(self)
-        return ChannelInput(secrets=_secrets(said.pop("config")), **said)
+        fields = dict(self)
+        config: ChannelConfig | None = fields.pop("config")
+        return ChannelInput(secrets=config.to_secrets() if config else {}, **fields)
 
 
-class ChatWebhookBody(_ChannelBody):
-    """A channel that sends to a chat webhook."""
-
-    provider: Literal[ChannelProvider.CHAT_WEBHOOK]
-    config: ChatWebhookConfig | None = None
-
-
-class BotChatBody(_ChannelBody):
-    """A channel that sends by a bot."""
-
-    provider: Literal[ChannelProvider.BOT_CHAT]
-    config: BotChatConfig | None = None
+def _body_of(provider: ChannelProvider, definition: ChannelDefinition) -> type[_ChannelBody]:
+    config = definition.config
+    fields: dict[str, Any] = {"provider": (Literal[provider], ...), "config": (config | None, None)}
+    name = config.__name__.replace("Config", "Body")
+    return create_model(name, __base__=_ChannelBody, __doc__=definition.title, **fields)
 
 
-class WebhookBody(_ChannelBody):
-    """A channel that sends to a webhook."""
-
-    provider: Literal[ChannelProvider.WEBHOOK]
-    config: WebhookConfig | None = None
-
-
-ChannelBody = Annotated[ChatWebhookBody | BotChatBody | WebhookBody, Field(discriminator="provider")]
-
-
-def _secrets(config: Input | None) -> Secrets:
-    return {name: _secret(value) for name, value in dict(config or {}).items()}
-
-
-def _secret(value: Any) -> Secret | None:
-    """A secret as it is stored: texts without the spaces around them, all else as JSON."""
-    if isinstance(value, SecretStr):
-        return Secret(value.get_secret_value().strip())
-    return None if value is None else Secret(json.dumps(value))
+if TYPE_CHECKING:
+    ChannelBody = _ChannelBody
+else:
+    _bodies = tuple(starmap(_body_of, PROVIDERS.items()))
+    ChannelBody = Annotated[Union[_bodies], Field(discriminator="provider")]  # noqa: UP007 - known at run time only
 
 
 class LastDeliveryOutput(Output):

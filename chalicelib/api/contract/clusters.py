@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv6Address
 from typing import Annotated, LiteralString
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AliasPath, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -12,26 +10,22 @@ from pydantic_core import PydanticCustomError
 from chalicelib.api.contract.common import Input, Integer, Line, Name, Output, Timestamp, Uuid, secrets_of
 from chalicelib.api.contract.kafka_credentials import KafkaCredentials
 from chalicelib.api.contract.registered import PasswordCredentials, RegisteredOutput
-from chalicelib.domain.cluster import MetricsProvider, SaslMechanism, SecretDelivery, SecurityProtocol
+from chalicelib.domain.addresses import SaslMechanism, SecurityProtocol
+from chalicelib.domain.cluster import MetricsProvider, SecretDelivery
+from chalicelib.kit.hosts import UrlRefused, is_protected, parse_server, read_url
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from chalicelib.services.stream_clusters import StreamClusterInput
 
 
 def _servers(text: str) -> str:
-    if any(not 0 < int(server.rpartition(":")[2]) < 65536 for server in text.split(",")):
-        raise PydanticCustomError("port", "a port is 1 to 65535")
-    if not all(_is_host(server.rpartition(":")[0].strip()) for server in text.split(",")):
-        raise PydanticCustomError("host", "a host is a name or an address, of IPv6 in brackets")
+    for server in text.replace(" ", "").split(","):
+        try:
+            parse_server(server)
+        except UrlRefused as refused:
+            if refused.rule == "url_port":
+                raise PydanticCustomError("port", "a port is 1 to 65535") from None
+            raise PydanticCustomError("host", "a host is a name or an address, of IPv6 in brackets") from None
     return text.replace(" ", "")
-
-
-def _is_host(text: str) -> bool:
-    if not text.startswith("["):
-        return not set("[]:") & set(text)
-    try:
-        return text.endswith("]") and bool(IPv6Address(text[1:-1]))
-    except AddressValueError:
-        return False
 
 
 Servers = Annotated[
@@ -43,16 +37,12 @@ Servers = Annotated[
     ),
     AfterValidator(_servers),
 ]
-_LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 def _encrypted(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # parsed only when it is read
-    except ValueError:
-        raise PydanticCustomError("host", "this is no host and port") from None
-    if parts.scheme != "https" and parts.hostname not in _LOOPBACK_HOSTS:
+    if read_url(url) is None:
+        raise PydanticCustomError("host", "this is no host and port")
+    if not is_protected(url):
         raise PydanticCustomError("https_required", "a client secret is sent there")
     return url
 

@@ -56,7 +56,7 @@ _WITHOUT_WIDTH = frozenset(
 
 
 _JOINERS = frozenset("\u200c\u200d")
-_MOST_CHARACTERS = 4_000
+_MAX_CHARACTERS = 4_000
 """Of a name, an address or a line with the blanks around it: each character is looked at."""
 _VIRAMA = 9
 """The combining class of the sign that takes the vowel from a letter of an Indic script."""
@@ -101,7 +101,7 @@ def _if_text(check: Callable[[str], str]) -> BeforeValidator:
     def checked(value: object) -> object:
         if not isinstance(value, str):
             return value
-        if len(value) > _MOST_CHARACTERS:
+        if len(value) > _MAX_CHARACTERS:
             raise PydanticCustomError("string_too_long", "text that is too long")
         return check(value)
 

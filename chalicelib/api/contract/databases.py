@@ -7,17 +7,12 @@ from pydantic import ConfigDict, Field, StringConstraints
 
 from chalicelib.api.contract.common import Input, Integer, NotYet, Output, SecretText, secrets_of
 from chalicelib.api.contract.registered import PasswordCredentials
-from chalicelib.domain.database import (
-    DEFAULT_PORTS,
-    CheckStatus,
-    DatabaseAddress,
-    DatabaseProvider,
-    SslMode,
-    default_ssl_mode,
-)
-from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.connection_checks import CheckStatus
+from chalicelib.domain.database import DatabaseProvider, SslMode, default_ssl_mode
+from chalicelib.domain.providers.registry import database_defaults
 from chalicelib.kit.masking import Secret
-from chalicelib.secrets.certificates import one_certificate
+from chalicelib.secrets.certificates import single_certificate
 
 Host = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=253, pattern=r"^[A-Za-z0-9._:\[\]-]+$")
@@ -33,13 +28,16 @@ Identifier = Annotated[
 """No control character, and nothing else that ends a line for some readers."""
 
 
+_DEFAULT_PORTS = ", ".join(f"{one.port} for {one.title}" for one in map(database_defaults, DatabaseProvider))
+
+
 class DatabaseConfig(Input):
     """The address of a database and the user."""
 
     model_config = ConfigDict(from_attributes=True)
 
     host: Host
-    port: Integer | None = Field(default=None, ge=1, le=65535, description="5432 for PostgreSQL when left out.")
+    port: Integer | None = Field(default=None, ge=1, le=65535, description=f"{_DEFAULT_PORTS} when left out.")
     database_name: DatabaseName
     username: Identifier
     ssl_mode: SslMode = Field(default=SslMode.REQUIRE, description="When left out: require, prefer on loopback hosts.")
@@ -48,7 +46,7 @@ class DatabaseConfig(Input):
     def to_address(self, provider: DatabaseProvider) -> DatabaseAddress:
         """The address, with the default port of the provider and the default mode of the host where none is set."""
         fields = self.model_dump()
-        fields["port"] = self.port or DEFAULT_PORTS[provider]
+        fields["port"] = self.port or database_defaults(provider).port
         if "ssl_mode" not in self.model_fields_set:
             fields["ssl_mode"] = default_ssl_mode(self.host)
         return DatabaseAddress(provider=provider, **fields)
@@ -76,16 +74,8 @@ class DatabaseInput(Input):
         """The secrets by name; None keeps what is stored. Raises Invalid for a certificate that is not one."""
         secrets = dict(secrets_of(self.credentials))
         if certificate := secrets.get("ca_certificate"):
-            secrets["ca_certificate"] = one_certificate(certificate)
+            secrets["ca_certificate"] = single_certificate(certificate)
         return secrets
-
-
-class ConnectionTestInput(DatabaseInput):
-    """A connection to test without registering it."""
-
-    def endpoint(self) -> OpenedEndpoint[DatabaseAddress]:
-        """The database with the secrets of this request."""
-        return OpenedEndpoint.unsaved(self.address(), self.secrets())
 
 
 class TestCheckOutput(Output):

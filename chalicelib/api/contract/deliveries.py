@@ -1,22 +1,23 @@
-"""Deliveries to databases."""
+"""Deliveries."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, StrictBool
 
 from chalicelib.api.contract.common import ErrorOutput, Input, Integer, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, DeliveryStatusOutput, owner_fields, status_fields
-from chalicelib.domain.delivery import Delivery, DeliveryOptions, Mapping, WriteMode
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.delivery import Delivery, MappingInput, WriteMode
 from chalicelib.domain.observation import DesiredState, ObservedState
+from chalicelib.domain.providers.registry import database_defaults
 from chalicelib.services.deliveries import DeliveryInput, DeliveryOutcome
 
 OFFSETS_NOTICE = (
     "Offsets are kept and nothing is backfilled: rows that were read before the change stay where they are."
 )
-DEFAULT_SCHEMA = "public"
+_DEFAULT_SCHEMAS = ", ".join(database_defaults(one).schema or "the name of the database" for one in DatabaseProvider)
 _WORST_FIRST = (
     ObservedState.FAILED,
     ObservedState.DEGRADED,
@@ -43,12 +44,12 @@ class MappingBody(Input):
     """A topic and the table that its rows are written to."""
 
     topic: str = Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")
-    schema_name: Identifier | None = Field(default=None, description=f"{DEFAULT_SCHEMA} when left out.")
+    schema_name: Identifier | None = Field(default=None, description=f"{_DEFAULT_SCHEMAS} when left out.")
     table_name: Identifier
 
-    def to_input(self) -> Mapping:
-        """The mapping with its default schema."""
-        return Mapping(topic=self.topic, schema_name=self.schema_name or DEFAULT_SCHEMA, table_name=self.table_name)
+    def to_input(self) -> MappingInput:
+        """The input of the service."""
+        return MappingInput(**self.model_dump())
 
 
 class MappingsBody(Input):
@@ -56,9 +57,13 @@ class MappingsBody(Input):
 
     mappings: list[MappingBody] = Field(min_length=1, max_length=500)
 
-    def to_mappings(self) -> tuple[Mapping, ...]:
+    def to_mappings(self) -> tuple[MappingInput, ...]:
         """The input of the service."""
         return tuple(mapping.to_input() for mapping in self.mappings)
+
+
+_COMMON = {"pipeline_id", "name", "connect_cluster_id", "tasks_max"}
+"""What a body says about a delivery to any kind of destination, besides its mappings."""
 
 
 class DeliveryBody(MappingsBody):
@@ -76,15 +81,10 @@ class DeliveryBody(MappingsBody):
 
     def to_input(self) -> DeliveryInput:
         """The input of the service."""
-        options = self.model_dump(include={field.name for field in fields(DeliveryOptions)})
-        if self.delete_enabled is None:
-            options["delete_enabled"] = self.write_mode is WriteMode.UPSERT
         return DeliveryInput(
-            pipeline_id=self.pipeline_id,
-            name=self.name,
-            connect_cluster_id=self.connect_cluster_id,
+            **self.model_dump(include=_COMMON),
             mappings=self.to_mappings(),
-            options=DeliveryOptions(**options),
+            options=self.model_dump(exclude={*_COMMON, "mappings"}, exclude_unset=True, exclude_none=True),
         )
 
 
@@ -99,11 +99,11 @@ class MappingOutput(Output):
 class ConfigurationOutput(Output):
     """How rows are really written: with write_mode insert no row is deleted, whatever `delete_enabled` was."""
 
-    write_mode: WriteMode
-    delete_enabled: bool = Field(validation_alias="deletes")
-    auto_create: bool
-    auto_evolve: bool
-    batch_size: int
+    write_mode: WriteMode = Field(validation_alias=AliasPath("writing", "write_mode"))
+    delete_enabled: bool = Field(validation_alias=AliasPath("writing", "deletes"))
+    auto_create: bool = Field(validation_alias=AliasPath("writing", "auto_create"))
+    auto_evolve: bool = Field(validation_alias=AliasPath("writing", "auto_evolve"))
+    batch_size: int = Field(validation_alias=AliasPath("writing", "batch_size"))
     tasks_max: int
 
 
@@ -128,7 +128,7 @@ class DeliveryOutput(ConnectorOwnerOutput):
                 "connect_cluster_id": delivery.connect_cluster_id,
                 "mappings": delivery.mappings,
                 "topics": delivery.topics,
-                "configuration": delivery.options,
+                "configuration": ConfigurationOutput.of(delivery),
                 "notice": notice,
             }
         )

@@ -6,7 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from chalicelib.api.contract.common import Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.domain.monitoring.incident import Category, Incident, IncidentStatus, Severity, category_of
+from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Category, Severity
+from chalicelib.domain.monitoring.incident import Incident, IncidentStatus
 
 
 class IncidentQuery(ListQuery):
@@ -55,7 +56,7 @@ class IncidentOutput(Output):
         condition, associations = incident.condition, incident.associations
         return cls(
             id=incident.id,
-            category=category_of(condition.code),
+            category=DESCRIPTIONS[condition.code].category,
             severity=condition.severity,
             code=condition.code,
             message=condition.message,

@@ -7,7 +7,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from chalicelib.api.contract.common import SecretText
 from chalicelib.api.contract.registered import PasswordCredentials
-from chalicelib.domain.cluster import SaslMechanism, SecurityProtocol
+from chalicelib.domain.addresses import SaslMechanism, SecurityProtocol
 
 MAX_CERTIFICATES = 10
 _PAIR = ("client_certificate", "client_key")

@@ -1,5 +1,6 @@
 """Pipelines."""
 
+from dataclasses import asdict
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
@@ -8,6 +9,7 @@ from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamCluster
 from chalicelib.api.contract.common import Input, Integer, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput, WarningOutput
+from chalicelib.api.contract.postgresql import PostgreSQLOptionsBody, PostgreSQLOptionsOutput
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, TaskQuery, owner_fields
 from chalicelib.api.contract.sources import SourceOutput
 from chalicelib.domain.pipeline import (
@@ -16,7 +18,6 @@ from chalicelib.domain.pipeline import (
     Converter,
     OnConversionError,
     Pipeline,
-    PublicationMode,
     SnapshotMode,
 )
 from chalicelib.domain.providers.registry import capture_provider
@@ -24,8 +25,6 @@ from chalicelib.domain.table import ColumnName, TableName
 from chalicelib.services.pipelines import PipelineDetail, PipelineInput
 
 TopicPrefix = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._-]+$")]
-PublicationName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]{0,62}$")]
-SlotName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,63}$")]
 PropertyKey = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 PropertyValue = Annotated[str, StringConstraints(max_length=2000)]
 
@@ -57,8 +56,8 @@ class ContinueTaskQuery(ContinueQuery, TaskQuery):
     """Which task, and how its capture continues."""
 
 
-class PipelineOptionsBody(Input):
-    """Options of a capture. Debezium's defaults apply to what is left out."""
+class CaptureOptionsBody(Input):
+    """Options that every provider has."""
 
     heartbeat_interval_ms: Integer | None = Field(default=None, ge=0, le=3_600_000)
     max_batch_size: Integer | None = Field(default=None, ge=1, le=1_000_000)
@@ -69,19 +68,27 @@ class PipelineOptionsBody(Input):
     max_message_bytes: Integer | None = Field(default=None, ge=1024 * 1024, le=64 * 1024 * 1024)
     heartbeat_table: TableBody | None = None
     exclude_columns: list[ColumnBody] = Field(default_factory=list, max_length=500)
-    publication_mode: PublicationMode = PublicationMode.FILTERED
-    publication_name: PublicationName | None = None
-    slot_name: SlotName | None = None
 
     def to_options(self) -> CaptureOptions:
         """The options. A column that is listed twice counts once."""
-        fields = self.model_dump(exclude={"heartbeat_table", "exclude_columns"})
+        fields = self.model_dump(include=_SHARED_OPTIONS, exclude={"heartbeat_table", "exclude_columns"})
         heartbeat, columns = self.heartbeat_table, self.exclude_columns
         return CaptureOptions(
             **fields,
             heartbeat_table=TableName(**heartbeat.model_dump()) if heartbeat else None,
             exclude_columns=tuple(dict.fromkeys(ColumnName(**column.model_dump()) for column in columns)),
         )
+
+
+_SHARED_OPTIONS = set(CaptureOptionsBody.model_fields)
+
+
+class PipelineOptionsBody(PostgreSQLOptionsBody, CaptureOptionsBody):
+    """Options of a capture. Debezium's defaults apply to what is left out."""
+
+    def to_provider_options(self) -> dict[str, Any]:
+        """Those that were sent and not every provider has: the source's own refuses what it does not have."""
+        return self.model_dump(exclude=_SHARED_OPTIONS, exclude_unset=True)
 
 
 class PipelineBody(Input):
@@ -101,6 +108,7 @@ class PipelineBody(Input):
     def to_input(self) -> PipelineInput:
         """The input of the service. A table that is listed twice counts once."""
         tables = dict.fromkeys(TableName(table.schema_name, table.table_name) for table in self.tables)
+        options = self.options or PipelineOptionsBody()
         return PipelineInput(
             name=self.name,
             source_id=self.source_id,
@@ -111,7 +119,8 @@ class PipelineBody(Input):
                 tables=tuple(tables),
                 snapshot_mode=self.snapshot_mode,
                 converter=self.converter,
-                options=(self.options or PipelineOptionsBody()).to_options(),
+                options=options.to_options(),
+                provider_options=options.to_provider_options(),
                 properties=self.properties,
             ),
         )
@@ -130,8 +139,8 @@ class CapturedColumnOutput(TableOutput):
     column_name: str
 
 
-class PipelineOptionsOutput(Output):
-    """Options of a capture, with the real names of slot and publication."""
+class CaptureOptionsOutput(Output):
+    """Options that every provider has."""
 
     heartbeat_interval_ms: int | None
     max_batch_size: int | None
@@ -142,9 +151,10 @@ class PipelineOptionsOutput(Output):
     max_message_bytes: int | None
     heartbeat_table: TableOutput | None
     exclude_columns: list[CapturedColumnOutput]
-    publication_mode: PublicationMode
-    publication_name: str
-    slot_name: str
+
+
+class PipelineOptionsOutput(PostgreSQLOptionsOutput, CaptureOptionsOutput):
+    """Options of a capture, with the real names of slot and publication."""
 
 
 class PipelineOutput(ConnectorOwnerOutput):
@@ -211,6 +221,6 @@ def _fields_of(pipeline: Pipeline) -> dict[str, Any]:
         "topics": capture.topics,
         "snapshot_mode": capture.snapshot_mode,
         "converter": capture.converter,
-        "options": capture_provider(pipeline.provider).effective_options(pipeline),
+        "options": {**asdict(capture.options), **capture_provider(pipeline.provider).effective_options(pipeline)},
         "properties": capture.properties,
     }

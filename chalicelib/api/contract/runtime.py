@@ -1,5 +1,6 @@
 """The state of a connector: desired and observed, with its tasks, reasons and open operation."""
 
+from enum import StrEnum
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -8,10 +9,10 @@ from pydantic_core import PydanticCustomError
 from chalicelib.api.contract.common import FailureOutput, Integer, Output, Timestamp
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.metrics import NOT_READ, OF_DRAFT, Metrics
-from chalicelib.domain.monitoring.source_log import LogKind
-from chalicelib.domain.observation import DesiredState, ObservedState
+from chalicelib.domain.observation import ConnectorStatus, DesiredState, ObservedState, TaskStatus
 from chalicelib.domain.operation import OperationKind, OperationStep
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.reasons import observed_reasons
 
 
 class TaskQuery(BaseModel):
@@ -128,6 +129,13 @@ class StatusOutput(Output):
     progress_notice: str | None
 
 
+class LogKind(StrEnum):
+    """What keeps the log for a capture: a replication slot, or the retention of the server's binlog."""
+
+    SLOT = "slot"
+    BINLOG = "binlog"
+
+
 class LogOutput(Output):
     """The log that the source keeps for a pipeline, from a look once a minute. Null: not known, or nothing bounds it.
 
@@ -197,9 +205,14 @@ def status_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
         "observed_state": observation.state if observation else ObservedState.UNKNOWN,
         "observed_at": observation.observed_at if observation else None,
         "connector": connector,
-        "tasks": connector.tasks if connector else (),
-        "reasons": observation.reasons if observation else ("It has not been looked at yet.",),
+        "tasks": [_task(connector, task) for task in connector.tasks] if connector else (),
+        "reasons": observed_reasons(resource),
     }
+
+
+def _task(connector: ConnectorStatus, task: TaskStatus) -> dict[str, Any]:
+    hint = connector.hint(task.diagnosis)
+    return {"id": task.id, "state": task.state, "worker_id": task.worker_id, "hint": hint}
 
 
 def _with_progress(resource: Pipeline | Delivery) -> dict[str, Any]:

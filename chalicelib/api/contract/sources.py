@@ -3,24 +3,31 @@
 from pydantic import Field
 
 from chalicelib.api.contract.common import Input, Integer, Output, Timestamp, Uuid
+from chalicelib.api.contract.databases import DatabaseConfig, DatabaseInput
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.api.contract.systems import SystemBody, SystemOutput
+from chalicelib.api.contract.systems import Labels, SystemOutput
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
-from chalicelib.domain.table import IssueCode, Severity
+from chalicelib.domain.table import IssueCode, IssueSeverity
 from chalicelib.services.sources import TableFilter
+from chalicelib.services.systems import SystemInput
 
 
 class SourceOptions(Input):
     """Options of a source. PostgreSQL has none."""
 
 
-class SourceBody(SystemBody):
+class SourceBody(DatabaseInput, Labels):
     """A database to register for capture."""
 
     options: SourceOptions | None = None
 
+    def to_input(self) -> SystemInput:
+        """The input of the service."""
+        return self.system_input(self.address(), self.secrets())
 
-class SourceOutput(SystemOutput):
+
+class SourceOutput(SystemOutput[DatabaseProvider, DatabaseConfig]):
     """A registered source."""
 
     options: SourceOptions = SourceOptions()
@@ -42,7 +49,7 @@ class IssueOutput(Output):
     """What would go wrong with a capture of the table."""
 
     code: IssueCode
-    severity: Severity
+    severity: IssueSeverity
     column: str | None
     message: str
 
@@ -89,7 +96,7 @@ class ReadinessCheckOutput(Output):
     key: str
     name: str
     status: CheckOutcome
-    severity: Severity
+    severity: IssueSeverity
     description: str
     current_value: str | None
     expected_value: str | None

@@ -1,12 +1,18 @@
 """What sources and destinations share."""
 
+from typing import Generic, TypeVar
+
 from pydantic import AliasPath, Field
 
 from chalicelib.api.contract.common import Input, Line, Lines, Name, Timestamp
-from chalicelib.api.contract.databases import DatabaseConfig, DatabaseInput, LastTest
+from chalicelib.api.contract.databases import LastTest
 from chalicelib.api.contract.registered import RegisteredOutput
-from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.addresses import SystemAddress
+from chalicelib.domain.credentials import Secrets
 from chalicelib.services.systems import SystemInput
+
+Provider = TypeVar("Provider")
+Config = TypeVar("Config")
 
 
 class Labels(Input):
@@ -16,24 +22,19 @@ class Labels(Input):
     description: Lines | None = None
     environment: Line | None = Field(default=None, max_length=64)
 
-
-class SystemBody(DatabaseInput, Labels):
-    """A system to register."""
-
-    def to_input(self) -> SystemInput:
-        """The input of the service."""
-        labels = self.model_dump(include=set(Labels.model_fields))
-        return SystemInput(**labels, address=self.address(), secrets=self.secrets())
+    def system_input(self, address: SystemAddress, secrets: Secrets) -> SystemInput:
+        """The input of the service, for the system at this address."""
+        return SystemInput(**self.model_dump(include=set(Labels.model_fields)), address=address, secrets=secrets)
 
 
-class SystemOutput(RegisteredOutput):
-    """A registered system with the outcome of its last connection test."""
+class SystemOutput(RegisteredOutput, Generic[Provider, Config]):
+    """A registered system with the outcome of its last connection test. `Config` is its address on the wire."""
 
     description: str | None
     environment: str | None
-    provider: DatabaseProvider = Field(validation_alias=AliasPath("address", "provider"))
+    provider: Provider = Field(validation_alias=AliasPath("address", "provider"))
     connection_id: str | None = None
-    config: DatabaseConfig = Field(validation_alias="address")
+    config: Config = Field(validation_alias="address")
     last_tested_at: Timestamp | None
     last_test: LastTest | None
     last_health_check_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))

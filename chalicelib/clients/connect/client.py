@@ -1,6 +1,7 @@
-"""The client of one Connect cluster's REST API. Answers are untrusted and may carry secrets: only our own types leave.
+"""The client of the REST API of one Connect cluster. Answers are untrusted and may contain secrets: only our own types
+are returned.
 
-Facts about the API: Kafka Connect 4.3, "REST API" in its documentation, and the behaviour of real workers.
+Sources: "REST API" in the documentation of Kafka Connect 4.3, and the behaviour of real workers.
 """
 
 import random
@@ -10,36 +11,46 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.connect import outcomes, parse
-from chalicelib.clients.connect.http import Answer, ConnectHttp
+from chalicelib.clients.connect.http import Answer, checked_base_url, parse_answer
 from chalicelib.clients.connect.outcomes import AlreadyExists, OutcomeUnknown
 from chalicelib.clients.connect.parse import ConnectRoot, FieldError
-from chalicelib.clients.connect.version import creates_stopped
-from chalicelib.clients.guarded_http import MEBIBYTE, READ_SECONDS, NoAnswer
-from chalicelib.domain.classify.classifier import classify, is_general
-from chalicelib.domain.cluster import ConnectAddress, ConnectorPlugin
+from chalicelib.clients.connect.version import supports_initial_state
+from chalicelib.clients.http.addresses import HostCheck
+from chalicelib.clients.http.guarded import (
+    MEBIBYTE,
+    READ_SECONDS,
+    GuardedHttp,
+    NoAnswer,
+    NotConnected,
+    basic_authorization,
+)
+from chalicelib.domain.addresses import ConnectAddress
+from chalicelib.domain.cluster import ConnectorPlugin
+from chalicelib.domain.diagnosis.classifier import classify
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.names import ConnectorKind
-from chalicelib.domain.observation import ConnectorStatus
+from chalicelib.domain.observation import ConnectorStatus, ReportedState
 from chalicelib.errors import HeadgateError, Invalid, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
 
 __all__ = ["AlreadyExists", "Connect", "ConnectRoot", "FieldError", "OutcomeUnknown"]
 
-TRIES = 3
+MAX_ATTEMPTS = 3
 VALIDATE_SECONDS = 15.0
 EXPANDED_LIST_BYTES = 64 * MEBIBYTE
 _PAUSE_SECONDS = (0.1, 0.4)
 
 
 class Connect:
-    """One Connect cluster. Every method takes the deadline that bounds it, retries and pauses included.
+    """One Connect cluster. The deadline of a call includes its retries and pauses.
 
     Reads raise `Unavailable` when Connect cannot be read. Writes raise `Unavailable` when nothing was changed,
-    `OutcomeUnknown` when that is not known, `NotFound` for a connector that does not exist, `Invalid`
-    (`CONNECTOR_CONFIG_INVALID`) for a refused config and `Rejected` for any other refusal. All of them raise
-    `Invalid` (`URL_NOT_ALLOWED`) when the address is not allowed.
+    `OutcomeUnknown` when that is uncertain, `NotFound` for a connector that does not exist, `Invalid`
+    (`CONNECTOR_CONFIG_INVALID`) for a refused config and `Rejected` for other refusals. All of them raise `Invalid`
+    (`URL_NOT_ALLOWED`) when the address is not allowed.
     """
 
     def __init__(
@@ -50,7 +61,8 @@ class Connect:
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._http = ConnectHttp(endpoint, check_host=check_host, tls=tls)
+        self._http = GuardedHttp(checked_base_url(endpoint.address.base_url), check_host=check_host, tls=tls)
+        self._username, self._password = endpoint.address.username, endpoint.password
         self._sleep = sleep
 
     def close(self) -> None:
@@ -61,13 +73,12 @@ class Connect:
         return parse.read_root(self._get("/", deadline))
 
     def plugins(self, deadline: Deadline) -> tuple[ConnectorPlugin, ...]:
-        """The connector plug-ins of the worker that answers."""
         return parse.read_plugins(self._get("/connector-plugins", deadline))
 
     def validate(self, class_name: str, config: Mapping[str, str], deadline: Deadline) -> tuple[FieldError, ...]:
-        """The fields that the plug-in refuses; none when the config is valid. `config` must have a `name`.
+        """The fields that the plug-in refuses; none when the config is valid. `config` needs a `name`.
 
-        Takes up to 15 s, because the plug-in may connect to the database. Changes nothing.
+        It takes up to 15 s, because the plug-in may connect to the database, and changes nothing.
 
         Raises:
             Invalid: `PLUGIN_MISSING`, the worker that answered has no such class.
@@ -79,11 +90,14 @@ class Connect:
             return parse.read_field_errors(answer.body)
         if answer.refusal and all(plugin.class_name != class_name for plugin in self.plugins(deadline)):
             raise Invalid("The Connect worker has no such plug-in. Install it on every worker.", code="PLUGIN_MISSING")
-        hint = classify(answer.message, ConnectorKind.SINK if "Sink" in class_name else ConnectorKind.SOURCE)
-        raise outcomes.read_error(answer) if is_general(hint) else Unavailable(hint.message)
+        kind = ConnectorKind.SINK if "Sink" in class_name else ConnectorKind.SOURCE
+        diagnosis = classify(answer.message, kind)
+        if diagnosis is Diagnosis.GENERAL:
+            raise outcomes.read_error(answer)
+        raise Unavailable(hint_of(diagnosis, kind).message)
 
     def find_config(self, name: str, deadline: Deadline) -> dict[str, str] | None:
-        """The connector's config, with references in place of secrets; None when it does not exist."""
+        """The connector's config, with references to secrets; None when it does not exist."""
         body = self._find(f"{_connector(name)}/config", deadline)
         return None if body is None else parse.read_config(body)
 
@@ -94,12 +108,12 @@ class Connect:
             return parse.read_status(name, body)
         if self.find_config(name, deadline) is None:
             return None
-        return ConnectorStatus(name=name, state="UNASSIGNED", worker_id=None, tasks=())
+        return ConnectorStatus(name=name, state=ReportedState.UNASSIGNED, worker_id=None, tasks=())
 
     def find_offset(self, name: str, deadline: Deadline) -> Mapping[str, int | str | bool] | None:
         """The offset that Connect has stored for a source connector with one partition, as Debezium's have.
 
-        None when there is none, when the connector does not exist, and before Connect 3.6, which does not tell.
+        None when there is none, when the connector does not exist, and before Connect 3.6, which has no such request.
         """
         answer = self._query("GET", f"{_connector(name)}/offsets", deadline)
         if answer.refusal in (404, 405):
@@ -109,15 +123,15 @@ class Connect:
         return parse.read_offset(answer.body)
 
     def statuses(self, deadline: Deadline) -> dict[str, ConnectorStatus]:
-        """All connectors by name, in one request. It is the view of the worker that answers: absence proves nothing."""
+        """All connectors by name, in one request: the view of one worker. A missing connector may still exist."""
         return self._connectors("/connectors?expand=status", deadline)[0]
 
     def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
-        """The same, with the config hashes of the connectors that have names of ours, in one request.
+        """The statuses of all connectors, and the config hashes of those with names of Headgate, in one request.
 
-        It is not repeated: an answer that is too large or takes too long would be so again.
+        There is no retry: an answer that is too large or too slow would be so again.
         """
-        return self._connectors("/connectors?expand=status&expand=info", deadline, tries=1)
+        return self._connectors("/connectors?expand=status&expand=info", deadline, attempts=1)
 
     def topics(self, name: str, deadline: Deadline) -> frozenset[str] | None:
         """The topics that the connector has used; None when it does not exist or topic tracking is off."""
@@ -129,37 +143,37 @@ class Connect:
         return parse.read_topics(name, answer.body)
 
     def create_stopped(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
-        """Create the connector without starting it. Before Connect 3.7 it is created, and stopped at once.
+        """Create the connector without starting it. Before Connect 3.7 it starts and is stopped at once.
 
         Raises:
             AlreadyExists: there is a connector of this name.
         """
-        stopped = creates_stopped(self.root(deadline).version)
+        has_initial_state = supports_initial_state(self.root(deadline).version)
         body: dict[str, Any] = {"name": name, "config": {**config, "name": name}}
-        if stopped:
+        if has_initial_state:
             body["initial_state"] = "STOPPED"
-        self._write(
-            "POST",
-            "/connectors",
-            deadline,
-            body=body,
-            keys=config,
-            was_applied=lambda: self._refuse_existing(name, deadline),
-        )
-        if not stopped:
+
+        def refuse_existing() -> bool:
+            # 409 means "exists already" or "rebalancing, nothing done". Only a read tells which: the text does not.
+            if self.find_config(name, deadline) is not None:
+                raise AlreadyExists("A connector of this name exists already.")
+            return False
+
+        self._write("POST", "/connectors", deadline, body=body, keys=config, was_applied=refuse_existing)
+        if not has_initial_state:
             try:
                 self.stop(name, deadline)
             except HeadgateError:
                 raise OutcomeUnknown("The connector was created, and whether it was stopped is unknown.") from None
 
     def put_config(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
-        """Replace the connector's config, which restarts it: compare before. Creates a connector that is missing."""
+        """Replace the connector's config, which restarts it, also with an equal config. Creates a missing connector."""
         body = {**config, "name": name}
 
-        def happened() -> bool:
+        def is_stored() -> bool:
             return self.find_config(name, deadline) == body
 
-        self._write("PUT", f"{_connector(name)}/config", deadline, body=body, keys=config, was_applied=happened)
+        self._write("PUT", f"{_connector(name)}/config", deadline, body=body, keys=config, was_applied=is_stored)
 
     def pause(self, name: str, deadline: Deadline) -> None:
         """Request the state PAUSED; the tasks follow later."""
@@ -174,11 +188,10 @@ class Connect:
         self._write("PUT", f"{_connector(name)}/stop", deadline)
 
     def restart(self, name: str, deadline: Deadline) -> None:
-        """Restart the connector and all of its tasks."""
         self._write("POST", f"{_connector(name)}/restart?includeTasks=true&onlyFailed=false", deadline)
 
     def restart_failed(self, name: str, deadline: Deadline) -> None:
-        """Restart the connector and those of its tasks that have failed. Connect counts RESTARTING as failed."""
+        """Restart the connector and its failed tasks. Connect counts RESTARTING as failed."""
         self._write("POST", f"{_connector(name)}/restart?includeTasks=true&onlyFailed=true", deadline)
 
     def restart_task(self, name: str, task: int, deadline: Deadline) -> None:
@@ -188,17 +201,17 @@ class Connect:
     def delete_offsets(self, name: str, deadline: Deadline) -> None:
         """Delete the offsets of a STOPPED connector, of a sink with its consumer group. Connect 3.6 and later.
 
-        It is repeated while Connect refuses, because the connector's tasks may still be ending. Raises OutcomeUnknown
-        when any of the attempts may have been carried out.
+        It is repeated while Connect refuses, because tasks of the connector may still be stopping. Raises
+        OutcomeUnknown when the outcome of one of the attempts is unknown.
         """
-        unclear: OutcomeUnknown | None = None
+        unknown: OutcomeUnknown | None = None
         while True:
             try:
                 return self._write("DELETE", f"{_connector(name)}/offsets", deadline)
             except HeadgateError as error:
-                unclear = unclear or (error if isinstance(error, OutcomeUnknown) else None)
+                unknown = unknown or (error if isinstance(error, OutcomeUnknown) else None)
                 if deadline.passed or not isinstance(error, Invalid | OutcomeUnknown):
-                    raise unclear or error from None
+                    raise unknown or error from None
             self._pause(deadline)
 
     def delete(self, name: str, deadline: Deadline) -> bool:
@@ -208,12 +221,6 @@ class Connect:
         except NotFound:
             return False
         return True
-
-    def _refuse_existing(self, name: str, deadline: Deadline) -> bool:
-        # 409 means "exists already" or "rebalancing, nothing done". The text does not say which, so it is read.
-        if self.find_config(name, deadline) is not None:
-            raise AlreadyExists("A connector of this name exists already.")
-        return False
 
     def _write(
         self,
@@ -225,14 +232,15 @@ class Connect:
         keys: Collection[str] = (),
         was_applied: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Send a change. It is repeated only after a 409, which a rebalancing worker answers before it does anything;
-        `was_applied` checks then whether the change is there nevertheless.
+        """Send a change. It is repeated only after a 409, which a rebalancing worker sends before it does anything.
+
+        After a 409 `was_applied` checks whether the change was made nevertheless.
         """
-        for attempt in range(TRIES):
+        for attempt in range(MAX_ATTEMPTS):
             try:
-                answer = self._http.send(method, path, deadline=deadline, body=body)
-            except NoAnswer as lost:
-                raise outcomes.outcome_unknown(late=lost.late) from None
+                answer = self._send(method, path, deadline, body)
+            except NoAnswer as failure:
+                raise outcomes.outcome_unknown(late=failure.late) from None
             except Unavailable:
                 if attempt == 0:
                     raise  # nothing was sent
@@ -244,16 +252,16 @@ class Connect:
                     return None
             except Unavailable:
                 break
-            if attempt < TRIES - 1:
+            if attempt < MAX_ATTEMPTS - 1:
                 self._pause(deadline)
             if deadline.passed:
                 break
         raise outcomes.outcome_unknown()
 
     def _connectors(
-        self, path: str, deadline: Deadline, tries: int = TRIES
+        self, path: str, deadline: Deadline, attempts: int = MAX_ATTEMPTS
     ) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
-        answer = self._query("GET", path, deadline, max_bytes=EXPANDED_LIST_BYTES, tries=tries)
+        answer = self._query("GET", path, deadline, max_bytes=EXPANDED_LIST_BYTES, attempts=attempts)
         if answer.members is None:
             raise outcomes.read_error(answer)
         return parse.read_connectors(answer.members)
@@ -265,7 +273,7 @@ class Connect:
         return body
 
     def _find(self, path: str, deadline: Deadline) -> object | None:
-        """The JSON of a successful read; None when Connect itself answers that it does not exist."""
+        """The JSON of a successful read; None for a 404 of Connect itself."""
         answer = self._query("GET", path, deadline)
         if answer.status == 200 and answer.is_json:
             return answer.body
@@ -282,25 +290,45 @@ class Connect:
         body: Mapping[str, Any] | None = None,
         seconds: float = READ_SECONDS,
         max_bytes: int = MEBIBYTE,
-        tries: int = TRIES,
+        attempts: int = MAX_ATTEMPTS,
     ) -> Answer:
-        """Send a request that changes nothing. It is repeated during a rebalance (409, or briefly 500), and when no
-        answer came.
+        """Send a request that changes nothing. It is repeated without an answer, and during a rebalance (409, shortly
+        also 500).
         """
-        for attempt in range(tries):
-            last = attempt == tries - 1
+        for attempt in range(attempts):
+            is_last = attempt == attempts - 1
             try:
-                answer = self._http.send(
-                    method, path, deadline=deadline, body=body, seconds=seconds, max_bytes=max_bytes
-                )
-            except NoAnswer as lost:
-                if lost.late or last:
-                    raise outcomes.no_usable_answer(late=lost.late) from None
+                answer = self._send(method, path, deadline, body, seconds, max_bytes)
+            except NoAnswer as failure:
+                if failure.late or is_last:
+                    raise outcomes.no_usable_answer(late=failure.late) from None
             else:
-                if last or answer.refusal not in (409, 500):
+                if is_last or answer.refusal not in (409, 500):
                     return answer
             self._pause(deadline)
         raise outcomes.no_usable_answer()
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        deadline: Deadline,
+        body: Mapping[str, Any] | None,
+        seconds: float = READ_SECONDS,
+        max_bytes: int = MEBIBYTE,
+    ) -> Answer:
+        """Raises the errors of `GuardedHttp.send`. With more `max_bytes` than a mebibyte the answer is a long list."""
+        headers = {"Accept": "application/json"}
+        if self._username and self._password:
+            headers["Authorization"] = basic_authorization(self._username, self._password.reveal())
+        try:
+            answer = self._http.send(
+                method, path, deadline=deadline, headers=headers, json=body, seconds=seconds, max_bytes=max_bytes
+            )
+        except NotConnected:
+            message = "Kafka Connect cannot be reached. Check its address and whether its workers run."
+            raise Unavailable(message) from None
+        return parse_answer(answer, is_list=max_bytes > MEBIBYTE)
 
     def _pause(self, deadline: Deadline) -> None:
         self._sleep(deadline.remaining(random.uniform(*_PAUSE_SECONDS)))  # noqa: S311 - jitter, not a secret
@@ -311,5 +339,5 @@ def _connector(name: str) -> str:
 
 
 def _quoted(part: str) -> str:
-    """One segment of a path. Dots alone are escaped too: a proxy in between would take them for `.` and `..`."""
+    """One segment of a path. `.` and `..` are escaped, too: a proxy would resolve them."""
     return part.replace(".", "%2E") if part in (".", "..") else quote(part, safe="")

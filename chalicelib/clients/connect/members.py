@@ -1,4 +1,4 @@
-"""A large JSON object, parsed one member after the other: parsed JSON may need 26 times the memory of its text."""
+"""Parses a large JSON object member by member: parsed JSON may need 26 times the memory of its text."""
 
 import codecs
 import json
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 MAX_MEMBER_LENGTH = 4 * 1024 * 1024
-"""Characters of one member. Kafka Connect gives one member for each connector, with the traces of its failed tasks."""
+"""Characters of one member. A member of Connect's list is one connector, with the traces of its failed tasks."""
 _SLICE_BYTES = 1024 * 1024
 _SPACE = " \t\n\r"
 _BETWEEN = re.compile(r"[ \t\n\r,]*")
@@ -40,25 +40,25 @@ def members(content: bytes) -> Iterator[tuple[str, object]]:
 
 
 def _member(buffer: str, start: int) -> tuple[str, object, int] | None:
-    """Name, value and where it ends; None when it is not whole or not JSON."""
+    """Name, value and end; None when it is incomplete or not JSON."""
     try:
         name, end = _parse(buffer, start)
         value, end = _parse(buffer, _end(_COLON, buffer, end))
     except (RecursionError, ValueError):
         return None
-    # A number at the end of the buffer may go on.
+    # A number at the end of the buffer may be incomplete.
     return (name, value, end) if isinstance(name, str) and _AFTER.match(buffer, end) else None
 
 
 def _end(pattern: re.Pattern[str], buffer: str, start: int) -> int:
-    found = pattern.match(buffer, start)
-    if found is None:
+    match = pattern.match(buffer, start)
+    if match is None:
         raise ValueError
-    return found.end()
+    return match.end()
 
 
 def _slices(content: bytes) -> Iterator[str]:
-    """The text in slices, none of them empty. Raises UnicodeDecodeError, a ValueError."""
+    """The text in slices that are not empty. Raises UnicodeDecodeError, a ValueError."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(content), _SLICE_BYTES):
         text = decoder.decode(content[start : start + _SLICE_BYTES], final=start + _SLICE_BYTES >= len(content))

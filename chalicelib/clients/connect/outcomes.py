@@ -1,4 +1,4 @@
-"""What Connect's answers mean for a change or a read: done, refused, not found, unavailable, or not known."""
+"""The errors for answers of Connect to changes and reads: refused, not found, unavailable, or outcome unknown."""
 
 from collections.abc import Collection
 
@@ -8,19 +8,19 @@ from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Reject
 
 
 class OutcomeUnknown(TimedOut):
-    """A change was sent to Connect and its outcome is not known: read the connector before anything else is done."""
+    """A change was sent to Connect, and its outcome is unknown: the connector has to be read before the next step."""
 
 
 class AlreadyExists(Conflict):
-    """A connector of this name exists. Read it before deciding whose it is."""
+    """A connector of this name exists. Its config shows the owner."""
 
     default_code = "CONNECTOR_NAME_CONFLICT"
 
 
 def require_success(answer: Answer, keys: Collection[str] = ()) -> None:
-    """Raise the error that the answer to a change means, if it means one. `keys` are the config keys that were sent.
+    """Raise the error for the answer to a change, unless it succeeded. `keys` are the keys of the config that was sent.
 
-    Connect's 5xx include "timed out, possibly applied" and forwarding errors; a 409 here has outlasted the retries.
+    A 5xx of Connect may mean "timed out, possibly applied", or an error of forwarding. A 409 is that of the last retry.
     """
     if answer.succeeded and answer.is_json:
         return
@@ -41,7 +41,7 @@ def require_success(answer: Answer, keys: Collection[str] = ()) -> None:
 
 
 def read_error(answer: Answer) -> HeadgateError:
-    """The error for an answer to a read that cannot be used."""
+    """The error for an unusable answer to a read."""
     if answer.status in (401, 403, 407):
         return Unavailable("Kafka Connect refuses the user name or password that is stored for it.")
     if 300 <= answer.status < 400:
@@ -60,7 +60,7 @@ def outcome_unknown(*, late: bool = False) -> OutcomeUnknown:
 
 
 def no_usable_answer(*, late: bool = False) -> Unavailable | TimedOut:
-    """The error for a read that got no answer, or none that can be used."""
+    """The error for a read without an answer, or with an unusable one."""
     if late:
         return TimedOut("Kafka Connect did not answer in time. Check its workers, and try again.")
     return Unavailable("Kafka Connect gave no answer that can be used. Check its workers, and try again.")

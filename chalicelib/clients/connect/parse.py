@@ -1,4 +1,4 @@
-"""Connect's JSON as our own types. It is untrusted: any wrong shape is one error of ours, and no text is passed on."""
+"""Parses the JSON of Connect into our own types. It is untrusted: any wrong shape is one error, and no text is kept."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -6,22 +6,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
-from chalicelib.clients.connect.phrases import GENERAL, sentence_for
-from chalicelib.domain.classify.classifier import classify
+from chalicelib.clients.connect.phrases import REFUSED, sentence_for
 from chalicelib.domain.cluster import ConnectorPlugin
 from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.diagnosis.classifier import classify
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.names import ConnectorKind, parse_connector_name
-from chalicelib.domain.observation import ConnectorStatus, Hint, TaskStatus
+from chalicelib.domain.observation import ConnectorStatus, ReportedState, TaskStatus
 from chalicelib.errors import Unavailable
 
-UNKNOWN_STATE = "UNKNOWN"
 MAX_CONNECTORS = 50_000
 MAX_TASKS = 1000
 MAX_PLUGINS = 1000
 MAX_FIELDS = 100
 MAX_MESSAGES = 10
 MAX_TOPICS = 10_000
-STATES = frozenset({"UNASSIGNED", "RUNNING", "PAUSED", "FAILED", "RESTARTING", "STOPPED"})
+_STATES: Mapping[object, ReportedState] = {state.value: state for state in ReportedState}
 _WORKER = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}\Z")
 _WORD = re.compile(r"[A-Za-z0-9._+-]{1,128}\Z")
 _CLASS = re.compile(r"[A-Za-z0-9._$]{1,256}\Z")
@@ -38,7 +38,7 @@ class ConnectRoot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldError:
-    """One config field that Connect refuses, with our sentences about it."""
+    """A config field that Connect refuses, with our own sentences."""
 
     field: str
     messages: tuple[str, ...]
@@ -55,13 +55,13 @@ def read_root(body: object) -> ConnectRoot:
 
 def read_plugins(body: object) -> tuple[ConnectorPlugin, ...]:
     """`GET /connector-plugins`, sorted by class and version; without entries that have no valid class."""
-    found = []
+    plugins = []
     for entry in _array(body)[:MAX_PLUGINS]:
         plugin = _object(entry)
         name, kind = plugin.get("class"), _word(plugin.get("type"))
         if isinstance(name, str) and _CLASS.match(name) and kind:
-            found.append(ConnectorPlugin(class_name=name, type=kind, version=_word(plugin.get("version"))))
-    return tuple(sorted(found, key=lambda plugin: (plugin.class_name, plugin.version or "")))
+            plugins.append(ConnectorPlugin(class_name=name, type=kind, version=_word(plugin.get("version"))))
+    return tuple(sorted(plugins, key=lambda plugin: (plugin.class_name, plugin.version or "")))
 
 
 def read_config(body: object) -> dict[str, str]:
@@ -73,7 +73,7 @@ def read_config(body: object) -> dict[str, str]:
 
 
 def read_status(name: str, body: object) -> ConnectorStatus:
-    """`GET /connectors/NAME/status`, or the `status` of an expanded list, under the name that was asked for."""
+    """`GET /connectors/NAME/status`, or the `status` in an expanded list. The name in the body is ignored."""
     answer = _object(body)
     kind = ConnectorKind.SINK if answer.get("type") == "sink" else ConnectorKind.SOURCE
     connector = _object(answer.get("connector"))
@@ -85,15 +85,14 @@ def read_status(name: str, body: object) -> ConnectorStatus:
         state=_state(connector),
         worker_id=_worker(connector),
         tasks=tuple([_task(entry, kind) for entry in tasks]),
-        hint=_hint(connector, kind),
+        diagnosis=_diagnosis(connector, kind),
     )
 
 
 def read_connectors(members: Iterable[tuple[str, object]]) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
-    """`GET /connectors?expand=status`: statuses, and with `expand=info` the config hashes of connectors of ours.
+    """`GET /connectors?expand=status`: statuses, and with `expand=info` the config hashes of Headgate's connectors.
 
-    A connector whose entry cannot be read has the state UNKNOWN and no hash: it must neither hide the others nor seem
-    to be absent.
+    A connector with an unreadable entry has the state UNKNOWN and no hash: it must not hide the others or seem absent.
     """
     statuses: dict[str, ConnectorStatus] = {}
     hashes: dict[str, str] = {}
@@ -121,7 +120,7 @@ def read_topics(name: str, body: object) -> frozenset[str]:
 def read_offset(body: object) -> Mapping[str, int | str | bool] | None:
     """`GET /connectors/NAME/offsets` of a source connector: its numbers, flags and single words.
 
-    None when nothing is stored, or something for several partitions: Debezium's connectors of one database have one.
+    None when no offset is stored, or those of several partitions: a Debezium connector of one database has one.
     """
     stored = _array(_object(body).get("offsets"))
     if len(stored) != 1 or _object(stored[0]).get("offset") is None:
@@ -143,40 +142,40 @@ def read_field_errors(body: object) -> tuple[FieldError, ...]:
         errors.append(FieldError(field=field, messages=_sentences(field, _array(value.get("errors")))))
     count = answer.get("error_count")
     if not errors and isinstance(count, int) and count > 0:
-        errors.append(FieldError(field="config", messages=(GENERAL,)))
+        errors.append(FieldError(field="config", messages=(REFUSED,)))
     return tuple(errors[:MAX_FIELDS])
 
 
 def read_refusal(message: str, keys: Collection[str]) -> tuple[FieldError, ...]:
-    """The message of a 400 on create or update, one error a line. Only fields among the `keys` sent are named."""
+    """The message of a 400 on create or update, one error a line. Only fields of the sent config (`keys`) are named."""
     lines = message.splitlines()[:MAX_FIELDS]
     by_field: dict[str, list[str]] = {}
     for line in lines:
-        field, sentence = sentence_for(_key_named(line, keys), line)
-        if field != "config" or sentence != GENERAL:
-            by_field.setdefault(field, []).append(sentence)
-    found = tuple(
+        field, sentence = sentence_for(_key_in(line, keys), line)
+        if field != "config" or sentence:
+            by_field.setdefault(field, []).append(sentence or REFUSED)
+    errors = tuple(
         FieldError(field=field, messages=tuple(dict.fromkeys(sentences))[:MAX_MESSAGES])
         for field, sentences in by_field.items()
     )
-    return found or (FieldError(field="config", messages=(GENERAL,)),)
+    return errors or (FieldError(field="config", messages=(REFUSED,)),)
 
 
-def _key_named(line: str, keys: Collection[str]) -> str:
-    named = (key for key in keys if f"'{key}'" in line or f'"{key}"' in line or f"configuration {key}:" in line)
-    return next(named, "config")
+def _key_in(line: str, keys: Collection[str]) -> str:
+    matches = (key for key in keys if f"'{key}'" in line or f'"{key}"' in line or f"configuration {key}:" in line)
+    return next(matches, "config")
 
 
 def _sentences(field: str, texts: list[object]) -> tuple[str, ...]:
-    sentences = (sentence_for(field, text)[1] if isinstance(text, str) else GENERAL for text in texts[:MAX_MESSAGES])
-    return tuple(dict.fromkeys(sentences))
+    sentences = (sentence_for(field, text)[1] if isinstance(text, str) else None for text in texts[:MAX_MESSAGES])
+    return tuple(dict.fromkeys(sentence or REFUSED for sentence in sentences))
 
 
 def _listed_status(name: str, entry: object) -> ConnectorStatus:
     try:
         return read_status(name, _object(entry).get("status"))
     except Unavailable:
-        return ConnectorStatus(name=name, state=UNKNOWN_STATE, worker_id=None, tasks=())
+        return ConnectorStatus(name=name, state=ReportedState.UNKNOWN, worker_id=None, tasks=())
 
 
 def _task(entry: object, kind: ConnectorKind) -> TaskStatus:
@@ -184,21 +183,21 @@ def _task(entry: object, kind: ConnectorKind) -> TaskStatus:
     number = task.get("id")
     if type(number) is not int or not 0 <= number < 100_000:
         raise _unexpected()
-    hint = _hint(task, kind)
-    if hint is None:
+    diagnosis = _diagnosis(task, kind)
+    if diagnosis is None:
         return _plain_task(number, _state(task), _worker(task))
-    return TaskStatus(id=number, state=_state(task), worker_id=_worker(task), hint=hint)
+    return TaskStatus(id=number, state=_state(task), worker_id=_worker(task), diagnosis=diagnosis)
 
 
 @lru_cache(maxsize=4096)
-def _plain_task(number: int, state: str, worker_id: str | None) -> TaskStatus:
-    # Thousands of connectors have one task each, on one of a few workers: equal objects are made once.
+def _plain_task(number: int, state: ReportedState, worker_id: str | None) -> TaskStatus:
+    # Thousands of connectors have one task each, on one of a few workers: equal tasks are one object.
     return TaskStatus(id=number, state=state, worker_id=worker_id)
 
 
-def _state(part: Mapping[str, object]) -> str:
+def _state(part: Mapping[str, object]) -> ReportedState:
     state = part.get("state")
-    return state if isinstance(state, str) and state in STATES else UNKNOWN_STATE
+    return _STATES.get(state, ReportedState.UNKNOWN) if isinstance(state, str) else ReportedState.UNKNOWN
 
 
 def _worker(part: Mapping[str, object]) -> str | None:
@@ -208,11 +207,11 @@ def _worker(part: Mapping[str, object]) -> str | None:
 
 @lru_cache(maxsize=256)
 def _is_worker(text: str) -> bool:
-    # A cluster has few workers, and each of thousands of connectors and tasks names one of them.
+    # Thousands of connectors and tasks have the names of a few workers.
     return bool(_WORKER.match(text))
 
 
-def _hint(part: Mapping[str, object], kind: ConnectorKind) -> Hint | None:
+def _diagnosis(part: Mapping[str, object], kind: ConnectorKind) -> Diagnosis | None:
     trace = part.get("trace")
     return classify(trace, kind) if isinstance(trace, str) and trace else None
 

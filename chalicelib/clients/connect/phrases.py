@@ -1,14 +1,16 @@
 """Our sentences for the texts with which Connect and Debezium refuse a config value.
 
-Their texts quote values, so none of them is passed on. Sources: Kafka's ConfigDef and Connect 4.3, Debezium 3.6
-(`Field`, the configurations of the PostgreSQL and JDBC connectors). The classifier reads texts about a database, which
-Debezium attaches to `database.hostname`.
+These texts quote values, so they are not passed on. Sources: Kafka's ConfigDef and Connect 4.3, Debezium 3.6 (`Field`,
+the configurations of the PostgreSQL and JDBC connectors). Texts about a database, which Debezium reports for
+`database.hostname`, are left to the classifier.
 """
 
-from chalicelib.domain.classify.classifier import classify, is_general
+from chalicelib.domain.diagnosis.classifier import classify
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.names import ConnectorKind
 
-GENERAL = "The connector refuses this value."
+REFUSED = "The connector refuses this value."
 MAX_TEXT = 8 * 1024
 
 PHRASES: tuple[tuple[tuple[str, ...], str | None, str], ...] = (
@@ -79,14 +81,14 @@ PHRASES: tuple[tuple[tuple[str, ...], str | None, str], ...] = (
 _DATABASE_FIELD = {ConnectorKind.SOURCE: "database.hostname", ConnectorKind.SINK: "connection.url"}
 
 
-def sentence_for(field: str, text: str) -> tuple[str, str]:
-    """The field and our sentence for a text that was reported for `field` (`config` when it was for none)."""
+def sentence_for(field: str, text: str) -> tuple[str, str | None]:
+    """The field and our sentence for a text about `field` (`config`: about no field); None for an unknown text."""
     lower = text[:MAX_TEXT].casefold()
     for phrases, usual_field, sentence in PHRASES:
         if any(phrase in lower for phrase in phrases):
             return (usual_field if usual_field and field == "config" else field), sentence
     kind = ConnectorKind.SINK if field.startswith("connection.") else ConnectorKind.SOURCE
-    hint = classify(text[:MAX_TEXT], kind)
-    if is_general(hint):
-        return field, GENERAL
-    return (_DATABASE_FIELD[kind] if field == "config" else field), hint.message
+    diagnosis = classify(text[:MAX_TEXT], kind)
+    if diagnosis is Diagnosis.GENERAL:
+        return field, None
+    return (_DATABASE_FIELD[kind] if field == "config" else field), hint_of(diagnosis, kind).message

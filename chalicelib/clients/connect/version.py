@@ -1,11 +1,11 @@
-"""What a Connect worker can do, by its version."""
+"""The features of a Connect worker, by its version."""
 
 import re
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
 _CONFLUENT = re.compile(r"-(ccs|ce)\b")
-# Confluent Platform 7.x is Kafka 3.x and 8.x is 4.x, minor for minor; its workers report the platform's version.
-_CONFLUENT_AHEAD = 4
+# Confluent Platform 7.x is Kafka 3.x and 8.x is 4.x, with equal minor versions; workers report the platform's version.
+_CONFLUENT_OFFSET = 4
 
 
 def kafka_version(version: str) -> tuple[int, int] | None:
@@ -14,12 +14,12 @@ def kafka_version(version: str) -> tuple[int, int] | None:
     if match is None:
         return None
     major, minor = int(match[1]), int(match[2])
-    if _CONFLUENT.search(version) and major > _CONFLUENT_AHEAD:
-        major -= _CONFLUENT_AHEAD
+    if _CONFLUENT.search(version) and major > _CONFLUENT_OFFSET:
+        major -= _CONFLUENT_OFFSET
     return major, minor
 
 
-def creates_stopped(version: str) -> bool:
-    """Whether `initial_state` is understood on create (KIP-980, Kafka 3.7)."""
+def supports_initial_state(version: str) -> bool:
+    """Whether a connector can be created in a state such as STOPPED (KIP-980, Kafka 3.7)."""
     kafka = kafka_version(version)
     return kafka is not None and kafka >= (3, 7)

@@ -1,18 +1,18 @@
-"""What the client of a relational database does, whatever the kind. Every call is bounded, and all but `drop_slot` are
-read-only.
+"""The contract of the clients of relational databases. Every call is bounded, and all but `release` are read-only.
 
-A new kind of database is one more implementation of `Database` in a package beside `postgresql`, with its errors as
-`DatabaseFailure`; the wiring registers it under its `DatabaseProvider`. An object store is no `Database`: its client
-gets a contract of its own, is made for an `OpenedEndpoint` in the same way, and its `test` gives a `TestResult` too.
+A new kind of database is an implementation of `Database` in a package beside `postgresql`, with its errors as
+`DatabaseFailure`; the wiring registers it under its `DatabaseProvider`. The client of a target that is no database is a
+`TargetClient` only.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Protocol
 
-from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.clients.targets import TargetClient
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
@@ -22,48 +22,38 @@ DISCOVERY_BOUND = 500
 
 @dataclass(frozen=True, slots=True)
 class TableListing:
-    """Tables in the order of schema and name; `truncated` when there are more than a bound allows."""
+    """Tables, ordered by schema and name. `truncated`: there are more than the bound."""
 
     tables: tuple[Any, ...]
     truncated: bool
 
 
-class SlotState(StrEnum):
-    """What a client found when it was to drop a replication slot."""
-
-    GONE = "gone"
-    IN_USE = "in use"
-    NOT_OURS = "not ours"
-
-
-class Database(Protocol):
-    """A client of one database. Each call opens a connection of its own, to addresses that were checked.
+class Database(TargetClient, Protocol):
+    """A client of one database, as source and as destination. Each call opens a new connection, to checked addresses.
 
     All but `test` raise DatabaseFailure when the server cannot be read. Only the provider of the same kind knows the
-    types of facts and of listed tables (see `domain/providers/contract.py`); all others pass them on.
+    types of facts and of listed tables (see `domain/providers/contract.py`); other code passes them on.
     """
 
-    def test(self, deadline: Deadline) -> TestResult:
-        """Tries the connection step by step. What fails is in the result; nothing is raised."""
-
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> Any:
-        """Reads what readiness is judged by, for these tables; None: for those that a discovery finds."""
+        """Reads the facts for readiness, of these tables; None: of those that a discovery lists."""
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Reads the tables that can be captured, ordered by schema and name, at most `bound`."""
 
     def capture_facts(self, plans: Sequence[Any], deadline: Deadline) -> Any:
-        """Reads whether these deployed captures still work. `plans` are the capture provider's own."""
+        """Reads the facts about deployed captures. `plans` are those of the capture provider."""
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> Any:
-        """Reads what a delivery into these tables would find."""
+        """Reads the facts about target tables that a delivery depends on."""
 
-    def drop_slot(self, name: str, deadline: Deadline) -> SlotState:
-        """Drops a replication slot of this database as soon as nothing reads from it; waits for that until the
-        deadline. `GONE` also when there was none. The one call that changes a database: only the deletion of the
-        pipeline that owns the slot makes it, and a slot that nobody drops fills the disk of the server.
+    def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
+        """Releases a resource of the source when it is no longer used, and waits for that until the deadline.
+
+        `RELEASED` also when it did not exist. Only this call changes a database, and only the deletion of a pipeline
+        calls it.
         """
 
 
-MakeDatabase = Callable[[OpenedEndpoint[DatabaseAddress]], Database]
-"""Makes the client of one database. Its secrets are `password`, and perhaps `ca_certificate` (PEM text)."""
+DatabaseFactory = Callable[[OpenedEndpoint[DatabaseAddress]], Database]
+"""Makes the client of one database. The secrets are `password` and, optionally, `ca_certificate` (PEM text)."""

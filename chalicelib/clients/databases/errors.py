@@ -1,4 +1,4 @@
-"""What can go wrong with a database of any kind: stable codes of ours, each with a sentence for people."""
+"""Failures of databases of any kind: stable codes, each with a sentence for people."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,7 +6,7 @@ from enum import StrEnum
 from chalicelib.errors import Unavailable
 
 
-class Step(StrEnum):
+class ConnectionStep(StrEnum):
     """The steps of a connection test, in their order."""
 
     CONNECT = "connect"
@@ -68,43 +68,27 @@ _MESSAGES: Mapping[FailureCode, str] = {
     FailureCode.RESULT_TOO_LARGE: "The server answered with more than is ever read at once.",
     FailureCode.READ_FAILED: "The server could not be read.",
 }
-_STEPS: Mapping[FailureCode, Step] = {
-    FailureCode.CONNECTION_REJECTED: Step.AUTHENTICATE,
-    FailureCode.AUTHENTICATION_FAILED: Step.AUTHENTICATE,
-    FailureCode.AUTHENTICATION_NOT_SAFE: Step.AUTHENTICATE,
-    FailureCode.ACCESS_NOT_ALLOWED: Step.AUTHENTICATE,
-    FailureCode.DATABASE_NOT_FOUND: Step.DATABASE,
-    FailureCode.PERMISSION_DENIED: Step.DATABASE,
-    FailureCode.TOO_MANY_CONNECTIONS: Step.DATABASE,
-    FailureCode.RESULT_TOO_LARGE: Step.READ,
-    FailureCode.READ_FAILED: Step.READ,
+_STEPS: Mapping[FailureCode, ConnectionStep] = {
+    FailureCode.CONNECTION_REJECTED: ConnectionStep.AUTHENTICATE,
+    FailureCode.AUTHENTICATION_FAILED: ConnectionStep.AUTHENTICATE,
+    FailureCode.AUTHENTICATION_NOT_SAFE: ConnectionStep.AUTHENTICATE,
+    FailureCode.ACCESS_NOT_ALLOWED: ConnectionStep.AUTHENTICATE,
+    FailureCode.DATABASE_NOT_FOUND: ConnectionStep.DATABASE,
+    FailureCode.PERMISSION_DENIED: ConnectionStep.DATABASE,
+    FailureCode.TOO_MANY_CONNECTIONS: ConnectionStep.DATABASE,
+    FailureCode.RESULT_TOO_LARGE: ConnectionStep.READ,
+    FailureCode.READ_FAILED: ConnectionStep.READ,
 }
-"""The usual step of each code; `Step.CONNECT` for all others."""
-_FINAL = frozenset(
-    {
-        FailureCode.URL_NOT_ALLOWED,
-        FailureCode.TLS_FAILED,
-        FailureCode.NOT_A_DATABASE,
-        FailureCode.AUTHENTICATION_FAILED,
-        FailureCode.AUTHENTICATION_NOT_SAFE,
-        FailureCode.ACCESS_NOT_ALLOWED,
-        FailureCode.DATABASE_NOT_FOUND,
-        FailureCode.PERMISSION_DENIED,
-        FailureCode.REPLICATION_NOT_SUPPORTED,
-        FailureCode.RESULT_TOO_LARGE,
-    }
-)
-"""Codes for which trying again does not help."""
+"""The usual step of each code; `CONNECT` for all others."""
 
 
 class DatabaseFailure(Unavailable):
-    """A database could not be read. `step` is where it happened.
+    """A database could not be read. `step` is the failed step, by default the usual one of the code.
 
-    `message` replaces the code's sentence where one kind of database can say more.
+    `message` replaces the sentence of the code where one kind of database has a better one.
     """
 
-    def __init__(self, code: FailureCode, step: Step | None = None, message: str | None = None) -> None:
+    def __init__(self, code: FailureCode, step: ConnectionStep | None = None, message: str | None = None) -> None:
         super().__init__(message or _MESSAGES[code], code=code)
         self.failure_code = code
-        self.step = step or _STEPS.get(code, Step.CONNECT)
-        self.retryable = code not in _FINAL
+        self.step = step or _STEPS.get(code, ConnectionStep.CONNECT)

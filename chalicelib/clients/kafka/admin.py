@@ -1,4 +1,4 @@
-"""kafka-python's admin client, with a total time limit and with connections to checked addresses only.
+"""The admin client of kafka-python, with a total time limit and with connections to checked addresses only.
 
 It imports kafka-python: import it lazily.
 """
@@ -16,7 +16,7 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.sasl.oauth import AbstractTokenProvider
 from kafka.net.selector import NetworkSelector
 
-from chalicelib.clients.addresses import HostCheck
+from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.clients.kafka.guarded_socket import GuardedUrl
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
@@ -26,21 +26,21 @@ _JOIN_MILLISECONDS = 200
 
 R = TypeVar("R")
 
-# What a server says goes into kafka-python's messages, and none of that may reach our log.
+# kafka-python logs texts of servers, which must not reach our log.
 logging.getLogger("kafka").propagate = False
 logging.getLogger("kafka").addHandler(logging.NullHandler())
 
 
 class SignInRefused(KafkaError):  # type: ignore[misc]  # kafka-python has no types
-    """The brokers do not accept who we are."""
+    """The brokers refuse the credentials."""
 
 
 class NotTrusted(KafkaError):  # type: ignore[misc]
-    """No TLS connection could be made: one side does not trust the other's certificate, or there is no TLS."""
+    """No TLS connection: one side does not trust the certificate of the other, or the broker has no TLS."""
 
 
 class StaticToken(AbstractTokenProvider):  # type: ignore[misc]  # kafka-python has no types
-    """One token, fetched before the brokers are contacted."""
+    """A token that was fetched before the connection."""
 
     def __init__(self, token: Secret) -> None:
         super().__init__()
@@ -51,18 +51,18 @@ class StaticToken(AbstractTokenProvider):  # type: ignore[misc]  # kafka-python 
 
 
 class Admin:
-    """One connected admin client. Close it. All of its calls end at the deadline that it was made with."""
+    """A connected admin client, to be closed. All of its calls end at the deadline."""
 
     def __init__(self, settings: Mapping[str, Any], check_host: HostCheck, deadline: Deadline) -> None:
         """Connect. Raises KafkaError, SignInRefused."""
         milliseconds = max(1, int(deadline.remaining() * 1000))
         self._net = NetworkSelector(client_id="headgate")
-        # kafka-python limits single requests; at the deadline this ends whatever is still waited for.
+        # kafka-python limits single requests only. At the deadline this timer ends all that still wait.
         self._end = threading.Timer(deadline.remaining(), self._stop)
         self._end.daemon = True
         self._end.start()
         self._guard = GuardedUrl.of(check_host)
-        self._made: list[KafkaNetClient] = []
+        self._clients: list[KafkaNetClient] = []
         try:
             self.client = KafkaAdminClient(
                 **settings,
@@ -71,34 +71,34 @@ class Admin:
                 bootstrap_timeout_ms=milliseconds,
                 request_timeout_ms=milliseconds,
                 receive_message_max_bytes=MAX_ANSWER_BYTES,
-                kafka_client=self._make,
+                kafka_client=self._new_client,
             )
         except KafkaError as error:
             self.close()
             raise _reason(error) from None
 
-    def run(self, question: Callable[..., Awaitable[R]], *arguments: Any) -> R:
-        """What `question` finds out with the connections of this client. Raises KafkaError."""
-        manager = self._made[0]._manager  # noqa: SLF001 - kafka-python's own calls fail for the first thing unreadable
-        found: R = manager.run(question, manager, *arguments)
-        return found
+    def run(self, read: Callable[..., Awaitable[R]], *arguments: Any) -> R:
+        """The result of `read`, which gets the connections of this client. Raises KafkaError."""
+        manager = self._clients[0]._manager  # noqa: SLF001 - the public calls fail when one topic is unreadable
+        result: R = manager.run(read, manager, *arguments)
+        return result
 
     def close(self) -> None:
-        """End all connections, and the thread that serves them."""
+        """Close all connections, and end their thread."""
         self._end.cancel()
         self._stop()
-        for client in self._made:
+        for client in self._clients:
             client.close()
         self._net.close()
         self._guard.close_sockets()
 
-    def _make(self, **settings: Any) -> KafkaNetClient:
-        """The client that the admin client uses, connected. The admin client itself would try again and again until its
-        time is over, also after a wrong password, and would not say why.
+    def _new_client(self, **settings: Any) -> KafkaNetClient:
+        """A connected client for the admin client, which itself would try to connect until its time is over, also after
+        a wrong password, and would not give the reason.
         """
         client = KafkaNetClient(net=self._net, **settings)
-        self._made.append(client)
-        manager = client._manager  # noqa: SLF001 - nothing else tells why a connection failed
+        self._clients.append(client)
+        manager = client._manager  # noqa: SLF001 - only it has the reason of a failed connection
         manager.run(_connect, manager, settings["bootstrap_timeout_ms"])
         return client
 
@@ -107,7 +107,7 @@ class Admin:
 
 
 async def _connect(manager: KafkaConnectionManager, milliseconds: int) -> None:
-    """Connect to the first bootstrap server that lets us in; raise why the last one does not."""
+    """Connect to the first bootstrap server that accepts us. Raises the error of the last one."""
     last: Exception = KafkaTimeoutError()
     for server in manager.cluster.bootstrap_brokers():
         connection = manager.get_connection(
@@ -115,8 +115,8 @@ async def _connect(manager: KafkaConnectionManager, milliseconds: int) -> None:
         )
         try:
             await connection
-        except Exception as error:  # noqa: BLE001 - whatever it is, the next server may do better
-            # A broker that does not let us in says so and ends the connection; often only the end is noticed.
+        except Exception as error:  # noqa: BLE001 - after any error the next server may accept us
+            # A broker answers wrong credentials and closes the connection; kafka-python often sees the closing only.
             answered = connection.broker_version_data is not None
             last = SignInRefused() if manager.config["sasl_mechanism"] and answered else error
         else:

@@ -5,13 +5,15 @@ import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from chalicelib.clients.addresses import HostCheck
-from chalicelib.clients.oauth import fetch_token
-from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, TopicFacts
+from chalicelib.clients.http.addresses import HostCheck
+from chalicelib.clients.http.oauth import fetch_token
+from chalicelib.domain.addresses import KafkaAddress, SaslMechanism
+from chalicelib.domain.cluster import TopicFacts
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.offsets import Offsets
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.hosts import UrlRefused, in_url, parse_server
 from chalicelib.kit.masking import Secret
 
 if TYPE_CHECKING:
@@ -48,36 +50,36 @@ class Kafka:
 
     def cluster_id(self, deadline: Deadline) -> str:
         """The id of the Kafka cluster, which Connect workers report as well."""
-        found = self._ask(deadline, lambda admin: admin.client.describe_cluster()["cluster_id"])
-        if not isinstance(found, str) or not found:
+        cluster_id = self._run(deadline, lambda admin: admin.client.describe_cluster()["cluster_id"])
+        if not isinstance(cluster_id, str) or not cluster_id:
             raise _unavailable("The brokers do not report their cluster id.")
-        return found
+        return cluster_id
 
     def topics(self, deadline: Deadline) -> frozenset[str]:
         """The names of all topics that this user may see.
 
         Raises:
-            Unavailable: also when there are more than `MAX_TOPICS`: half a list would make topics seem absent.
+            Unavailable: also when there are more than `MAX_TOPICS`, because in a part of the list topics seem absent.
         """
-        return self._ask(deadline, lambda admin: frozenset(_bounded(admin.client.list_topics())))
+        return self._run(deadline, lambda admin: frozenset(_bounded(admin.client.list_topics())))
 
     def topic_facts(self, topics: Collection[str], deadline: Deadline) -> TopicFacts:
-        """All topics that this user may see, and which of `topics` have lost their first records; no compacted ones."""
-        return self._ask(deadline, lambda admin: _topic_facts(admin, topics))
+        """All topics that this user may see, and which of `topics` lack their first records, without compacted ones."""
+        return self._run(deadline, lambda admin: _topic_facts(admin, topics))
 
     def offsets(self, topics: Collection[str], groups: Mapping[str, Collection[str]], deadline: Deadline) -> Offsets:
-        """The end offsets of `topics`, and of consumer groups (with the topics of each) what they have committed.
+        """The end offsets of `topics`, and the committed offsets of consumer groups, given with the topics of each.
 
-        What cannot be read is null. A topic that does not exist is not created.
+        An unreadable topic or group is None. A missing topic is not created.
         """
         from chalicelib.clients.kafka.offsets import read_offsets
 
-        return self._ask(deadline, lambda admin: read_offsets(admin, topics, groups))
+        return self._run(deadline, lambda admin: read_offsets(admin, topics, groups))
 
     def close(self) -> None:
-        """Nothing stays open: each call has a connection of its own."""
+        """Does nothing, because each call has its own connection."""
 
-    def _ask(self, deadline: Deadline, question: "Callable[[Admin], R]") -> R:
+    def _run(self, deadline: Deadline, read: "Callable[[Admin], R]") -> R:
         limit = Deadline.after(deadline.remaining(ANSWER_SECONDS))
         if limit.passed:
             raise _unavailable(_NO_TIME)
@@ -89,7 +91,7 @@ class Kafka:
         try:
             admin = Admin(settings, check_host, limit)
             try:
-                return question(admin)
+                return read(admin)
             finally:
                 admin.close()
         except SignInRefused:
@@ -102,23 +104,23 @@ class Kafka:
             raise _unavailable(_UNREADABLE) from None
 
     def _checked_hosts(self) -> HostCheck:
-        """The address check, with the bootstrap servers checked already: none of them is resolved a second time."""
-        known, unresolved = {}, None
+        """The address check, with the addresses of the bootstrap servers: they are resolved only once."""
+        checked, unresolved = {}, None
         for host, _ in bootstrap_servers(self._endpoint.address.bootstrap_servers):
             try:
-                known[host] = tuple(self._check_host(host))
+                checked[host] = tuple(self._check_host(host))
             except Unavailable as failure:
                 unresolved = failure
-        if unresolved and not known:
+        if unresolved and not checked:
             raise _unavailable(unresolved.message)
-        return lambda host: known.get(host) or self._check_host(host)
+        return lambda host: checked.get(host) or self._check_host(host)
 
     def _settings(self, deadline: Deadline) -> Mapping[str, Any]:
         """Settings of kafka-python. Raises Unavailable, Invalid."""
         address = self._endpoint.address
         servers = bootstrap_servers(address.bootstrap_servers)
         settings: dict[str, Any] = {
-            "bootstrap_servers": [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in servers],
+            "bootstrap_servers": [f"{in_url(host)}:{port}" for host, port in servers],
             "security_protocol": str(address.security_protocol),
             "ssl_context": self._tls_context(),
         }
@@ -134,7 +136,7 @@ class Kafka:
         password = self._endpoint.password
         name = address.username or ""
         if address.sasl_mechanism is not SaslMechanism.PLAIN:
-            # RFC 5802, 5.1; kafka-python sends names as they are.
+            # RFC 5802, 5.1; kafka-python does not escape names.
             name = name.replace("=", "=3D").replace(",", "=2C")
         return {
             "sasl_plain_username": name,
@@ -167,7 +169,7 @@ class Kafka:
             context = ssl.create_default_context(cadata=authority.reveal()) if authority else self._tls()
             context.sslsocket_class = _ClosedWhenDropped
             if certificate and key:
-                # Python takes a key from a file only; the file can be read by this user alone, and is deleted at once.
+                # Python reads a key from a file only. The file is readable for this user only, and deleted at once.
                 with tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="utf-8") as file:
                     file.write(f"{certificate.reveal()}\n{key.reveal()}\n")
                     file.flush()
@@ -178,7 +180,7 @@ class Kafka:
 
 
 class _ClosedWhenDropped(ssl.SSLSocket):
-    """kafka-python drops the socket of a failed TLS handshake without closing it."""
+    """kafka-python does not close the socket of a failed TLS handshake."""
 
     def __del__(self) -> None:
         self.close()
@@ -190,20 +192,14 @@ def bootstrap_servers(text: str) -> tuple[tuple[str, int], ...]:
     Raises:
         Invalid: `URL_NOT_ALLOWED`, the text has another form.
     """
+    message = "Bootstrap servers are host:port, up to 20 of them, separated by commas."
     entries = text.split(",")
     if len(entries) > MAX_SERVERS:
-        raise _not_allowed()
-    return tuple(_server(entry.strip()) for entry in entries)
-
-
-def _server(entry: str) -> tuple[str, int]:
-    host, colon, port = entry.rpartition(":")
-    bracketed = host.startswith("[") and host.endswith("]")
-    if not colon or not host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
-        raise _not_allowed()
-    if "/" in host or (":" in host and not bracketed):
-        raise _not_allowed()
-    return (host[1:-1] if bracketed else host), int(port)
+        raise Invalid(message, code="URL_NOT_ALLOWED")
+    try:
+        return tuple(parse_server(entry.strip()) for entry in entries)
+    except UrlRefused:
+        raise Invalid(message, code="URL_NOT_ALLOWED") from None
 
 
 def _bounded(topics: C) -> C:
@@ -212,17 +208,17 @@ def _bounded(topics: C) -> C:
     return topics
 
 
-def _topic_facts(admin: "Admin", asked: Collection[str]) -> TopicFacts:
-    """Topics are not asked for by name: brokers may create one that is asked for, and does not exist."""
+def _topic_facts(admin: "Admin", topics: Collection[str]) -> TopicFacts:
+    """The request does not name topics: a broker may create a missing topic that is named."""
     from kafka.errors import KafkaError
 
     described = {topic["name"]: topic["partitions"] for topic in admin.client.describe_topics()}
     counts = {name: len(partitions) for name, partitions in described.items()}
-    known = [topic for topic in asked if topic in described]
+    existing = [topic for topic in topics if topic in described]
     try:
-        truncated = _truncated(admin, {topic: described[topic] for topic in known})
+        truncated = _truncated(admin, {topic: described[topic] for topic in existing})
     except KafkaError:
-        return TopicFacts(partitions=_bounded(counts), unread=frozenset(known))
+        return TopicFacts(partitions=_bounded(counts), unread=frozenset(existing))
     return TopicFacts(partitions=_bounded(counts), truncated=truncated)
 
 
@@ -237,21 +233,14 @@ def _truncated(admin: "Admin", described: Mapping[str, Sequence[Mapping[str, Any
         for partition in listed
     ]
     first = admin.client.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST)) if partitions else {}
-    found = sorted({partition.topic for partition, begins in first.items() if begins.offset > 0})
-    if not found:
+    topics = sorted({partition.topic for partition, earliest in first.items() if earliest.offset > 0})
+    if not topics:
         return frozenset()
-    resources = [ConfigResource(ConfigResourceType.TOPIC, topic, [_CLEANUP_POLICY]) for topic in found]
+    resources = [ConfigResource(ConfigResourceType.TOPIC, topic, [_CLEANUP_POLICY]) for topic in topics]
     configs = admin.client.describe_configs(resources, config_filter="all").get("topic", {})
-    return frozenset(topic for topic in found if _policy(configs.get(topic, {})) != _COMPACTED)
-
-
-def _policy(config: Mapping[str, Mapping[str, Any]]) -> object:
-    return config.get(_CLEANUP_POLICY, {}).get("value")
+    policies = {topic: configs.get(topic, {}).get(_CLEANUP_POLICY, {}).get("value") for topic in topics}
+    return frozenset(topic for topic, policy in policies.items() if policy != _COMPACTED)
 
 
 def _unavailable(message: str) -> Unavailable:
     return Unavailable(message, code="STREAM_UNAVAILABLE")
-
-
-def _not_allowed() -> Invalid:
-    return Invalid("Bootstrap servers are host:port, up to 20 of them, separated by commas.", code="URL_NOT_ALLOWED")

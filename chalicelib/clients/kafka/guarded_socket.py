@@ -1,8 +1,8 @@
 """Connections of kafka-python to checked addresses only. It imports kafka-python: import it lazily.
 
-A broker's answer names other brokers, and kafka-python connects to them: to leaders and coordinators. Somebody who
-controls one broker could so make Headgate connect anywhere. Every connection that kafka-python opens begins with a
-look-up in the class that the scheme of `proxy_url` chooses; ours returns what the address check allows.
+A broker's answer names other brokers, leaders and coordinators, and kafka-python connects to them. So an attacker who
+controls one broker could make Headgate connect anywhere. Before each connection kafka-python resolves the host by the
+class for the scheme of `proxy_url`; ours returns the addresses that the check allows.
 """
 
 import socket
@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka.net.inet import KafkaNetSocket
 
-from chalicelib.clients.addresses import HostCheck
+from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.errors import Invalid, Unavailable
 
 AddressInfo = tuple[Any, ...]
@@ -18,7 +18,7 @@ AddressInfo = tuple[Any, ...]
 
 
 class GuardedUrl(str):
-    """A `proxy_url` that brings an address check along, and keeps the sockets that were opened with it."""
+    """A `proxy_url` with an address check and a list of the sockets that were opened with it."""
 
     __slots__ = ("check_host", "sockets")
     check_host: HostCheck
@@ -31,13 +31,13 @@ class GuardedUrl(str):
         return url
 
     def close_sockets(self) -> None:
-        """Close what kafka-python leaves open when it is stopped while it connects."""
-        for one in self.sockets:
-            one.close()
+        """Close the sockets that kafka-python leaves open when it is stopped while it connects."""
+        for opened in self.sockets:
+            opened.close()
 
 
 class GuardedSocket(KafkaNetSocket):  # type: ignore[misc]  # kafka-python has no types
-    """Looks names up by the address check. What it does not allow has no address."""
+    """Resolves names by the address check. A host that is not allowed has no addresses."""
 
     SCHEMES = ("guarded",)
 
@@ -53,9 +53,9 @@ class GuardedSocket(KafkaNetSocket):  # type: ignore[misc]  # kafka-python has n
         return [_info(address, port) for address in addresses]
 
     def socket(self, *arguments: Any) -> socket.socket:
-        made = socket.socket(*arguments)
-        self._guard.sockets.append(made)
-        return made
+        new_socket = socket.socket(*arguments)
+        self._guard.sockets.append(new_socket)
+        return new_socket
 
 
 def _info(address: str, port: int) -> AddressInfo:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain.access import ROLES, Role
 from chalicelib.domain.accounts.user import User, UserStatus
 
-MOST_TOKENS = 50
+MAX_TOKENS = 50
 """Of one user: they are deleted together with the user, in one transaction."""
 
 KEPT_AFTER_END = timedelta(days=30)

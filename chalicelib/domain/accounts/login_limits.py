@@ -18,7 +18,9 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from ipaddress import IPv4Address, ip_address, ip_network
+from ipaddress import IPv4Address, ip_network
+
+from chalicelib.kit.hosts import ip_address
 
 WINDOW = timedelta(minutes=5)
 KNOWN_FOR = timedelta(days=90)
@@ -76,9 +78,7 @@ def window_end(now: datetime) -> datetime:
 
 def network_of(source_address: str) -> str:
     """The network of an address: /24 of IPv4, /56 of IPv6, which is what one customer of a provider usually has."""
-    try:
-        address = ip_address(source_address.partition("%")[0])
-    except ValueError:
+    if (address := ip_address(source_address)) is None:
         return source_address
     mapped = getattr(address, "ipv4_mapped", None) or address
     return str(ip_network((mapped, 24 if isinstance(mapped, IPv4Address) else 56), strict=False))

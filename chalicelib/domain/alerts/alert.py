@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from chalicelib.domain.alerts.cooldown import NotSentReason
 from chalicelib.domain.alerts.event import AlertEvent
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.event_kind import EventKind
 
-MOST_HISTORY = 100
+MAX_HISTORY = 100
 """Entries of a history: the first ones and the newest are kept."""
 
 
@@ -50,6 +52,7 @@ class Alert:
     ids of these messages by channel, the newest last.
 
     `sequence` counts firing messages of the episode. `muted_before` are the earlier episodes that a cooldown has muted.
+    `not_sent` says why nobody is notified of this one.
     `inhibited_by` is the id of the alert that stands for this one in a storm, `inhibited_cycles` since how many cycles
     that one has been over. `unseen` counts readings in a row in which its task did not exist. `was_silenced`: there has
     been a silence, and whether somebody has yet to be notified was not decided since. `checked_at` is the newest report
@@ -80,13 +83,13 @@ class Alert:
     sent_rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sequence: int = 0
     muted_before: int = 0
+    not_sent: NotSentReason | None = None
     was_silenced: bool = False
     inhibited_by: str | None = None
     inhibited_cycles: int = 0
     unseen: int = 0
     checked_at: datetime | None = None
     history: tuple[HistoryEntry, ...] = ()
-    counted: str | None = field(default=None, compare=False)
     revision: int = 1
     created_at: datetime
 

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, Resolution
 from chalicelib.domain.alerts.channel import Channel
 from chalicelib.domain.alerts.notification import (
-    MOST_ATTEMPTS,
+    MAX_ATTEMPTS,
     RETRY_AFTER,
     EndReason,
     MessageKind,
@@ -26,7 +26,7 @@ from chalicelib.domain.alerts.notification import (
     NotificationError,
     NotificationStatus,
 )
-from chalicelib.domain.alerts.pacing import MOST_RETRY_AFTER
+from chalicelib.domain.alerts.pacing import MAX_RETRY_AFTER
 from chalicelib.domain.lease import is_free
 
 _LEFT_ALONE = NotificationError(
@@ -56,11 +56,11 @@ def put_off(
     unknown: bool = False,
 ) -> Notification:
     """The attempt has failed for a while; or, if `unknown`, the provider may have the message."""
-    if row.attempts >= MOST_ATTEMPTS:
+    if row.attempts >= MAX_ATTEMPTS:
         reason = EndReason.OUTCOME_UNKNOWN if unknown else EndReason.ATTEMPTS_EXHAUSTED
         return _ended(row, NotificationStatus.FAILED, reason, last_error=error)
     step = RETRY_AFTER[max(0, row.attempts - 1)]
-    return _waiting(row, error, now + max(step, min(retry_after or step, MOST_RETRY_AFTER)))
+    return _waiting(row, error, now + max(step, min(retry_after or step, MAX_RETRY_AFTER)))
 
 
 def limited(row: Notification, error: NotificationError, pause: timedelta, now: datetime) -> Notification:
@@ -75,7 +75,7 @@ def has_lapsed(row: Notification, now: datetime) -> bool:
 
 def lapsed(row: Notification, now: datetime) -> Notification:
     """The worker that has claimed it is dead: nobody knows whether the message was sent."""
-    if row.attempts >= MOST_ATTEMPTS:
+    if row.attempts >= MAX_ATTEMPTS:
         return _ended(row, NotificationStatus.FAILED, EndReason.OUTCOME_UNKNOWN, last_error=_LEFT_ALONE)
     return _waiting(row, _LEFT_ALONE, now)
 

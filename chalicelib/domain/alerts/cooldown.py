@@ -7,7 +7,7 @@ recovery; observations in between send nothing. Times are those of the reports, 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import Enum, auto
+from enum import Enum, StrEnum, auto
 
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.notification import MessageKind, Notification, NotificationStatus, notification_id
@@ -18,11 +18,23 @@ _NOBODY_REACHED = (NotificationStatus.FAILED, NotificationStatus.SUPPRESSED, Not
 
 
 class Occasion(Enum):
-    """Why rules are asked: an episode begins, it got worse than ever, or nobody was notified of it until now."""
+    """Why rules are evaluated: an episode begins, it got worse than ever, or nobody was notified of it until now."""
 
     OPENED = auto()
     RAISED = auto()
     LATE = auto()
+
+
+class NotSentReason(StrEnum):
+    """Why nobody is notified of an alert. Where rules have several reasons, the first of these is stated."""
+
+    SILENCED = "silenced"
+    INHIBITED = "inhibited"
+    COOLDOWN = "cooldown"
+    FIRST_OCCURRENCE_ONLY = "first_occurrence_only"
+    DISABLED = "disabled"
+    NO_CHANNEL = "no_channel"
+    NO_RULE = "no_rule"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +54,8 @@ class Audience:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What the rules are asked about: message number `sequence` of an alert, at a time.
+class NotificationRequest:
+    """What the rules decide about: message number `sequence` of an alert, at a time.
 
     Messages to the channels in `muted` are not sent, because another alert stands for this one. `void` are the rules
     whose last firing message has reached nobody.
@@ -66,51 +78,60 @@ class Asked:
 class Fanout:
     """The channels that get a message, each with the rules that want it, and what the rules remember after it.
 
-    `muted_before` are earlier episodes that a cooldown has muted.
+    `muted_before` are earlier episodes that a cooldown has muted. `not_sent` says why no channel gets one.
     """
 
     channels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ledgers: Mapping[str, RuleLedger]
     muted_before: int = 0
+    not_sent: NotSentReason | None = None
 
 
-def fan_out(event: AlertEvent, audience: Audience, ledgers: Mapping[str, RuleLedger], asked: Asked) -> Fanout:
+def fan_out(
+    event: AlertEvent, audience: Audience, ledgers: Mapping[str, RuleLedger], request: NotificationRequest
+) -> Fanout:
     """What the rules say. A rule without an enabled channel remembers nothing; one that was deleted is forgotten."""
     existing = {rule.id for rule in audience.rules}
     after = {rule_id: ledger for rule_id, ledger in ledgers.items() if rule_id in existing}
     channels: dict[str, tuple[str, ...]] = {}
-    muted_before = 0
-    for rule in audience.rules:
+    reasons, muted_before = {NotSentReason.NO_RULE}, 0
+    for rule in (rule for rule in audience.rules if rule.matches(event)):
         ledger, channel_ids = after.get(rule.id, RuleLedger()), audience.channels_of(rule)
-        if not rule.matches(event) or not channel_ids:
+        if not channel_ids:
+            reasons.add(NotSentReason.DISABLED if rule.channel_ids else NotSentReason.NO_CHANNEL)
             continue
-        if not allows(rule, ledger, asked):
-            if asked.occasion is Occasion.OPENED:
-                after[rule.id] = replace(ledger, muted=ledger.muted + 1, muted_episode=asked.episode)
+        if reason := cooldown(rule, ledger, request):
+            reasons.add(reason)
+            if request.occasion is Occasion.OPENED:
+                after[rule.id] = replace(ledger, muted=ledger.muted + 1, muted_episode=request.episode)
             continue
         for channel_id in channel_ids:
             channels[channel_id] = (*channels.get(channel_id, ()), rule.id)
-        if sent := [channel_id for channel_id in channel_ids if channel_id not in asked.muted]:
-            muted_before = max(muted_before, ledger.muted - (ledger.muted_episode == asked.episode))
-            rows = tuple(asked.row_id(channel_id) for channel_id in sent)
-            after[rule.id] = RuleLedger(anchor_at=asked.at, anchor_rows=rows)
-    return Fanout(channels=channels, ledgers=after, muted_before=muted_before)
+        if sent := [channel_id for channel_id in channel_ids if channel_id not in request.muted]:
+            muted_before = max(muted_before, ledger.muted - (ledger.muted_episode == request.episode))
+            rows = tuple(request.row_id(channel_id) for channel_id in sent)
+            after[rule.id] = RuleLedger(anchor_at=request.at, anchor_rows=rows)
+    if channels:
+        reasons = {NotSentReason.INHIBITED} if channels.keys() <= set(request.muted) else set()
+    not_sent = next((reason for reason in NotSentReason if reason in reasons), None)
+    return Fanout(channels=channels, ledgers=after, muted_before=muted_before, not_sent=not_sent)
 
 
-def allows(rule: AlertRule, ledger: RuleLedger, asked: Asked) -> bool:
-    """Whether the rule's cooldown lets a message pass. A severity that was raised passes always.
+def cooldown(rule: AlertRule, ledger: RuleLedger, request: NotificationRequest) -> NotSentReason | None:
+    """Why the rule's cooldown holds a message back; None when it passes. A severity that was raised passes always.
 
     An anchor that has reached nobody does not count; a message at the very end of the cooldown passes.
     """
-    if asked.occasion is Occasion.RAISED or ledger.anchor_at is None or rule.id in asked.void:
-        return True
+    if request.occasion is Occasion.RAISED or ledger.anchor_at is None or rule.id in request.void:
+        return None
     match rule.cooldown_policy:
         case CooldownPolicy.EVERY_OCCURRENCE:
-            return True
+            return None
         case CooldownPolicy.FIRST_OCCURRENCE_ONLY:
-            return False
+            return NotSentReason.FIRST_OCCURRENCE_ONLY
         case CooldownPolicy.AFTER_COOLDOWN:
-            return asked.at - ledger.anchor_at >= timedelta(seconds=rule.cooldown_seconds)
+            over = request.at - ledger.anchor_at >= timedelta(seconds=rule.cooldown_seconds)
+            return None if over else NotSentReason.COOLDOWN
 
 
 def reached_nobody(rows: Sequence[Notification | None]) -> bool:

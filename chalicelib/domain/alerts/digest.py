@@ -10,8 +10,8 @@ from chalicelib.kit.ids import id_from
 DIGEST_ABOVE = 10
 """When more notifications than this are due, one message is about many of them."""
 
-MOST_LINES = 50
-MOST_ROWS = 90
+MAX_LINES = 50
+MAX_ROWS = 90
 """Notifications of one message: they are settled in one transaction, which has at most 100 items."""
 
 COLLECT_FOR = timedelta(minutes=1)
@@ -99,10 +99,10 @@ class Waiting:
         of_digest = [row for row in due if row.digest_id == digest_id]
         recoveries = {row.after_id: row for row in of_digest if self._follows(row)}
         rows = 0
-        for row in [row for row in first if row.digest_id == digest_id][:MOST_LINES]:
+        for row in [row for row in first if row.digest_id == digest_id][:MAX_LINES]:
             line = Line(row, recoveries.get(row.id))
             rows += len(line.rows)
-            if rows > MOST_ROWS:
+            if rows > MAX_ROWS:
                 return
             yield line
 

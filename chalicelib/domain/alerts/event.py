@@ -1,44 +1,11 @@
-"""Alert events: what a monitor has found wrong, in one form whatever the monitor.
-
-A monitor reports everything that is wrong where it looks, again and again. So a lost report loses nothing: the next one
-says the same. What a report no longer contains has recovered.
-"""
+"""Alert events: what is wrong, in one form whatever the monitor that has found it."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, replace
 
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind, general_kind
-from chalicelib.domain.monitoring.incident import CHANGES_LOST, Condition
-
-REPORT_SECONDS = 8.0
-"""What recording one report may take: it has a time limit of its own, so that it takes no time from a monitor."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorReport:
-    """Everything that is wrong at one origin at one time. `at` is when the look began, and names the monitor's cycle.
-
-    Origins are those of incidents: `connect_cluster/<id>`, `source/<id>`, `destination/<id>`, `operations`. `complete`
-    is false when the monitor could not see everything: then what it does not name is neither wrong nor well. `tasks`
-    are the tasks that exist, by connector, where the monitor has seen them. `seen_at` says, by the keys of conditions,
-    when each was last observed where a report repeats what was found before; None: all were observed now.
-    """
-
-    origin: str
-    at: datetime
-    conditions: tuple[Condition, ...]
-    complete: bool = True
-    tasks: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    seen_at: Mapping[str, datetime] | None = None
-
-    def has_observed(self, condition_key: str, since: datetime) -> bool:
-        """Whether the condition was observed after that time, and is not only repeated."""
-        if self.seen_at is None:
-            return True
-        seen = self.seen_at.get(condition_key)
-        return seen is not None and seen > since
+from chalicelib.domain.alerts.kinds import SEVERITIES, AlertSeverity, general_kind
+from chalicelib.domain.event_kind import EventKind
+from chalicelib.domain.monitoring.condition import Condition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +41,6 @@ class AlertEvent:
     condition_key: str
 
     @property
-    def is_lasting(self) -> bool:
-        """Whether it is about rows that a connector has lost: they stay missing when the connector goes on."""
-        return self.connector_name is not None and self.condition_key.endswith(f"/{CHANGES_LOST}")
-
-    @property
     def kinds(self) -> frozenset[EventKind]:
         """The kinds by which rules select it: a task that failed for a known cause is a failed task as well."""
         return frozenset({self.kind, general_kind(self.kind, self.connector_name, self.task_id)})
@@ -100,6 +62,11 @@ class AlertEvent:
         connector = f"{self.connect_cluster_id}/{self.connector_name}" if self.connector_name else None
         task = None if self.task_id is None else str(self.task_id)
         emitter = f"{self.emitter.type}:{self.emitter.id}"
-        slots = (("k", self.kind.value), ("e", emitter), ("p", pipeline_id), ("c", connector), ("t", task))
-        text = "".join(f"{tag}{'-' if slot is None else f'{len(slot)}:{slot}'}" for tag, slot in slots)
+        fields = (("k", self.kind.value), ("e", emitter), ("p", pipeline_id), ("c", connector), ("t", task))
+        text = "".join(f"{tag}{'-' if value is None else f'{len(value)}:{value}'}" for tag, value in fields)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def repeated(self, condition: Condition) -> "AlertEvent":
+        """The event of an active alert as its condition is now. Its names stay: nothing has to be read for them."""
+        severity = SEVERITIES[condition.severity]
+        return replace(self, severity=severity, error=condition.message, hint=condition.hint)

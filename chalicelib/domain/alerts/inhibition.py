@@ -1,6 +1,6 @@
 """In a storm one message speaks for many: an alert that is the cause of others mutes their messages, not the alerts.
 
-Only when more than `MOST_CHILDREN` alerts of one report have the same cause; below that each has a message of its own.
+Only when more than `MAX_CHILDREN` alerts of one report have the same cause; below that each has a message of its own.
 """
 
 from collections import Counter, defaultdict
@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chalicelib.domain.alerts.event import AlertEvent
-from chalicelib.domain.alerts.kinds import EventKind
-from chalicelib.domain.monitoring.incident import CHANGES_LOST
+from chalicelib.domain.event_kind import EventKind
+from chalicelib.domain.monitoring.condition import ConditionCode
 
-MOST_CHILDREN = 10
+MAX_CHILDREN = 10
 CYCLES_AFTER_CAUSE = 2
 """Reports that still name a muted alert after its cause is over: then it has a message of its own."""
 
@@ -63,7 +63,7 @@ def _failed_pipeline(key: Callable[[AlertEvent], _Key]) -> Callable[[AlertEvent]
     """Changes that are lost have another cause than what failed just now."""
 
     def key_of(event: AlertEvent) -> _Key:
-        lost = event.condition_key.endswith(f"/{CHANGES_LOST}")
+        lost = event.condition_key.endswith(f"/{ConditionCode.CHANGES_LOST}")
         return key(event) if event.kind is EventKind.PIPELINE_FAILED and not lost else None
 
     return key_of
@@ -97,7 +97,7 @@ def storms(named: Sequence[AlertEvent], causes: Sequence[AlertEvent]) -> Storms:
             cause = by_key.get(row.child_key(event) or ())
             if cause and cause != event.fingerprint:
                 children[cause].add(event.fingerprint)
-    large = {cause: muted for cause, muted in children.items() if len(muted) > MOST_CHILDREN}
+    large = {cause: muted for cause, muted in children.items() if len(muted) > MAX_CHILDREN}
     cause_of: dict[str, str] = {}
     for cause, muted in large.items():
         cause_of |= {child: cause for child in muted if child not in cause_of}
@@ -108,4 +108,4 @@ def sources_in_question(named: Iterable[AlertEvent]) -> frozenset[str]:
     """The sources whose own alerts, of another origin, may be the cause of a storm in these events."""
     rows = [row for row in MUTES if row.cause is EventKind.SOURCE_DATABASE_UNAVAILABLE]
     numbers = Counter(key for event in named for row in rows if (key := row.child_key(event)))
-    return frozenset(source_id for (source_id, *_), number in numbers.items() if source_id and number > MOST_CHILDREN)
+    return frozenset(source_id for (source_id, *_), number in numbers.items() if source_id and number > MAX_CHILDREN)

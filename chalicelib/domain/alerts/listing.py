@@ -7,7 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from chalicelib.domain.alerts.alert import AlertStatus
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.event_kind import EventKind
 
 FACETS = (
     *("status", "without_silence", "silenced_until", "severity", "kind"),

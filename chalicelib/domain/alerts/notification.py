@@ -5,13 +5,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.event_kind import EventKind
 from chalicelib.kit.ids import id_from
 
 RETRY_AFTER = (timedelta(seconds=5), timedelta(seconds=30), timedelta(seconds=120))
 """After the first, second and third attempt that failed for a while."""
 
-MOST_ATTEMPTS = 1 + len(RETRY_AFTER)
+MAX_ATTEMPTS = 1 + len(RETRY_AFTER)
 
 
 class NotificationStatus(StrEnum):

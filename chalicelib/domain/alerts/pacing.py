@@ -4,15 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.notification import RETRY_AFTER, Notification, NotificationStatus
 
 OUTAGE_AFTER = 5
 """So many failed attempts in a row are an outage of the provider: then one message a minute is tried."""
 
 PROBE_EVERY = timedelta(minutes=1)
-MOST_RETRY_AFTER = timedelta(hours=1)
-MOST_SINGLE_MESSAGES = 500
+MAX_RETRY_AFTER = timedelta(hours=1)
+MAX_SINGLE_MESSAGES = 500
 """Messages about one alert that a rule may send to a chat in an hour; beyond that it sends digests only."""
 
 OVERDUE_AFTER = timedelta(minutes=5)
@@ -30,14 +29,6 @@ class Pace:
     burst: int
     per_minute: int | None = None
     digests: bool = True
-
-
-PACES: Mapping[ChannelProvider, Pace] = {
-    ChannelProvider.CHAT_WEBHOOK: Pace(per_second=1, burst=3),
-    ChannelProvider.BOT_CHAT: Pace(per_second=1, burst=1, per_minute=20),
-    ChannelProvider.WEBHOOK: Pace(per_second=10, burst=10, digests=False),
-}
-"""Slack: "one message per second", short bursts. Telegram: one a second in a chat, twenty a minute in a group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,14 +107,14 @@ def limited(gate: ChannelGate, retry_after: timedelta | None, now: datetime) -> 
 def limit_pause(failures: int, retry_after: timedelta | None) -> timedelta:
     """How long nothing is sent after a 429: as long as the provider says, at least 5 s, 30 s, then 2 min."""
     step = RETRY_AFTER[min(failures, len(RETRY_AFTER) - 1)]
-    return max(step, min(retry_after or step, MOST_RETRY_AFTER))
+    return max(step, min(retry_after or step, MAX_RETRY_AFTER))
 
 
 def is_over_the_ceiling(gate: ChannelGate, rule_ids: Iterable[str], now: datetime) -> bool:
     """Whether one of the rules has sent its messages of this hour, so that it sends digests only."""
     if gate.singles_since is None or gate.singles_since <= now - _HOUR:
         return False
-    return any(gate.singles.get(rule_id, 0) >= MOST_SINGLE_MESSAGES for rule_id in rule_ids)
+    return any(gate.singles.get(rule_id, 0) >= MAX_SINGLE_MESSAGES for rule_id in rule_ids)
 
 
 def is_overdue(rows: Iterable[Notification], gate: ChannelGate, now: datetime) -> bool:

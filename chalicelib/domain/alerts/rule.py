@@ -5,17 +5,18 @@ from datetime import datetime
 from enum import StrEnum
 
 from chalicelib.domain.alerts.event import AlertEvent
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.event_kind import EventKind
 
-MOST_RULES = 100
-MOST_CHANNELS = 90
-"""Of an installation. A rule names at most `MOST_CHANNELS_OF_RULE`. A message to all channels is one transaction, which
+MAX_RULES = 100
+MAX_CHANNELS = 90
+"""Of an installation. A rule names at most `MAX_CHANNELS_OF_RULE`. A message to all channels is one transaction, which
 may have a hundred items.
 """
 
-MOST_CHANNELS_OF_RULE = 20
+MAX_CHANNELS_OF_RULE = 20
 DEFAULT_COOLDOWN_SECONDS = 900
-MOST_COOLDOWN_SECONDS = 604_800
+MAX_COOLDOWN_SECONDS = 604_800
 DEFAULT_RULE_NAME = "Critical CDC Errors"
 DEFAULT_RULE_KINDS = (
     EventKind.CONNECTOR_FAILED,
@@ -36,10 +37,9 @@ class CooldownPolicy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlertRule:
-    """Empty selections mean all. `is_default` is the rule that the installation creates."""
+class AlertRuleValues:
+    """What people say about a rule. Empty selections mean all."""
 
-    id: str
     name: str
     description: str | None = None
     enabled: bool = True
@@ -51,6 +51,13 @@ class AlertRule:
     cooldown_policy: CooldownPolicy = CooldownPolicy.AFTER_COOLDOWN
     cooldown_seconds: int = DEFAULT_COOLDOWN_SECONDS
     send_recovery: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertRule(AlertRuleValues):
+    """A rule as it is stored. `is_default` is the one that the installation creates."""
+
+    id: str
     is_default: bool = False
     version: int = 1
     revision: int = 1

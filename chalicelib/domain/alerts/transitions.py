@@ -7,7 +7,7 @@ observed has the time at which the monitor began to look (`at`); what people do,
 from dataclasses import replace
 from datetime import datetime
 
-from chalicelib.domain.alerts.alert import MOST_HISTORY, Alert, AlertStatus, HistoryEntry, Resolution
+from chalicelib.domain.alerts.alert import MAX_HISTORY, Alert, AlertStatus, HistoryEntry, Resolution
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.track import FLAPPING_WITHIN, Track
 from chalicelib.errors import Conflict
@@ -161,7 +161,7 @@ def with_history(alert: Alert, at: datetime, before: AlertStatus | None, actor: 
     """The alert with one more entry. Of a long history the first entries and the newest stay."""
     entry = HistoryEntry(at=at, before=before, after=alert.status, actor=actor, reason=reason)
     entries = (*alert.history, entry)
-    if len(entries) > MOST_HISTORY:
+    if len(entries) > MAX_HISTORY:
         entries = (*entries[:_FIRST_HISTORY], *entries[_FIRST_HISTORY + 1 :])
     return replace(alert, history=entries)
 

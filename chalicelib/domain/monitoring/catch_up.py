@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from chalicelib.domain.monitoring.incident import Severity
+from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 
 TOO_LONG = timedelta(minutes=15)

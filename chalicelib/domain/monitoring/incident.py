@@ -1,21 +1,14 @@
 """Incidents: what is wrong, since when, and who deals with it.
 
-A condition is something wrong with one resource now; a signal says that it begins or ends; an incident is what is kept
-about it. At most one incident is open for a condition's key.
+An incident is one episode of a condition, from its beginning to its end. At most one is open for a condition's key.
 """
 
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 
-
-class Severity(StrEnum):
-    """How bad it is: rows do not move (ERROR), they soon may not (WARNING), or it is worth knowing (INFO)."""
-
-    ERROR = "ERROR"
-    WARNING = "WARNING"
-    INFO = "INFO"
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 
 
 class IncidentStatus(StrEnum):
@@ -26,36 +19,10 @@ class IncidentStatus(StrEnum):
     RESOLVED = "RESOLVED"
 
 
-class Category(StrEnum):
-    """Which part of the way of the rows is concerned."""
-
-    CONNECT = "CONNECT"
-    SOURCE = "SOURCE"
-    DESTINATION = "DESTINATION"
-    PIPELINE = "PIPELINE"
-
-
-STALLED = "STALLED"
-LOG_AT_RISK = "LOG_AT_RISK"
-CHANGES_LOST = "CHANGES_LOST"
-CAPTURE_NARROWED = "CAPTURE_NARROWED"
-CONFIG_DRIFT = "CONFIG_DRIFT"
-"""Codes besides the event kinds of the specification (section 6)."""
-
-LATER = timedelta(milliseconds=1)
-"""The least by which a signal is newer than another one."""
-
-_CATEGORIES: Mapping[str, Category] = {
-    "CONNECT": Category.CONNECT,
-    "STREAM": Category.CONNECT,
-    "CONFIG": Category.CONNECT,
-    "SOURCE": Category.SOURCE,
-    "CDC": Category.SOURCE,
-    "LOG": Category.SOURCE,
-    "CAPTURE": Category.SOURCE,
-    "DESTINATION": Category.DESTINATION,
-}
-"""By the first word of a code; all others concern the whole pipeline."""
+OPERATIONS = "operations"
+"""The origin of what operations have met with. Nothing observes whether one would succeed now: an incident of it ends
+with the next operation that does.
+"""
 
 ALLOWED_MOVES: Mapping[IncidentStatus, frozenset[IncidentStatus]] = {
     IncidentStatus.OPEN: frozenset({IncidentStatus.ACKNOWLEDGED, IncidentStatus.RESOLVED}),
@@ -65,50 +32,9 @@ ALLOWED_MOVES: Mapping[IncidentStatus, frozenset[IncidentStatus]] = {
 """What a person may change a status to (wire contract, section 5)."""
 
 
-def category_of(code: str) -> Category:
-    """The category of an incident with this code."""
-    first = code.partition("_")[0]
-    return Category.CONNECT if first == "CONNECTOR" else _CATEGORIES.get(first, Category.PIPELINE)
-
-
 def origin_of(resource_type: str, resource_id: str) -> str:
     """The origin of what is observed at one resource: a Connect cluster, a source or a destination."""
     return f"{resource_type}/{resource_id}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
-    """Something wrong with one resource: a pipeline, delivery, source, destination or connect_cluster.
-
-    `message` says what is wrong, `hint` what it means and what to do; both are sentences of ours. `pipeline_id` is the
-    only pipeline that a source's condition concerns, if it is one.
-    """
-
-    code: str
-    resource_type: str
-    resource_id: str
-    message: str
-    hint: str | None = None
-    severity: Severity = Severity.ERROR
-    connector_name: str | None = None
-    task_id: int | None = None
-    pipeline_id: str | None = None
-
-    @property
-    def key(self) -> str:
-        """The same for the same fault: code, resource, connector and task."""
-        task = "" if self.task_id is None else str(self.task_id)
-        return "/".join((self.resource_type, self.resource_id, self.connector_name or "", task, self.code))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signal:
-    """A condition begins, or ends. `correlation_id` is that of the request or job that has found it, if it was one."""
-
-    condition: Condition
-    began: bool
-    at: datetime
-    correlation_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +51,8 @@ class Incident:
     """`origin` is who observes the recovery: a Connect cluster's ticks, a source's looks, or operations.
 
     `occurrences` counts how often the condition began while the incident was open, `last_seen_at` is the last time.
-    `dismissed`: a person has resolved it, and its condition was not seen to end since.
+    `dismissed`: a person has resolved it, and its condition was not seen to end since. `lapsed`: its condition was seen
+    to end, and it is open all the same because it is about lost rows.
     """
 
     id: str
@@ -138,8 +65,8 @@ class Incident:
     last_seen_at: datetime
     resolved_at: datetime | None = None
     dismissed: bool = False
+    lapsed: bool = False
     correlation_id: str | None = None
-    counted: str | None = field(default=None, compare=False)
     revision: int = 1
     created_at: datetime
 
@@ -157,61 +84,45 @@ class Incident:
         """Whether its condition has not been seen to end."""
         return self.is_active or self.dismissed
 
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it stays open when its condition ends: a connector goes on behind the rows that it has lost, and they
+        stay missing. A person ends it, or the deletion of the resource.
+        """
+        lost = self.condition.code is ConditionCode.CHANGES_LOST and self.condition.connector_name is not None
+        return lost and self.is_active
 
-def after_signal(incident: Incident, signal: Signal, *, may_be_late: bool) -> Incident | None:
-    """A current incident after another signal about its condition; None when that changes nothing.
+    @property
+    def goes_on(self) -> bool:
+        """Whether it goes on for alerting: also what a person has resolved, where a monitor sees that it lasts."""
+        return self.is_active or (self.dismissed and self.origin != OPERATIONS)
 
-    One that a person has resolved is opened again when its condition begins again without having ended. A beginning
-    that is not newer than the last one was applied before, and so may be an end that `may_be_late`. An end that cannot
-    be late counts, whatever the clock says.
-    """
-    if not signal.began:
-        if may_be_late and signal.at < incident.last_seen_at:
-            return None
-        ended = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, signal.at)
-        return replace(ended, dismissed=False)
-    if signal.at <= max(incident.last_seen_at, incident.resolved_at or incident.last_seen_at):
-        return None
-    opened = moved(incident, IncidentStatus.OPEN, signal.at) if incident.dismissed else incident
-    occurrences = incident.occurrences + 1
-    return replace(opened, condition=signal.condition, occurrences=occurrences, last_seen_at=signal.at, dismissed=False)
+
+def begun_again(incident: Incident, condition: Condition, at: datetime) -> Incident:
+    """A current incident whose condition begins again. One that a person has resolved is opened again."""
+    opened = moved(incident, IncidentStatus.OPEN, at) if incident.dismissed else incident
+    return replace(
+        opened,
+        condition=condition,
+        occurrences=incident.occurrences + 1,
+        last_seen_at=max(at, incident.last_seen_at),
+        dismissed=False,
+        lapsed=False,
+    )
+
+
+def resolved(incident: Incident, at: datetime) -> Incident:
+    """A current incident whose condition was seen to end."""
+    closed = incident if incident.dismissed else moved(incident, IncidentStatus.RESOLVED, at)
+    return replace(closed, dismissed=False)
 
 
 def moved_by_person(incident: Incident, status: IncidentStatus, now: datetime) -> Incident:
-    """The incident with the status that a person sets.
-
-    What a person resolves is dismissed until the condition ends. Of what a connector has lost nobody else sees the end.
-    """
-    lasting = incident.condition.code == CHANGES_LOST and incident.condition.connector_name is not None
-    dismissed = status is IncidentStatus.RESOLVED and not lasting
-    return replace(moved(incident, status, now), dismissed=dismissed)
+    """The incident with the status that a person sets. What a person resolves is dismissed until the condition ends."""
+    return replace(moved(incident, status, now), dismissed=status is IncidentStatus.RESOLVED)
 
 
 def moved(incident: Incident, status: IncidentStatus, now: datetime) -> Incident:
     """The incident with another status. None ends before it began, also when the clock was set back meanwhile."""
     resolved_at = max(now, incident.last_seen_at) if status is IncidentStatus.RESOLVED else None
     return replace(incident, status=status, resolved_at=resolved_at)
-
-
-def signals_between(
-    before: Iterable[Condition], now: Iterable[Condition], at: datetime, *, deployed: Container[str] = ()
-) -> tuple[Signal, ...]:
-    """What begins and what ends from one set of conditions to the next; the ends first.
-
-    A condition that gets worse begins again. One that gets better does not: near a threshold it would do so for ever.
-    What a `deployed` connector has lost does not end: it goes on behind the gap, and the rows stay missing.
-    """
-    earlier, later = {one.key: one for one in before}, {one.key: one for one in now}
-    gone = (one for key, one in earlier.items() if key not in later)
-    ended = (
-        Signal(condition=one, began=False, at=at)
-        for one in gone
-        if one.code != CHANGES_LOST or one.connector_name not in deployed
-    )
-    began = (Signal(condition=one, began=True, at=at) for key, one in later.items() if is_worse(earlier.get(key), one))
-    return (*ended, *began)
-
-
-def is_worse(before: Condition | None, now: Condition) -> bool:
-    """Whether it begins with this, or gets worse."""
-    return before is None or (now.severity is Severity.ERROR and before.severity is not Severity.ERROR)

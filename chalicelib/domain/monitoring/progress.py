@@ -13,11 +13,12 @@ from chalicelib.domain.monitoring.catch_up import CatchUp, after_interval, lag_f
 from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.monitoring.source_state import VALID_FOR, Finding, FindingCode
 from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
+from chalicelib.domain.timing import TICK
 from chalicelib.kit.clock import rfc3339
 
-MEASURE_EVERY = timedelta(seconds=30)
+MEASURE_EVERY = 3 * TICK
 
-LONGEST_GAP = timedelta(minutes=2)
+MAX_GAP = 4 * MEASURE_EVERY
 """After a longer time without measurements (Kafka could not be read) the time of quiet begins anew: a connector could
 not move meanwhile, and needs time to begin again.
 """
@@ -26,14 +27,17 @@ START_WITHIN = timedelta(seconds=60)
 """What a connector may take from RUNNING to its first record or commit, beside the time for which it may be quiet."""
 
 LOOKS_WITHOUT_MOVE = 2
-NO_MEMBERS_FOR = timedelta(seconds=60)
+NO_MEMBERS_FOR = 2 * MEASURE_EVERY
 FIRST_HEARTBEAT_WITHIN = timedelta(minutes=10)
 """There is none during the initial snapshot, which may wait for a lock or for its first row."""
 
 LONGEST_REBALANCE = timedelta(minutes=10)
 """Nothing is committed while a group rebalances: at most `max.poll.interval.ms`, by default 5 minutes."""
 
-NOT_MEASURED = "Throughput and lag have not been measured yet. They are measured every 30 seconds once it is deployed."
+NOT_MEASURED = (
+    "Throughput and lag have not been measured yet. They are measured every "
+    f"{MEASURE_EVERY.seconds} seconds once it is deployed."
+)
 _UNREADABLE = (
     "Throughput and lag are not known: the brokers do not show all of its topics, or not its consumer group. Allow the "
     "user of the stream cluster to describe and read them."
@@ -214,7 +218,7 @@ def _throughput(before: Progress | None, facts: ProgressFacts, now: datetime) ->
 
 def _catch_up(before: Progress | None, facts: ProgressFacts, running: bool | None, now: datetime) -> CatchUp | None:
     """None for a capture, and as long as nothing can be compared: it begins anew then."""
-    if before is None or facts.lag is None or running is False or now - before.measured_at > LONGEST_GAP:
+    if before is None or facts.lag is None or running is False or now - before.measured_at > MAX_GAP:
         return None
     delivered = max(0, facts.records - before.records)
     return after_interval(
@@ -235,7 +239,7 @@ def _with_quiet(
     now = after.measured_at
     if before is None:
         return replace(after, starting=True)
-    missed = now - before.measured_at > LONGEST_GAP and not _was_stalled(before)
+    missed = now - before.measured_at > MAX_GAP and not _was_stalled(before)
     excused = after.rebalancing_since is not None and now - after.rebalancing_since <= LONGEST_REBALANCE
     starting = missed or running is False
     after = replace(

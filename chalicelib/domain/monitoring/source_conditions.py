@@ -1,54 +1,39 @@
 """What is wrong with a source or a destination, as a look or a test has found it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from chalicelib.domain.health import Health, HealthStatus
-from chalicelib.domain.monitoring.incident import (
-    CAPTURE_NARROWED,
-    CHANGES_LOST,
-    LOG_AT_RISK,
-    STALLED,
-    Condition,
-    Signal,
-)
+from chalicelib.domain.health import HealthRecord, HealthStatus
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode, SourceState
 
-CODES: Mapping[FindingCode, str] = {
-    FindingCode.OTHER_SERVER: CHANGES_LOST,
-    FindingCode.LOG_POSITION_MISSING: "CDC_REPLICATION_SLOT_ERROR",
-    FindingCode.LOG_POSITION_LOST: CHANGES_LOST,
-    FindingCode.NOT_READ: "CDC_REPLICATION_SLOT_ERROR",
-    FindingCode.TABLES_NOT_PUBLISHED: CAPTURE_NARROWED,
-    FindingCode.LOG_AT_RISK: LOG_AT_RISK,
-    FindingCode.STALLED: STALLED,
-    FindingCode.LAG_HIGH: "PIPELINE_LAG_HIGH",
-    FindingCode.CHANGES_LOST: CHANGES_LOST,
+CODES: Mapping[FindingCode, ConditionCode] = {
+    FindingCode.OTHER_SERVER: ConditionCode.CHANGES_LOST,
+    FindingCode.LOG_POSITION_LOST: ConditionCode.CHANGES_LOST,
+    FindingCode.TABLES_NOT_PUBLISHED: ConditionCode.CAPTURE_NARROWED,
+    FindingCode.LOG_AT_RISK: ConditionCode.LOG_AT_RISK,
+    FindingCode.STALLED: ConditionCode.STALLED,
+    FindingCode.LAG_HIGH: ConditionCode.PIPELINE_LAG_HIGH,
+    FindingCode.CHANGES_LOST: ConditionCode.CHANGES_LOST,
 }
-"""The codes of findings about a capture, and of those about the progress of any connector."""
+"""The codes of findings about a capture, but for those that name their own, and about the progress of any connector."""
 
-_AUTH_FAILED, _CONNECTION_FAILED, _UNAVAILABLE = "AUTH_FAILED", "CONNECTION_FAILED", "DATABASE_UNAVAILABLE"
+_REFUSED_LOGIN = ("AUTHENTICATION_FAILED", "AUTHENTICATION_NOT_SAFE", "ACCESS_NOT_ALLOWED")
+_NO_DATABASE = ("DATABASE_NOT_FOUND", "TOO_MANY_CONNECTIONS", "NOT_ACCEPTING_CONNECTIONS")
 
-_FAILURES: Mapping[str, Mapping[str, str]] = {
+_FAILURES: Mapping[str, Mapping[str, ConditionCode]] = {
     "source": {
-        "AUTHENTICATION_FAILED": _AUTH_FAILED,
-        "AUTHENTICATION_NOT_SAFE": _AUTH_FAILED,
-        "ACCESS_NOT_ALLOWED": _AUTH_FAILED,
-        "DATABASE_NOT_FOUND": _UNAVAILABLE,
-        "TOO_MANY_CONNECTIONS": _UNAVAILABLE,
-        "NOT_ACCEPTING_CONNECTIONS": _UNAVAILABLE,
+        **dict.fromkeys(_REFUSED_LOGIN, ConditionCode.SOURCE_AUTH_FAILED),
+        **dict.fromkeys(_NO_DATABASE, ConditionCode.SOURCE_DATABASE_UNAVAILABLE),
     },
-    "destination": {
-        "AUTHENTICATION_FAILED": _AUTH_FAILED,
-        "AUTHENTICATION_NOT_SAFE": _AUTH_FAILED,
-        "ACCESS_NOT_ALLOWED": _AUTH_FAILED,
-    },
+    "destination": dict.fromkeys(_REFUSED_LOGIN, ConditionCode.DESTINATION_AUTH_FAILED),
 }
-"""The end of a code by the code of a failed connection; every other one is CONNECTION_FAILED."""
+"""By the code of a failed connection; every other one is in `_OTHER_FAILURES`."""
 
-_HINTS = {
-    "source": "Nothing is captured while this lasts. Test the source: its checks say which step fails.",
-    "destination": "Nothing is delivered while this lasts. Test the destination: its checks say which step fails.",
+_OTHER_FAILURES: Mapping[str, ConditionCode] = {
+    "source": ConditionCode.SOURCE_CONNECTION_FAILED,
+    "destination": ConditionCode.DESTINATION_CONNECTION_FAILED,
 }
 
 
@@ -72,9 +57,9 @@ def source_conditions(
 
 def capture_conditions(pipeline_id: str, findings: Sequence[Finding]) -> Iterator[Condition]:
     """One for each code: of several findings with one code the first."""
-    seen: set[str] = set()
+    seen: set[ConditionCode] = set()
     for finding in findings:
-        code = CODES[finding.code]
+        code = finding.condition or CODES[finding.code]
         if code not in seen:
             seen.add(code)
             yield Condition(
@@ -90,32 +75,45 @@ def connection_condition(
     resource_type: str, resource_id: str, name: str, failure_code: str, message: str, *, pipeline_id: str | None = None
 ) -> Condition:
     """A source or a destination that does not let Headgate in. `message` says why, in our own words."""
-    ending = _FAILURES[resource_type].get(failure_code, _CONNECTION_FAILED)
+    code = _FAILURES[resource_type].get(failure_code, _OTHER_FAILURES[resource_type])
     return Condition(
-        code=f"{resource_type.upper()}_{ending}",
+        code=code,
         resource_type=resource_type,
         resource_id=resource_id,
         message=f'The {resource_type} "{name}": {message}',
-        hint=_HINTS[resource_type],
         pipeline_id=pipeline_id,
     )
 
 
-def health_signals(
-    resource_type: str, resource_id: str, name: str, before: Health, after: Health, correlation_id: str
-) -> tuple[Signal, ...]:
-    """What the health that a test or a job has found means; nothing when it was and is good."""
-    at = after.checked_at
-    if at is None or after.status is HealthStatus.UNKNOWN or before.status is after.status is HealthStatus.HEALTHY:
+def health_conditions(resource_type: str, resource_id: str, name: str, health: HealthRecord) -> tuple[Condition, ...]:
+    """What is wrong by the health of a source or a destination."""
+    error = health.last_error
+    if error is None:
         return ()
-    failed = after.last_error
-    found = connection_condition(resource_type, resource_id, name, failed.code, failed.message) if failed else None
+    return (connection_condition(resource_type, resource_id, name, error.code, error.message),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthChange:
+    """What the health of a system that a test or a job has found `at` a time begins, and what it may have ended."""
+
+    at: datetime
+    began: tuple[Condition, ...]
+    ended: tuple[Condition, ...]
+
+
+def health_change(
+    resource_type: str, resource_id: str, name: str, before: HealthRecord, after: HealthRecord
+) -> HealthChange | None:
+    """What this health means for the incidents of a system; None when it was and is good, or is not known."""
+    healthy = before.status is after.status is HealthStatus.HEALTHY
+    if after.checked_at is None or after.status is HealthStatus.UNKNOWN or healthy:
+        return None
+    began = health_conditions(resource_type, resource_id, name, after)
     every = [
         connection_condition(resource_type, resource_id, name, code, "It can be reached.")
         for code in ("", *_FAILURES[resource_type])
     ]
-    ended = {one.code: one for one in every if found is None or one.code != found.code}
-    signals = [Signal(condition=one, began=False, at=at, correlation_id=correlation_id) for one in ended.values()]
-    if found:
-        signals.append(Signal(condition=found, began=True, at=at, correlation_id=correlation_id))
-    return tuple(signals)
+    begun = {condition.code for condition in began}
+    over = {condition.code: condition for condition in every if condition.code not in begun}
+    return HealthChange(at=after.checked_at, began=began, ended=tuple(over.values()))

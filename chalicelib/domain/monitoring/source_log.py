@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 SHORTEST_INTERVAL = timedelta(seconds=30)
 """Nothing is measured between two looks that are closer together."""
@@ -13,17 +12,10 @@ LONGEST_INTERVAL = timedelta(minutes=15)
 SMOOTHED_OVER = timedelta(minutes=5)
 """A reader confirms what it has read in steps (Kafka Connect: once a minute), so that one interval says little."""
 
-MOST_BYTES_PER_SECOND = 10 * 1024**3
+MAX_BYTES_PER_SECOND = 10 * 1024**3
 """No server writes so much: the two looks saw different logs."""
 
 LONGEST_TO_LOSS = timedelta(days=365)
-
-
-class LogKind(StrEnum):
-    """What keeps the log for a capture: a replication slot, or the retention of the server's binlog."""
-
-    SLOT = "slot"
-    BINLOG = "binlog"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +46,12 @@ class LogGrowth:
 class LogState:
     """The log for one capture. What is null is not known; `active` says whether something reads it.
 
+    `kind` is what keeps the log there, in the word of the provider, and `name` is its name.
     `safe_bytes` may still be written before something is lost, null where nothing bounds it too. `status` is the
     server's own word. `seconds_to_loss` is null as well while the loss does not come nearer.
     """
 
-    kind: LogKind
+    kind: str
     name: str
     active: bool | None
     retained_bytes: int | None
@@ -77,7 +70,7 @@ def grown(before: LogGrowth | None, now: LogGrowth) -> LogGrowth:
     if 0 <= seconds < SHORTEST_INTERVAL.total_seconds():
         return before
     written, more_retained = now.end - before.end, now.retained_bytes - before.retained_bytes
-    is_same_log = 0 <= written <= MOST_BYTES_PER_SECOND * seconds and more_retained <= written
+    is_same_log = 0 <= written <= MAX_BYTES_PER_SECOND * seconds and more_retained <= written
     if seconds < 0 or seconds > LONGEST_INTERVAL.total_seconds() or not is_same_log:
         return now
     latest = (more_retained if now.active else written) / seconds

@@ -1,7 +1,7 @@
 """Whether the captures from a source can still work, whatever Kafka Connect says about their connectors.
 
-A connector stays RUNNING while Debezium tries again and again to reach the database, and when nothing reads from its
-replication slot. So each source is looked at once a minute, and what is found is shown beside the connector's state.
+A connector stays RUNNING while Debezium tries again and again to reach the database, and when nothing reads the log
+that is kept for it. So each source is checked once a minute, and the findings are shown beside the connector's state.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from chalicelib.domain.monitoring.incident import Severity
+from chalicelib.domain.monitoring.condition import ConditionCode, Severity
 from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.observation import Observation, ObservedState
 
@@ -44,10 +44,12 @@ class Finding:
     """Something wrong with a capture. `message` is a sentence of ours. `since` is when it was first found.
 
     `certain`: it is reported at once, because it does not pass by itself or there is no time to look again.
+    `condition` is the code of its incident where only the provider of the source knows it.
     """
 
     code: FindingCode
     message: str
+    condition: ConditionCode | None = None
     severity: Severity = Severity.ERROR
     certain: bool = False
     since: datetime | None = None
@@ -119,7 +121,7 @@ class SourceState:
         return finding.certain or (finding.since is not None and self.checked_at - finding.since >= CONFIRMED_AFTER)
 
 
-def after_look(
+def after_check(
     before: SourceState | None,
     source_id: str,
     captures: Mapping[str, CaptureState],

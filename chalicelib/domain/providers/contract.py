@@ -1,28 +1,38 @@
-"""What a kind of database decides: as a source of captures, and as a target of deliveries.
+"""What a provider decides: a kind of database as a source of captures, and a kind of destination as a target.
 
 Facts are what a client of the same provider has read. Only the provider knows their types; all others pass them on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from chalicelib.domain.cluster import StreamCluster
+from chalicelib.domain.addresses import DatabaseAddress, SystemAddress
+from chalicelib.domain.cluster import StreamCluster, TopicFacts
 from chalicelib.domain.connector_config import BuiltConfig, ConfigWarning
 from chalicelib.domain.debezium import AllowedProperties
-from chalicelib.domain.delivery import Delivery, DeliveryOptions, DeliveryVerdict, NameRule
-from chalicelib.domain.delivery import Mapping as TopicMapping
-from chalicelib.domain.destination import Destination
+from chalicelib.domain.delivery import (
+    ClaimedTarget,
+    Delivery,
+    DeliveryVerdict,
+    MappingInput,
+    TableWriting,
+    TargetStatement,
+    Writing,
+)
+from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.monitoring.source_state import CaptureState, Finding
-from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline
+from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.readiness import Readiness
+from chalicelib.domain.release import ReleaseResult, SourceRelease
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import HeadgateError
 
 
-class CaptureProvider(Protocol):
-    """How a kind of database is captured from."""
+class CaptureConfiguration(Protocol):
+    """What a capture may choose, and the connector config that follows from it."""
 
     @property
     def allowed_properties(self) -> AllowedProperties:
@@ -32,11 +42,32 @@ class CaptureProvider(Protocol):
     def refused_properties(self) -> Mapping[str, str]:
         """Known keys that may not be set, or not to every value: why, and what to do instead."""
 
+    def own_options(self, sent: Mapping[str, Any]) -> Mapping[str, Any]:
+        """All options that only this provider has, as `Capture.provider_options` keeps them: those that were sent, and
+        the defaults of the others. Raises Invalid for options of another provider, as for unknown fields of a body.
+        """
+
+    def effective_options(self, pipeline: Pipeline) -> Mapping[str, Any]:
+        """The same of a pipeline, with what is derived where nothing was chosen."""
+
     def check_options(self, capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:
         """Raise Invalid for options that do not fit. `tables` are the discovered ones of all that is captured."""
 
     def preview_warnings(self, pipeline: Pipeline, tables: Sequence[SourceTable]) -> Sequence[ConfigWarning]:
         """What is worth knowing before the capture is created. `tables` as in `check_options`."""
+
+    def internal_topics(self, pipeline: Pipeline) -> Sequence[str]:
+        """What the connector writes for itself, beside `Capture.internal_topics`."""
+
+    def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
+        """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
+
+    def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
+        """The config of the source connector. A function of its arguments alone."""
+
+
+class SourceReadiness(Protocol):
+    """Whether a source and its tables can be captured."""
 
     def source_tables(self, found: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:
         """The tables that discovery has read, with what would go wrong in a capture: columns, topic collisions, all."""
@@ -53,56 +84,116 @@ class CaptureProvider(Protocol):
     def unreachable_readiness(self, error: HeadgateError, now: datetime) -> Readiness:
         """The verdict on a source that could not be read; `error` says why, in our own words."""
 
-    def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
-        """The config of the source connector. A function of its arguments alone."""
 
-    def effective_options(self, pipeline: Pipeline) -> CaptureOptions:
-        """The pipeline's options, with what is derived where nothing was chosen."""
+class RunningCaptures(Protocol):
+    """Whether deployed captures still work. Findings are codes of ours with sentences of the provider."""
+
+    @property
+    def paused_notice(self) -> str:
+        """What goes on in the source while a pipeline is paused."""
 
     def capture_plan(self, pipeline: Pipeline) -> Any:
         """What a client of the same provider reads about a deployed capture: see `Database.capture_facts`."""
 
-    def look(self, facts: Any, pipeline: Pipeline, before: CaptureState | None, now: datetime) -> CaptureState:
-        """The capture as the server shows it now, with the log that is kept for it; `before` is what the last look
-        found. Log that may be lost soon is a finding LOG_AT_RISK.
+    def capture_state(self, facts: Any, pipeline: Pipeline, before: CaptureState | None, now: datetime) -> CaptureState:
+        """The capture as the server shows it now, with the log that is kept for it; `before` is the last such state.
+
+        Log that may be lost soon is a finding LOG_AT_RISK.
         """
 
+    def needs_offset(self, before: CaptureState | None, seen: CaptureState) -> bool:
+        """Whether what Connect has stored for the connector can change the state that was seen now."""
+
+    def with_offset(
+        self, facts: Any, pipeline: Pipeline, seen: CaptureState, offset: Mapping[str, Any] | None
+    ) -> CaptureState:
+        """The state with what Connect has stored for the connector (`offset`; None: nothing)."""
+
     def lost_changes(self, facts: Any, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
-        """Whether changes were lost after what Connect has stored for the connector (`offset`; None: nothing)."""
-
-    def in_snapshot(self, offset: Mapping[str, Any] | None) -> bool:
-        """Whether the stored offset says that the connector is still taking its snapshot."""
-
-    def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
-        """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
-
-    def own_slot(self, pipeline: Pipeline) -> str | None:
-        """The replication slot that only this pipeline reads from; None where a source keeps no position for it."""
-
-    def deletion_details(self, pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, str]:
-        """What stays in the source when the pipeline goes, by field, for its audit record."""
+        """Whether changes were lost after that offset."""
 
 
-class TargetProvider(Protocol):
-    """How a kind of database is delivered to."""
+class CaptureDeletion(Protocol):
+    """What a pipeline keeps in its source, and what becomes of it when the pipeline is deleted."""
 
-    @property
-    def name_rules(self) -> Sequence[NameRule]:
-        """What names of schemas and tables must not be, in the order in which it is said."""
+    def source_release(self, pipeline: Pipeline) -> SourceRelease | None:
+        """What a deletion can release there, because only this pipeline uses it; None when there is no such thing."""
 
-    def unsupported_columns(self, table: SourceTable) -> Sequence[str]:
-        """The columns at which every delivery of the table to such a target stops."""
+    def deletion_details(self, pipeline: Pipeline, result: ReleaseResult | None) -> Mapping[str, Any]:
+        """What the audit record of a deletion says about the source: how the release ended (None: nothing was to be
+        released), and as `kept` what stays there.
+        """
+
+
+class CaptureProvider(CaptureConfiguration, SourceReadiness, RunningCaptures, CaptureDeletion, Protocol):
+    """How a kind of database is captured from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseDefaults:
+    """What requests may leave out for a kind of database; `title` is its name for people.
+
+    `schema` is None where a mapping without one means the database of the address.
+    """
+
+    title: str
+    port: int
+    schema: str | None
+
+
+A_contra = TypeVar("A_contra", bound=SystemAddress, contravariant=True)
+W = TypeVar("W", bound=Writing)
+
+
+class TargetProvider(Protocol[A_contra, W]):
+    """How a kind of destination is delivered to. `A_contra` is its kind of address, `W` how a delivery writes there.
+
+    `mappings` are those of a request, `options` its fields that not every kind of destination takes. `tables` are
+    source tables with the columns that arrive.
+    """
+
+    def writing(self, mappings: Sequence[MappingInput], options: Mapping[str, Any], address: A_contra, /) -> W:
+        """What a request asks for, with defaults for what it leaves out. Raises Invalid for what is not taken."""
+
+    def remapped(self, writing: W, mappings: Sequence[MappingInput], address: A_contra, /) -> W:
+        """The same with other mappings."""
+
+    def check_mappings(
+        self,
+        pipeline: Pipeline,
+        tables: Mapping[TableName, SourceTable],
+        writing: W,
+        tasks_max: int,
+        topics: TopicFacts | None,
+    ) -> DeliveryVerdict:
+        """Judge a delivery as far as nothing has to be read from the target.
+
+        `tables` are the discovered tables of the pipeline's source; `topics` those of its stream cluster, or None when
+        they could not be read, which becomes a warning. `details` of problems name mappings by their index.
+        """
 
     def judge_target(
-        self, mappings: Sequence[tuple[TopicMapping, SourceTable]], options: DeliveryOptions, facts: Any
+        self, writing: W, tasks_max: int, tables: Mapping[str, SourceTable], facts: Any
     ) -> DeliveryVerdict:
-        """Whether the targets can take what the topics bring. `facts` were read for the targets of all mappings."""
+        """Whether the targets can take what the topics bring. `facts` were read for the targets of all mappings.
+
+        `tables` are by topic.
+        """
+
+    def target_statements(self, writing: W, tables: Mapping[str, SourceTable]) -> Iterable[TargetStatement]:
+        """The statements that create targets in which everything arrives equal. `tables` are by topic."""
 
     def server_identity(self, facts: Any) -> str | None:
-        """What the server is under each of its names and addresses; None when the role may not read it."""
+        """What the server is under each of its names and addresses; None when it cannot be known."""
 
-    def target_statement(self, mapping: TopicMapping, source: SourceTable, options: DeliveryOptions) -> str:
-        """The statement that creates a target in which everything arrives equal."""
+    def claimed_targets(self, writing: W, address: A_contra, server_identity: str | None) -> Iterable[ClaimedTarget]:
+        """What no other delivery may write, at each place under which the destination is known."""
 
-    def build_config(self, delivery: Delivery, destination: Destination) -> BuiltConfig:
-        """The config of the sink connector. A function of its arguments alone. Raises Invalid."""
+    def build_config(self, delivery: Delivery, writing: W, endpoint: Endpoint[A_contra]) -> BuiltConfig:
+        """The config of the sink connector. A function of its arguments alone. Raises Invalid.
+
+        `writing` is the delivery's, in its own type.
+        """
+
+
+DatabaseTarget = TargetProvider[DatabaseAddress, TableWriting]

@@ -1,19 +1,28 @@
-"""Which providers there are: the one dispatch by `DatabaseProvider`."""
+"""Which providers there are: the one dispatch by provider."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.contract import CaptureProvider, TargetProvider
+from chalicelib.domain.providers.contract import CaptureProvider, DatabaseDefaults, DatabaseTarget, TargetProvider
 from chalicelib.domain.providers.postgresql.capture_provider import PostgreSQLCapture
+from chalicelib.domain.providers.postgresql.defaults import DEFAULTS
 from chalicelib.domain.providers.postgresql.target_provider import PostgreSQLTarget
 
 _CAPTURE: Mapping[DatabaseProvider, CaptureProvider] = {DatabaseProvider.POSTGRESQL: PostgreSQLCapture()}
-_TARGET: Mapping[DatabaseProvider, TargetProvider] = {DatabaseProvider.POSTGRESQL: PostgreSQLTarget()}
+_DATABASE_TARGETS: Mapping[DatabaseProvider, DatabaseTarget] = {DatabaseProvider.POSTGRESQL: PostgreSQLTarget()}
+_TARGETS: Mapping[Any, TargetProvider[Any, Any]] = {**_DATABASE_TARGETS}
+_DEFAULTS: Mapping[DatabaseProvider, DatabaseDefaults] = {DatabaseProvider.POSTGRESQL: DEFAULTS}
 
 
 def capture_provider(provider: DatabaseProvider) -> CaptureProvider:
     return _CAPTURE[provider]
 
 
-def target_provider(provider: DatabaseProvider) -> TargetProvider:
-    return _TARGET[provider]
+def target_provider(provider: DatabaseProvider) -> TargetProvider[Any, Any]:
+    """It takes the address and the writing of its own kind of destination only."""
+    return _TARGETS[provider]
+
+
+def database_defaults(provider: DatabaseProvider) -> DatabaseDefaults:
+    return _DEFAULTS[provider]

@@ -5,14 +5,14 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from chalicelib.domain.access import ROLES, Actor, Permission, RequestContext, Role, may
-from chalicelib.domain.accounts.api_token import MOST_TOKENS, ApiToken
-from chalicelib.domain.audit import View
+from chalicelib.domain.accounts.api_token import MAX_TOKENS, ApiToken
+from chalicelib.domain.audit.record import View
 from chalicelib.errors import Conflict, Invalid, NotFound, NotPermitted, Unauthenticated
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.tokens import has_hash, ids_in, token_hash, token_with_ids
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.accounts.api_tokens import ApiTokens
 from chalicelib.stores.transaction import Transaction
 
@@ -115,8 +115,8 @@ class ApiTokenService:
         )
 
     def _require_room(self, user_id: str) -> None:
-        if len(self.store.list_in("user_id", user_id, limit=MOST_TOKENS, after=None).items) >= MOST_TOKENS:
-            raise Conflict(f"You have {MOST_TOKENS} tokens, and no more are possible. Delete one that is not used.")
+        if len(self.store.list_in("user_id", user_id, limit=MAX_TOKENS, after=None).items) >= MAX_TOKENS:
+            raise Conflict(f"You have {MAX_TOKENS} tokens, and no more are possible. Delete one that is not used.")
 
 
 def _manages_users(actor: Actor) -> bool:

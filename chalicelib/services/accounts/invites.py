@@ -1,6 +1,5 @@
 """Invites: how new users join. A token is shown once, to the Admin who invites, and stored as its hash."""
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -9,10 +8,11 @@ from chalicelib.domain.accounts.user import INVITED_FOR, Invite, User, UserStatu
 from chalicelib.errors import Conflict, NotFound, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.masking import Secret
+from chalicelib.kit.retry import at_once
 from chalicelib.secrets.passwords import hash_password
 from chalicelib.secrets.tokens import has_hash, ids_in, token_hash, token_with_ids
 from chalicelib.services.accounts.users import require_strong, user_view
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
 
@@ -79,11 +79,12 @@ class InviteService:
         user = self.find(token).user
         require_strong(password, user.email, field="password")
         password_hash = hash_password(password)
-        for _ in range(_ATTEMPTS):
-            with suppress(WriteConflict):  # it was accepted or taken back at the same moment, or has another role
-                return self._join(context, user, password_hash)
-            user = self.find(token).user
-        raise WriteConflict("user.changed")
+
+        def join(attempt: int) -> User:
+            # After a conflict it was accepted or taken back at the same moment, or has another role.
+            return self._join(context, self.find(token).user if attempt else user, password_hash)
+
+        return at_once(_ATTEMPTS).run(join, on=WriteConflict)
 
     def _join(self, context: RequestContext, user: User, password_hash: str) -> User:
         joined = replace(

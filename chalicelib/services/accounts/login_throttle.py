@@ -9,7 +9,7 @@ from chalicelib.domain.accounts.login_limits import KNOWN_FOR, LoginLimit, Login
 from chalicelib.domain.accounts.sign_on import TICKET_LIFETIME
 from chalicelib.errors import RateLimited
 from chalicelib.kit.clock import Clock
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.accounts.login_tries import LoginTries
 from chalicelib.stores.transaction import Transaction
 

@@ -13,11 +13,12 @@ from chalicelib.errors import NotPermitted, Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import is_uuid, new_token
 from chalicelib.kit.masking import Secret
+from chalicelib.kit.retry import at_once
 from chalicelib.secrets.passwords import hash_password, needs_new_hash, verify_password
 from chalicelib.secrets.tokens import token_hash
 from chalicelib.services.accounts.login_throttle import AdmittedTry, LoginThrottle
 from chalicelib.services.accounts.users import require_strong
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.accounts.sessions import Sessions
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
@@ -63,21 +64,23 @@ class SessionService:
             session_id=present.session.id if present and own else None,
         )
         admitted = self.throttle.admit(context, login, user.id if user else None)
-        verified = verify_password(password, user.password_hash if user else None)
-        for _ in range(_ATTEMPTS):
-            if not verified or user is None or user.status is not UserStatus.ACTIVE:
-                reason = "wrong_password" if user and not verified else "not_active" if user else "unknown_user"
-                user_id = user.id if user else None
+        password_hash = user.password_hash if user else None
+        verified = verify_password(password, password_hash)
+
+        def begin(attempt: int) -> SignedIn:
+            current = self.users.find(user.id) if user and attempt else user
+            # own-rule secrets-compared: both were stored
+            good = verified and current is not None and current.password_hash == password_hash
+            if not good or current is None or current.status is not UserStatus.ACTIVE:
+                reason = "wrong_password" if current and not good else "not_active" if current else "unknown_user"
+                user_id = current.id if current else None
                 self.audit.record_refusal(context, "session.login", user_id, reason=reason, meaningful=False)
                 raise Unauthenticated("Email or password is wrong.", code="INVALID_CREDENTIALS")
-            with suppress(WriteConflict):
-                signed_in = self._begin(context, user, replaces, admitted)
-                self._hash_again(signed_in.user, password)
-                return signed_in
-            before, user = user, self.users.find(user.id)
-            # own-rule secrets-compared: both were stored
-            verified = user is not None and user.password_hash == before.password_hash
-        raise WriteConflict("user.changed")
+            return self._begin(context, current, replaces, admitted)
+
+        signed_in = at_once(_ATTEMPTS).run(begin, on=WriteConflict)
+        self._hash_again(signed_in.user, password)
+        return signed_in
 
     def change_password(self, context: RequestContext, current: Secret, new: Secret) -> SignedIn:
         """Set another password; all sessions of the user end, and one begins. Raises Invalid for a common password,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from chalicelib.clients.openid import Attempt, OpenIdProvider
+from chalicelib.clients.http.openid import Attempt, OpenIdProvider
 from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.accounts.login_limits import LoginLimit
 from chalicelib.domain.accounts.sign_on import TICKET_LIFETIME, Person, Refusal, SignOnRefused, role_of
@@ -17,11 +17,12 @@ from chalicelib.errors import HeadgateError, NotPermitted, TimedOut, Unauthentic
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import new_id, new_token
 from chalicelib.kit.pages import Signer
+from chalicelib.kit.retry import at_once
 from chalicelib.secrets.tokens import token_hash
 from chalicelib.services.accounts.login_throttle import LoginThrottle
 from chalicelib.services.accounts.sessions import SessionService, SignedIn
 from chalicelib.services.accounts.users import user_view
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
 
@@ -150,15 +151,17 @@ class SingleSignOn:
     def _signed_in(
         self, context: RequestContext, person: Person, limit: LoginLimit, ticket: str, replaces: str | None
     ) -> SignedIn:
-        for _ in range(_ATTEMPTS):
+        def begin(_attempt: int) -> SignedIn:
+            user, transaction = self._account(context, person), Transaction()
+            self.throttle.sign_on_succeeded(transaction, limit, ticket)
             try:
-                user, transaction = self._account(context, person), Transaction()
-                self.throttle.sign_on_succeeded(transaction, limit, ticket)
                 return self.sessions.begin(context, user, transaction, replaces=replaces, via=VIA)
             except WriteConflict as conflict:
                 if conflict.label == "login_try.used":
                     raise SignOnRefused(Refusal.USED, person.identity) from None
-        raise WriteConflict("user.changed")
+                raise
+
+        return at_once(_ATTEMPTS).run(begin, on=WriteConflict)
 
     def _account(self, context: RequestContext, person: Person) -> User:
         """The user of this person, with the role of their groups; made at the first time. Raises SignOnRefused."""
@@ -204,7 +207,7 @@ class SingleSignOn:
 
     def _possible_role(self, context: RequestContext, user: User, role: Role) -> Role:
         """The role; the last active Admin stays one, so that somebody can still change users."""
-        if role is Role.ADMIN or not user.is_active_admin or (self.users.active_admins() or 0) > 1:
+        if role is Role.ADMIN or not user.is_active_admin or self.users.active_admins() > 1:
             return role
         self.audit.record_refusal(context, "user.change_role", user.id, reason="last_admin")
         return user.role

@@ -5,24 +5,21 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext, Role
-from chalicelib.domain.accounts.api_token import MOST_TOKENS, ApiToken
+from chalicelib.domain.accounts.api_token import MAX_TOKENS, ApiToken
 from chalicelib.domain.accounts.email import is_email_address
 from chalicelib.domain.accounts.passwords import LONGEST, is_common
 from chalicelib.domain.accounts.user import User, UserStatus
-from chalicelib.domain.audit import View
+from chalicelib.domain.audit.record import View
 from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.passwords import hash_password, is_password_hash
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.accounts.api_tokens import ApiTokens
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
-
-_ADOPTED = 90
-"""Users of before addresses were claimed: there was no way to make more than a few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +37,6 @@ class UserService:
         The password may be given as its hash, so that an environment that is shown to others does not hold it. Raises
         ValueError for an address or a password with which nobody could sign in.
         """
-        if self.store.active_admins() is None:
-            with suppress(WriteConflict):  # another process was faster
-                self.store.adopt(self.store.list(limit=_ADOPTED).items)
         if not email or not password or self.store.by_email(email):
             return
         _require_usable(email, password)
@@ -118,11 +112,11 @@ class UserService:
         without its owner; Admins see it in the list of tokens, and can delete it.
         """
         tokens = list(self.tokens.all_in("user_id", user_id))
-        for token in tokens[MOST_TOKENS:]:
+        for token in tokens[MAX_TOKENS:]:
             transaction = Transaction()
             self.tokens.remove(transaction, token)
             transaction.commit()
-        return tokens[:MOST_TOKENS]
+        return tokens[:MAX_TOKENS]
 
     def _change(self, context: RequestContext, action: str, before: User, after: User) -> User:
         self._require_allowed(context, before, after)
@@ -133,7 +127,7 @@ class UserService:
         return stored
 
     def _require_allowed(self, context: RequestContext, before: User, after: User | None) -> None:
-        if before.is_active_admin and not (after and after.is_active_admin) and (self.store.active_admins() or 0) <= 1:
+        if before.is_active_admin and not (after and after.is_active_admin) and self.store.active_admins() <= 1:
             raise _last_admin()
         if before.id == context.actor.id:
             raise Conflict("Nobody can disable, demote or delete themselves. Ask another Admin.")

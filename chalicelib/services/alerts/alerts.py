@@ -20,7 +20,7 @@ from chalicelib.domain.alerts.transitions import (
 )
 from chalicelib.errors import Invalid, WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
-from chalicelib.services.audit import AuditTrail
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.alerts.alerts import Alerts
 from chalicelib.stores.alerts.notifications import Notifications
 from chalicelib.stores.transaction import Transaction
@@ -28,7 +28,7 @@ from chalicelib.stores.transaction import Transaction
 RECENT = 10
 """Alerts that the summary shows."""
 
-MOST_DELIVERIES = 200
+MAX_DELIVERIES = 200
 """Notifications that the detail of an alert shows, the newest first."""
 
 SHORTEST_SILENCE = timedelta(minutes=1)
@@ -100,8 +100,8 @@ class AlertService:
         return as_seen(self.store.get(alert_id), self.clock())
 
     def deliveries(self, alert_id: str) -> Sequence[Notification]:
-        """The notifications of an alert, the newest first, at most `MOST_DELIVERIES`."""
-        return self.notifications.list_in("alert_id", alert_id, limit=MOST_DELIVERIES).items
+        """The notifications of an alert, the newest first, at most `MAX_DELIVERIES`."""
+        return self.notifications.list_in("alert_id", alert_id, limit=MAX_DELIVERIES).items
 
     def summary(self, context: RequestContext) -> AlertSummary:
         """Its cost grows with the number of active alerts; resolved ones are counted without being read."""

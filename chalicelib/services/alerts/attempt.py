@@ -9,7 +9,7 @@ from chalicelib.domain.alerts.attempts import has_lapsed, lapsed, refused, unsen
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.digest import NextMessage, is_delayed
 from chalicelib.domain.alerts.notification import Notification, NotificationStatus
-from chalicelib.domain.alerts.pacing import PACES, ChannelGate, spent
+from chalicelib.domain.alerts.pacing import ChannelGate, spent
 from chalicelib.errors import HeadgateError, NotFound, SecretMismatch, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
@@ -24,13 +24,14 @@ from chalicelib.notify.contract import (
     Sender,
 )
 from chalicelib.notify.errors import error
+from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.outcomes import gate_after, row_after
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.alerts.alerts import Alerts
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.counters import ENDS, AlertCounters
 from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
-from chalicelib.stores.documents import find_together
+from chalicelib.stores.documents import batch_find
 from chalicelib.stores.leases import add_lease
 from chalicelib.stores.transaction import Transaction
 
@@ -100,7 +101,7 @@ class Attempts:
         row_ids = [row.id for row in message.rows]
         firing_ids = sorted({row.after_id for row in message.rows if row.after_id} - set(row_ids))
         alert_ids = sorted({row.alert_id for row in message.rows})
-        channel, *found = find_together(
+        channel, *found = batch_find(
             (self.channels, channel_id),
             *((self.notifications, one) for one in (*row_ids, *firing_ids)),
             *((self.alerts, one) for one in alert_ids),
@@ -125,7 +126,7 @@ class Attempts:
     def _claim(self, gate: ChannelGate, message: NextMessage) -> tuple[ChannelGate, list[Notification]]:
         """Claim the notifications and renew the lease of the channel: both, or nothing. Raises WriteConflict."""
         now, transaction, claim = self.clock(), Transaction(), new_id()
-        until, pace = now + LEASE, PACES[message.rows[0].provider]
+        until, pace = now + LEASE, PROVIDERS[message.rows[0].provider].pace
         rules = message.rows[0].rule_ids if pace.digests and not message.digest_id else ()
         gate = add_lease(transaction, self.gates, spent(gate, pace, now, rules), until)
         changes = {"claim": claim, "digest_id": message.digest_id}
@@ -183,7 +184,7 @@ class Attempts:
 
     def _as_stored(self, gate: ChannelGate, rows: Sequence[Notification]) -> Attempted:
         """What the tables hold now. Without the gate when another worker has it."""
-        found, *now = find_together((self.gates, gate.id), *((self.notifications, row.id) for row in rows))
+        found, *now = batch_find((self.gates, gate.id), *((self.notifications, row.id) for row in rows))
         return Attempted(
             rows=[row for row in now if row],
             gate=found if found and found.claim == gate.claim else None,

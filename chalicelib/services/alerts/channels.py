@@ -6,30 +6,25 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chalicelib.domain.access import SYSTEM, RequestContext
-from chalicelib.domain.alerts.channel import (
-    CHANNEL_FIELDS,
-    TEST_EVERY,
-    Channel,
-    ChannelProvider,
-    LastDelivery,
-)
+from chalicelib.domain.alerts.channel import TEST_EVERY, Channel, ChannelProvider, LastDelivery
 from chalicelib.domain.alerts.notification import NotificationError
-from chalicelib.domain.alerts.rule import MOST_CHANNELS
-from chalicelib.domain.alerts.urls import UrlRefused
-from chalicelib.domain.audit import Outcome as AuditOutcome
+from chalicelib.domain.alerts.rule import MAX_CHANNELS
+from chalicelib.domain.audit.record import Outcome as AuditOutcome
 from chalicelib.domain.credentials import Secrets, without_blanks
 from chalicelib.errors import Conflict, Invalid, RateLimited, SecretMismatch, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
+from chalicelib.kit.retry import at_once
 from chalicelib.notify.contract import ATTEMPT_SECONDS, Accepted, Outcome, OutgoingMessage, Permanent, Sender
 from chalicelib.notify.errors import error
+from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.channel_states import ChannelState, channel_state
 from chalicelib.services.registry import Registry
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
-from chalicelib.stores.documents import find_together
+from chalicelib.stores.documents import batch_find
 from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 3
@@ -82,27 +77,27 @@ class ChannelService:
         return page.with_items(self._with_deliveries(page.items))
 
     def create(self, context: RequestContext, data: ChannelInput) -> Channel:
-        """Store a channel whose address may be contacted.
+        """Store a channel whose messages may go where its config says.
 
         Raises Invalid for missing fields and `URL_NOT_ALLOWED`; Conflict NAME_CONFLICT, or STATE_CONFLICT when there
-        are `MOST_CHANNELS`.
+        are `MAX_CHANNELS`.
         """
         given = without_blanks(data.secrets)
-        _require_all(CHANNEL_FIELDS[data.provider].required, given)
-        mask, secrets = self._checked(data.provider, given)
+        _require_all(PROVIDERS[data.provider].config.required, given)
+        checked = self.senders[data.provider].check(given)
         channel_id, now = context.fresh_id(), self.clock()
-        others = self.store.list(limit=MOST_CHANNELS).items
-        if len([one for one in others if one.id != channel_id]) >= MOST_CHANNELS:
-            raise Conflict(f"There are {MOST_CHANNELS} channels, which is the limit. Delete one first.")
+        others = self.store.list(limit=MAX_CHANNELS).items
+        if len([one for one in others if one.id != channel_id]) >= MAX_CHANNELS:
+            raise Conflict(f"There are {MAX_CHANNELS} channels, which is the limit. Delete one first.")
         transaction = Transaction()
-        credentials = self.registry.vault.seal_new(transaction, self.store.noun, channel_id, secrets)
+        credentials = self.registry.vault.seal_new(transaction, self.store.noun, channel_id, checked.secrets)
         channel = Channel(
             id=channel_id,
             name=data.name,
             provider=data.provider,
             enabled=data.enabled,
             credentials=credentials,
-            mask=mask,
+            mask=checked.mask,
             created_at=now,
             updated_at=now,
         )
@@ -111,17 +106,18 @@ class ChannelService:
     def update(self, context: RequestContext, channel_id: str, data: ChannelInput) -> Channel:
         """Replace everything but blank secrets. The provider stays.
 
-        Raises Invalid when stored secrets would be sent to another URL; see `create` for the others.
+        Raises Invalid when stored secrets would be sent to another target; see `create` for the others.
         """
         before = self._current(context, channel_id)
         if data.provider is not before.provider:
             message = "A channel stays with its provider. Create another channel instead."
             raise Invalid.at("body", "provider", type_="immutable", message=message)
-        given, mask, address = without_blanks(data.secrets), before.mask, before.fields.address
-        if address is None or address in given:
-            mask, given = self._checked(before.provider, given)
-        if address in given:
-            _require_for_new_target(before, self._stored(before), given[address], given)
+        given, mask, target = without_blanks(data.secrets), before.mask, PROVIDERS[before.provider].config.target
+        if target is None or target in given:
+            checked = self.senders[before.provider].check(given)
+            given, mask = dict(checked.secrets), checked.mask
+        if target in given and given[target] != self._stored(before).get(target):
+            _require_all_again(before, given)
         transaction = Transaction()
         credentials = self.registry.vault.rotate(transaction, self.store.noun, before.id, before.credentials, given)
         after = replace(
@@ -147,7 +143,7 @@ class ChannelService:
 
         Raises NotFound; RateLimited within `TEST_EVERY` of the last one.
         """
-        channel = self._noted_test(context, channel_id)
+        channel = at_once(_ATTEMPTS).run(lambda _: self._noted_test(context, channel_id), on=WriteConflict)
         outcome = self._sent_test(context, channel)
         failure = None if isinstance(outcome, Accepted) else outcome.error
         if isinstance(outcome, Accepted) and outcome.changed:
@@ -173,7 +169,7 @@ class ChannelService:
         audit.record(transaction, context, f"{self.store.noun}.migrate", channel_id, after=fields)
         transaction.commit()
 
-    def _noted_test(self, context: RequestContext, channel_id: str, attempts: int = _ATTEMPTS) -> Channel:
+    def _noted_test(self, context: RequestContext, channel_id: str) -> Channel:
         """The channel, with the test noted in it: two requests at the same moment send one."""
         channel, now = self.store.get(channel_id), self.clock()
         if channel.tested_at and (left := (channel.tested_at + TEST_EVERY - now).total_seconds()) > 0:
@@ -184,12 +180,7 @@ class ChannelService:
         noted = self.store.save(transaction, replace(channel, tested_at=now))
         action, requested = f"{self.store.noun}.test", AuditOutcome.REQUESTED
         self.registry.audit.record(transaction, context, action, channel_id, outcome=requested)
-        try:
-            transaction.commit()
-        except WriteConflict:
-            if attempts == 1:
-                raise
-            return self._noted_test(context, channel_id, attempts - 1)
+        transaction.commit()
         return noted
 
     def _sent_test(self, context: RequestContext, channel: Channel) -> Outcome:
@@ -200,17 +191,6 @@ class ChannelService:
         message = OutgoingMessage(delivery_id=new_id(), attempt_at=self.clock(), lines=())
         deadline = Deadline.after(context.deadline.remaining(ATTEMPT_SECONDS))
         return self.senders[channel.provider].send(message, secrets, deadline)
-
-    def _checked(self, provider: ChannelProvider, secrets: Mapping[str, Secret]) -> tuple[str, dict[str, Secret]]:
-        """The mask, and the secrets with the address as it was read."""
-        field = CHANNEL_FIELDS[provider].address
-        try:
-            url = self.senders[provider].address(secrets)
-        except Invalid as refused:
-            rule = refused.rule if isinstance(refused, UrlRefused) else "address_not_allowed"
-            details = [{"location": ["body", "config", field], "type": rule}]
-            raise Invalid(refused.message, code=refused.code, details=details) from None
-        return url.target.mask, {**secrets, **({field: Secret(str(url))} if field else {})}
 
     def _stored(self, channel: Channel) -> Mapping[str, Secret]:
         """The stored secrets; none when they cannot be opened: then all of them have to be given again."""
@@ -226,7 +206,7 @@ class ChannelService:
 
     def _with_deliveries(self, channels: Sequence[Channel]) -> tuple[Channel, ...]:
         """With how the newest message of each ended."""
-        gates = find_together(*((self.gates, channel.id) for channel in channels))
+        gates = batch_find(*((self.gates, channel.id) for channel in channels))
         return tuple(
             replace(channel, last_delivery=_last(gate.last_status, gate.last_at)) if gate else channel
             for channel, gate in zip(channels, gates, strict=True)
@@ -242,12 +222,8 @@ def _require_all(required: Sequence[str], given: Mapping[str, Secret]) -> None:
         raise _at_config(missing, "missing", "The channel cannot send without these fields.")
 
 
-def _require_for_new_target(
-    channel: Channel, stored: Mapping[str, Secret], address: Secret, given: Mapping[str, Secret]
-) -> None:
-    """Raise Invalid when stored secrets would be sent to another URL than before."""
-    if address == stored.get(channel.fields.address or ""):
-        return
+def _require_all_again(channel: Channel, given: Mapping[str, Secret]) -> None:
+    """Raise Invalid when stored secrets would be sent to another target than before."""
     if missing := sorted(channel.credentials.fields.keys() - given.keys()):
         message = "This change would send the stored secrets to another place. Give them again with it: "
         raise _at_config(missing, "required_for_new_target", f"{message}{', '.join(missing)}.")

@@ -13,18 +13,19 @@ from datetime import datetime, timedelta
 from chalicelib.clients.queue import MAX_DELAY_SECONDS
 from chalicelib.domain.alerts.digest import NextMessage, Waiting, is_due
 from chalicelib.domain.alerts.notification import Notification
-from chalicelib.domain.alerts.pacing import PACES, ChannelGate, is_over_the_ceiling, is_overdue, opens_at
+from chalicelib.domain.alerts.pacing import ChannelGate, is_over_the_ceiling, is_overdue, opens_at
 from chalicelib.domain.lease import is_free
 from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import get_logger
+from chalicelib.kit.randomness import shuffled
 from chalicelib.notify.contract import ATTEMPT_SECONDS
+from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.attempt import LEASE, Attempted, Attempts
-from chalicelib.services.connectors.plan_executor import shuffled
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
-from chalicelib.stores.documents import find_together
+from chalicelib.stores.documents import batch_find
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
 
@@ -137,7 +138,7 @@ class NotificationDelivery:
                 message = run.next(now)
             if message is None:
                 return True
-            begins_at = max(message.due_at, opens_at(run.gate, PACES[message.rows[0].provider], now))
+            begins_at = max(message.due_at, opens_at(run.gate, PROVIDERS[message.rows[0].provider].pace, now))
             pause = (begins_at - now).total_seconds()
             if pause > _LONGEST_PAUSE_SECONDS or deadline.remaining() < pause + _ATTEMPT_AND_STORE_SECONDS:
                 return False
@@ -153,7 +154,7 @@ class NotificationDelivery:
         rows = self.notifications.open_of(run.channel_id, limit=_WINDOW)
         run.see(rows, now)
         if missing := {row.after_id for row in rows if row.after_id} - run.known.keys():
-            run.see([row for row in find_together(*((self.notifications, one) for one in missing)) if row], now)
+            run.see([row for row in batch_find(*((self.notifications, one) for one in missing)) if row], now)
 
     def _wake_for_retry(self, run: "_Run", attempted: Attempted) -> None:
         """Wake a worker when the retry is due. While the provider is down, the schedule's wake-ups are enough."""
@@ -206,7 +207,7 @@ class _Run:
         waiting = Waiting(
             rows=rows,
             firing=self.known,
-            digests=PACES[rows[0].provider].digests,
+            digests=PROVIDERS[rows[0].provider].pace.digests,
             digest_only=lambda row: is_over_the_ceiling(gate, row.rule_ids, now),
             probing=gate.is_probing,
         )

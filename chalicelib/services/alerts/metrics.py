@@ -11,8 +11,9 @@ from itertools import product
 from typing import NamedTuple
 
 from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.notification import NotificationStatus
+from chalicelib.domain.event_kind import EventKind
 from chalicelib.errors import TimedOut
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.alerts.channel_states import CHANNEL_STATUSES, ChannelState, channel_state
@@ -20,7 +21,7 @@ from chalicelib.stores.alerts.alerts import Alerts
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.counters import AlertCounters, AlertNumbers
 from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
-from chalicelib.stores.documents import find_together
+from chalicelib.stores.documents import batch_find
 
 Labels = Mapping[str, str]
 Sample = tuple[str, Labels, float]
@@ -57,7 +58,7 @@ class MetricsService:
 
     def _channel_states(self, deadline: Deadline) -> list[ChannelState]:
         channels, now = list(self.channels.all()), self.clock()
-        gates = find_together(*((self.gates, channel.id) for channel in channels))
+        gates = batch_find(*((self.gates, channel.id) for channel in channels))
         states = []
         for channel, gate in zip(channels, gates, strict=True):
             if deadline.passed:

@@ -7,7 +7,7 @@ from chalicelib.domain.alerts.attempts import delivered, limited, put_off, refus
 from chalicelib.domain.alerts.notification import Notification, NotificationStatus
 from chalicelib.domain.alerts.pacing import ChannelGate, answered, failed, limit_pause
 from chalicelib.domain.alerts.pacing import limited as gate_limited
-from chalicelib.notify.contract import Accepted, Ambiguous, Outcome, Permanent, RateLimited, Transient
+from chalicelib.notify.contract import Accepted, Ambiguous, Outcome, Permanent, Throttled, Transient
 
 
 def row_after(row: Notification, outcome: Outcome, failures: int, now: datetime) -> Notification:
@@ -21,7 +21,7 @@ def row_after(row: Notification, outcome: Outcome, failures: int, now: datetime)
             return put_off(row, error, now, retry_after=retry_after)
         case Ambiguous(error):
             return put_off(row, error, now, unknown=True)
-        case RateLimited(error, retry_after):
+        case Throttled(error, retry_after):
             return limited(row, error, limit_pause(failures, retry_after), now)
 
 
@@ -32,7 +32,7 @@ def gate_after(gate: ChannelGate, rows: Sequence[Notification], outcome: Outcome
             return answered(gate, NotificationStatus.DELIVERED, now)
         case Permanent():
             return answered(gate, NotificationStatus.FAILED, now)
-        case RateLimited(_, retry_after):
+        case Throttled(_, retry_after):
             return gate_limited(gate, retry_after, now)
         case Transient() | Ambiguous():
             return failed(gate, now, has_ended=any(not row.status.is_open for row in rows))

@@ -5,14 +5,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import (
-    DEFAULT_COOLDOWN_SECONDS,
     DEFAULT_RULE_KINDS,
     DEFAULT_RULE_NAME,
-    MOST_RULES,
+    MAX_RULES,
     AlertRule,
-    CooldownPolicy,
+    AlertRuleValues,
 )
 from chalicelib.errors import Conflict, Invalid
 from chalicelib.kit.clock import Clock
@@ -22,7 +21,7 @@ from chalicelib.services.registry import Links, Registry
 from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.rules import AlertRules
 from chalicelib.stores.claims import Claims
-from chalicelib.stores.documents import Readable, find_together
+from chalicelib.stores.documents import Readable, batch_find
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
@@ -32,24 +31,7 @@ _INSTALLED = "installed/default_alert_rule"
 """The claim that says that the default rule was made once. It stays when the rule is deleted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlertRuleInput:
-    """What people say about a rule: fields of `AlertRule`, by the same names."""
-
-    name: str
-    description: str | None = None
-    enabled: bool = True
-    severities: tuple[AlertSeverity, ...] = ()
-    event_types: tuple[EventKind, ...] = ()
-    source_ids: tuple[str, ...] = ()
-    pipeline_ids: tuple[str, ...] = ()
-    channel_ids: tuple[str, ...] = ()
-    cooldown_policy: CooldownPolicy = CooldownPolicy.AFTER_COOLDOWN
-    cooldown_seconds: int = DEFAULT_COOLDOWN_SECONDS
-    send_recovery: bool = True
-
-
-DEFAULT_RULE = AlertRuleInput(
+DEFAULT_RULE = AlertRuleValues(
     name=DEFAULT_RULE_NAME,
     description="Made at installation. It sends nothing until it has channels.",
     severities=(AlertSeverity.CRITICAL,),
@@ -88,20 +70,20 @@ class AlertRuleService:
         """Newest first."""
         return self.store.list(limit=limit, after=after, by_size=True)
 
-    def create(self, context: RequestContext, data: AlertRuleInput) -> AlertRule:
-        """Store a rule. Raises Conflict (also when there are `MOST_RULES`), Invalid for references to nothing.
+    def create(self, context: RequestContext, data: AlertRuleValues) -> AlertRule:
+        """Store a rule. Raises Conflict (also when there are `MAX_RULES`), Invalid for references to nothing.
 
         It knows nothing about earlier alerts: an episode that is under way is not reported by it.
         """
-        others = [rule for rule in self.store.list(limit=MOST_RULES + 1).items if rule.id != context.request_key]
-        if len(others) >= MOST_RULES:
-            raise Conflict(f"There are {MOST_RULES} rules, and no more are possible. Delete one first.")
-        self._require(data, known=AlertRuleInput(name=data.name))
+        others = [rule for rule in self.store.list(limit=MAX_RULES + 1).items if rule.id != context.request_key]
+        if len(others) >= MAX_RULES:
+            raise Conflict(f"There are {MAX_RULES} rules, and no more are possible. Delete one first.")
+        self._require(data, known=AlertRuleValues(name=data.name))
         now = self.clock()
         rule = AlertRule(id=context.fresh_id(), created_at=now, updated_at=now, **asdict(data))
         return self.registry.create(Transaction(), context, self.store, rule, links=self._links(rule))
 
-    def update(self, context: RequestContext, rule_id: str, data: AlertRuleInput) -> AlertRule:
+    def update(self, context: RequestContext, rule_id: str, data: AlertRuleValues) -> AlertRule:
         """Replace a rule. Whether it is the default rule stays. What it names already may have been deleted since.
 
         Raises NotFound, VersionMismatch, Conflict, Invalid for new references to nothing.
@@ -112,9 +94,9 @@ class AlertRuleService:
         after = replace(before, version=before.version + 1, updated_at=self.clock(), **asdict(data))
         transaction = Transaction()
         for channel_id in _new(after.channel_ids, before.channel_ids):
-            self.channels.refer(transaction, channel_id, +1)
+            self.channels.change_references(transaction, channel_id, +1)
         for channel_id in _new(before.channel_ids, after.channel_ids):
-            self.channels.refer(transaction, channel_id, -1)
+            self.channels.change_references(transaction, channel_id, -1)
         return self.registry.update(transaction, context, self.store, before, after)
 
     def delete(self, context: RequestContext, rule_id: str) -> None:
@@ -126,7 +108,7 @@ class AlertRuleService:
     def _links(self, rule: AlertRule) -> Links:
         return Links(references=[(self.channels, channel_id) for channel_id in rule.channel_ids])
 
-    def _require(self, data: AlertRuleInput, *, known: AlertRuleInput | AlertRule) -> None:
+    def _require(self, data: AlertRuleValues, *, known: AlertRuleValues) -> None:
         """Raise Invalid REFERENCE_NOT_FOUND when something that is named, and is not known already, does not exist."""
         stores: dict[str, Readable] = {
             "channel_ids": self.channels,
@@ -139,7 +121,7 @@ class AlertRuleService:
             for position, entity_id in enumerate(getattr(data, field))
             if entity_id not in getattr(known, field)
         ]
-        found = find_together(*((stores[field], entity_id) for field, _, entity_id in asked)) if asked else []
+        found = batch_find(*((stores[field], entity_id) for field, _, entity_id in asked)) if asked else []
         missing = [one for one, entity in zip(asked, found, strict=True) if entity is None]
         if missing:
             details = [{"location": ["body", field, position], "type": "not_found"} for field, position, _ in missing]

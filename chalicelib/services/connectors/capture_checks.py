@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.monitoring.source_state import LASTING, CaptureState, Finding, FindingCode, SourceState
+from chalicelib.domain.monitoring.source_state import LASTING, CaptureState, SourceState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.errors import Conflict, HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.client_factory import ClientFactory
-from chalicelib.stores.source_states import SourceStates
+from chalicelib.stores.monitoring.source_states import SourceStates
 
 LOOK_SECONDS = 8.0
 """One look at a source, whatever the number of its captures."""
@@ -53,7 +53,9 @@ class CaptureChecks:
             return
         provider, state = capture_provider(pipeline.provider), self.store.find(source.id)
         before = state.captures.get(pipeline.id) if state else None
-        findings = [one for one in provider.look(facts, pipeline, before, self.clock()).findings if one.code in LASTING]
+        findings = [
+            one for one in provider.capture_state(facts, pipeline, before, self.clock()).findings if one.code in LASTING
+        ]
         lost = provider.lost_changes(facts, pipeline, offset)
         if found := [*findings, *([lost] if lost else [])]:
             raise Conflict(
@@ -85,7 +87,7 @@ class CaptureChecks:
         provider, earlier = capture_provider(source.address.provider), before.captures if before else {}
         found, now = {}, self.clock()
         for pipeline, connect in running:
-            seen = provider.look(facts, pipeline, earlier.get(pipeline.id), now)
+            seen = provider.capture_state(facts, pipeline, earlier.get(pipeline.id), now)
             found[pipeline.id] = self._with_offset(facts, pipeline, connect, earlier.get(pipeline.id), seen, deadline)
         return found
 
@@ -102,17 +104,12 @@ class CaptureChecks:
         seen: CaptureState,
         deadline: Deadline,
     ) -> CaptureState:
-        """What Connect's offset adds, asked for only where it can decide: nobody reads, or another one than before."""
-        if seen.reader is not None and (before is None or before.reader == seen.reader):
+        """What Connect's offset adds, asked for only where it can decide."""
+        provider = capture_provider(pipeline.provider)
+        if not provider.needs_offset(before, seen):
             return seen
         try:
             offset = self.stored_offset(connect, pipeline, deadline)
         except HeadgateError:
             return seen
-        provider = capture_provider(pipeline.provider)
-        findings: list[Finding] = list(seen.findings)
-        if provider.in_snapshot(offset):
-            findings = [one for one in findings if one.code is not FindingCode.NOT_READ]
-        if lost := provider.lost_changes(facts, pipeline, offset):
-            findings = [*(one for one in findings if one.code is not lost.code), lost]
-        return replace(seen, findings=tuple(findings))
+        return provider.with_offset(facts, pipeline, seen, offset)

@@ -1,37 +1,32 @@
-"""What must hold before a sink connector may write topics to the tables of a database."""
+"""What must hold before a sink connector may write topics to a destination."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import StreamCluster, TopicFacts
 from chalicelib.domain.connector_config import BuiltConfig, ConfigWarning
-from chalicelib.domain.delivery import (
-    Delivery,
-    DeliveryOptions,
-    DeliveryVerdict,
-    Mapping,
-    TargetStatement,
-)
-from chalicelib.domain.delivery_checks import check_mappings
+from chalicelib.domain.delivery import Delivery, DeliveryVerdict, TargetStatement
 from chalicelib.domain.destination import Destination
-from chalicelib.domain.providers.contract import TargetProvider
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import target_provider
-from chalicelib.domain.table import SourceTable
-from chalicelib.errors import HeadgateError, Invalid, WriteConflict
+from chalicelib.domain.source import Source
+from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.errors import HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.owner import require_found
 from chalicelib.services.connectors.validation import ConnectorValidation
-from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.stores.clusters import StreamClusters
 from chalicelib.stores.destinations import Destinations
-from chalicelib.stores.documents import find_together
+from chalicelib.stores.documents import batch_find
 from chalicelib.stores.source_tables import SourceTables
 
 _TOPICS_SECONDS = 6.0
+_TARGET_SECONDS = 12.0
 _IDENTITY_SECONDS = 3.0
 MAX_DDL_CHARACTERS = 2 * 1024 * 1024
 """Of one preview: an answer may have 4.5 MiB, in which a character takes up to two bytes."""
@@ -48,14 +43,13 @@ class DeliveryFindings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DatabaseDeliveryChecks:
-    """Checks of deliveries whose destination is a database."""
+class DeliveryChecks:
+    """Checks of deliveries. What depends on the kind of destination is asked of its provider and its client."""
 
     tables: SourceTables
     destinations: Destinations
     streams: StreamClusters
     clients: ClientFactory
-    database_checks: DatabaseChecks
     validation: ConnectorValidation
 
     def require(
@@ -75,22 +69,19 @@ class DatabaseDeliveryChecks:
     def look(self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies) -> DeliveryFindings:
         """Look at topics, discovered tables and target. Raises what forbids the delivery, returns what does not."""
         destination, pipeline = require_found(deps.destination), require_found(deps.pipeline)
-        table_of = {pipeline.capture.topic(name): name for name in pipeline.capture.tables}
-        mapped = [table_of[mapping.topic] for mapping in delivery.mappings if mapping.topic in table_of]
-        stream, source = find_together(
+        stream, source = batch_find(
             (self.streams, pipeline.stream_cluster_id), (self.tables.sources, pipeline.source_id)
         )
-        tables = self.tables.find(require_found(source), mapped)
+        tables = self._tables(require_found(source), pipeline, delivery)
         topics = self._topics(context, require_found(stream), delivery.topics)
         self.validation.require_same_kafka(context, stream, require_found(deps.connect_cluster))
-        tables = {name: pipeline.capture.as_captured(table) for name, table in tables.items()}
-        provider = target_provider(destination.address.provider)
-        verdict = check_mappings(pipeline, tables, delivery.mappings, delivery.options, topics, provider)
+        provider, writing = target_provider(destination.address.provider), delivery.writing
+        verdict = provider.check_mappings(pipeline, tables, writing, delivery.tasks_max, topics)
         verdict.require()
-        facts = self.database_checks.target_facts(context, destination, [one.target for one in delivery.mappings])
-        pairs = [(mapping, tables[table_of[mapping.topic]]) for mapping in delivery.mappings]
-        target = provider.judge_target(pairs, delivery.options, facts)
-        ddl, cut = _target_ddl(pairs, delivery.options, provider)
+        facts = self._target_facts(context, destination, writing.targets)
+        by_topic = {pipeline.capture.topic(name): table for name, table in tables.items()}
+        target = provider.judge_target(writing, delivery.tasks_max, by_topic, facts)
+        ddl, cut = _cut(provider.target_statements(writing, by_topic))
         _require_target(target, ddl)
         return DeliveryFindings(
             warnings=(*verdict.warnings, *target.warnings, *cut),
@@ -104,13 +95,13 @@ class DatabaseDeliveryChecks:
             return destination
         shortly = replace(context, deadline=Deadline.after(context.deadline.remaining(_IDENTITY_SECONDS)))
         try:
-            facts = self.database_checks.target_facts(shortly, destination, [])
+            facts = self._target_facts(shortly, destination, ())
         except HeadgateError:  # the checks that follow say why it cannot be reached
             return destination
         return self._identified(destination, target_provider(destination.address.provider).server_identity(facts))
 
     def _identified(self, destination: Destination, identity: str | None) -> Destination:
-        """The destination with the identity of its server, which is stored: deliveries claim their tables by it.
+        """The destination with the identity of its server, which is stored: deliveries claim their targets by it.
 
         It stays as it was while there are deliveries, whose claims have to be found again.
         """
@@ -120,6 +111,21 @@ class DatabaseDeliveryChecks:
         with suppress(WriteConflict):  # somebody else has changed it: the next look stores the identity
             return self.destinations.save_alone(replace(destination, server_identity=identity))
         return replace(destination, server_identity=identity)
+
+    def _target_facts(self, context: RequestContext, destination: Destination, targets: Sequence[Any]) -> Any:
+        """Facts about what is to be written, for the target's provider. Raises DESTINATION_UNAVAILABLE."""
+        deadline = Deadline.after(context.deadline.remaining(_TARGET_SECONDS))
+        try:
+            return self.clients.target(destination.endpoint).target_facts(targets, deadline)
+        except (Unavailable, TimedOut) as error:
+            raise Unavailable(error.message, code="DESTINATION_UNAVAILABLE") from error
+
+    def _tables(self, source: Source, pipeline: Pipeline, delivery: Delivery) -> Mapping[TableName, SourceTable]:
+        """The discovered tables behind the delivered topics, with the columns that arrive."""
+        delivered = frozenset(delivery.topics)
+        names = [name for name in pipeline.capture.tables if pipeline.capture.topic(name) in delivered]
+        tables = self.tables.find(source, names)
+        return {name: pipeline.capture.as_captured(table) for name, table in tables.items()}
 
     def _topics(self, context: RequestContext, stream: StreamCluster, delivered: Collection[str]) -> TopicFacts:
         with closing(self.clients.kafka(stream)) as kafka:
@@ -136,19 +142,16 @@ def _require_target(verdict: DeliveryVerdict, ddl: Sequence[TargetStatement]) ->
         raise
 
 
-def _target_ddl(
-    pairs: Iterable[tuple[Mapping, SourceTable]], options: DeliveryOptions, provider: TargetProvider
+def _cut(
+    statements: Iterable[TargetStatement],
 ) -> tuple[tuple[TargetStatement, ...], tuple[ConfigWarning, ...]]:
-    """One statement for each mapping, as many as one answer may have, and a warning when there are more."""
-    statements: list[TargetStatement] = []
+    """As many statements as one answer may have, and a warning when there are more."""
+    kept: list[TargetStatement] = []
     characters = 0
-    for mapping, source in pairs:
-        statement = provider.target_statement(mapping, source, options)
-        characters += len(statement)
+    for one in statements:
+        characters += len(one.statement)
         if characters > MAX_DDL_CHARACTERS:
-            message = (
-                f"Only the first {len(statements)} statements of target_ddl fit the answer. Preview fewer mappings."
-            )
-            return tuple(statements), (ConfigWarning(code="TARGET_DDL_CUT", message=message),)
-        statements.append(TargetStatement(table_name=mapping.table_name, statement=statement))
-    return tuple(statements), ()
+            message = f"Only the first {len(kept)} statements of target_ddl fit the answer. Preview fewer mappings."
+            return tuple(kept), (ConfigWarning(code="TARGET_DDL_CUT", message=message),)
+        kept.append(one)
+    return tuple(kept), ()

@@ -1,26 +1,26 @@
 """Deliveries as owners of sink connectors. What was written stays in the target."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
-from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.delivery import Mapping as TopicMapping
+from chalicelib.domain.delivery import Delivery, Writing
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.providers.registry import target_provider
+from chalicelib.domain.release import ReleaseResult
 from chalicelib.kit.adapters import adapter
-from chalicelib.services.connectors.delivery_checks import DatabaseDeliveryChecks
+from chalicelib.services.connectors.delivery_checks import DeliveryChecks
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
-from chalicelib.services.connectors.known_progress import known_progress, progress_asked
+from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
-from chalicelib.stores.documents import find_together
+from chalicelib.stores.documents import batch_find
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.transaction import Transaction
 
@@ -34,25 +34,37 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     pipelines: Pipelines
     claims: Claims
     target_claims: TargetClaims
-    checks: DatabaseDeliveryChecks
+    checks: DeliveryChecks
 
     def load_dependencies(self, resource: Delivery) -> DeliveryDependencies:
-        asked = progress_asked([resource])
-        destination, pipeline, cluster, view, *parts = find_together(
-            (self.destinations, resource.destination_id),
-            (self.pipelines, resource.pipeline_id),
-            (self.connects, resource.connect_cluster_id),
-            (self.observations, resource.connect_cluster_id),
-            *((self.progress, one) for one in asked),
+        rows = progress_rows([resource])
+        return self._dependencies(resource.destination_id, resource.pipeline_id, resource.connect_cluster_id, rows)
+
+    def draft_dependencies(
+        self, destination_id: str, pipeline_id: str, connect_cluster_id: str
+    ) -> DeliveryDependencies:
+        """What a delivery that is not built yet refers to. It has no connector, so it has made no progress."""
+        return self._dependencies(destination_id, pipeline_id, connect_cluster_id, ())
+
+    def _dependencies(
+        self, destination_id: str, pipeline_id: str, connect_cluster_id: str, rows: Sequence[ProgressRow]
+    ) -> DeliveryDependencies:
+        destination, pipeline, cluster, view, *parts = batch_find(
+            (self.destinations, destination_id),
+            (self.pipelines, pipeline_id),
+            (self.connects, connect_cluster_id),
+            (self.observations, connect_cluster_id),
+            *((self.progress, one) for one in rows),
         )
-        return DeliveryDependencies(destination, pipeline, cluster, view, known_progress(asked, parts))
+        return DeliveryDependencies(destination, pipeline, cluster, view, known_progress(rows, parts))
 
     def check(self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies) -> None:
         self.checks.require(context, resource, deps, self.config(resource, deps))
 
     def config(self, resource: Delivery, deps: DeliveryDependencies) -> BuiltConfig:
         destination = require_found(deps.destination)
-        return target_provider(destination.address.provider).build_config(resource, destination)
+        provider = target_provider(destination.address.provider)
+        return provider.build_config(resource, resource.writing, destination.endpoint)
 
     def load(self, operation: Operation) -> Delivery | None:
         """The delivery as stored, or as the open deploy has drafted it."""
@@ -65,25 +77,24 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     def with_pending_change(self, operation: Operation, resource: Delivery) -> Delivery:
         if operation.kind is not OperationKind.UPDATE_MAPPINGS:
             return resource
-        mappings = adapter(tuple[TopicMapping, ...]).validate_python(operation.parameters["mappings"])
-        return replace(resource, mappings=mappings)
+        return replace(resource, writing=adapter(Writing).validate_python(operation.parameters["writing"]))
 
     def on_requested(
         self, transaction: Transaction, operation: Operation, resource: Delivery, deps: DeliveryDependencies
     ) -> None:
-        """Claim target tables; for a deploy also id, name and references. Raises Conflict TARGET_TABLE_CONFLICT."""
+        """Claim targets; for a deploy also id, name and references. Raises Conflict TARGET_TABLE_CONFLICT."""
         destination = require_found(deps.destination)
         if operation.kind is OperationKind.UPDATE_MAPPINGS:
-            both = (*resource.mappings, *self.with_pending_change(operation, resource).mappings)
-            self.target_claims.claim(transaction, resource, destination, both)
+            changed = self.with_pending_change(operation, resource)
+            self.target_claims.claim(transaction, resource, destination, resource.writing, changed.writing)
         elif operation.kind is OperationKind.DEPLOY:
             self.claims.take(transaction, _draft_key(resource.id), operation.id, label="draft")
             self.claims.take(transaction, _name_key(resource), resource.id, label="name")
-            self.target_claims.claim(transaction, resource, destination, resource.mappings)
-            self.pipelines.refer(transaction, resource.pipeline_id, +1)
+            self.target_claims.claim(transaction, resource, destination, resource.writing)
+            self.pipelines.change_references(transaction, resource.pipeline_id, +1)
             # The claims and the config are those of the address that the destination had when it was read.
-            self.destinations.refer(transaction, resource.destination_id, +1, revision=destination.revision)
-            self.connects.refer(transaction, resource.connect_cluster_id, +1)
+            self.destinations.change_references(transaction, resource.destination_id, +1, revision=destination.revision)
+            self.connects.change_references(transaction, resource.connect_cluster_id, +1)
 
     def on_deployed(self, transaction: Transaction, resource: Delivery, operation: Operation) -> Delivery:
         self.claims.release(transaction, _draft_key(resource.id), operation.id)
@@ -92,9 +103,9 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     def on_changed(
         self, transaction: Transaction, before: Delivery, after: Delivery, deps: DeliveryDependencies
     ) -> None:
-        """Release the tables that are no longer written."""
-        if before.mappings != after.mappings:
-            self.target_claims.keep(transaction, before, require_found(deps.destination), after.mappings)
+        """Release the targets that are no longer written."""
+        if before.writing != after.writing:
+            self.target_claims.keep(transaction, before, require_found(deps.destination), after.writing)
 
     def on_failed(
         self, transaction: Transaction, operation: Operation, resource: Delivery, deps: DeliveryDependencies
@@ -104,38 +115,45 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
             self._release_all(transaction, resource, deps)
         elif operation.kind is OperationKind.UPDATE_MAPPINGS:
             refused, destination = self.with_pending_change(operation, resource), require_found(deps.destination)
-            self.target_claims.keep(transaction, refused, destination, resource.mappings)
+            self.target_claims.keep(transaction, refused, destination, resource.writing)
 
     def on_deleted(self, transaction: Transaction, resource: Delivery, deps: DeliveryDependencies) -> None:
-        self.store.remove(transaction, resource)
-        self._release_all(transaction, resource, deps)
+        self._remove(transaction, resource, deps)
 
     def on_forgotten(
         self, transaction: Transaction, operation: Operation | None, resource: Delivery, deps: DeliveryDependencies
     ) -> None:
-        """A delivery that is being deployed has no row; one with pending mappings also claims their tables."""
+        """A delivery that is being deployed has no row; one with pending mappings also claims their targets."""
         if operation and operation.kind is OperationKind.DEPLOY:
             self.on_failed(transaction, operation, resource, deps)
             return
-        pending = self.with_pending_change(operation, resource).mappings if operation else ()
-        self.on_deleted(transaction, replace(resource, mappings=(*resource.mappings, *pending)), deps)
+        pending = [self.with_pending_change(operation, resource).writing] if operation else []
+        self._remove(transaction, resource, deps, *pending)
 
     def parent_id(self, resource: Delivery) -> str | None:
         return resource.destination_id
 
-    def deletion_details(self, resource: Delivery, cleaned_up: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"kept": {"tables": [str(mapping.target) for mapping in resource.mappings]}}
+    def deletion_details(self, resource: Delivery, released: ReleaseResult | None) -> Mapping[str, Any]:
+        return {"kept": resource.writing.kept}
 
     def deploying_operation(self, delivery_id: str) -> str | None:
         """The id of the open deploy of this delivery: it has no row before its connector exists."""
         return self.claims.find(_draft_key(delivery_id))
 
-    def _release_all(self, transaction: Transaction, delivery: Delivery, deps: DeliveryDependencies) -> None:
+    def _remove(
+        self, transaction: Transaction, delivery: Delivery, deps: DeliveryDependencies, *pending: Writing
+    ) -> None:
+        self.store.remove(transaction, delivery)
+        self._release_all(transaction, delivery, deps, *pending)
+
+    def _release_all(
+        self, transaction: Transaction, delivery: Delivery, deps: DeliveryDependencies, *pending: Writing
+    ) -> None:
         self.claims.release(transaction, _name_key(delivery), delivery.id)
-        self.target_claims.release(transaction, delivery, require_found(deps.destination))
-        self.pipelines.refer(transaction, delivery.pipeline_id, -1)
-        self.destinations.refer(transaction, delivery.destination_id, -1)
-        self.connects.refer(transaction, delivery.connect_cluster_id, -1)
+        self.target_claims.release(transaction, delivery, require_found(deps.destination), *pending)
+        self.pipelines.change_references(transaction, delivery.pipeline_id, -1)
+        self.destinations.change_references(transaction, delivery.destination_id, -1)
+        self.connects.change_references(transaction, delivery.connect_cluster_id, -1)
 
 
 def draft_parameters(delivery: Delivery) -> Mapping[str, Any]:
@@ -143,9 +161,9 @@ def draft_parameters(delivery: Delivery) -> Mapping[str, Any]:
     return {"delivery": adapter(Delivery).dump_python(delivery, mode="json")}
 
 
-def mappings_parameters(mappings: tuple[TopicMapping, ...]) -> Mapping[str, Any]:
-    """New mappings as parameters of the operation that sets them."""
-    return {"mappings": adapter(tuple[TopicMapping, ...]).dump_python(mappings, mode="json")}
+def writing_parameters(writing: Writing) -> Mapping[str, Any]:
+    """What is written from now on as parameters of the operation that sets it."""
+    return {"writing": adapter(Writing).dump_python(writing, mode="json")}
 
 
 def _name_key(delivery: Delivery) -> str:

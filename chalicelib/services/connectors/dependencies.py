@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
+from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.monitoring.source_state import SourceState
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.domain.source import Source
 from chalicelib.services.connectors.known_progress import KnownProgress
 

@@ -10,12 +10,12 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.operation import Operation
 from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Deadline
-from chalicelib.services.audit import view
+from chalicelib.kit.isolation import isolated
+from chalicelib.services.audit.trail import view
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.lifecycle import Lifecycle
-from chalicelib.services.connectors.operation_run import NO_PARAMETERS, OperationRun
+from chalicelib.services.connectors.operation_run import OperationRun
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
-from chalicelib.services.connectors.plan_executor import isolated
 from chalicelib.services.registry import in_use
 from chalicelib.stores.transaction import Transaction
 
@@ -38,8 +38,7 @@ def forget_resource(
     operation = _fail_open_operation(lifecycle, transaction, context, owner, resource, deps)
     owner.on_forgotten(transaction, operation, resource, deps)
     lifecycle.incidents.end_about(transaction, resource.id)
-    lifecycle.observations.bump(transaction, resource.connect_cluster_id)
-    lifecycle.note_state(transaction, owner, resource, None)
+    lifecycle.observations.bump(transaction, resource.connect_cluster_id, resource.id)
     left = {"name": resource.connector_name, "on": resource.connect_cluster_id}
     lifecycle.audit.record(
         transaction,
@@ -47,7 +46,7 @@ def forget_resource(
         f"{owner.store.noun}.forget",
         resource.id,
         before=view(resource),
-        after={"connector_that_may_be_left": left, **owner.deletion_details(resource, NO_PARAMETERS)},
+        after={"connector_that_may_be_left": left, **owner.deletion_details(resource, None)},
         parent_id=owner.parent_id(resource),
     )
     _commit(transaction, owner, resource)

@@ -14,7 +14,7 @@ from chalicelib.stores.rows import Key
 
 R = TypeVar("R", Pipeline, Delivery)
 
-Asked = tuple[str, str | None]
+ProgressRow = tuple[str, str | None]
 """A Connect cluster and one of its connectors, or none for the last look at the cluster."""
 
 
@@ -37,15 +37,16 @@ class KnownProgress:
         return self.parts.get(ProgressStore.key((resource.connect_cluster_id, connector)), ProgressPart())
 
 
-def progress_asked(resources: Iterable[Pipeline | Delivery]) -> list[Asked]:
+def progress_rows(resources: Iterable[Pipeline | Delivery]) -> list[ProgressRow]:
     """What is to be read of these resources, each row once."""
-    rows: dict[Key, Asked] = {}
-    for one in resources:
-        for asked in ((one.connect_cluster_id, one.connector_name), (one.connect_cluster_id, None)):
-            rows.setdefault(ProgressStore.key(asked), asked)
+    rows: dict[Key, ProgressRow] = {}
+    for resource in resources:
+        for connector in (resource.connector_name, None):
+            row = (resource.connect_cluster_id, connector)
+            rows.setdefault(ProgressStore.key(row), row)
     return list(rows.values())
 
 
-def known_progress(asked: Sequence[Asked], found: Sequence[ProgressPart]) -> KnownProgress:
-    """What was found when that was asked, in the same order."""
-    return KnownProgress({ProgressStore.key(one): part for one, part in zip(asked, found, strict=True)})
+def known_progress(rows: Sequence[ProgressRow], parts: Sequence[ProgressPart]) -> KnownProgress:
+    """The parts that were read from these rows, in the same order."""
+    return KnownProgress({ProgressStore.key(row): part for row, part in zip(rows, parts, strict=True)})

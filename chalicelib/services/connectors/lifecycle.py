@@ -6,20 +6,22 @@ T2  one transaction: the resource after the change, the operation settled, audit
 E2  resume or pause, after the connector was created
 
 A definite failure of E1 or T2 is undone and settled as failed. When the outcome is unknown the operation stays open,
-and the next holder of its lease rolls it forward from what it observes (`services/connectors/tick.py`).
+and the next holder of its lease rolls it forward from what it observes (`services/monitors/tick.py`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.clients.connect.client import OutcomeUnknown
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.audit import Outcome
+from chalicelib.domain.audit.record import Outcome
 from chalicelib.domain.health import Failure
-from chalicelib.domain.observation import DesiredState, Observation, ObservedState, observe, unreadable
+from chalicelib.domain.monitoring.condition import Condition
+from chalicelib.domain.monitoring.incident import OPERATIONS
+from chalicelib.domain.observation import DesiredState, Observation, ObservedState, ReportedState, observe, unreadable
 from chalicelib.domain.operation import OperationKind, OperationStep
-from chalicelib.domain.reconcile.state_counts import RecentState
+from chalicelib.domain.timing import OPERATION_LEASE
 from chalicelib.errors import (
     Conflict,
     HeadgateError,
@@ -30,18 +32,17 @@ from chalicelib.errors import (
     WriteConflict,
 )
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.services.audit import AuditTrail, view
+from chalicelib.services.audit.trail import AuditTrail, view
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.actions import ACTIONS, REQUIRED_BEFORE, ConnectorAction, remove_ours
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
-from chalicelib.services.connectors.operation_incidents import ORIGIN, failure_signals, success_signals
-from chalicelib.services.connectors.operation_run import LEASE, NO_PARAMETERS, OperationRun, new_run
+from chalicelib.services.connectors.operation_incidents import failure_condition, success_condition
+from chalicelib.services.connectors.operation_run import NO_PARAMETERS, OperationRun, new_run
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.services.incidents import IncidentService
+from chalicelib.stores.connectors.observations import Observations
+from chalicelib.stores.connectors.operations import Operations
 from chalicelib.stores.leases import take_lease
-from chalicelib.stores.monitoring.recent_states import RecentStates
-from chalicelib.stores.observations import Observations
-from chalicelib.stores.operations import Operations
 from chalicelib.stores.transaction import Transaction
 
 _SETTLE_SECONDS = 6.0
@@ -60,7 +61,6 @@ class Lifecycle:
 
     operations: Operations
     observations: Observations
-    recent_states: RecentStates
     clients: ClientFactory
     audit: AuditTrail
     incidents: IncidentService
@@ -100,8 +100,8 @@ class Lifecycle:
         try:
             action = self._action(run)
             self._apply_to_connect(run, action)
-            cleaned_up = run.owner.clean_up(run.context, run.operation, run.resource, run.deps)
-            settled = self._settle_or_undo(replace(run, cleaned_up=cleaned_up), action)
+            released = run.owner.release(run.context, run.operation, run.resource, run.deps)
+            settled = self._settle_or_undo(replace(run, released=released), action)
         except (OutcomeUnknown, StoreUnavailable):
             return run.resource
         return self._start_after_deploy(run, settled, action) if settled else None
@@ -114,7 +114,7 @@ class Lifecycle:
         if not draft:
             resource = owner.store.save(transaction, resource)
         owner.on_requested(transaction, operation, resource, run.deps)
-        self.observations.bump(transaction, resource.connect_cluster_id)
+        self.observations.bump(transaction, resource.connect_cluster_id, resource.id)
         self._audit(transaction, run, Outcome.REQUESTED)
         try:
             transaction.commit()
@@ -199,10 +199,9 @@ class Lifecycle:
         result = self._write_result(transaction, run, seen)
         done = replace(run.operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
         self.operations.save(transaction, done)
-        self.observations.bump(transaction, run.resource.connect_cluster_id)
-        if signals := success_signals(run, self.clock()):
-            self.incidents.add(transaction, ORIGIN, signals)
-        self.note_state(transaction, run.owner, run.resource, result.observation if result else None)
+        self.observations.bump(transaction, run.resource.connect_cluster_id, run.resource.id)
+        if condition := success_condition(run):
+            self._settle_incident(transaction, run, ended=[condition])
         self._audit(transaction, run, Outcome.SUCCESS, after=result)
         transaction.commit()
         return result
@@ -236,7 +235,7 @@ class Lifecycle:
         try:
             if run.operation.kind is OperationKind.DEPLOY:
                 # WriteConflict when another worker has it: what that one made is not ours to undo.
-                until = self.clock() + LEASE
+                until = self.clock() + OPERATION_LEASE
                 operation = take_lease(self.operations, run.operation, until, step=OperationStep.COMPENSATING)
                 run = replace(run, operation=operation)
                 self._compensate(action)
@@ -272,11 +271,24 @@ class Lifecycle:
         if stored := owner.store.find(resource.id):
             failure = Failure(code=error.code, message=error.message, at=self.clock())
             owner.store.save(transaction, replace(stored, open_operation=None, last_error=failure))
-        if signals := failure_signals(run, error, self.clock()):
-            self.incidents.add(transaction, ORIGIN, signals)
+        if condition := failure_condition(run, error):
+            self._settle_incident(transaction, run, began=[condition])
         owner.on_failed(transaction, run.operation, resource, run.deps)
-        self.observations.bump(transaction, resource.connect_cluster_id)
+        self.observations.bump(transaction, resource.connect_cluster_id, resource.id)
         transaction.commit()
+
+    def _settle_incident(
+        self,
+        transaction: Transaction,
+        run: OperationRun[R],
+        *,
+        began: Sequence[Condition] = (),
+        ended: Sequence[Condition] = (),
+    ) -> None:
+        correlation_id = run.operation.correlation_id
+        self.incidents.settle(
+            transaction, OPERATIONS, self.clock(), began=began, ended=ended, correlation_id=correlation_id
+        )
 
     def write_failure(self, transaction: Transaction, run: OperationRun[R], error: HeadgateError) -> None:
         """Settle the operation's own row as failed, with its audit record."""
@@ -301,25 +313,11 @@ class Lifecycle:
             seen = unreadable(error.message, self.clock())
         observed, transaction = replace(settled, observation=seen), Transaction()
         saved = run.owner.store.save(transaction, observed)
-        self.note_state(transaction, run.owner, observed, seen)
         try:
             transaction.commit()
             return saved
         except (WriteConflict, StoreUnavailable):
             return observed
-
-    def note_state(
-        self, transaction: Transaction, owner: ConnectorOwner[R], resource: R, seen: Observation | None
-    ) -> None:
-        """Note for the overview what was seen of the connector; None: the resource is being removed."""
-        note = RecentState(
-            resource_type=owner.store.noun,
-            connector=resource.connector_name,
-            connect_cluster_id=resource.connect_cluster_id,
-            state=seen.state if seen else None,
-            at=seen.observed_at if seen else self.clock(),
-        )
-        self.recent_states.note(transaction, note)
 
     def _look(self, action: ConnectorAction, resource: R, desired: DesiredState) -> Observation:
         """Ask until the connector is as desired or has failed, for a few seconds at most."""
@@ -328,7 +326,8 @@ class Lifecycle:
         while True:
             seen = self._look_once(action, resource)
             # A failed task does not recover; every other reason for DEGRADED may pass within seconds.
-            failed_task = seen.connector is not None and any(task.state == "FAILED" for task in seen.connector.tasks)
+            tasks = seen.connector.tasks if seen.connector else ()
+            failed_task = any(task.state is ReportedState.FAILED for task in tasks)
             unread = seen.connector is None and seen.state is ObservedState.UNKNOWN
             if seen.state in (expected, ObservedState.FAILED) or failed_task or unread or until.passed:
                 return seen
@@ -355,7 +354,7 @@ class Lifecycle:
         if error:
             details = {"error": {"code": error.code, "message": error.message}}
         elif operation.kind is OperationKind.DELETE and outcome is Outcome.SUCCESS:
-            details = owner.deletion_details(resource, run.cleaned_up)
+            details = owner.deletion_details(resource, run.released)
         self.audit.record(
             transaction,
             replace(run.context, actor=operation.actor, correlation_id=operation.correlation_id),

@@ -6,6 +6,9 @@ from datetime import datetime
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.notices import notices
+from chalicelib.domain.connectors.recreations import reasons
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import (
     OLD_AFTER,
@@ -20,17 +23,14 @@ from chalicelib.domain.observation import (
     unreadable,
 )
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.reconcile.plan import notices_now
-from chalicelib.domain.reconcile.recreations import reasons
-from chalicelib.domain.reconcile.snapshot import ClusterView
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.client_factory import ClientFactory
-from chalicelib.services.connectors.known_progress import KnownProgress, known_progress, progress_asked
+from chalicelib.services.connectors.known_progress import KnownProgress, known_progress, progress_rows
 from chalicelib.services.connectors.owner import R
-from chalicelib.stores.documents import read_together
+from chalicelib.stores.connectors.observations import Observations
+from chalicelib.stores.documents import batch_read
 from chalicelib.stores.monitoring.progress import ProgressStore
-from chalicelib.stores.observations import Observations
 
 LIVE_SECONDS = 15.0
 
@@ -104,10 +104,10 @@ class ObservationReader:
         """What is known of their Connect clusters and of their progress, as far as it is not given: one read."""
         deployed = [one for one in resources if not _is_draft(one)]
         unread = sorted({one.connect_cluster_id for one in deployed} - loaded.keys())
-        asked = progress_asked(deployed) if known is None else []
-        rows = read_together(*((self.observations, one) for one in unread), *((self.progress, one) for one in asked))
+        asked = progress_rows(deployed) if known is None else []
+        rows = batch_read(*((self.observations, one) for one in unread), *((self.progress, one) for one in asked))
         views = {**loaded, **self.observations.views(filter(None, rows[: len(unread)]))}
-        return views, known or known_progress(asked, [self.progress.found(row) for row in rows[len(unread) :]])
+        return views, known or known_progress(asked, [self.progress.decode(row) for row in rows[len(unread) :]])
 
     def _statuses(self, cluster: ConnectCluster, names: Sequence[str], deadline: Deadline) -> _Statuses:
         """The connectors by name; of one alone only that one is asked for."""
@@ -150,7 +150,7 @@ def _explained(resource: R, observation: Observation | None, view: ClusterView) 
     ticks remember, whose incident is open.
     """
     if observation and resource.metrics:
-        remembered = view.snapshot.progress.get(resource.connector_name, ())
+        remembered = view.memory.of(resource.connector_name).findings
         known = resource.metrics if resource.metrics.measured else replace(resource.metrics, findings=remembered)
         observation = known.explain(observation)
     return replace(resource, observation=observation)
@@ -168,10 +168,12 @@ def _seen_by_tick(view: ClusterView | None, resource: Pipeline | Delivery) -> Ob
         return unreadable(view.unreadable, view.observed_at)
     if view.torn:
         return unreadable(_TORN, view.observed_at)
-    name, snapshot = resource.connector_name, view.snapshot
-    if name in snapshot.missing or name not in snapshot.observed:
+    memory = view.memory.of(resource.connector_name)
+    observation = memory.observation
+    if observation is None:
         return _missing(resource, view, view.observed_at)
-    return replace(snapshot.observed[name], observed_at=view.observed_at)
+    sentences = (*observation.reasons, *notices(memory, observation))
+    return replace(observation, observed_at=view.observed_at, reasons=sentences)
 
 
 def _view(views: Views, cluster_id: str) -> ClusterView:
@@ -186,12 +188,12 @@ def _notices(resource: Pipeline | Delivery, seen: Observation, view: ClusterView
     if at is None or view.unreadable or seen.observed_at - at >= OLD_AFTER:
         return ()
     changed_since = stored is not None and stored.observed_at > at
-    return () if changed_since else notices_now(view.snapshot, resource.connector_name, seen)
+    return () if changed_since else notices(view.memory.of(resource.connector_name), seen)
 
 
 def _missing(resource: Pipeline | Delivery, view: ClusterView, at: datetime) -> Observation:
-    found = reasons(view.snapshot.recreations.get(resource.connector_name), resource.last_error)
-    return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=at, reasons=found)
+    tried = reasons(view.memory.of(resource.connector_name).recreations, resource.last_error)
+    return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=at, reasons=tried)
 
 
 def _not_deployed(at: datetime) -> Observation:

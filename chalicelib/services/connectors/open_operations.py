@@ -5,16 +5,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.domain.access import SYSTEM, RequestContext
-from chalicelib.domain.operation import MOST_DEFECTS, Operation, OperationStep
+from chalicelib.domain.operation import MAX_DEFECTS, Operation, OperationStep
+from chalicelib.domain.timing import OPERATION_LEASE
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.isolation import isolated
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.connectors.lifecycle import Lifecycle
-from chalicelib.services.connectors.operation_run import LEASE, OperationRun
+from chalicelib.services.connectors.operation_run import OperationRun
 from chalicelib.services.connectors.owner import ConnectorOwner
-from chalicelib.services.connectors.plan_executor import isolated, within
+from chalicelib.stores.connectors.operations import Operations
 from chalicelib.stores.leases import take_lease
-from chalicelib.stores.operations import Operations
+
+_SECONDS = 20.0
+"""What one operation may take of a tick."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +34,12 @@ class OpenOperations:
         """Take the lease of an open operation and finish it from what is observed, if there is time for it.
 
         Errors are stored with the operation when it is settled, or it is tried again when this lease has ended.
-        After a defect of ours it is not tried for ever: see `MOST_DEFECTS`.
+        After a defect of ours it is not tried for ever: see `MAX_DEFECTS`.
         """
         if deadline.passed:
             return
         with isolated():
-            leased = take_lease(self.operations, operation, self.clock() + LEASE)
+            leased = take_lease(self.operations, operation, self.clock() + OPERATION_LEASE)
             try:
                 self._finish(leased, deadline)
             except HeadgateError:
@@ -57,7 +61,9 @@ class OpenOperations:
         if resource is None:
             return None
         return OperationRun(
-            context=RequestContext(actor=SYSTEM, correlation_id=operation.correlation_id, deadline=within(deadline)),
+            context=RequestContext(
+                actor=SYSTEM, correlation_id=operation.correlation_id, deadline=deadline.within(_SECONDS)
+            ),
             owner=owner,
             operation=operation,
             resource=resource,
@@ -66,7 +72,7 @@ class OpenOperations:
         )
 
     def _count_defect(self, leased: Operation, deadline: Deadline) -> None:
-        """Settle the operation as failed after `MOST_DEFECTS`.
+        """Settle the operation as failed after `MAX_DEFECTS`.
 
         A connector that a failed deploy has left behind is an orphan, and the plan removes it in time.
         """
@@ -74,7 +80,7 @@ class OpenOperations:
         if stored.step.settled:
             return
         counted = replace(stored, defects=stored.defects + 1)
-        if counted.defects >= MOST_DEFECTS and (run := self._run(counted, deadline)):
+        if counted.defects >= MAX_DEFECTS and (run := self._run(counted, deadline)):
             error = HeadgateError("A defect of Headgate stopped this. Its log holds the details.")
             self.lifecycle.settle_failed(run, error)
             return

@@ -1,8 +1,8 @@
 """An operation on a connector while a worker carries it out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic
 
 from chalicelib.domain.access import RequestContext
@@ -10,12 +10,11 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import Operation, OperationKind, OperationStep
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.release import ReleaseResult
+from chalicelib.domain.timing import OPERATION_LEASE
 from chalicelib.kit.ids import new_id
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.owner import ConnectorOwner, R
-
-LEASE = timedelta(seconds=30)
-"""Longer than a request may last, so that no other worker takes over an operation that is still being carried out."""
 
 DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
     OperationKind.DEPLOY: DesiredState.RUNNING,
@@ -44,7 +43,7 @@ NO_PARAMETERS: Mapping[str, Any] = {}
 class OperationRun(Generic[R]):
     """An operation that is being carried out. `first_attempt`: no worker before this one may have changed Connect.
 
-    `cleaned_up` is what became of the things besides the connector that a deletion removes (`ConnectorOwner.clean_up`).
+    `released` is how the release ended that a deletion has asked for (`ConnectorOwner.release`).
     """
 
     context: RequestContext
@@ -53,7 +52,7 @@ class OperationRun(Generic[R]):
     resource: R
     deps: ConnectorDependencies
     first_attempt: bool
-    cleaned_up: Mapping[str, Any] = field(default_factory=dict)
+    released: ReleaseResult | None = None
 
     @property
     def intended(self) -> R:
@@ -90,7 +89,7 @@ def new_run(
         actor_via=context.actor.via,
         correlation_id=context.correlation_id,
         step=OperationStep.REQUESTED,
-        lease_until=now + LEASE,
+        lease_until=now + OPERATION_LEASE,
         parameters=parameters,
         created_at=now,
     )

@@ -11,13 +11,17 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.release import ReleaseResult
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.stores.clusters import ConnectClusters
+from chalicelib.stores.connectors.observations import Observations
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.monitoring.progress import ProgressStore
-from chalicelib.stores.observations import Observations
 from chalicelib.stores.transaction import Transaction
+
+RELEASE = "release"
+"""The parameter of a deletion that also releases what only this resource uses."""
 
 R = TypeVar("R", Pipeline, Delivery)
 T = TypeVar("T")
@@ -82,15 +86,15 @@ class ConnectorOwner(ABC, Generic[R]):
         """The resource whose audit trail it belongs to as well."""
         return None
 
-    def clean_up(self, context: RequestContext, operation: Operation, resource: R, deps: Any) -> Mapping[str, Any]:
-        """After E1: remove what a deletion removes besides the connector; says what became of it.
+    def release(self, context: RequestContext, operation: Operation, resource: R, deps: Any) -> ReleaseResult | None:
+        """After E1 of a deletion: release what it was asked to release besides the connector; None: nothing.
 
-        It may be repeated. What cannot be removed is no failure of the deletion. Raises StoreUnavailable.
+        It may be repeated. What cannot be released is no failure of the deletion. Raises StoreUnavailable.
         """
-        return {}
+        return None
 
     @abstractmethod
-    def deletion_details(self, resource: R, cleaned_up: Mapping[str, Any]) -> Mapping[str, Any]:
+    def deletion_details(self, resource: R, released: ReleaseResult | None) -> Mapping[str, Any]:
         """What the audit record of its deletion says besides the resource: everything that is not deleted."""
 
 
@@ -119,7 +123,7 @@ def _changes(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies)
 
 def needs_config(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:
     """Whether the connector has to get its config again: it is outdated, or somebody else has changed it."""
-    drift = deps.view.snapshot.drifted.get(resource.connector_name)
+    drift = deps.view.memory.of(resource.connector_name).drift
     return outdated(owner, resource, deps) or bool(drift and drift.confirmed and not resource.open_operation)
 
 

@@ -11,20 +11,21 @@ from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
 from chalicelib.domain.providers.registry import capture_provider
+from chalicelib.domain.release import ReleaseResult
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
 from chalicelib.services.connectors.dependencies import PipelineDependencies
-from chalicelib.services.connectors.known_progress import known_progress, progress_asked
-from chalicelib.services.connectors.owner import ConnectorOwner, require_found
-from chalicelib.services.connectors.slot_removal import SlotRemoval
+from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
+from chalicelib.services.connectors.owner import RELEASE, ConnectorOwner, require_found
+from chalicelib.services.connectors.source_release import release_in_source
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
 from chalicelib.stores.clusters import StreamClusters
-from chalicelib.stores.documents import find_together
+from chalicelib.stores.documents import batch_find
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
@@ -50,22 +51,27 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     registry: Registry
     database_checks: DatabaseChecks
     validation: ConnectorValidation
-    slot_removal: SlotRemoval
     captures: CaptureChecks
     clients: ClientFactory
 
     def load_dependencies(self, resource: Pipeline, deliveries: Sequence[Delivery] = ()) -> PipelineDependencies:
         """What it refers to, and its progress, with that of its `deliveries`: one call."""
-        asked = progress_asked([resource, *deliveries])
-        source, stream, cluster, view, state, *parts = find_together(
-            (self.sources, resource.source_id),
-            (self.streams, resource.stream_cluster_id),
-            (self.connects, resource.connect_cluster_id),
-            (self.observations, resource.connect_cluster_id),
-            (self.captures.store, resource.source_id),
-            *((self.progress, one) for one in asked),
+        ids = resource.source_id, resource.stream_cluster_id, resource.connect_cluster_id
+        return self.load_references(*ids, progress_rows([resource, *deliveries]))
+
+    def load_references(
+        self, source_id: str, stream_cluster_id: str, connect_cluster_id: str, rows: Sequence[ProgressRow] = ()
+    ) -> PipelineDependencies:
+        """What a pipeline with these references depends on, with these rows of progress: one call."""
+        source, stream, cluster, view, state, *parts = batch_find(
+            (self.sources, source_id),
+            (self.streams, stream_cluster_id),
+            (self.connects, connect_cluster_id),
+            (self.observations, connect_cluster_id),
+            (self.captures.store, source_id),
+            *((self.progress, row) for row in rows),
         )
-        return PipelineDependencies(source, stream, cluster, view, state, known_progress(asked, parts))
+        return PipelineDependencies(source, stream, cluster, view, state, known_progress(rows, parts))
 
     def check(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
         """The readiness checks ask the source itself whether each table exists.
@@ -131,7 +137,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         self.registry.unlink(transaction, resource.id, self.links(resource))
 
     def claims(self, context: RequestContext, pipeline: Pipeline, deps: PipelineDependencies) -> tuple[str, ...]:
-        """The keys of what no other pipeline may use: its topic prefix in Kafka, slot and publication in the source.
+        """The keys of what no other pipeline may use: its topic prefix in Kafka, and what its provider claims.
 
         The prefix is claimed for the registered stream cluster, too: where Kafka's own id is not known yet, it may be
         when the next pipeline is created.
@@ -153,20 +159,18 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             claims={key: claimed_thing(key) for key in pipeline.claims},
         )
 
-    def clean_up(
+    def release(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
-    ) -> Mapping[str, Any]:
-        """Drop the pipeline's slot, if the deletion asks for it. A draft has none: its connector never ran."""
-        slot = capture_provider(resource.provider).own_slot(resource)
-        if not operation.parameters.get("drop_slot") or slot is None or resource.desired_state is DesiredState.DRAFT:
-            return {}
-        why_not = self.slot_removal.drop(context, require_found(deps.source), slot)
-        return {"slot_dropped": True} if why_not is None else {"slot_dropped": False, "slot_message": why_not}
+    ) -> ReleaseResult | None:
+        """A draft has nothing in its source: its connector never ran."""
+        release = capture_provider(resource.provider).source_release(resource)
+        if not operation.parameters.get(RELEASE) or release is None or resource.desired_state is DesiredState.DRAFT:
+            return None
+        return release_in_source(self.clients, context, require_found(deps.source), release)
 
-    def deletion_details(self, resource: Pipeline, cleaned_up: Mapping[str, Any]) -> Mapping[str, Any]:
-        dropped = bool(cleaned_up.get("slot_dropped"))
-        kept = capture_provider(resource.provider).deletion_details(resource, slot_dropped=dropped)
-        return {**cleaned_up, "kept": {**kept, "topics": list(resource.capture.topics)}}
+    def deletion_details(self, resource: Pipeline, released: ReleaseResult | None) -> Mapping[str, Any]:
+        details = capture_provider(resource.provider).deletion_details(resource, released)
+        return {**details, "kept": {**details["kept"], "topics": list(resource.capture.topics)}}
 
     def _check_ready(self, context: RequestContext, source: Source, pipeline: Pipeline) -> None:
         deployed = pipeline.desired_state is not DesiredState.DRAFT

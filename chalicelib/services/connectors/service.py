@@ -16,6 +16,7 @@ from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, changes_nothing
 from chalicelib.services.connectors.owner import (
+    RELEASE,
     ConnectorOwner,
     Notices,
     R,
@@ -96,11 +97,12 @@ class ConnectorService(Generic[R]):
         resource_id: str,
         *,
         of: str | None = None,
-        drop_slot: bool = False,
+        release: bool = False,
         forget: bool = False,
     ) -> R | None:
-        """Delete the connector, then the resource. Publication and what was written are not deleted, the slot of a
-        pipeline only with `drop_slot`. `forget` removes our records and touches no connector: Connect is gone for good.
+        """Delete the connector, then the resource. What was written is not deleted. What only a pipeline uses in its
+        source is released with `release`. `forget` removes our records and touches no connector: Connect is gone for
+        good.
 
         None when it is done; the resource with its open operation when Connect did not answer. Raises Conflict
         RESOURCE_IN_USE for a pipeline that has deliveries, and STATE_CONFLICT where nothing may be forgotten.
@@ -110,7 +112,7 @@ class ConnectorService(Generic[R]):
         if forget:
             forget_resource(self.lifecycle, context, self.connector, resource, deps)
             return None
-        parameters = {"drop_slot": True} if drop_slot else NO_PARAMETERS
+        parameters = {RELEASE: True} if release else NO_PARAMETERS
         return self._execute(context, resource, deps, OperationKind.DELETE, parameters)
 
     def _read(self, resource_id: str, of: str | None = None) -> tuple[R, Any]:

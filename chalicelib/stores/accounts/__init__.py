@@ -1,1 +1,0 @@
-"""Users, their sessions, invites and tokens, as they are stored."""

@@ -1,4 +1,4 @@
-"""Tokens of programs, by id and by their owner."""
+"""API tokens, by id and by owner."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -10,20 +10,18 @@ from chalicelib.domain.accounts.api_token import KEPT_AFTER_END, ApiToken
 from chalicelib.domain.accounts.user import User
 from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.stores.accounts.users import Users
-from chalicelib.stores.documents import Documents, read_together, store_errors
+from chalicelib.stores.documents import Documents, batch_find
 from chalicelib.stores.tables import Document, document_table
 from chalicelib.stores.transaction import Transaction
 
 
 class ApiTokenRows(document_table("api-tokens", groups=("user_id",))):  # type: ignore[misc]
-    """A token. The time of its last use is a column, which is written beside everything else."""
+    """The time of a token's last use is a column of its own, so that its update is no change of the token."""
 
     last_used_at = UTCDateTimeAttribute(null=True)
 
 
 class ApiTokens(Documents[ApiToken]):
-    """Tokens by id."""
-
     table, entity, noun = ApiTokenRows, ApiToken, "api_token"
 
     def __init__(self, users: Users) -> None:
@@ -34,16 +32,14 @@ class ApiTokens(Documents[ApiToken]):
 
     def with_owner(self, token_id: str, owner_id: str) -> tuple[ApiToken, User] | None:
         """A token and its owner, by one call; None when either does not exist."""
-        row, owner_row = read_together((self, token_id), (self._users, owner_id))
-        with store_errors():
-            token, owner = self.found(row), self._users.found(owner_row)
+        token, owner = batch_find((self, token_id), (self._users, owner_id))
         return (token, owner) if token and owner else None
 
     def touch(self, token: ApiToken, at: datetime) -> None:
-        """Store when it was last used, unless it was deleted. It can wait: the next request stores it as well."""
-        transaction, there = Transaction(), ApiTokenRows.id.exists()
+        """Store the time of its last use, unless it was deleted. A failure is ignored: the next request stores it."""
+        transaction, exists = Transaction(), ApiTokenRows.id.exists()
         actions = [ApiTokenRows.last_used_at.set(at)]
-        transaction.update(ApiTokenRows(token.id), actions, condition=there, label="api_token.gone")
+        transaction.update(ApiTokenRows(token.id), actions, condition=exists, label="api_token.gone")
         with suppress(WriteConflict, StoreUnavailable):
             transaction.commit()
 

@@ -7,14 +7,13 @@ from pynamodb.attributes import NumberAttribute, TTLAttribute, UnicodeAttribute,
 from chalicelib.domain.accounts.user import Session, User
 from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.stores.accounts.users import Users
-from chalicelib.stores.documents import store_errors
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, meta
 from chalicelib.stores.transaction import Transaction
 
 
 class SessionRow(Table):
-    """A session. `id` is the SHA-256 of its token: nobody can sign in with what the table holds."""
+    """A session. `id` is the SHA-256 of its token, so that nobody can sign in with the content of the table."""
 
     Meta = meta("sessions")  # type: ignore[assignment]
     id = UnicodeAttribute(hash_key=True)
@@ -27,17 +26,14 @@ class SessionRow(Table):
 
 
 class Sessions:
-    """Sessions by the hash of their token."""
-
     def __init__(self, users: Users) -> None:
         self._users = users
 
     def find(self, token_hash: str, user_id: str) -> tuple[Session, User] | None:
         """The session and its user, by one call; None when either does not exist."""
-        with store_errors():
-            row, user = read_rows((SessionRow, token_hash), self._users.key(user_id))
-        found = self._users.found(user)
-        if row is None or found is None or row.user_id != found.id:
+        row, user_row = read_rows((SessionRow, token_hash), self._users.key(user_id))
+        user = self._users.decode(user_row)
+        if row is None or user is None or row.user_id != user.id:
             return None
         session = Session(
             id=row.id,
@@ -46,10 +42,9 @@ class Sessions:
             created_at=row.created_at,
             last_seen_at=row.last_seen_at,
         )
-        return session, found
+        return session, user
 
     def put_new(self, transaction: Transaction, session: Session) -> None:
-        """Store a session that does not exist yet."""
         row = SessionRow(
             session.id,
             user_id=session.user_id,
@@ -62,14 +57,12 @@ class Sessions:
         transaction.put(row, condition=SessionRow.id.does_not_exist(), label="session.exists")
 
     def touch(self, session: Session) -> None:
-        """Store when it was last used, unless it was deleted. It can wait: the next request stores it as well."""
-        transaction, last_seen_at = Transaction(), SessionRow.last_seen_at.set(session.last_seen_at)
-        transaction.update(
-            SessionRow(session.id), [last_seen_at], condition=SessionRow.id.exists(), label="session.gone"
-        )
+        """Store the time of its last use, unless it was deleted. A failure is ignored: the next request stores it."""
+        transaction, exists = Transaction(), SessionRow.id.exists()
+        actions = [SessionRow.last_seen_at.set(session.last_seen_at)]
+        transaction.update(SessionRow(session.id), actions, condition=exists, label="session.gone")
         with suppress(WriteConflict, StoreUnavailable):
             transaction.commit()
 
     def delete(self, transaction: Transaction, token_hash: str) -> None:
-        """Delete the session, if it exists."""
         transaction.delete(SessionRow(token_hash), condition=None, label="session.gone")

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from chalicelib.domain.alerts.alert import Alert, AlertStatus
 from chalicelib.domain.alerts.listing import FACETS, Facets, facets_of
 from chalicelib.kit.clock import Deadline
-from chalicelib.stores.documents import Documents, store_errors
-from chalicelib.stores.tables import LISTING, document_table
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.tables import LISTING, document_table, store_errors
 
 AlertRows = document_table(
     "alerts",
@@ -21,7 +21,7 @@ _ACTIVE, _SILENCED, _RESOLVED = "active", "silenced", "resolved"
 
 class Alerts(Documents[Alert]):
     """Alerts by id; the active ones also as one group and by their origin, the silenced and the resolved ones as one
-    group each. What filters need of all alerts, and of the active ones, is in indexes without bodies.
+    group each. The columns of filters are in indexes without bodies, of all alerts and of the active ones.
     """
 
     table, entity, noun = AlertRows, Alert, "alert"
@@ -34,9 +34,6 @@ class Alerts(Documents[Alert]):
             "resolved": None if entity.is_active else _RESOLVED,
         }
 
-    def counted_as(self, entity: Alert) -> str | None:
-        return entity.severity.upper() if entity.is_active else None
-
     def expires_at(self, entity: Alert) -> datetime | None:
         return entity.resolved_at + RETENTION if entity.resolved_at else None
 
@@ -45,11 +42,11 @@ class Alerts(Documents[Alert]):
         return self.all_in("origin", origin)
 
     def silenced(self) -> Iterator[Alert]:
-        """All silenced alerts, without a bound: for workers only."""
+        """All, without a bound: for workers only."""
         return self.all_in("silenced", _SILENCED)
 
     def facets(self, deadline: Deadline, *, only_active: bool = False) -> list[Facets]:
-        """What filters need of all alerts that are kept, or of the active ones, newest first: one call for about 2,700.
+        """The columns that filters read, of all alerts or of the active ones, newest first: one call for about 2,700.
 
         Raises TimedOut after the deadline.
         """
@@ -58,6 +55,6 @@ class Alerts(Documents[Alert]):
         return oldest_first[::-1]
 
     def count_resolved(self) -> int:
-        """How many resolved alerts are kept: one call for about 8,500."""
+        """The number of stored resolved alerts: one call for about 8,500."""
         with store_errors():
             return int(AlertRows.by_resolved.count(_RESOLVED))  # type: ignore[attr-defined]

@@ -1,5 +1,3 @@
-"""Notification channels."""
-
 from chalicelib.domain.alerts.channel import Channel
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.tables import document_table

@@ -1,7 +1,7 @@
-"""What `/metrics` counts. A number changes in the transaction that it counts, so it is right whenever that one is.
+"""The counters of `/metrics`. A number changes in the transaction that it counts, so that both happen or neither.
 
-Every label is one of a few, so all numbers are columns of one row. The row is there sixteen times, because transactions
-that change one row at the same time conflict; only the sums mean something.
+There are few labels, so all numbers are columns of one row. There are sixteen such rows, because transactions that
+change one row at the same time conflict; a number is the sum over all rows.
 """
 
 import zlib
@@ -13,18 +13,18 @@ from itertools import product
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
 from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.notification import NotificationStatus
-from chalicelib.stores.documents import store_errors
+from chalicelib.domain.event_kind import EventKind
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, meta
 from chalicelib.stores.transaction import Transaction
 
 BUCKETS = ("0.1", "0.25", "0.5", "1", "2.5", "5", "10", "30", "60", "120", "+Inf")
-"""Upper bounds of delivery times in seconds. Here a bucket has only what is above the one before it."""
+"""Upper bounds of delivery times in seconds. In the columns a bucket counts only the times above the one before."""
 
 ENDS = (NotificationStatus.DELIVERED, NotificationStatus.FAILED)
-"""The ends of notifications whose duration is measured."""
+"""The final states of notifications whose duration is measured."""
 
 _ALERTS = tuple(product(AlertSeverity, EventKind))
 _DELIVERIES = tuple(product(ChannelProvider, ENDS))
@@ -66,22 +66,21 @@ NumberRow: type[Table] = type(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryTimes:
-    """A histogram as Prometheus has it: `buckets` by upper bound, each with everything below it."""
+    """A histogram of Prometheus: `buckets` by upper bound, each counts all times up to it."""
 
     buckets: Mapping[str, int]
     seconds: float
 
     @property
     def count(self) -> int:
-        """How many have ended so."""
         return self.buckets[BUCKETS[-1]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertNumbers:
-    """Everything that was counted since the installation. Every label is there, with 0 if nothing happened.
+    """All numbers since the installation, for all labels.
 
-    `alerts` are those that were opened, by the severity that they had then.
+    `alerts` counts opened alerts, by their severity at that time.
     """
 
     alerts: Mapping[tuple[AlertSeverity, EventKind], int]
@@ -89,18 +88,15 @@ class AlertNumbers:
 
 
 class AlertCounters:
-    """The numbers of alerts and notifications."""
-
     @staticmethod
     def alert_opened(transaction: Transaction, severity: AlertSeverity, kind: EventKind) -> None:
-        """Count one more. All numbers of a transaction are one item of it."""
         transaction.add(_row(transaction), {_alerts(severity, kind): 1})
 
     @staticmethod
     def notification_ended(
         transaction: Transaction, provider: ChannelProvider, end: NotificationStatus, seconds: float
     ) -> None:
-        """Count one that was delivered or has failed, so many seconds after it was queued."""
+        """`seconds`: since it was queued."""
         bucket = next(bound for bound in BUCKETS if seconds <= float(bound))
         changes = {_bucket(provider, end, bucket): 1, _milliseconds(provider, end): max(0, round(seconds * 1000))}
         transaction.add(_row(transaction), changes)
@@ -109,9 +105,8 @@ class AlertCounters:
     def read() -> AlertNumbers:
         """All numbers: one call. Not consistent, so it costs half."""
         sums: Counter[str] = Counter()
-        with store_errors():
-            for row in filter(None, read_rows(*((NumberRow, _KIND, shard) for shard in _SHARDS), consistent=False)):
-                sums.update({name: int(getattr(row, name) or 0) for name in _COLUMNS})
+        for row in filter(None, read_rows(*((NumberRow, _KIND, shard) for shard in _SHARDS), consistent=False)):
+            sums.update({name: int(getattr(row, name) or 0) for name in _COLUMNS})
         return AlertNumbers(
             alerts={labels: sums[_alerts(*labels)] for labels in _ALERTS},
             deliveries={labels: _times(sums, *labels) for labels in _DELIVERIES},

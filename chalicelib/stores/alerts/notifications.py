@@ -1,4 +1,4 @@
-"""Notifications and the gates of their channels. Those that have ended are kept for thirty days."""
+"""Notifications, of which ended ones are kept for thirty days, and the gates of their channels."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -29,20 +29,20 @@ class Notifications(Documents[Notification]):
 
     def open_of(self, channel_id: str, *, limit: int) -> list[Notification]:
         """Open ones of a channel, critical ones first, newest first. A write of the last second may be missing."""
-        found: list[Notification] = []
+        rows: list[Notification] = []
         for severity in AlertSeverity:
-            if len(found) < limit:
-                found += self.list_in("open_channel", _group(channel_id, severity), limit=limit - len(found)).items
-        return found
+            if len(rows) < limit:
+                rows += self.list_in("open_channel", _group(channel_id, severity), limit=limit - len(rows)).items
+        return rows
 
     def oldest_open(self, channel_id: str) -> list[Notification]:
-        """The open one of a channel that was queued first, of each severity that has any. A call for each."""
+        """The open one that was queued first, for each severity that has one: one call for each severity."""
         oldest = [self.oldest_in("open_channel", _group(channel_id, severity)) for severity in AlertSeverity]
         return [row for row in oldest if row]
 
 
 class ChannelGates(Documents[ChannelGate]):
-    """Gates by channel. That of a deleted channel is kept for a year, so that no late notification is overlooked."""
+    """Gates by channel. The gate of a deleted channel is kept for a year, for late notifications."""
 
     table, entity, noun = ChannelGateRows, ChannelGate, "channel_gate"
 

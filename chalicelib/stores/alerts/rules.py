@@ -1,5 +1,3 @@
-"""Alert rules."""
-
 from chalicelib.domain.alerts.rule import AlertRule
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.tables import document_table
@@ -8,6 +6,4 @@ AlertRuleRows = document_table("alert-rules")
 
 
 class AlertRules(Documents[AlertRule]):
-    """Rules by id."""
-
     table, entity, noun = AlertRuleRows, AlertRule, "alert_rule"

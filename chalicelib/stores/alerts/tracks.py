@@ -1,4 +1,4 @@
-"""What is remembered of each fingerprint. It is forgotten thirty days after its last episode."""
+"""Tracks: the history of each fingerprint. A track is deleted thirty days after its last episode."""
 
 from datetime import datetime
 
@@ -10,8 +10,6 @@ AlertTrackRows = document_table("alert-tracks")
 
 
 class Tracks(Documents[Track]):
-    """Tracks by fingerprint."""
-
     table, entity, noun = AlertTrackRows, Track, "alert_track"
 
     def expires_at(self, entity: Track) -> datetime | None:

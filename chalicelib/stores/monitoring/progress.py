@@ -1,9 +1,9 @@
-"""How the connectors of each Connect cluster moved when they were last measured.
+"""The last measured progress of connectors, by Connect cluster.
 
-The connectors are spread over a fixed number of rows by a hash of their names, so that the row of one connector can be
-read together with whatever else a request needs. One more row says when the cluster was last measured, and why that
-failed. A row of connectors is written only when a measurement has found something else than the one before, so its
-numbers are of the time that the row of the cluster tells. Rows of a cluster that is not measured any more expire.
+The connectors are spread over a fixed number of rows by a hash of their names, so that a request can read the row of
+one connector in the same call as other rows. One more row has the time of the last measurement of the cluster, and why
+it failed. A row of connectors is written only when a measurement differs from the one before, so its numbers are of the
+time in the row of the cluster. Rows of a cluster that is no longer measured expire.
 """
 
 import zlib
@@ -19,25 +19,24 @@ from pynamodb.exceptions import PutError, UpdateError
 
 from chalicelib.domain.monitoring.progress import Progress, ProgressLook
 from chalicelib.kit.adapters import adapter
-from chalicelib.stores.documents import store_errors
 from chalicelib.stores.rows import Key, read_rows
-from chalicelib.stores.tables import Table, failure_code, meta
+from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
 
 PARTS = 16
-"""625 of 10,000 connectors in a row are about 50 KB; a row holds 400 KB at the most."""
+"""Each row of a cluster of 10,000 connectors has 625 of them, about 50 KB. A row may have 400 KB."""
 
 KEPT_FOR = timedelta(days=7)
 REWRITTEN_AFTER = timedelta(days=1)
-"""A row that does not change is written again before it expires."""
+"""A row without changes is written again before it expires."""
 
 _LOOK = "look"
 
 
 class ProgressRow(Table):
-    """`0` ... `15` and `look` of one cluster. `body` is compressed JSON: progress by connector.
+    """The parts `0` ... `15` and `look` of one cluster. `body` is compressed JSON: progress by connector.
 
-    `measured_at` is the measurement, or in `look` the attempt, that has written the row. `succeeded_at` in `look` is
-    the last attempt that succeeded.
+    `measured_at` is the time of the measurement (in `look`: of the attempt) that has written the row. `succeeded_at` in
+    `look` is the time of the last attempt that succeeded.
     """
 
     Meta = meta("progress")  # type: ignore[assignment]
@@ -55,9 +54,9 @@ class ProgressRow(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressPart:
-    """What a row says: the progress of some connectors, or the last look at their cluster.
+    """A decoded row: the progress of a share of the connectors, or the last measurement of their cluster (`look`).
 
-    `measured_at` is the measurement that has written the progress, or the last one of the cluster that succeeded.
+    `measured_at` is the time of the measurement that has written the progress, or of the cluster's last successful one.
     """
 
     body: bytes | None = None
@@ -66,34 +65,34 @@ class ProgressPart:
 
     @cached_property
     def stored(self) -> Mapping[str, Progress]:
-        """By connector, as it was when the row was written. Read on demand: most requests only carry it along."""
+        """By connector, as of the time when the row was written. Parsed on demand: most requests do not need it."""
         return adapter(dict[str, Progress]).validate_json(zlib.decompress(self.body)) if self.body else {}
 
     def progress(self, connector: str, cluster: "ProgressPart") -> Progress | None:
         """The progress of a connector, as of the last measurement of its `cluster`.
 
-        One that could not be measured when the row was written keeps the time of which its numbers are.
+        A connector that could not be measured when the row was written keeps the time of its older numbers.
         """
-        one = self.stored.get(connector)
-        if one and cluster.measured_at and one.measured_at == self.measured_at:
-            return replace(one, measured_at=max(one.measured_at, cluster.measured_at))
-        return one
+        progress = self.stored.get(connector)
+        if progress and cluster.measured_at and progress.measured_at == self.measured_at:
+            return replace(progress, measured_at=max(progress.measured_at, cluster.measured_at))
+        return progress
 
-    def says(self, measured: Mapping[str, Progress], at: datetime) -> bool:
-        """Whether the row says already what a measurement `at` that time has found."""
+    def equals(self, measured: Mapping[str, Progress], at: datetime) -> bool:
+        """Whether the row has the same numbers as a measurement `at` that time."""
         return self.stored.keys() == measured.keys() and all(
-            self._says(self.stored[name], one, at) for name, one in measured.items()
+            self._is_same(self.stored[name], progress, at) for name, progress in measured.items()
         )
 
-    def _says(self, stored: Progress, one: Progress, at: datetime) -> bool:
-        was_measured, is_measured = stored.measured_at == self.measured_at, one.measured_at == at
-        same = replace(one, measured_at=stored.measured_at) if is_measured else one
-        return was_measured == is_measured and same == stored
+    def _is_same(self, stored: Progress, progress: Progress, at: datetime) -> bool:
+        was_measured, is_measured = stored.measured_at == self.measured_at, progress.measured_at == at
+        expected = replace(progress, measured_at=stored.measured_at) if is_measured else progress
+        return was_measured == is_measured and expected == stored
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterProgress:
-    """All rows of a cluster: those of its connectors by part, and the last look at it."""
+    """All rows of a cluster: those of its connectors by part, and that of the cluster."""
 
     parts: Mapping[str, ProgressPart] = field(default_factory=dict)
     cluster: ProgressPart = ProgressPart()
@@ -101,22 +100,20 @@ class ClusterProgress:
     @cached_property
     def connectors(self) -> Mapping[str, Progress]:
         """Progress by connector, as of the last measurement."""
-        found = ((name, part.progress(name, self.cluster)) for part in self.parts.values() for name in part.stored)
-        return {name: one for name, one in found if one}
+        pairs = ((name, part.progress(name, self.cluster)) for part in self.parts.values() for name in part.stored)
+        return {name: progress for name, progress in pairs if progress}
 
 
 class ProgressStore:
-    """Progress by Connect cluster."""
-
     @staticmethod
-    def key(of: tuple[str, str | None]) -> Key:
-        """The key of the row of a cluster's connector, or, without a connector, of the last look at the cluster."""
-        cluster_id, connector = of
+    def key(connector_of_cluster: tuple[str, str | None]) -> Key:
+        """The key of the row of a connector: cluster id and name. Without a name: of the row of the cluster."""
+        cluster_id, connector = connector_of_cluster
         return ProgressRow, cluster_id, _LOOK if connector is None else _part(connector)
 
     @staticmethod
-    def found(row: ProgressRow | None) -> ProgressPart:
-        """What the row of a read across tables says; nothing when there was none."""
+    def decode(row: ProgressRow | None) -> ProgressPart:
+        """The content of a row that was read by `key`; empty when there was none."""
         if row is None:
             return ProgressPart()
         if row.part == _LOOK:
@@ -128,22 +125,20 @@ class ProgressStore:
     def read(self, cluster_id: str) -> ClusterProgress:
         """The progress of all connectors of a cluster: one call. Raises StoreUnavailable."""
         names = [*map(str, range(PARTS)), _LOOK]
-        with store_errors():
-            *parts, cluster = map(self.found, read_rows(*((ProgressRow, cluster_id, name) for name in names)))
-            return ClusterProgress(parts=dict(zip(names, parts, strict=False)), cluster=cluster)
+        *parts, cluster = map(self.decode, read_rows(*((ProgressRow, cluster_id, name) for name in names)))
+        return ClusterProgress(parts=dict(zip(names, parts, strict=False)), cluster=cluster)
 
     def looks(self, cluster_ids: Sequence[str]) -> Mapping[str, ProgressLook]:
-        """The last look at each of these clusters that was measured: one call for each hundred."""
-        with store_errors():
-            parts = map(self.found, read_rows(*(self.key((one, None)) for one in cluster_ids)))
-            return {one: part.look for one, part in zip(cluster_ids, parts, strict=True) if part.look}
+        """The last measurement of each of these clusters that has one: one call for each hundred."""
+        parts = map(self.decode, read_rows(*(self.key((cluster_id, None)) for cluster_id in cluster_ids)))
+        return {cluster_id: part.look for cluster_id, part in zip(cluster_ids, parts, strict=True) if part.look}
 
     def write(
         self, cluster_id: str, measured: Mapping[str, Progress], look: ProgressLook, former: ClusterProgress
     ) -> None:
-        """Store a measurement: the look, and those rows that say something else in `former`, which was read before.
+        """Store a measurement: the row of the cluster, and the rows that differ from `former`, which was read before.
 
-        A row that a later measurement has written stays as it is. Raises StoreUnavailable.
+        A row of a later measurement stays. Raises StoreUnavailable.
         """
         parts: dict[str, dict[str, Progress]] = {part: {} for part, row in former.parts.items() if row.stored}
         for name in sorted(measured):
@@ -152,15 +147,15 @@ class ProgressStore:
             for part, entries in parts.items():
                 row = former.parts.get(part, ProgressPart())
                 fresh = row.measured_at and look.at - row.measured_at < REWRITTEN_AFTER
-                if not fresh or not row.says(entries, look.at):
+                if not fresh or not row.equals(entries, look.at):
                     text = adapter(dict[str, Progress]).dump_json(entries, exclude_defaults=True)
                     _put(ProgressRow(cluster_id, part, body=zlib.compress(text, 6)), look.at)
-            of_cluster = ProgressRow(cluster_id, _LOOK, throughput=look.throughput, lag=look.lag)
-            of_cluster.left_out, of_cluster.succeeded_at = look.left_out, look.at
-            _put(of_cluster, look.at)
+            cluster_row = ProgressRow(cluster_id, _LOOK, throughput=look.throughput, lag=look.lag)
+            cluster_row.left_out, cluster_row.succeeded_at = look.left_out, look.at
+            _put(cluster_row, look.at)
 
     def write_failure(self, cluster_id: str, failure: str, now: datetime) -> None:
-        """Store that the cluster could not be measured. What was measured before stays. Raises StoreUnavailable."""
+        """Store that the cluster could not be measured. Earlier measurements stay. Raises StoreUnavailable."""
         columns, row = ProgressRow, ProgressRow(cluster_id, _LOOK)
         written = [columns.measured_at.set(now), columns.expires_at.set(now + KEPT_FOR), columns.failure.set(failure)]
         removed = [column.remove() for column in (columns.throughput, columns.lag, columns.left_out)]
@@ -188,10 +183,10 @@ def _put(row: ProgressRow, now: datetime) -> None:
 
 @contextmanager
 def _unless_later() -> Iterator[None]:
-    """What a later measurement has written stays."""
+    """Leaves a row of a later measurement as it is."""
     try:
         yield
     except (PutError, UpdateError) as error:
-        # Also the second attempt of a write whose reply was lost ends here.
-        if failure_code(error) != "ConditionalCheckFailedException":
+        # The second attempt of a write whose reply was lost ends here, too.
+        if not is_condition_failure(error):
             raise

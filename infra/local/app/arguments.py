@@ -8,7 +8,7 @@ STACKS = ("auto", "real", "sandbox")
 DEFAULT_PORT = 8000
 
 _ABOUT = "Set up Headgate on this machine, start it with the servers it works on, and run the demonstration."
-_ONCE_HELP = "end after the demonstration: 0 when every step was true, 1 when not, 2 without set-up"
+_ONCE_HELP = "end after the demonstration: 0 when every step succeeded, 1 when a step failed, 2 when the setup failed"
 _STACKS_HELP = (
     "real: a Kafka broker, Kafka Connect with Debezium, PostgreSQL, DynamoDB Local and ElasticMQ; "
     "sandbox: our doubles of the broker and Connect, and a real PostgreSQL; "
@@ -29,12 +29,12 @@ class Options:
 def parse(argv: Sequence[str]) -> Options:
     """Raises SystemExit with status 2, and prints why, for options that make no sense."""
     parser = _parser()
-    found = parser.parse_args(argv)
-    if found.once and not found.demo:
+    parsed = parser.parse_args(argv)
+    if parsed.once and not parsed.demo:
         parser.error("--once runs the demonstration and ends, so it does not go with --no-demo")
-    if found.extras:
-        parser.error(f"--with {found.extras}: not available; this version starts PostgreSQL only")
-    return Options(once=found.once, demo=found.demo, port=found.port, stack=found.stack)
+    if parsed.extras:
+        parser.error(f"--with {parsed.extras}: not available; this version starts PostgreSQL only")
+    return Options(once=parsed.once, demo=parsed.demo, port=parsed.port, stack=parsed.stack)
 
 
 def _parser() -> argparse.ArgumentParser:

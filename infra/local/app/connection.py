@@ -12,9 +12,9 @@ from http import HTTPStatus
 
 import h11
 
-from chalicelib.api.boundary import CORRELATION_HEADER
-from chalicelib.api.http import HttpResponse
-from chalicelib.api.inputs import MAX_BODY_BYTES
+from chalicelib.api.framework.boundary import CORRELATION_HEADER
+from chalicelib.api.framework.http import HttpResponse
+from chalicelib.api.framework.inputs import MAX_BODY_BYTES
 from chalicelib.errors import Malformed, RateLimited
 from chalicelib.kit.log import get_logger
 from infra.local.app.gateway import Gateway, refusal
@@ -32,7 +32,7 @@ _CORRELATION = re.compile(rb"^%s:[ \t]*(\S+)" % CORRELATION_HEADER.encode(), re.
 
 
 class Connection:
-    """Serves the requests of one client, one after the other."""
+    """Serves the requests of one client in their order."""
 
     def __init__(self, client: socket.socket, address: str, gateway: Gateway) -> None:
         self._client = client
@@ -50,7 +50,7 @@ class Connection:
         return self._waiting_since
 
     def stop_reading(self) -> None:
-        """Takes nothing more from the client, and ends when it has answered what the client has sent already."""
+        """Reads no further request, and ends when the requests that were read are answered."""
         with suppress(OSError):
             self._client.shutdown(socket.SHUT_RD)
 
@@ -148,7 +148,7 @@ class Connection:
         body = response.body.encode()
         headers = [("Server", "Headgate"), ("Date", formatdate(usegmt=True))]
         for name, value in response.headers.items():
-            headers += [(name, str(one)) for one in (value if isinstance(value, tuple) else [value])]
+            headers += [(name, str(item)) for item in (value if isinstance(value, tuple) else [value])]
         if response.status != HTTPStatus.NO_CONTENT:
             headers.append(("Content-Length", str(len(body))))
         if self._unread:
@@ -169,7 +169,7 @@ class Connection:
         self._until = time.monotonic() + seconds
 
     def _receive(self) -> bytes:
-        """What has come, as soon as something has. Raises TimeoutError when the time is over."""
+        """Waits for the next bytes of the client. Raises TimeoutError when the time is over."""
         remaining = self._until - time.monotonic()
         if remaining <= 0:
             raise TimeoutError

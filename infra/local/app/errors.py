@@ -1,8 +1,8 @@
-"""Errors that end a local run. The message is printed as it is."""
+"""Errors that end a local run. The message is printed unchanged."""
 
 
 class SetupMissing(Exception):
-    """Something that the run needs is missing; the message says what, and how to get it."""
+    """The run lacks a program or a setting; the message names it, and says how to get it."""
 
 
 class ServerFailed(Exception):

@@ -54,7 +54,7 @@ class Schedules:
 
 
 def fire(app: Chalice, name: str) -> Any:
-    """Runs one schedule's function now, with the event that EventBridge sends. Raises what the function raises."""
+    """Runs one schedule's function now, with the event that EventBridge sends. Raises the error of the function."""
     region = os.environ.get("AWS_DEFAULT_REGION", "local")
     event = {
         "version": "0",
@@ -105,7 +105,7 @@ class Queue:
         ]
 
     def start(self) -> None:
-        """Starts to receive. Raises what the SDK raises when there is no such queue."""
+        """Starts to receive. Raises the SDK's error when the queue does not exist."""
         self._url = self._client.get_queue_url(QueueName=self._queue_name)["QueueUrl"]
         for thread in self._threads:
             thread.start()
@@ -134,11 +134,13 @@ class Queue:
                 self._stop.wait(IDLE_SECONDS)
                 return
         failed = self._deliver(messages)
-        done = [message for message in messages if message["MessageId"] not in failed]
-        if done:
+        succeeded = [message for message in messages if message["MessageId"] not in failed]
+        if succeeded:
             self._client.delete_message_batch(
                 QueueUrl=self._url,
-                Entries=[{"Id": str(at), "ReceiptHandle": message["ReceiptHandle"]} for at, message in enumerate(done)],
+                Entries=[
+                    {"Id": str(at), "ReceiptHandle": message["ReceiptHandle"]} for at, message in enumerate(succeeded)
+                ],
             )
 
     def _receive(self) -> list[dict[str, Any]]:

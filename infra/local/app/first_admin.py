@@ -19,7 +19,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from infra.local.stack.kept_secrets import kept_secret, write_private
-from infra.local.stack.layout import shown, state_folder
+from infra.local.stack.layout import display_path, state_folder
 
 DEFAULT_EMAIL = "admin@headgate.local"
 _PURPOSE = b"headgate: password of the first Admin of a local run"
@@ -38,7 +38,7 @@ class FirstAdmin:
 class PasswordFile:
     """The sealed password in a state folder that outlives a run.
 
-    `master_key` is what the setting says: the first of several keys seals, all of them open.
+    `master_key` is the value of the setting: the first of several keys seals, all of them open.
     """
 
     state: Path
@@ -56,17 +56,17 @@ class PasswordFile:
         """The password that an earlier run made; None when there is none, or no master key opens it any more."""
         if not self._sealed.exists():
             return None
-        whole = base64.b64decode(self._sealed.read_text())
+        sealed = base64.b64decode(self._sealed.read_text())
         for at, key in enumerate(self._keys):
             with suppress(InvalidTag):
-                password = key.decrypt(whole[:12], whole[12:], _PURPOSE).decode()
+                password = key.decrypt(sealed[:12], sealed[12:], _PURPOSE).decode()
                 if at > 0:
                     self._seal(password)
                 return password
         return None
 
     def was_printed(self) -> bool:
-        """Whether a run got as far as printing the password."""
+        """Whether a run has printed the password."""
         return self._printed_mark.exists()
 
     def mark_printed(self) -> None:
@@ -86,7 +86,7 @@ class PasswordFile:
 
     @property
     def _keys(self) -> list[AESGCM]:
-        return [AESGCM(base64.b64decode(one)) for one in self.master_key.split(",") if one.strip()]
+        return [AESGCM(base64.b64decode(text)) for text in self.master_key.split(",") if text.strip()]
 
     @property
     def _sealed(self) -> Path:
@@ -104,13 +104,13 @@ def master_key(state: Path) -> str:
 
 
 def main() -> int:
-    """Prints the kept password; 1 when there is none."""
+    """Prints the stored password; 1 when there is none."""
     parser = argparse.ArgumentParser(prog="python -m infra.local.app.first_admin")
     parser.add_argument("--state", type=Path, default=state_folder("real"), help="default: %(default)s")
     state: Path = parser.parse_args().state
     password = PasswordFile(state, master_key(state)).load() if state.is_dir() else None
     if password is None:
-        print(f"no password was made by a run with the state {shown(state)}", file=sys.stderr)
+        print(f"no password was made by a run with the state {display_path(state)}", file=sys.stderr)
         return 1
     print(password)
     return 0

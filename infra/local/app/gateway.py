@@ -1,4 +1,4 @@
-"""What API Gateway does in the cloud: turns a request into an event, and calls the function with it."""
+"""The local API Gateway: turns a request into an event, and calls the function with it."""
 
 import json
 from collections.abc import Mapping
@@ -7,11 +7,11 @@ from dataclasses import replace
 from chalice.app import Chalice
 from chalice.local import LambdaContext, RouteMatcher
 
-from chalicelib.api import errors as http_errors
-from chalicelib.api.boundary import CORRELATION_HEADER
-from chalicelib.api.http import HttpResponse
-from chalicelib.api.paths import EventMaker
-from chalicelib.api.rendering import with_security_headers
+from chalicelib.api.framework import errors as http_errors
+from chalicelib.api.framework.boundary import CORRELATION_HEADER
+from chalicelib.api.framework.http import HttpResponse
+from chalicelib.api.framework.paths import EventMaker
+from chalicelib.api.framework.rendering import with_security_headers
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.ids import correlation_id
 from chalicelib.kit.log import failure, get_logger
@@ -40,9 +40,9 @@ class Gateway:
         if len(json.dumps(answer)) > MAX_ANSWER_BYTES:
             get_logger().error("the function's answer is larger than AWS Lambda lets it be")
             return refusal(http_errors.internal(), headers.get(CORRELATION_HEADER.lower()))
-        several = {name: tuple(values) for name, values in answer["multiValueHeaders"].items()}
+        multiple = {name: tuple(values) for name, values in answer["multiValueHeaders"].items()}
         return HttpResponse(
-            status=answer["statusCode"], body=str(answer["body"]), headers={**answer["headers"], **several}
+            status=answer["statusCode"], body=str(answer["body"]), headers={**answer["headers"], **multiple}
         )
 
 

@@ -1,7 +1,7 @@
 """`infra/run`: starts a stack and Headgate on it, runs the demonstration, and serves until Ctrl-C.
 
 Standard output has the machine-readable lines first and the demonstration after them; all else is on standard error.
-The exit status is 0; 1 when a step of the demonstration was not true; 2 when the run could not be set up; and 130, as
+The exit status is 0; 1 when a step of the demonstration failed; 2 when the run could not be set up; and 130, as
 in shells, when it was interrupted before it served.
 """
 
@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def uses_sandbox(requested: str, missing: str | None) -> tuple[bool, str]:
-    """Whether the sandbox is used, and why; `missing` is what the real stack lacks here.
+    """Whether the sandbox is used, and why; `missing` is the reason why the real stack cannot run here.
 
     Raises SetupMissing when the real stack was asked for and cannot be had.
     """

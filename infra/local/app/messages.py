@@ -1,4 +1,4 @@
-"""Where the messages of a demonstration go: a chat webhook on this machine, whose certificate only Headgate trusts."""
+"""Receives the messages of a demonstration: a chat webhook on this machine. Only Headgate trusts its certificate."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,8 +15,8 @@ _VALID_HOURS = 24.0
 def receiving(state: Path) -> Iterator[NotificationReceiver]:
     """The receiver, until the end of the block. `state` gets the file of `settings`."""
     authority = Authority(hours=_VALID_HOURS)
-    known = os.environ.get("HEADGATE_CA_BUNDLE")
-    trusted = Path(known).read_text(encoding="utf-8") if known else ""
+    configured = os.environ.get("HEADGATE_CA_BUNDLE")
+    trusted = Path(configured).read_text(encoding="utf-8") if configured else ""
     state.mkdir(parents=True, exist_ok=True)
     _bundle(state).write_text(trusted + authority.certificate, encoding="utf-8")
     with NotificationReceiver(Kind.CHAT, authority=authority) as receiver:

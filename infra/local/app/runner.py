@@ -63,7 +63,7 @@ class Runner:
         self._exit_stack = ExitStack()
 
     def start(self) -> None:
-        """Starts everything, or nothing: what was started before a failure is stopped again."""
+        """Starts everything or nothing: after a failure it stops the parts that it had started."""
         with ExitStack() as exit_stack:
             exit_stack.enter_context(_environment(self._environment))
             if self._sandbox:
@@ -87,7 +87,7 @@ class Runner:
         return self._server.url
 
     def fire(self, schedule: str) -> Any:
-        """Runs a schedule's function now, in the caller's thread. Raises what it raises."""
+        """Runs a schedule's function now, in the caller's thread. Raises the error of the function."""
         return fire(self._app, schedule)
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""The API over HTTP on loopback: what API Gateway is in the cloud, for a person's machine and for tests."""
+"""The API over HTTP on loopback, in place of API Gateway, for a person's machine and for tests."""
 
 import socket
 import socketserver
@@ -36,7 +36,7 @@ class _Server(socketserver.ThreadingTCPServer):
         super().__init__(address, socketserver.BaseRequestHandler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Gives the connection a thread, or turns it away."""
+        """Gives the connection a thread, or refuses it."""
         connection = Connection(request, str(client_address[0]), self._gateway)
         with self._changed:
             has_room = len(self._open) < MAX_CONNECTIONS or self._end_longest_waiting()
@@ -49,7 +49,11 @@ class _Server(socketserver.ThreadingTCPServer):
             self.shutdown_request(request)
 
     def _end_longest_waiting(self) -> bool:
-        waiting = [(since, request) for request, one in self._open.items() if (since := one.waiting_since) is not None]
+        waiting = [
+            (since, request)
+            for request, connection in self._open.items()
+            if (since := connection.waiting_since) is not None
+        ]
         if not waiting:
             return False
         _, request = min(waiting, key=itemgetter(0))
@@ -70,7 +74,7 @@ class _Server(socketserver.ThreadingTCPServer):
                 self._changed.notify_all()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Logs a failure of the server itself, without what the client sent."""
+        """Logs a failure of the server itself, without the request."""
         error = sys.exception()
         get_logger().error("connection failed", extra={"failure": failure(error) if error else None})
 

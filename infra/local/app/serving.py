@@ -15,11 +15,11 @@ from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import DEFAULT_EMAIL, FirstAdmin, PasswordFile, master_key
 from infra.local.app.progress import say
 from infra.local.doubles.notification_receivers import NotificationReceiver
-from infra.local.process.processes import Server
+from infra.local.process.processes import ServerProcess
 from infra.local.stack import real_stack, sandbox_stack
 from infra.local.stack.folders import Folders
 from infra.local.stack.kept_secrets import kept_secret
-from infra.local.stack.layout import shown, state_folder
+from infra.local.stack.layout import display_path, state_folder
 
 if TYPE_CHECKING:
     from chalice.app import Chalice
@@ -39,13 +39,13 @@ class Serving:
     url: str
     admin: FirstAdmin
     addresses: StackAddresses
-    servers: Sequence[Server]
+    servers: Sequence[ServerProcess]
     receiver: NotificationReceiver | None
     doubles: "Doubles | None" = None
 
 
 def on_real_stack(url: str, port: int, exit_stack: ExitStack, *, demo: bool) -> Serving:
-    """Starts the real stack and Headgate, and what the demonstration needs; `exit_stack` stops them.
+    """Starts the real stack, Headgate and the receiver of the demonstration; `exit_stack` stops them.
 
     Raises SetupMissing or ServerFailed.
     """
@@ -75,7 +75,7 @@ def on_real_stack(url: str, port: int, exit_stack: ExitStack, *, demo: bool) -> 
 
 
 def on_sandbox(url: str, port: int, exit_stack: ExitStack, *, demo: bool) -> Serving:
-    """Starts the sandbox and Headgate, and what the demonstration needs. Nothing is kept at the end, not even keys and
+    """Starts the sandbox, Headgate and the receiver of the demonstration. Nothing is kept at the end, not even keys and
     users.
     """
     keys = Keys(
@@ -131,7 +131,7 @@ def _start_headgate(
     runner = Runner(environment=variables, port=port, sandbox=sandbox, load=load)
     runner.start()
     exit_stack.callback(runner.stop)
-    say(f"Headgate is up; its log is {shown(log)}")
+    say(f"Headgate is up; its log is {display_path(log)}")
     return runner
 
 

@@ -1,22 +1,18 @@
 """Creates the tables and queues of Headgate at the endpoints that the environment names.
 
-Tables are made as the stores describe them, queues as `infra/data.yaml` declares them for AWS.
+Tables are made as the stores describe them, queues as the rows of `infra.aws.functions` declare them for AWS.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]  # PyYAML brings no types
-
-from infra.local.stack.layout import ROOT
-
-Declared = Mapping[str, Any]
-_DATA = ROOT / "infra" / "data.yaml"
+from infra.aws.functions import QUEUE_FUNCTIONS
+from infra.aws.queues import MAX_RECEIVES, dead_letter_attributes, dead_letters, queue_attributes
 
 
 def create_all(_environment: Mapping[str, str]) -> None:
-    """Create what is missing. Tables that exist are left as they are. The environment is already set."""
+    """Create what is missing. Existing tables are not changed. The environment is already set."""
     import boto3
     from botocore.config import Config
 
@@ -33,25 +29,15 @@ def create_all(_environment: Mapping[str, str]) -> None:
 
 
 def create_queues(sqs: Any, prefix: str) -> None:
-    """Create the queues that are missing, and set the declared attributes on all of them."""
-    arns: dict[str, str] = {}
-    for name, declared in _declared_queues():
-        url = sqs.create_queue(QueueName=declared["QueueName"]["Fn::Sub"].replace("${Prefix}", prefix))["QueueUrl"]
-        sqs.set_queue_attributes(QueueUrl=url, Attributes=dict(_attributes(declared, arns)))
-        arns[name] = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    """Create the queues that are missing, and set the attributes of their rows on all of them."""
+    for function, queue in QUEUE_FUNCTIONS:
+        dead = _create(sqs, prefix + dead_letters(queue.name), dead_letter_attributes())
+        redrive = json.dumps({"deadLetterTargetArn": dead, "maxReceiveCount": MAX_RECEIVES})
+        _create(sqs, prefix + queue.name, {**queue_attributes(function), "RedrivePolicy": redrive})
 
 
-def _declared_queues() -> list[tuple[str, Declared]]:
-    """The queues by their names in the file, dead-letter queues before those that refer to them."""
-    resources = yaml.safe_load(_DATA.read_text())["Resources"]
-    queues = [(name, one["Properties"]) for name, one in resources.items() if one["Type"] == "AWS::SQS::Queue"]
-    return sorted(queues, key=lambda queue: "RedrivePolicy" in queue[1])
-
-
-def _attributes(declared: Declared, arns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """As SQS takes them. Encryption at rest is left out: the local servers have none."""
-    for name in declared.keys() & {"VisibilityTimeout", "MessageRetentionPeriod"}:
-        yield name, str(declared[name])
-    if redrive := declared.get("RedrivePolicy"):
-        dead, _ = redrive["deadLetterTargetArn"]["Fn::GetAtt"]
-        yield "RedrivePolicy", json.dumps({**redrive, "deadLetterTargetArn": arns[dead]})
+def _create(sqs: Any, name: str, attributes: Mapping[str, int | str]) -> str:
+    """The ARN of the queue. It is not encrypted at rest: the local servers cannot."""
+    url = sqs.create_queue(QueueName=name)["QueueUrl"]
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={key: str(value) for key, value in attributes.items()})
+    return str(sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"])

@@ -8,7 +8,7 @@ from infra.local.demo.api import Json, wait_until
 from infra.local.demo.control import require_arrival
 from infra.local.demo.data import TABLES, TARGET_SCHEMA, insert
 from infra.local.demo.leftovers import ENVIRONMENT, delete
-from infra.local.demo.report import Step, require
+from infra.local.demo.report import DemoStep, require
 from infra.local.demo.run import Run
 
 _CONSTRAINT = "headgate_demo_no_more"
@@ -18,11 +18,11 @@ _TRACE = (
     "Caused by: org.postgresql.util.PSQLException: "
     f'ERROR: new row for relation "customers" violates check constraint "{_CONSTRAINT}"\n'
 )
-"""What the task of a real sink says then: in the sandbox no row reaches the target that could be refused."""
+"""The trace of a real sink's task: in the sandbox no row reaches the target, so none is refused."""
 
 
 def register_channel(run: Run) -> None:
-    """A channel, a test of it, and a rule that sends it what concerns the pipeline."""
+    """A channel, a test of it, and a rule that sends it the alerts of the pipeline."""
     with run.report.step("Register a notification channel, test it, and name it in a rule") as step:
         token = f"demo-token-{run.stamp}"
         run.api.watch_for(token)
@@ -30,11 +30,11 @@ def register_channel(run: Run) -> None:
         body = {"name": f"{ENVIRONMENT} {run.stamp}", "provider": "chat-webhook", "config": config}
         run.channel = run.api.post("/notification-channels", body, status=[201])
         tested = run.api.post(f"/notification-channels/{run.channel['id']}/test")
-        require(tested["delivered"], expected="a delivered test notification", seen=tested)
+        require(tested["delivered"], expected="a delivered test notification", actual=tested)
         rule = {"name": body["name"], "channel_ids": [run.channel["id"]], "pipeline_ids": [run.pipeline["id"]]}
         run.rule = run.api.post("/alert-rules", rule, status=[201])
-        step.saw("delivered, and a rule for the pipeline")
-        step.also(f"the receiver got: {_next_message(run)}")
+        step.observe("delivered, and a rule for the pipeline")
+        step.add_line(f"the receiver got: {_next_message(run)}")
 
 
 def break_delivery(run: Run) -> None:
@@ -48,17 +48,17 @@ def break_delivery(run: Run) -> None:
                 insert(connection, TABLES[0], _FIRST_REFUSED, _LAST_REFUSED)
         (run.alert,) = wait_until(
             lambda: run.api.get("/alerts", status="active", pipelineId=run.pipeline["id"])["items"],
-            lambda found: [one["connector_name"] for one in found] == [run.delivery["connector_name"]],
+            lambda alerts: [alert["connector_name"] for alert in alerts] == [run.delivery["connector_name"]],
             expected="one alert, about the delivery",
         )
         kind, severity = run.alert["event_type"], run.alert["severity"]
-        require(kind == "DESTINATION_WRITE_FAILED", expected="DESTINATION_WRITE_FAILED", seen=run.alert)
-        step.saw(f"{kind}, {severity}, {run.alert['status']}")
+        require(kind == "DESTINATION_WRITE_FAILED", expected="DESTINATION_WRITE_FAILED", actual=run.alert)
+        step.observe(f"{kind}, {severity}, {run.alert['status']}")
         _show_message(run, step)
 
 
 def repair_delivery(run: Run) -> None:
-    """The owner drops it, somebody restarts the delivery, and Headgate sees that it is over."""
+    """The owner drops the constraint, a person restarts the delivery, and Headgate resolves the alert."""
     with run.report.step("Drop the constraint, restart the delivery, and wait for the recovery") as step:
         if not run.doubles:
             _constrain(run, "DROP CONSTRAINT {}")
@@ -68,16 +68,16 @@ def repair_delivery(run: Run) -> None:
         require_arrival(run, step)
         path = f"/alerts/{run.alert['id']}"
         over = wait_until(
-            lambda: run.api.get(path), lambda one: one["status"] == "resolved", expected="the alert to be resolved"
+            lambda: run.api.get(path), lambda alert: alert["status"] == "resolved", expected="the alert to be resolved"
         )
-        step.saw(f"resolved after {over['recovery_seconds']:.0f} s")
+        step.observe(f"resolved after {over['recovery_seconds']:.0f} s")
         _show_message(run, step)
-        sent = wait_until(
-            lambda: [one["status"] for one in run.api.get(path)["deliveries"]],
+        ends = wait_until(
+            lambda: [message["status"] for message in run.api.get(path)["deliveries"]],
             lambda statuses: "queued" not in statuses,
             expected="no message that waits",
         )
-        require(sent == ["delivered", "delivered"], expected="two delivered messages", seen=sent)
+        require(ends == ["delivered", "delivered"], expected="two delivered messages", actual=ends)
         delete(run.api, f"/alert-rules/{run.rule['id']}")
         delete(run.api, f"/notification-channels/{run.channel['id']}")
 
@@ -89,18 +89,18 @@ def _constrain(run: Run, change: str) -> None:
         connection.execute(statement)
 
 
-def _show_message(run: Run, step: Step) -> None:
+def _show_message(run: Run, step: DemoStep) -> None:
     message = _next_message(run)
-    require(run.delivery["connector_name"] in message, expected="a message about the delivery", seen=message)
-    step.also("the receiver got:")
+    require(run.delivery["connector_name"] in message, expected="a message about the delivery", actual=message)
+    step.add_line("the receiver got:")
     for line in message.splitlines():
-        step.also(line)
+        step.add_line(line)
 
 
 def _next_message(run: Run) -> str:
-    """The message that has come since the last one."""
+    """The next message of the receiver."""
     texts: Json = wait_until(
-        run.messages.texts, lambda seen: len(seen) > run.messages_seen, expected="a message at the receiver"
+        run.messages.texts, lambda texts_now: len(texts_now) > run.messages_seen, expected="a message at the receiver"
     )
     run.messages_seen += 1
     return cast("str", texts[run.messages_seen - 1])

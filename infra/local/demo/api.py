@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from infra.local.demo.report import Untrue
+from infra.local.demo.report import StepFailed
 
 Json = Any
 BOUND_SECONDS = 90.0
@@ -37,11 +37,11 @@ class Api:
         self._secrets.update(secrets)
 
     def get(self, path: str, **query: str | int) -> Json:
-        """The answer of a GET. Raises Untrue when it is not 200."""
+        """The answer of a GET. Raises StepFailed when it is not 200."""
         return self._send("GET", path, (200,), params=query)
 
     def post(self, path: str, body: Mapping[str, Any] | None = None, *, status: Sequence[int] = (200, 202)) -> Json:
-        """The answer of a POST. Raises Untrue when its status is none of `status`."""
+        """The answer of a POST. Raises StepFailed when its status is none of `status`."""
         return self._send("POST", path, status, json=body) if body is not None else self._send("POST", path, status)
 
     def delete(self, path: str) -> Json:
@@ -58,32 +58,34 @@ class Api:
                 return
             query = {"cursor": cursor}
 
-    def _send(self, method: str, path: str, status: Sequence[int], **more: Any) -> Json:
-        response = self._answer(method, path, status, **more)
+    def _send(self, method: str, path: str, status: Sequence[int], **arguments: Any) -> Json:
+        response = self._answer(method, path, status, **arguments)
         return response.json() if response.content else None
 
-    def _answer(self, method: str, path: str, status: Sequence[int], **more: Any) -> httpx.Response:
-        asked = f"{method} /api/v1{path}"
+    def _answer(self, method: str, path: str, status: Sequence[int], **arguments: Any) -> httpx.Response:
+        request = f"{method} /api/v1{path}"
         try:
-            response = self._client.request(method, path, **more)
+            response = self._client.request(method, path, **arguments)
         except httpx.HTTPError as error:
-            raise Untrue(expected=f"an answer to {asked}", seen=type(error).__name__) from error
+            raise StepFailed(expected=f"an answer to {request}", actual=type(error).__name__) from error
         self.answers += 1
         if any(secret in response.text for secret in self._secrets):
-            self.leaks.append(asked)
+            self.leaks.append(request)
         if response.status_code not in status:
             statuses = " or ".join(str(number) for number in status)
-            raise Untrue(expected=f"{statuses} from {asked}", seen=f"{response.status_code} {response.text[:1500]}")
+            raise StepFailed(
+                expected=f"{statuses} from {request}", actual=f"{response.status_code} {response.text[:1500]}"
+            )
         return response
 
 
-def wait_until(look: Callable[[], Json], holds: Callable[[Json], bool], *, expected: str) -> Json:
-    """Looks again and again until it holds, and returns what was seen then. Raises Untrue after the bound."""
+def wait_until(read: Callable[[], Json], holds: Callable[[Json], bool], *, expected: str) -> Json:
+    """Reads repeatedly until the value holds, and returns it. Raises StepFailed after BOUND_SECONDS."""
     until = time.monotonic() + BOUND_SECONDS
     while True:
-        seen = look()
-        if holds(seen):
-            return seen
+        value = read()
+        if holds(value):
+            return value
         if time.monotonic() > until:
-            raise Untrue(expected=f"{expected} within {BOUND_SECONDS:.0f} s", seen=str(seen)[:1500])
+            raise StepFailed(expected=f"{expected} within {BOUND_SECONDS:.0f} s", actual=str(value)[:1500])
         time.sleep(0.3)

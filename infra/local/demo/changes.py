@@ -5,7 +5,7 @@ from typing import Any
 
 import psycopg
 
-from infra.local.demo.data import TABLES, Database, DemoTable, insert
+from infra.local.demo.data import TABLES, DemoDatabase, DemoTable, insert
 from infra.local.demo.report import require
 
 _CUSTOMERS, _LINES, *_ = TABLES
@@ -70,18 +70,20 @@ AFTER_NEW_COLUMN = Statement(rows=4, sql="UPDATE customers SET \"späte Spalte\"
 COUNT = sum(change.rows for change in CHANGES) + AFTER_NEW_COLUMN.rows
 
 
-def make_changes(source: Database) -> int:
-    """Makes all of them; returns how many rows changed. Raises Untrue when one did not change what it had to."""
+def make_changes(source: DemoDatabase) -> int:
+    """Makes all changes; returns the number of rows. Raises StepFailed when a change has another number of rows."""
     with source.as_superuser() as connection:
-        made = sum(_make(connection, change) for change in CHANGES)
+        rows = sum(_make(connection, change) for change in CHANGES)
         connection.execute(NEW_COLUMN)
-        return made + _make(connection, AFTER_NEW_COLUMN)
+        return rows + _make(connection, AFTER_NEW_COLUMN)
 
 
 def _make(connection: psycopg.Connection[Any], change: Insert | Statement) -> int:
     if isinstance(change, Insert):
-        done, what = insert(connection, change.table, change.first, change.last), f"INSERT INTO {change.table.label}"
+        count = insert(connection, change.table, change.first, change.last)
+        statement = f"INSERT INTO {change.table.label}"
     else:
-        done, what = connection.execute(change.sql.encode()).rowcount, " ".join(change.sql.split())
-    require(done == change.rows, expected=f"{change.rows} changed rows from {what}", seen=done)
-    return done
+        count = connection.execute(change.sql.encode()).rowcount
+        statement = " ".join(change.sql.split())
+    require(count == change.rows, expected=f"{change.rows} changed rows from {statement}", actual=count)
+    return count

@@ -9,15 +9,15 @@ import psycopg
 from psycopg.sql import SQL, Composable, Identifier
 
 from infra.local.demo.api import BOUND_SECONDS
-from infra.local.demo.data import TABLES, TARGET_SCHEMA, Database, DemoTable
-from infra.local.demo.report import Untrue, counted
+from infra.local.demo.data import TABLES, TARGET_SCHEMA, DemoDatabase, DemoTable
+from infra.local.demo.report import StepFailed, counted
 
 Rows = Mapping[str, str]
 """The hash of each row's content by the text of its key."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class ComparedColumn:
     """A column of the source; the target's value is compared as this type."""
 
     name: str
@@ -45,7 +45,7 @@ class Snapshot:
         """The first table that differs, and how; None when none does."""
         for label, source in self.source.items():
             if (target := self.target[label]) != source:
-                return f"{label} with {_sides(source, target)}: {_how(source, target)}"
+                return f"{label} with {_sides(source, target)}: {_difference(source, target)}"
         return None
 
     def per_table(self) -> list[str]:
@@ -53,40 +53,42 @@ class Snapshot:
         return [f"{label}: {_sides(rows, self.target[label])}" for label, rows in self.source.items()]
 
 
-def snapshot(source: Database, target: Database) -> Snapshot:
+def snapshot(source: DemoDatabase, target: DemoDatabase) -> Snapshot:
     """Reads both sides now."""
-    with source.as_superuser() as here, target.as_superuser() as there:
+    with source.as_superuser() as source_connection, target.as_superuser() as target_connection:
         source_rows, target_rows = {}, {}
         for table in TABLES:
-            columns = _columns(here, table)
-            source_rows[table.label] = _rows(here, table.schema, table, columns)
-            target_rows[table.label] = _rows(there, TARGET_SCHEMA, table, columns)
+            columns = _columns(source_connection, table)
+            source_rows[table.label] = _rows(source_connection, table.schema, table, columns)
+            target_rows[table.label] = _rows(target_connection, TARGET_SCHEMA, table, columns)
         return Snapshot(source_rows, target_rows)
 
 
-def wait_until_equal(source: Database, target: Database) -> Snapshot:
-    """Waits until the target equals the source. Raises Untrue, saying what differs, after the bound."""
+def wait_until_equal(source: DemoDatabase, target: DemoDatabase) -> Snapshot:
+    """Waits until the target equals the source. Raises StepFailed, saying what differs, after the bound."""
     until = time.monotonic() + BOUND_SECONDS
-    while (difference := (seen := snapshot(source, target)).difference()) is not None:
+    while (difference := (comparison := snapshot(source, target)).difference()) is not None:
         if time.monotonic() > until:
-            raise Untrue(expected=f"equal tables within {BOUND_SECONDS:.0f} s", seen=difference)
+            raise StepFailed(expected=f"equal tables within {BOUND_SECONDS:.0f} s", actual=difference)
         time.sleep(0.5)
-    return seen
+    return comparison
 
 
-def _columns(connection: psycopg.Connection[Any], table: DemoTable) -> list[Column]:
+def _columns(connection: psycopg.Connection[Any], table: DemoTable) -> list[ComparedColumn]:
     """The columns as they are now: one is added while the demonstration runs."""
-    found = connection.execute(
+    rows = connection.execute(
         """
         SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
         WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum
         """,
         [Identifier(table.schema, table.name).as_string(connection)],
     )
-    return [Column(name=name, type=type_name) for name, type_name in found]
+    return [ComparedColumn(name=name, type=type_name) for name, type_name in rows]
 
 
-def _rows(connection: psycopg.Connection[Any], schema: str, table: DemoTable, columns: Sequence[Column]) -> Rows:
+def _rows(
+    connection: psycopg.Connection[Any], schema: str, table: DemoTable, columns: Sequence[ComparedColumn]
+) -> Rows:
     types = {column.name: column.type for column in columns}
     statement = SQL("SELECT {}::text, md5({}::text) FROM {}").format(
         _row(table.key, types), _row(list(types), types), Identifier(schema, table.name)
@@ -108,7 +110,7 @@ def _sides(source: Rows, target: Rows) -> str:
     return f"{counted(len(source), 'row')} in the source, {len(target):,} in the target"
 
 
-def _how(source: Rows, target: Rows) -> str:
+def _difference(source: Rows, target: Rows) -> str:
     kinds = {
         "missing": [key for key in source if key not in target],
         "too many": [key for key in target if key not in source],

@@ -14,7 +14,7 @@ PREFIX = "headgate_demo_"
 PUBLICATION = "headgate_demo"
 HEARTBEAT = {"schema_name": "public", "table_name": "headgate_heartbeat"}
 TARGET_SCHEMA = "Lager Süd"
-LONGEST_WAIT_MS = 30_000
+MAX_WAIT_MS = 30_000
 
 _CUSTOMERS = """
     id integer PRIMARY KEY,
@@ -115,7 +115,7 @@ MADE_BEFOREHAND = TABLES[:1]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Database:
+class DemoDatabase:
     """One database and the role that Headgate uses for it."""
 
     name: str
@@ -148,13 +148,13 @@ class Database:
 
 @contextmanager
 def connected(conninfo: str) -> Iterator[psycopg.Connection[Any]]:
-    """A connection in autocommit, each of whose statements is bounded."""
-    options = f"-c statement_timeout={LONGEST_WAIT_MS}"
+    """A connection in autocommit, with a time limit for each statement."""
+    options = f"-c statement_timeout={MAX_WAIT_MS}"
     with psycopg.connect(conninfo, autocommit=True, connect_timeout=10, options=options) as connection:
         yield connection
 
 
-def make_source(superuser: str, stamp: str) -> Database:
+def make_source(superuser: str, stamp: str) -> DemoDatabase:
     """A database with filled tables, a publication of them, and a role that may replicate and read.
 
     Beside them it has the table of the heartbeat, the only one that the role may write.
@@ -165,8 +165,8 @@ def make_source(superuser: str, stamp: str) -> Database:
             _make_table(connection, table.schema, table)
             insert(connection, table, 1, table.count)
             if table.full_identity:
-                whole = Identifier(table.schema, table.name)
-                connection.execute(SQL("ALTER TABLE {} REPLICA IDENTITY FULL").format(whole))
+                qualified = Identifier(table.schema, table.name)
+                connection.execute(SQL("ALTER TABLE {} REPLICA IDENTITY FULL").format(qualified))
         for schema in sorted({table.schema for table in TABLES}):
             grant = SQL("GRANT USAGE ON SCHEMA {0} TO {1}; GRANT SELECT ON ALL TABLES IN SCHEMA {0} TO {1}")
             connection.execute(grant.format(Identifier(schema), Identifier(database.role)))
@@ -181,7 +181,7 @@ def make_source(superuser: str, stamp: str) -> Database:
     return database
 
 
-def make_target(superuser: str, stamp: str) -> Database:
+def make_target(superuser: str, stamp: str) -> DemoDatabase:
     """A database with one schema, of the writing role, and one empty table."""
     database = _make(superuser, f"{PREFIX}{stamp}_lake", f"{PREFIX}{stamp}_writer", "")
     with database.as_superuser() as connection:
@@ -189,8 +189,8 @@ def make_target(superuser: str, stamp: str) -> Database:
         connection.execute(SQL("CREATE SCHEMA {} AUTHORIZATION {}").format(Identifier(TARGET_SCHEMA), role))
         for table in MADE_BEFOREHAND:
             _make_table(connection, TARGET_SCHEMA, table)
-            whole = Identifier(TARGET_SCHEMA, table.name)
-            connection.execute(SQL("ALTER TABLE {} OWNER TO {}").format(whole, role))
+            qualified = Identifier(TARGET_SCHEMA, table.name)
+            connection.execute(SQL("ALTER TABLE {} OWNER TO {}").format(qualified, role))
     return database
 
 
@@ -200,14 +200,14 @@ def insert(connection: psycopg.Connection[Any], table: DemoTable, first: int, la
     return connection.execute(statement, {"first": first, "last": last}).rowcount
 
 
-def _make(superuser: str, name: str, role: str, attributes: str) -> Database:
+def _make(superuser: str, name: str, role: str, attributes: str) -> DemoDatabase:
     password = secrets.token_urlsafe(24)
     with connected(superuser) as connection:
         create = SQL("CREATE ROLE {} LOGIN {} PASSWORD {}")
         connection.execute(create.format(Identifier(role), _sql(attributes), Literal(password)))
         connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
         connection.execute(SQL("GRANT CONNECT ON DATABASE {} TO {}").format(Identifier(name), Identifier(role)))
-    return Database(name=name, role=role, password=password, superuser=superuser)
+    return DemoDatabase(name=name, role=role, password=password, superuser=superuser)
 
 
 def _make_table(connection: psycopg.Connection[Any], schema: str, table: DemoTable) -> None:

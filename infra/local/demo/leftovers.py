@@ -1,4 +1,4 @@
-"""Removes what earlier demonstrations left: resources of Headgate through the API, the rest directly in the servers."""
+"""Removes earlier demonstrations: resources of Headgate through the API, all else directly in the servers."""
 
 import time
 from typing import Any
@@ -11,20 +11,20 @@ from infra.local.demo.api import Api, Json, wait_until
 from infra.local.demo.data import PREFIX, connected
 
 ENVIRONMENT = "headgate demo"
-"""The mark of a demonstration's sources and destinations, and how the names of its rules and channels begin. Nothing
-else is ever removed.
+"""The environment of a demonstration's sources and destinations; the names of its rules and channels begin with it.
+Nothing else is ever removed.
 """
 
 
 def remove_from_headgate(api: Api) -> int:
-    """Deletes what the demonstrations have left in Headgate; returns how many resources."""
+    """Deletes the resources of earlier demonstrations in Headgate; returns their number."""
     sources = _marked(api, "/sources")
     destinations = _marked(api, "/destinations")
-    pipelines = {one["id"]: one for one in api.every("/pipelines") if one["source_id"] in sources}
+    pipelines = {pipeline["id"]: pipeline for pipeline in api.every("/pipelines") if pipeline["source_id"] in sources}
     deliveries = [
-        one["id"]
-        for one in api.every("/deliveries")
-        if one["destination_id"] in destinations or one["pipeline_id"] in pipelines
+        delivery["id"]
+        for delivery in api.every("/deliveries")
+        if delivery["destination_id"] in destinations or delivery["pipeline_id"] in pipelines
     ]
     paths = [
         *(f"/deliveries/{id_}" for id_ in deliveries),
@@ -43,7 +43,7 @@ def delete(api: Api, path: str) -> None:
     kind, _, id_ = path.rpartition("/")
     if api.delete(path) is not None:
         wait_until(
-            lambda: [one["id"] for one in api.every(kind)],
+            lambda: [resource["id"] for resource in api.every(kind)],
             lambda ids: id_ not in ids,
             expected=f"{path} to be gone",
         )
@@ -66,11 +66,11 @@ def remove_from_servers(superuser: str, kafka: str, *, topics: bool) -> int:
 
 
 def _marked(api: Api, path: str) -> dict[str, Json]:
-    return {one["id"]: one for one in api.every(path) if one["environment"] == ENVIRONMENT}
+    return {resource["id"]: resource for resource in api.every(path) if resource["environment"] == ENVIRONMENT}
 
 
 def _named(api: Api, path: str) -> list[str]:
-    return [one["id"] for one in api.every(path) if one["name"].startswith(f"{ENVIRONMENT} ")]
+    return [resource["id"] for resource in api.every(path) if resource["name"].startswith(f"{ENVIRONMENT} ")]
 
 
 def _names(connection: psycopg.Connection[Any], query: str) -> list[str]:

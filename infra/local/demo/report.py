@@ -1,4 +1,4 @@
-"""The output of the demonstration: one line per step, with what was observed and how long it took."""
+"""The output of the demonstration: one line per step, with the observation and the seconds."""
 
 import textwrap
 import time
@@ -14,35 +14,35 @@ WIDTH, INDENT = 118, " " * 7
 _ERRORS_BESIDE_HEADGATE = (psycopg.Error, KafkaError, httpx.HTTPError)
 
 
-class Untrue(Exception):
-    """A step was not true: what was expected, and what was seen instead. Both are sentences for people."""
+class StepFailed(Exception):
+    """A step failed. `expected` and `actual` are texts for people."""
 
-    def __init__(self, *, expected: str, seen: str) -> None:
-        super().__init__(f"expected {expected}; saw {seen}")
+    def __init__(self, *, expected: str, actual: str) -> None:
+        super().__init__(f"expected {expected}; saw {actual}")
         self.expected = expected
-        self.seen = seen
+        self.actual = actual
 
 
-def require(truth: bool, *, expected: str, seen: object) -> None:
-    """Raises Untrue unless it is so."""
-    if not truth:
-        raise Untrue(expected=expected, seen=str(seen))
+def require(condition: bool, *, expected: str, actual: object) -> None:
+    """Raises StepFailed unless the condition holds."""
+    if not condition:
+        raise StepFailed(expected=expected, actual=str(actual))
 
 
 @dataclass
-class Step:
-    """One step while it runs: collects what was observed."""
+class DemoStep:
+    """One step while it runs: collects observations."""
 
     observed: str = ""
-    more: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
-    def saw(self, text: str) -> None:
+    def observe(self, text: str) -> None:
         """Text for the step's own line."""
         self.observed = text
 
-    def also(self, text: str) -> None:
+    def add_line(self, text: str) -> None:
         """A further line below it."""
-        self.more.append(text)
+        self.lines.append(text)
 
 
 class Report:
@@ -58,28 +58,32 @@ class Report:
         return time.monotonic() - self.began
 
     @contextmanager
-    def step(self, title: str) -> Iterator[Step]:
-        """Runs one step and prints its line when it is over. An untrue one is printed, and its error raised again."""
+    def step(self, title: str) -> Iterator[DemoStep]:
+        """Runs one step and prints its line when it is over. Raises the error of a failed step again."""
         self.steps += 1
-        began, step = time.monotonic(), Step()
+        began, step = time.monotonic(), DemoStep()
         try:
             yield step
-        except Untrue as untrue:
-            _print_untrue(f"{self.steps:3}  {title}", time.monotonic() - began, untrue)
+        except StepFailed as failure:
+            _print_failure(f"{self.steps:3}  {title}", time.monotonic() - began, failure)
             raise
         except _ERRORS_BESIDE_HEADGATE as error:
-            silent = Untrue(expected="an answer from the stack's own servers", seen=f"{type(error).__name__}: {error}")
-            _print_untrue(f"{self.steps:3}  {title}", time.monotonic() - began, silent)
+            silent = StepFailed(
+                expected="an answer from the stack's own servers", actual=f"{type(error).__name__}: {error}"
+            )
+            _print_failure(f"{self.steps:3}  {title}", time.monotonic() - began, silent)
             raise silent from error
         print(f"{self.steps:3}  {title}: {step.observed} ({time.monotonic() - began:.1f} s)")
-        for line in step.more:
+        for line in step.lines:
             print(textwrap.fill(line, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False))
         print(end="", flush=True)
 
 
-def _print_untrue(title: str, seconds: float, untrue: Untrue) -> None:
+def _print_failure(title: str, seconds: float, failure: StepFailed) -> None:
     print_lines(
-        f"{title}: NOT TRUE ({seconds:.1f} s)", f"       expected: {untrue.expected}", f"       seen:     {untrue.seen}"
+        f"{title}: NOT TRUE ({seconds:.1f} s)",
+        f"       expected: {failure.expected}",
+        f"       seen:     {failure.actual}",
     )
 
 

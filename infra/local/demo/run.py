@@ -1,11 +1,11 @@
-"""What the steps of one demonstration share."""
+"""The state that the steps of one demonstration share."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from infra.local.app.addresses import StackAddresses
 from infra.local.demo.api import Api, Json, wait_until
-from infra.local.demo.data import Database
+from infra.local.demo.data import DemoDatabase
 from infra.local.demo.report import Report
 from infra.local.doubles.notification_receivers import NotificationReceiver
 
@@ -26,8 +26,8 @@ class Run:
     doubles: "Doubles | None"
     messages: NotificationReceiver
     stamp: str
-    source_database: Database = field(init=False)
-    target_database: Database = field(init=False)
+    source_database: DemoDatabase = field(init=False)
+    target_database: DemoDatabase = field(init=False)
     source: Json = None
     stream: Json = None
     connect: Json = None
@@ -61,7 +61,9 @@ class Run:
     def settled(self, path: str) -> Json:
         """The resource, once it has no open operation."""
         return wait_until(
-            lambda: self.api.get(path), lambda one: one["open_operation"] is None, expected=f"{path} to be settled"
+            lambda: self.api.get(path),
+            lambda resource: resource["open_operation"] is None,
+            expected=f"{path} to be settled",
         )
 
     def observed(self, path: str, state: str) -> Json:

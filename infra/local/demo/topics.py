@@ -16,14 +16,14 @@ _MILLISECONDS = 10_000
 def records(kafka: str, topics: Sequence[str]) -> Mapping[str, int]:
     """How many records each topic has had; a topic that does not exist is left out. `kafka` is `host:port`."""
     with _admin(kafka) as admin:
-        found = [topic for topic in admin.describe_topics() if topic["name"] in topics]
+        existing = [topic for topic in admin.describe_topics() if topic["name"] in topics]
         partitions = [
             TopicPartition(topic["name"], partition["partition_index"])
-            for topic in found
+            for topic in existing
             for partition in topic["partitions"]
         ]
         ends = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.LATEST)) if partitions else {}
-    counts = dict.fromkeys((topic["name"] for topic in found), 0)
+    counts = dict.fromkeys((topic["name"] for topic in existing), 0)
     for partition, end in ends.items():
         counts[partition.topic] += end.offset
     return counts

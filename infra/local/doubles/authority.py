@@ -1,4 +1,4 @@
-"""Certificates for local runs and tests: an authority, and what it signs."""
+"""Certificates for local runs and tests: an authority, and the certificates that it signs."""
 
 import datetime as dt
 from dataclasses import dataclass

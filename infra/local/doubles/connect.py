@@ -11,7 +11,7 @@ It reads secrets from Headgate's endpoint and connects to real PostgreSQL databa
 import threading
 from collections.abc import Iterable
 
-from infra.local.doubles.connect_faults import Fault, FaultEffect, Faults, Recorder
+from infra.local.doubles.connect_faults import CallRecorder, Fault, FaultEffect, Faults
 from infra.local.doubles.connect_http import Routes, Server
 from infra.local.doubles.connect_model import SHOWN, STARTED, Connector, Part
 from infra.local.doubles.connect_plugins import ALL, POSTGRES_SOURCE, Plugin
@@ -39,7 +39,7 @@ class ConnectDouble:
         delays: Delays | None = None,
         heartbeats: bool = False,
     ) -> None:
-        self.faults, self.calls = Faults(), Recorder()
+        self.faults, self.calls = Faults(), CallRecorder()
         self._port = port
         self._delays = delays or Delays()
         self._lock = threading.RLock()
@@ -90,7 +90,7 @@ class ConnectDouble:
         return f"http://127.0.0.1:{self._port}"
 
     def crash(self) -> None:
-        """Kill the worker: it does not answer, its tasks end, statuses stay what they were."""
+        """Kill the worker: it does not answer, its tasks end, and statuses stay as they are."""
         self.refuse()
         with self._lock:
             self._tasks.down = True
@@ -143,7 +143,7 @@ class ConnectDouble:
         delay_seconds: float = 0.0,
         body: object = None,
     ) -> Fault:
-        """Apply the effect to the next `times` calls with that method (None: any) in whose path the pattern is found.
+        """Apply the effect to the next `times` calls with that method (None: any) and a path that matches the pattern.
 
         The first `skip` of them pass. `met` of the fault counts its calls; `release()` ends it. `body` is the answer of
         OTHER_BODY: text, or an object to be written as JSON.
@@ -210,7 +210,7 @@ class ConnectDouble:
         """Add connectors with one task each that show this state and do nothing: cheap, for tests with thousands."""
         base = {"connector.class": POSTGRES_SOURCE, "tasks.max": "1", **(config or {})}
         version = ALL[0].version
-        target = {shown: target for target, shown in SHOWN.items()}.get(state, STARTED)
+        target = {name: target for target, name in SHOWN.items()}.get(state, STARTED)
         with self._lock:
             for name in names:
                 tasks = {} if state == "STOPPED" else {0: Part(state=state)}

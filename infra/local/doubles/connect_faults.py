@@ -10,7 +10,7 @@ CALLS_KEPT = 100_000
 
 
 class FaultEffect(Enum):
-    """What a planted fault does to a call."""
+    """The effect of a planted fault on a call."""
 
     LOSE_REPLY = "applied, then the connection is closed without an answer"
     APPLY_LATE = "the connection is closed without an answer, and the call is applied after the delay"
@@ -27,7 +27,7 @@ class FaultEffect(Enum):
 
 @dataclass(kw_only=True)
 class Fault:
-    """A planted fault: for which calls, what it does, how often, and how many calls pass before; `met` counts calls."""
+    """A planted fault: its calls, its effect, how often it applies, and after how many calls; `met` counts calls."""
 
     effect: FaultEffect
     method: str | None = None
@@ -94,7 +94,7 @@ class RecordedRequest:
     status: int | None
 
 
-class Recorder:
+class CallRecorder:
     """The requests received, oldest first, for budgets such as "one call per tick"."""
 
     def __init__(self) -> None:
@@ -107,16 +107,16 @@ class Recorder:
             self._calls.append(call)
 
     def calls(self, method: str | None = None, path: str = "") -> list[RecordedRequest]:
-        """The requests with this method (None: any) in whose path the pattern is found."""
+        """The requests with this method (None: any) and a path that matches the pattern."""
         with self._lock:
-            return [one for one in self._calls if method in (None, one.method) and re.search(path, one.path)]
+            return [call for call in self._calls if method in (None, call.method) and re.search(path, call.path)]
 
     def count(self, method: str | None = None, path: str = "") -> int:
         return len(self.calls(method, path))
 
     def by_kind(self) -> Counter[tuple[str, str]]:
         """Requests counted by method and path, connector names written as {name}."""
-        kinds = ((one.method, re.sub(r"^/connectors/[^/]+", "/connectors/{name}", one.path)) for one in self.calls())
+        kinds = ((call.method, re.sub(r"^/connectors/[^/]+", "/connectors/{name}", call.path)) for call in self.calls())
         return Counter(kinds)
 
     def clear(self) -> None:

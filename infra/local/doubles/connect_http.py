@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from infra.local.doubles.connect_faults import Fault, FaultEffect, Faults, RecordedRequest, Recorder
-from infra.local.doubles.connect_model import STARTED, Refusal
+from infra.local.doubles.connect_faults import CallRecorder, Fault, FaultEffect, Faults, RecordedRequest
+from infra.local.doubles.connect_model import STARTED, ConnectRefusal
 from infra.local.doubles.connect_worker import TARGETS, Worker
 from infra.local.doubles.connections import Tracked
 
@@ -26,7 +26,7 @@ NAME = r"(?P<name>[^/]+)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class HttpReply:
     """A response. The body is an object to be written as JSON, text that is sent as it is, or nothing."""
 
     status: int = 200
@@ -59,16 +59,16 @@ class Request:
     def parsed(self) -> Any:
         """The JSON body. Refusal 500 for what Connect cannot read: it answers parse errors with 500."""
         if not self.content_type.startswith(JSON):
-            raise Refusal(415, "HTTP 415 Unsupported Media Type")
+            raise ConnectRefusal(415, "HTTP 415 Unsupported Media Type")
         try:
             return json.loads(self.body or b"null")
         except ValueError:
-            raise Refusal(500, "Unexpected character or end-of-input: expected valid JSON") from None
+            raise ConnectRefusal(500, "Unexpected character or end-of-input: expected valid JSON") from None
 
 
-def error(status: int, message: str) -> Answer:
+def error(status: int, message: str) -> HttpReply:
     """Connect's error body."""
-    return Answer(status=status, body={"error_code": status, "message": message})
+    return HttpReply(status=status, body={"error_code": status, "message": message})
 
 
 class Routes:
@@ -76,91 +76,91 @@ class Routes:
 
     def __init__(self, worker: Worker, identity: Mapping[str, str | None]) -> None:
         self._worker, self._identity = worker, identity
-        one, task = rf"/connectors/{NAME}", rf"/connectors/{NAME}/tasks/(?P<task>\d+)"
-        table: tuple[tuple[str, str, Callable[..., Answer]], ...] = (
-            ("GET", "/", lambda _: Answer(body=self._identity)),
-            ("GET", "/health", lambda _: Answer(body=HEALTHY)),
-            ("GET", "/connectors", lambda request: Answer(body=worker.listing(request.query.get("expand", [])))),
+        connector, task = rf"/connectors/{NAME}", rf"/connectors/{NAME}/tasks/(?P<task>\d+)"
+        table: tuple[tuple[str, str, Callable[..., HttpReply]], ...] = (
+            ("GET", "/", lambda _: HttpReply(body=self._identity)),
+            ("GET", "/health", lambda _: HttpReply(body=HEALTHY)),
+            ("GET", "/connectors", lambda request: HttpReply(body=worker.listing(request.query.get("expand", [])))),
             ("POST", "/connectors", self._create),
-            ("GET", one, lambda _, name: Answer(body=worker.info(name))),
-            ("DELETE", one, self._empty(worker.delete, 204)),
-            ("GET", f"{one}/config", lambda _, name: Answer(body=worker.config(name))),
-            ("PUT", f"{one}/config", self._put_config),
-            ("GET", f"{one}/status", lambda _, name: Answer(body=worker.status(name))),
-            ("PUT", f"{one}/pause", self._empty(worker.pause, 202)),
-            ("PUT", f"{one}/resume", self._empty(worker.resume, 202)),
-            ("PUT", f"{one}/stop", self._empty(worker.stop, 204)),
-            ("POST", f"{one}/restart", self._restart),
-            ("GET", f"{one}/tasks", lambda _, name: Answer(body=worker.task_infos(name))),
-            ("GET", f"{task}/status", lambda _, name, task: Answer(body=worker.task_status(name, int(task)))),
+            ("GET", connector, lambda _, name: HttpReply(body=worker.info(name))),
+            ("DELETE", connector, self._empty(worker.delete, 204)),
+            ("GET", f"{connector}/config", lambda _, name: HttpReply(body=worker.config(name))),
+            ("PUT", f"{connector}/config", self._put_config),
+            ("GET", f"{connector}/status", lambda _, name: HttpReply(body=worker.status(name))),
+            ("PUT", f"{connector}/pause", self._empty(worker.pause, 202)),
+            ("PUT", f"{connector}/resume", self._empty(worker.resume, 202)),
+            ("PUT", f"{connector}/stop", self._empty(worker.stop, 204)),
+            ("POST", f"{connector}/restart", self._restart),
+            ("GET", f"{connector}/tasks", lambda _, name: HttpReply(body=worker.task_infos(name))),
+            ("GET", f"{task}/status", lambda _, name, task: HttpReply(body=worker.task_status(name, int(task)))),
             ("POST", f"{task}/restart", self._restart_task),
-            ("GET", f"{one}/topics", lambda _, name: Answer(body=worker.topics(name))),
-            ("PUT", f"{one}/topics/reset", self._empty(worker.reset_topics, 202)),
-            ("GET", f"{one}/offsets", lambda _, name: Answer(body=worker.offsets(name))),
-            ("DELETE", f"{one}/offsets", lambda _, name: Answer(body=worker.delete_offsets(name))),
-            ("GET", "/connector-plugins", lambda _: Answer(body=worker.plugin_listing())),
+            ("GET", f"{connector}/topics", lambda _, name: HttpReply(body=worker.topics(name))),
+            ("PUT", f"{connector}/topics/reset", self._empty(worker.reset_topics, 202)),
+            ("GET", f"{connector}/offsets", lambda _, name: HttpReply(body=worker.offsets(name))),
+            ("DELETE", f"{connector}/offsets", lambda _, name: HttpReply(body=worker.delete_offsets(name))),
+            ("GET", "/connector-plugins", lambda _: HttpReply(body=worker.plugin_listing())),
             ("PUT", r"/connector-plugins/(?P<name>[^/]+)/config/validate", self._validate),
         )
         self._table = [(method, re.compile(pattern), answer) for method, pattern, answer in table]
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> HttpReply:
         """Connect's answer to a request; refusals become their status and body."""
-        known = False
+        has_path = False
         for method, pattern, handler in self._table:
-            found = pattern.fullmatch(request.path)
-            if found and method == request.method:
+            match = pattern.fullmatch(request.path)
+            if match and method == request.method:
                 try:
-                    return handler(request, **{key: unquote(value) for key, value in found.groupdict().items()})
-                except Refusal as refusal:
+                    return handler(request, **{key: unquote(value) for key, value in match.groupdict().items()})
+                except ConnectRefusal as refusal:
                     return error(refusal.status, refusal.message)
-            known = known or found is not None
-        return error(405, "HTTP 405 Method Not Allowed") if known else error(404, "HTTP 404 Not Found")
+            has_path = has_path or match is not None
+        return error(405, "HTTP 405 Method Not Allowed") if has_path else error(404, "HTTP 404 Not Found")
 
     @staticmethod
-    def _empty(action: Callable[[str], None], status: int) -> Callable[[Request, str], Answer]:
-        def run(_: Request, name: str) -> Answer:
+    def _empty(action: Callable[[str], None], status: int) -> Callable[[Request, str], HttpReply]:
+        def run(_: Request, name: str) -> HttpReply:
             action(name)
-            return Answer(status=status)
+            return HttpReply(status=status)
 
         return run
 
-    def _create(self, request: Request) -> Answer:
+    def _create(self, request: Request) -> HttpReply:
         body = request.parsed()
         if not isinstance(body, dict) or not body.keys() <= {"name", "config", "initial_state"}:
-            raise Refusal(500, "Cannot deserialize value of type `CreateConnectorRequest`")
+            raise ConnectRefusal(500, "Cannot deserialize value of type `CreateConnectorRequest`")
         state = body.get("initial_state")
         if state is not None and str(state).upper() not in TARGETS:
-            raise Refusal(500, f"No enum constant CreateConnectorRequest.InitialState.{state}")
+            raise ConnectRefusal(500, f"No enum constant CreateConnectorRequest.InitialState.{state}")
         config = _config(body.get("config"))
         name = str(body.get("name") or config.get("name", "")).strip()
         info = self._worker.create(name, config, TARGETS[str(state).upper()] if state else STARTED)
-        return Answer(status=201, body=info, headers={"Location": f"{request.base_url}/connectors/{name}"})
+        return HttpReply(status=201, body=info, headers={"Location": f"{request.base_url}/connectors/{name}"})
 
-    def _put_config(self, request: Request, name: str) -> Answer:
+    def _put_config(self, request: Request, name: str) -> HttpReply:
         status, info = self._worker.put_config(name, _config(request.parsed()))
         location = {"Location": f"{request.base_url}/connectors/{name}"} if status == 201 else {}
-        return Answer(status=status, body=info, headers=location)
+        return HttpReply(status=status, body=info, headers=location)
 
-    def _validate(self, request: Request, name: str) -> Answer:
-        return Answer(body=self._worker.validate(name, _config(request.parsed())))
+    def _validate(self, request: Request, name: str) -> HttpReply:
+        return HttpReply(body=self._worker.validate(name, _config(request.parsed())))
 
-    def _restart(self, request: Request, name: str) -> Answer:
+    def _restart(self, request: Request, name: str) -> HttpReply:
         include_tasks, only_failed = request.flag("includeTasks"), request.flag("onlyFailed")
         if not include_tasks and not only_failed:
             self._worker.restart(name)
-            return Answer(status=204)
+            return HttpReply(status=204)
         plan = self._worker.restart_planned(name, include_tasks=include_tasks, only_failed=only_failed)
-        return Answer(status=202, body=plan)
+        return HttpReply(status=202, body=plan)
 
-    def _restart_task(self, _: Request, name: str, task: str) -> Answer:
+    def _restart_task(self, _: Request, name: str, task: str) -> HttpReply:
         self._worker.restart_task(name, int(task))
-        return Answer(status=204)
+        return HttpReply(status=204)
 
 
 def _config(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise Refusal(500, "Cannot deserialize value of type `java.util.Map`")
-    return {str(key): _text(one) for key, one in value.items() if one is not None}
+        raise ConnectRefusal(500, "Cannot deserialize value of type `java.util.Map`")
+    return {str(key): _text(text) for key, text in value.items() if text is not None}
 
 
 def _text(value: object) -> str:
@@ -178,7 +178,7 @@ class Handler(BaseHTTPRequestHandler):
     server: "Server"
 
     def handle_any(self) -> None:
-        """Answer one request, whatever its method."""
+        """Answer one request of any method."""
         request = self._request()
         if request is None:
             return
@@ -194,12 +194,12 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = handle_any
 
-    def _applied(self, request: Request) -> Answer:
+    def _applied(self, request: Request) -> HttpReply:
         if not self.server.ready:
-            return Answer(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1")
+            return HttpReply(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1")
         return self.server.routes.answer(request)
 
-    def _faulty(self, request: Request, fault: Fault) -> Answer | None:
+    def _faulty(self, request: Request, fault: Fault) -> HttpReply | None:
         match fault.effect:
             case FaultEffect.LOSE_REPLY:
                 self._applied(request)
@@ -217,7 +217,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._applied(request)
                 return error(500, "Request timed out")
             case _:
-                return CANNED.get(fault.effect) or Answer(body=fault.body)
+                return CANNED.get(fault.effect) or HttpReply(body=fault.body)
 
     def _request(self) -> Request | None:
         try:
@@ -238,7 +238,7 @@ class Handler(BaseHTTPRequestHandler):
             base_url=self.server.url,
         )
 
-    def _write(self, answer: Answer) -> None:
+    def _write(self, answer: HttpReply) -> None:
         content = answer.content()
         self.send_response(answer.status)
         if content:
@@ -258,8 +258,8 @@ CANNED = {
     FaultEffect.REBALANCE: error(409, REBALANCE),
     FaultEffect.REBALANCE_EXPECTED: error(500, REBALANCE_EXPECTED),
     FaultEffect.TIMED_OUT: error(500, "Request timed out"),
-    FaultEffect.NOT_READY: Answer(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1"),
-    FaultEffect.GARBAGE: Answer(body='{"unfinished": ['),
+    FaultEffect.NOT_READY: HttpReply(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1"),
+    FaultEffect.GARBAGE: HttpReply(body='{"unfinished": ['),
 }
 
 
@@ -272,7 +272,7 @@ class Server(Tracked):
         *,
         routes: Routes,
         faults: Faults,
-        recorder: Recorder,
+        recorder: CallRecorder,
         later: Callable[[float, Callable[[], object]], None],
     ) -> None:
         super().__init__(("127.0.0.1", port), Handler)

@@ -8,7 +8,7 @@ STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
 SHOWN = {STARTED: "RUNNING", PAUSED: "PAUSED", STOPPED: "STOPPED"}
 
 
-class Refusal(Exception):
+class ConnectRefusal(Exception):
     """An error answer of Connect: a status and a message."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -30,7 +30,7 @@ class Part:
         """Set another state; the old trace goes."""
         self.state, self.trace, self.versioned = state, trace, versioned
 
-    def shown(self, worker_id: str, version: str) -> dict[str, object]:
+    def to_json(self, worker_id: str, version: str) -> dict[str, object]:
         """The JSON object of this part."""
         base: dict[str, object] = {
             "state": self.state,
@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(kw_only=True)
 class Connector:
-    """One connector: configuration, target state, the status shown, and what the double counts."""
+    """One connector: configuration, target state, the status shown, and the counters of the double."""
 
     name: str
     config: dict[str, str]
@@ -93,12 +93,12 @@ class Connector:
         """
         itself, chosen = restarting
         tasks = [
-            {"id": number, **self._planned(task, number in chosen).shown(worker_id, self.version)}
+            {"id": number, **self._planned(task, number in chosen).to_json(worker_id, self.version)}
             for number, task in sorted(self.tasks.items())
         ]
         return {
             "name": self.name,
-            "connector": self._planned(self.part, itself).shown(worker_id, self.version),
+            "connector": self._planned(self.part, itself).to_json(worker_id, self.version),
             "tasks": tasks,
             "type": kind or self.kind,
         }

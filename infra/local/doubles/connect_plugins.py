@@ -54,7 +54,7 @@ def patterns(text: str) -> list[re.Pattern[str]]:
 
 
 def _java_quotes(pattern: str) -> str:
-    return re.sub(r"\\Q(.*?)(?:\\E|$)", lambda found: re.escape(found.group(1)), pattern, flags=re.DOTALL)
+    return re.sub(r"\\Q(.*?)(?:\\E|$)", lambda match: re.escape(match.group(1)), pattern, flags=re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class Key:
     check: Check | None = None
 
     def errors(self, config: Config) -> list[str]:
-        """What is wrong with this key in the configuration: at most one sentence."""
+        """The errors of this key in the configuration: at most one sentence."""
         value = config.get(self.name)
         if not value:
             return [f"The '{self.name}' value is invalid: A value is required"] if self.needed else []
@@ -157,15 +157,17 @@ ALL = (POSTGRES, JDBC)
 
 def field_errors(plugin: Plugin, config: Config) -> dict[str, list[str]]:
     """The complaints per key, before any database is asked; empty when there are none."""
-    found = {key.name: key.errors(config) for key in plugin.keys}
+    errors_by_key = {key.name: key.errors(config) for key in plugin.keys}
     if not config.get("name"):
-        found["name"] = ['Missing required configuration "name" which has no default value.']
+        errors_by_key["name"] = ['Missing required configuration "name" which has no default value.']
     if plugin.kind == "sink" and bool(config.get("topics")) == bool(config.get("topics.regex")):
         word = "Must configure one of topics or topics.regex"
-        found["topics"], found["topics.regex"] = [word], [word]
-    if plugin is POSTGRES and found["database.port"]:
-        found["database.port"] *= 2  # the real one reports a wrong type twice: once for Connect, once for Debezium
-    return {name: errors for name, errors in found.items() if errors}
+        errors_by_key["topics"], errors_by_key["topics.regex"] = [word], [word]
+    if plugin is POSTGRES and errors_by_key["database.port"]:
+        errors_by_key["database.port"] *= (
+            2  # the real one reports a wrong type twice: once for Connect, once for Debezium
+        )
+    return {name: errors for name, errors in errors_by_key.items() if errors}
 
 
 def report(plugin: Plugin, config: Config, errors: Mapping[str, list[str]]) -> dict[str, object]:
@@ -182,8 +184,8 @@ def report(plugin: Plugin, config: Config, errors: Mapping[str, list[str]]) -> d
 
 
 def _entry(plugin: Plugin, key: Key, order: int, config: Config, errors: Mapping[str, list[str]]) -> dict[str, object]:
-    shown = plugin.shows_values or key in COMMON
-    value = config.get(key.name, key.default) if shown else None
+    is_visible = plugin.shows_values or key in COMMON
+    value = config.get(key.name, key.default) if is_visible else None
     hidden = "[hidden]" if value is not None and key.type == "PASSWORD" else value
     return {
         "definition": {

@@ -49,7 +49,7 @@ class Running:
 
 
 def topic_of(prefix: str, schema: str, table: str) -> str:
-    """The topic of a table by Debezium's rule: what a topic's name may not hold becomes an underscore."""
+    """The topic of a table by Debezium's rule: characters that no topic's name may have become underscores."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", f"{prefix}.{schema}.{table}")
 
 
@@ -65,7 +65,7 @@ def connection_error(config: Config, *, time_limit: float) -> str | None:
 
 
 def start_source(config: Config, pump: ReplicationPump, *, time_limit: float) -> Running:
-    """Start a source as Debezium's task does. What the database refuses is in `trace`; nothing is raised for it."""
+    """Start a source as Debezium's task does. A refusal of the database is in `trace`, and is not raised."""
     import psycopg
 
     try:
@@ -99,7 +99,7 @@ def sink_error(config: Config, *, time_limit: float) -> str | None:
     return None
 
 
-def _connect(config: Config, *, time_limit: float, **more: str) -> "Connection[Any]":
+def _connect(config: Config, *, time_limit: float, **options: str) -> "Connection[Any]":
     import psycopg
 
     mode = config.get("database.sslmode", "prefer")
@@ -112,27 +112,27 @@ def _connect(config: Config, *, time_limit: float, **more: str) -> "Connection[A
         sslmode=mode if mode in SSL_MODES else "prefer",
         connect_timeout=max(2, round(time_limit)),
         application_name="Debezium Validation",
-        **more,  # type: ignore[arg-type]
+        **options,  # type: ignore[arg-type]
     )
 
 
 def _words(problem: "psycopg.Error") -> str:
     """The server's message, severity first; or libpq's when no server answered."""
-    said = problem.diag
-    if not said.message_primary:
+    diagnosis = problem.diag
+    if not diagnosis.message_primary:
         return str(problem)
-    detail = f"\nDETAIL: {said.message_detail}" if said.message_detail else ""
-    return f"{said.severity_nonlocalized or 'ERROR'}: {said.message_primary}{detail}"
+    detail = f"\nDETAIL: {diagnosis.message_detail}" if diagnosis.message_detail else ""
+    return f"{diagnosis.severity_nonlocalized or 'ERROR'}: {diagnosis.message_primary}{detail}"
 
 
 def _sentence(problem: str, config: Config, time_limit: float) -> str:
-    where = f"{config.get('database.hostname')}:{config.get('database.port', '5432')}"
+    address = f"{config.get('database.hostname')}:{config.get('database.port', '5432')}"
     fatal = re.search(r"FATAL:\s+(.*)", problem)
     if fatal:
         return f"Error while validating connector config: FATAL: {fatal.group(1).strip()}"
     if "refused" in problem:
         check = "Check that the hostname and port are correct and that the postmaster is accepting TCP/IP connections."
-        return f"Error while validating connector config: Connection to {where} refused. {check}"
+        return f"Error while validating connector config: Connection to {address} refused. {check}"
     if "timeout" in problem or "timed out" in problem:
         return f"Connection validation timed out after {round(time_limit * 1000)} ms"
     return "Error while validating connector config: The connection attempt failed."
@@ -160,8 +160,8 @@ def _open(config: Config, database: "Connection[Any]", pump: ReplicationPump, ti
 
 def captured(config: Config, database: "Connection[Any]") -> list[tuple[str, str]]:
     """The (schema, table) pairs that the include and exclude lists of the configuration choose."""
-    found = database.execute(TABLES).fetchall()
-    in_schema = [(schema, table) for schema, table in found if _chosen(config, "schema", schema)]
+    tables = database.execute(TABLES).fetchall()
+    in_schema = [(schema, table) for schema, table in tables if _chosen(config, "schema", schema)]
     return [(schema, table) for schema, table in in_schema if _chosen(config, "table", f"{schema}.{table}")]
 
 

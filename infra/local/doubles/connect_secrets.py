@@ -1,6 +1,6 @@
 """Resolves `${headgate:<uuid>:<field>}` in a configuration, as Headgate's ConfigProvider does in a real worker.
 
-It refuses what the plug-in refuses (`infra/connect/`): an id or a field of another shape, a field that the secret
+It refuses the same as the plug-in (`infra/connect/`): an id or a field of another shape, a field that the secret
 lacks, an endpoint that does not answer 200.
 """
 
@@ -23,7 +23,7 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class SecretsUnavailableError(Exception):
-    """The secret endpoint refused or did not answer. The text is what the provider would throw; it holds no secret."""
+    """The secret endpoint refused or did not answer. The text is that of the plug-in's exception, without secrets."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +42,10 @@ class SecretReader:
         """
         read: dict[str, dict[str, str]] = {}
 
-        def replace(found: re.Match[str]) -> str:
-            provider, path, key = found.groups()
+        def replace(match: re.Match[str]) -> str:
+            provider, path, key = match.groups()
             if provider != PROVIDER:
-                return found.group(0)
+                return match.group(0)
             if not SECRET_ID.fullmatch(path or "") or not FIELD.fullmatch(key):
                 raise SecretsUnavailableError("A Headgate reference must be ${headgate:UUID:FIELD}.")
             if path not in read:

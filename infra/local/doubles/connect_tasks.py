@@ -18,7 +18,7 @@ SECRET_ATTEMPTS = 4
 
 
 class Broker(Protocol):
-    """What the worker needs of a Kafka broker: topics for its sources, groups for its sinks."""
+    """The part of a Kafka broker that the worker uses: topics for its sources, groups for its sinks."""
 
     def create_topic(self, name: str, partitions: int = 1) -> None:
         """Create a topic if it does not exist."""

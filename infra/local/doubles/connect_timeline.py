@@ -28,7 +28,7 @@ class Delays:
 
 
 class Timeline:
-    """Runs functions after a delay. Safe to call from any thread; `close` drops what has not begun."""
+    """Runs functions after a delay. Safe to call from any thread; `close` drops the functions that wait."""
 
     def __init__(self, *, workers: int = 8) -> None:
         self._due: list[tuple[float, int, Callable[[], object]]] = []

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from infra.local.doubles.connect_model import PAUSED, STARTED, STOPPED, Connector, Refusal
+from infra.local.doubles.connect_model import PAUSED, STARTED, STOPPED, Connector, ConnectRefusal
 from infra.local.doubles.connect_plugins import ALL, POSTGRES, Plugin, field_errors, report
 from infra.local.doubles.connect_postgres import connection_error
 from infra.local.doubles.connect_secrets import SecretReader, SecretsUnavailableError
@@ -56,7 +56,10 @@ class Worker:
                 return json.dumps(list(self.connectors))
             return (
                 "{"
-                + ",".join(f"{json.dumps(one.name)}:{self._expanded(one, words)}" for one in self.connectors.values())
+                + ",".join(
+                    f"{json.dumps(connector.name)}:{self._expanded(connector, words)}"
+                    for connector in self.connectors.values()
+                )
                 + "}"
             )
 
@@ -69,11 +72,11 @@ class Worker:
 
     def info(self, name: str) -> Json:
         with self.lock:
-            return self._known(name).info()
+            return self._existing(name).info()
 
     def config(self, name: str) -> Mapping[str, str]:
         with self.lock:
-            return self._known(name).config
+            return self._existing(name).config
 
     def status(self, name: str) -> Json:
         with self.lock:
@@ -82,18 +85,18 @@ class Worker:
                 return connector.status_object(self.worker_id)
             if name in self.deleted_statuses:
                 return self.deleted_statuses[name]
-        raise Refusal(404, f"No status found for connector {name}")
+        raise ConnectRefusal(404, f"No status found for connector {name}")
 
     def task_infos(self, name: str) -> list[Json]:
         with self.lock:
-            return self._known(name).task_infos()
+            return self._existing(name).task_infos()
 
     def task_status(self, name: str, task: int) -> Json:
         with self.lock:
             connector = self.connectors.get(name)
             if connector is None or task not in connector.tasks:
-                raise Refusal(404, f"No status found for task {name}-{task}")
-            return {"id": task, **connector.tasks[task].shown(self.worker_id, connector.version)}
+                raise ConnectRefusal(404, f"No status found for task {name}-{task}")
+            return {"id": task, **connector.tasks[task].to_json(self.worker_id, connector.version)}
 
     def topics(self, name: str) -> Json:
         with self.lock:
@@ -107,7 +110,7 @@ class Worker:
 
     def offsets(self, name: str) -> Json:
         with self.lock:
-            connector = self._known(name)
+            connector = self._existing(name)
             self.tasks.note_offset(connector)
             return {"offsets": connector.offsets}
 
@@ -122,14 +125,14 @@ class Worker:
         try:
             resolved = self.secrets.resolve(config)
         except SecretsUnavailableError as problem:
-            raise Refusal(500, f"org.apache.kafka.common.config.ConfigException: {problem}") from None
+            raise ConnectRefusal(500, f"org.apache.kafka.common.config.ConfigException: {problem}") from None
         included = resolved.get("connector.class")
         if not included:  # the real worker prints the whole resolved map here, secrets included: so does its double
-            shown = ", ".join(f"{key}={value}" for key, value in resolved.items())
+            listing = ", ".join(f"{key}={value}" for key, value in resolved.items())
             prefix = "org.apache.kafka.connect.runtime.rest.errors.BadRequestException: Connector config"
-            raise Refusal(500, f"{prefix} {{{shown}}} contains no connector type")
+            raise ConnectRefusal(500, f"{prefix} {{{listing}}} contains no connector type")
         if included != class_name and included.rpartition(".")[2] != class_name:
-            raise Refusal(400, f"Included connector type {included} does not match request type {class_name}")
+            raise ConnectRefusal(400, f"Included connector type {included} does not match request type {class_name}")
         plugin = self._plugin(included)
         return report(plugin, resolved, self._errors(plugin, resolved))
 
@@ -138,7 +141,7 @@ class Worker:
         checked, plugin = self._checked(name, config)
         with self.lock:
             if name in self.connectors:
-                raise Refusal(409, f"Connector {name} already exists")
+                raise ConnectRefusal(409, f"Connector {name} already exists")
             return self._insert(name, checked, plugin, target)
 
     def put_config(self, name: str, config: Mapping[str, str]) -> tuple[int, Json]:
@@ -169,17 +172,17 @@ class Worker:
     def _checked(self, name: str, config: Mapping[str, str]) -> tuple[dict[str, str], Plugin]:
         if config.get("name", name) != name:
             word = f"Connector name configuration ({config['name']}) doesn't match connector name in the URL ({name})"
-            raise Refusal(400, word)
+            raise ConnectRefusal(400, word)
         complete = {**config, "name": name}
         resolved = self._resolved(complete)
         if not resolved.get("connector.class"):
-            shown = ", ".join(f"{key}={value}" for key, value in resolved.items())
-            raise Refusal(400, f"Connector config {{{shown}}} contains no connector type")
+            listing = ", ".join(f"{key}={value}" for key, value in resolved.items())
+            raise ConnectRefusal(400, f"Connector config {{{listing}}} contains no connector type")
         plugin = self._plugin(resolved["connector.class"])
-        errors = [error for found in self._errors(plugin, resolved).values() for error in found]
+        errors = [error for key_errors in self._errors(plugin, resolved).values() for error in key_errors]
         if errors:
             head = f"Connector configuration is invalid and contains the following {len(errors)} error(s):"
-            raise Refusal(400, "\n".join([head, *errors, WHERE_ERRORS_ARE]))
+            raise ConnectRefusal(400, "\n".join([head, *errors, WHERE_ERRORS_ARE]))
         return complete, plugin
 
     def _errors(self, plugin: Plugin, resolved: Mapping[str, str]) -> dict[str, list[str]]:
@@ -195,9 +198,9 @@ class Worker:
             for plugin in self.plugins.values():
                 if class_name in (plugin.class_name, plugin.class_name.rpartition(".")[2]):
                     return plugin
-            known = ", ".join(f"PluginDesc{{name='{name}'}}" for name in self.plugins)
+            descriptions = ", ".join(f"PluginDesc{{name='{name}'}}" for name in self.plugins)
         word = "Failed to find any class that implements Connector and which name matches"
-        raise Refusal(400, f"{word} {class_name}, available connectors are: {known}")
+        raise ConnectRefusal(400, f"{word} {class_name}, available connectors are: {descriptions}")
 
     # changing state
 
@@ -214,7 +217,7 @@ class Worker:
         with self.lock:
             connector = self.connectors.get(name)
             if connector is None:
-                raise Refusal(404, f"Unknown connector {name}")
+                raise ConnectRefusal(404, f"Unknown connector {name}")
             if connector.target != target:
                 connector.target = target
                 self.tasks.follow(connector)
@@ -225,7 +228,7 @@ class Worker:
             connector = self._restartable(name)
         try:
             self._resolved(connector.config)
-        except Refusal:
+        except ConnectRefusal:
             with self.lock:
                 connector.part.become("UNASSIGNED")
                 connector.changed()
@@ -254,14 +257,14 @@ class Worker:
         with self.lock:
             connector = self._restartable(name)
             if task not in connector.tasks:
-                raise Refusal(404, f"Unknown task: {name}-{task}")
+                raise ConnectRefusal(404, f"Unknown task: {name}-{task}")
         self._resolved(connector.config)
         with self.lock:
             self.tasks.restart_task(connector)
 
     def delete(self, name: str) -> None:
         with self.lock:
-            connector = self._known(name)
+            connector = self._existing(name)
             del self.connectors[name]
             self.tasks.end(connector)
             if connector.part.state is not None:
@@ -271,27 +274,27 @@ class Worker:
 
     def delete_offsets(self, name: str) -> Json:
         with self.lock:
-            connector = self._known(name)
+            connector = self._existing(name)
             if connector.target != STOPPED or connector.tasks:
-                raise Refusal(400, MUST_STOP.format(name))
+                raise ConnectRefusal(400, MUST_STOP.format(name))
             connector.offsets = []
             self.tasks.broker.delete_offsets(f"connect-{name}")
         return {"message": OFFSETS_RESET}
 
     # helpers
 
-    def _known(self, name: str) -> Connector:
+    def _existing(self, name: str) -> Connector:
         if name not in self.connectors:
-            raise Refusal(404, f"Connector {name} not found")
+            raise ConnectRefusal(404, f"Connector {name} not found")
         return self.connectors[name]
 
     def _restartable(self, name: str) -> Connector:
         if name not in self.connectors:
-            raise Refusal(404, f"Unknown connector: {name}")
+            raise ConnectRefusal(404, f"Unknown connector: {name}")
         return self.connectors[name]
 
     def _resolved(self, config: Mapping[str, str]) -> dict[str, str]:
         try:
             return self.secrets.resolve(config)
         except SecretsUnavailableError as problem:
-            raise Refusal(500, str(problem)) from None
+            raise ConnectRefusal(500, str(problem)) from None

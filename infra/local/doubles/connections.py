@@ -32,6 +32,6 @@ class Tracked(socketserver.ThreadingMixIn, socketserver.TCPServer):
         """Stops listening, and closes every connection."""
         self.shutdown()
         self.server_close()
-        for one in list(self._open):
+        for connection in list(self._open):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)

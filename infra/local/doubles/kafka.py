@@ -17,7 +17,7 @@ from collections import Counter
 
 from infra.local.doubles.connections import Tracked
 from infra.local.doubles.kafka_answers import Answers
-from infra.local.doubles.kafka_codec import Request, UnreadableError, read, write
+from infra.local.doubles.kafka_codec import KafkaRequest, UnreadableError, read, write
 from infra.local.doubles.kafka_state import BrokerState
 
 MESSAGE_LIMIT = 8 * 1024 * 1024
@@ -82,7 +82,7 @@ class KafkaDouble:
         with self._lock:
             self._failing[api] += times
 
-    def answer(self, request: Request) -> bytes | None:
+    def answer(self, request: KafkaRequest) -> bytes | None:
         """The frame that answers; None to close the connection. Waits while frozen."""
         self._flowing.wait()
         with self._lock:
@@ -107,10 +107,10 @@ class _Connection(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with contextlib.suppress(OSError):  # the client has gone
-            while self._one():
+            while self._answer_next():
                 pass
 
-    def _one(self) -> bool:
+    def _answer_next(self) -> bool:
         head = self._exactly(4)
         size = struct.unpack("!i", head)[0] if head else 0
         if not 0 < size <= MESSAGE_LIMIT:
@@ -128,10 +128,10 @@ class _Connection(socketserver.BaseRequestHandler):
         return True
 
     def _exactly(self, size: int) -> bytes | None:
-        found = bytearray()
-        while len(found) < size:
-            piece = self.request.recv(min(65536, size - len(found)))
+        data = bytearray()
+        while len(data) < size:
+            piece = self.request.recv(min(65536, size - len(data)))
             if not piece:
                 return None
-            found += piece
-        return bytes(found)
+            data += piece
+        return bytes(data)

@@ -4,10 +4,11 @@ Error numbers are those of Kafka's protocol guide ("Error Codes").
 """
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
-from infra.local.doubles.kafka_codec import Request, apis, assignment
+from infra.local.doubles.kafka_codec import KafkaRequest, apis, assignment
 from infra.local.doubles.kafka_state import BROKER_SETTINGS, TOPIC_NAME, TOPIC_SETTINGS, BrokerState, Group, Log, Topic
 
 NONE = 0
@@ -26,7 +27,7 @@ INVALID_REQUEST = 42
 NON_EMPTY_GROUP = 68
 GROUP_NOT_FOUND = 69
 BROKER_ID = 1
-LONGEST_WAIT_SECONDS = 1.0
+MAX_WAIT_SECONDS = 1.0
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 RESOURCE_TOPIC, RESOURCE_BROKER = 2, 4
 SOURCE_TOPIC, SOURCE_DEFAULT = 1, 5
@@ -39,7 +40,7 @@ class Answers:
 
     def __init__(self, state: BrokerState, host: str, port: int) -> None:
         self._state, self._host, self._port = state, host, port
-        self._by_api: dict[str, Callable[[Request], Fields]] = {
+        self._by_api: dict[str, Callable[[KafkaRequest], Fields]] = {
             "api_versions": self._api_versions,
             "metadata": self._metadata,
             "describe_cluster": self._describe_cluster,
@@ -61,34 +62,34 @@ class Answers:
             "sasl_authenticate": self._sasl_authenticate,
         }
 
-    def answer(self, request: Request) -> Fields:
+    def answer(self, request: KafkaRequest) -> Fields:
         """The fields of the response."""
         with self._state.lock:
             return self._by_api[request.api](request)
 
     # the cluster
 
-    def _api_versions(self, request: Request) -> Fields:
+    def _api_versions(self, request: KafkaRequest) -> Fields:
         keys = [{"api_key": key, "min_version": low, "max_version": high} for key, (_, low, high) in apis().items()]
         return {
             "error_code": UNSUPPORTED_VERSION if request.body is None else NONE,
             "api_keys": sorted(keys, key=lambda k: k["api_key"]),
         }
 
-    def _sasl_handshake(self, _: Request) -> Fields:
+    def _sasl_handshake(self, _: KafkaRequest) -> Fields:
         return {"error_code": NONE, "mechanisms": ["PLAIN"]}
 
-    def _sasl_authenticate(self, _: Request) -> Fields:
+    def _sasl_authenticate(self, _: KafkaRequest) -> Fields:
         """Every user name and password is right."""
         return {"error_code": NONE, "auth_bytes": b""}
 
     def _broker(self) -> Fields:
         return {"node_id": BROKER_ID, "broker_id": BROKER_ID, "host": self._host, "port": self._port}
 
-    def _metadata(self, request: Request) -> Fields:
+    def _metadata(self, request: KafkaRequest) -> Fields:
         topics = request.body.topics
-        known = [name for name in self._state.topics if name not in self._state.denied]
-        names = known if topics is None else [one.name for one in topics]
+        visible = [name for name in self._state.topics if name not in self._state.denied]
+        names = visible if topics is None else [topic.name for topic in topics]
         return {
             "brokers": [self._broker()],
             "cluster_id": self._state.cluster_id,
@@ -117,11 +118,11 @@ class Answers:
         ]
         return {"name": name, "topic_id": topic.id, "is_internal": name.startswith("__"), "partitions": partitions}
 
-    def _describe_cluster(self, _: Request) -> Fields:
+    def _describe_cluster(self, _: KafkaRequest) -> Fields:
         return {"cluster_id": self._state.cluster_id, "controller_id": BROKER_ID, "brokers": [self._broker()]}
 
-    def _describe_configs(self, request: Request) -> Fields:
-        return {"results": [self._settings(one) for one in request.body.resources]}
+    def _describe_configs(self, request: KafkaRequest) -> Fields:
+        return {"results": [self._settings(resource) for resource in request.body.resources]}
 
     def _settings(self, resource: Any) -> Fields:
         base = {"resource_type": resource.resource_type, "resource_name": resource.resource_name}
@@ -135,7 +136,7 @@ class Answers:
         if resource.resource_type not in (RESOURCE_TOPIC, RESOURCE_BROKER):
             return {**base, "error_code": INVALID_REQUEST, "error_message": "Unexpected resource type"}
         own = topic.settings if topic is not None and resource.resource_type == RESOURCE_TOPIC else {}
-        known = {**(TOPIC_SETTINGS if resource.resource_type == RESOURCE_TOPIC else BROKER_SETTINGS), **own}
+        settings = {**(TOPIC_SETTINGS if resource.resource_type == RESOURCE_TOPIC else BROKER_SETTINGS), **own}
         keys = resource.configuration_keys
         return {
             **base,
@@ -146,15 +147,15 @@ class Answers:
                     "config_source": SOURCE_TOPIC if name in own else SOURCE_DEFAULT,
                     "config_type": 2,
                 }
-                for name, value in known.items()
+                for name, value in settings.items()
                 if not keys or name in keys
             ],
         }
 
     # topics
 
-    def _create_topics(self, request: Request) -> Fields:
-        return {"topics": [self._create_topic(one, dry=request.body.validate_only) for one in request.body.topics]}
+    def _create_topics(self, request: KafkaRequest) -> Fields:
+        return {"topics": [self._create_topic(topic, dry=request.body.validate_only) for topic in request.body.topics]}
 
     def _create_topic(self, topic: Any, *, dry: bool) -> Fields:
         partitions = 1 if topic.num_partitions == -1 else topic.num_partitions
@@ -172,31 +173,30 @@ class Answers:
             if met:
                 return {"name": topic.name, "error_code": code, "error_message": message}
         if not dry:
-            settings = {one.name: one.value for one in topic.configs if one.value is not None}
+            settings = {config.name: config.value for config in topic.configs if config.value is not None}
             self._state.create_topic(topic.name, partitions, settings)
         topic_id = self._state.topics[topic.name].id if not dry else uuid.uuid4()
         return {"name": topic.name, "topic_id": topic_id, "num_partitions": partitions, "replication_factor": 1}
 
-    def _delete_topics(self, request: Request) -> Fields:
+    def _delete_topics(self, request: KafkaRequest) -> Fields:
         named = getattr(request.body, "topic_names", None)
-        names = list(named) if named is not None else [one.name for one in request.body.topics]
+        names = list(named) if named is not None else [topic.name for topic in request.body.topics]
         return {"responses": [self._delete_topic(name) for name in names]}
 
     def _delete_topic(self, name: str) -> Fields:
-        found = self._state.topics.pop(name, None)
-        return {"name": name, "topic_id": found.id if found else None, "error_code": NONE if found else UNKNOWN_TOPIC}
+        removed = self._state.topics.pop(name, None)
+        return {
+            "name": name,
+            "topic_id": removed.id if removed else None,
+            "error_code": NONE if removed else UNKNOWN_TOPIC,
+        }
 
     def _log(self, topic: str, partition: int) -> Log | None:
-        found: Topic | None = self._state.topics.get(topic)
-        return found.partitions[partition] if found and 0 <= partition < len(found.partitions) else None
+        entry: Topic | None = self._state.topics.get(topic)
+        return entry.partitions[partition] if entry and 0 <= partition < len(entry.partitions) else None
 
-    def _list_offsets(self, request: Request) -> Fields:
-        return {
-            "topics": [
-                {"name": topic.name, "partitions": [self._offset(topic.name, one) for one in topic.partitions]}
-                for topic in request.body.topics
-            ]
-        }
+    def _list_offsets(self, request: KafkaRequest) -> Fields:
+        return _each_partition(request.body.topics, self._offset)
 
     def _offset(self, topic: str, partition: Any) -> Fields:
         log = self._log(topic, partition.partition_index)
@@ -208,13 +208,8 @@ class Answers:
         offset, stamp = special.get(partition.timestamp) or log.at_time(partition.timestamp)
         return {**base, "offset": offset, "timestamp": stamp, "leader_epoch": 0}
 
-    def _delete_records(self, request: Request) -> Fields:
-        return {
-            "topics": [
-                {"name": topic.name, "partitions": [self._delete_before(topic.name, one) for one in topic.partitions]}
-                for topic in request.body.topics
-            ]
-        }
+    def _delete_records(self, request: KafkaRequest) -> Fields:
+        return _each_partition(request.body.topics, self._delete_before)
 
     def _delete_before(self, topic: str, partition: Any) -> Fields:
         log, base = self._log(topic, partition.partition_index), {"partition_index": partition.partition_index}
@@ -228,31 +223,31 @@ class Answers:
 
     # groups
 
-    def _find_coordinator(self, request: Request) -> Fields:
+    def _find_coordinator(self, request: KafkaRequest) -> Fields:
         keys = getattr(request.body, "coordinator_keys", ())
-        one = self._refused(getattr(request.body, "key", ""))
+        refused = self._refused(getattr(request.body, "key", ""))
         named = [{**self._broker(), **self._refused(key), "key": key} for key in keys]
-        return {**self._broker(), **one, "coordinators": named}
+        return {**self._broker(), **refused, "coordinators": named}
 
     def _refused(self, group: str) -> Fields:
         return {"error_code": GROUP_DENIED} if group in self._state.denied else {}
 
-    def _list_groups(self, request: Request) -> Fields:
+    def _list_groups(self, request: KafkaRequest) -> Fields:
         states = [state.lower() for state in getattr(request.body, "states_filter", ())]
         kinds = [kind.lower() for kind in getattr(request.body, "types_filter", ())]
         groups = [
             {
-                "group_id": one.name,
-                "protocol_type": one.protocol_type,
-                "group_state": one.state,
+                "group_id": group.name,
+                "protocol_type": group.protocol_type,
+                "group_state": group.state,
                 "group_type": "classic",
             }
-            for one in self._state.groups.values()
-            if (not states or one.state.lower() in states) and (not kinds or "classic" in kinds)
+            for group in self._state.groups.values()
+            if (not states or group.state.lower() in states) and (not kinds or "classic" in kinds)
         ]
         return {"groups": groups}
 
-    def _describe_groups(self, request: Request) -> Fields:
+    def _describe_groups(self, request: KafkaRequest) -> Fields:
         return {"groups": [self._group(name) for name in request.body.groups]}
 
     def _group(self, name: str) -> Fields:
@@ -277,7 +272,7 @@ class Answers:
             "member_assignment": assignment(assigned),
         }
 
-    def _delete_groups(self, request: Request) -> Fields:
+    def _delete_groups(self, request: KafkaRequest) -> Fields:
         return {"results": [self._delete_group(name) for name in request.body.groups_names]}
 
     def _delete_group(self, name: str) -> Fields:
@@ -289,10 +284,11 @@ class Answers:
         del self._state.groups[name]
         return {"group_id": name, "error_code": NONE}
 
-    def _offset_fetch(self, request: Request) -> Fields:
+    def _offset_fetch(self, request: KafkaRequest) -> Fields:
         if hasattr(request.body, "groups"):
             groups = [
-                {"group_id": one.group_id, **self._fetched(one.group_id, one.topics)} for one in request.body.groups
+                {"group_id": group.group_id, **self._fetched(group.group_id, group.topics)}
+                for group in request.body.groups
             ]
             return {"groups": groups}
         return self._fetched(request.body.group_id, request.body.topics)
@@ -305,7 +301,7 @@ class Answers:
         pairs = (
             list(offsets)
             if topics is None
-            else [(one.name, index) for one in topics for index in one.partition_indexes]
+            else [(topic.name, index) for topic in topics for index in topic.partition_indexes]
         )
         return [
             {
@@ -319,32 +315,26 @@ class Answers:
             for topic in dict.fromkeys(name for name, _ in pairs)
         ]
 
-    def _offset_commit(self, request: Request) -> Fields:
-        group = request.body.group_id
-        return {
-            "topics": [
-                {"name": topic.name, "partitions": [self._commit(group, topic.name, one) for one in topic.partitions]}
-                for topic in request.body.topics
-            ]
-        }
+    def _offset_commit(self, request: KafkaRequest) -> Fields:
+        return _each_partition(request.body.topics, partial(self._commit, request.body.group_id))
 
     def _commit(self, group: str, topic: str, partition: Any) -> Fields:
-        known = self._log(topic, partition.partition_index) is not None
-        if known:
+        exists = self._log(topic, partition.partition_index) is not None
+        if exists:
             self._state.commit(group, topic, partition.partition_index, partition.committed_offset)
-        return {"partition_index": partition.partition_index, "error_code": NONE if known else UNKNOWN_TOPIC}
+        return {"partition_index": partition.partition_index, "error_code": NONE if exists else UNKNOWN_TOPIC}
 
     # records
 
-    def _init_producer_id(self, _: Request) -> Fields:
+    def _init_producer_id(self, _: KafkaRequest) -> Fields:
         return {"producer_id": next(self._state.producers), "producer_epoch": 0}
 
-    def _produce(self, request: Request) -> Fields:
+    def _produce(self, request: KafkaRequest) -> Fields:
         return {
             "responses": [
                 {
                     "name": topic.name,
-                    "partition_responses": [self._append(topic.name, one) for one in topic.partition_data],
+                    "partition_responses": [self._append(topic.name, partition) for partition in topic.partition_data],
                 }
                 for topic in request.body.topic_data
             ]
@@ -362,16 +352,18 @@ class Answers:
         self._state.written.notify_all()
         return {**base, "base_offset": offset, "log_start_offset": log.begin}
 
-    def _fetch(self, request: Request) -> Fields:
-        found = self._read_all(request)
-        if not any(one["records"] or one["error_code"] for topic in found for one in topic["partitions"]):
-            self._state.written.wait(min(request.body.max_wait.total_seconds(), LONGEST_WAIT_SECONDS))
-            found = self._read_all(request)
-        return {"responses": found}
+    def _fetch(self, request: KafkaRequest) -> Fields:
+        topics = self._read_all(request)
+        if not any(
+            partition["records"] or partition["error_code"] for topic in topics for partition in topic["partitions"]
+        ):
+            self._state.written.wait(min(request.body.max_wait.total_seconds(), MAX_WAIT_SECONDS))
+            topics = self._read_all(request)
+        return {"responses": topics}
 
-    def _read_all(self, request: Request) -> list[Fields]:
+    def _read_all(self, request: KafkaRequest) -> list[Fields]:
         return [
-            {"topic": topic.topic, "partitions": [self._read(topic.topic, one) for one in topic.partitions]}
+            {"topic": topic.topic, "partitions": [self._read(topic.topic, partition) for partition in topic.partitions]}
             for topic in request.body.topics
         ]
 
@@ -384,3 +376,12 @@ class Answers:
         records = b"" if code else log.read(partition.fetch_offset, partition.partition_max_bytes)
         marks = {"high_watermark": log.end, "last_stable_offset": log.end, "log_start_offset": log.begin}
         return {**base, **marks, "error_code": code, "records": records}
+
+
+def _each_partition(topics: Iterable[Any], answer: Callable[[str, Any], Fields]) -> Fields:
+    return {
+        "topics": [
+            {"name": topic.name, "partitions": [answer(topic.name, partition) for partition in topic.partitions]}
+            for topic in topics
+        ]
+    }

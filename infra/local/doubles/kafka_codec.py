@@ -49,7 +49,7 @@ class UnreadableError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class KafkaRequest:
     """A request: the API's name, its version, correlation id, client, and kio's entity (None: a version unknown)."""
 
     api: str
@@ -70,7 +70,7 @@ def _keys() -> dict[str, int]:
     return {name: key for key, name in api_key_map.items()}
 
 
-def read(frame: bytes) -> Request:
+def read(frame: bytes) -> KafkaRequest:
     """The request in a frame (without its length). UnreadableError for anything else."""
     if len(frame) < HEADER.size:
         raise UnreadableError("too short")
@@ -81,17 +81,17 @@ def read(frame: bytes) -> Request:
     if not lowest <= version <= highest:
         if name != "api_versions":
             raise UnreadableError("an unknown version")
-        return Request(api=name, version=version, correlation=correlation, client="", body=None)
+        return KafkaRequest(api=name, version=version, correlation=correlation, client="", body=None)
     try:
         schema = load_request_schema(key, version)
         header, size = entity_reader(schema.__header_schema__)(frame, 0)
         body, _ = entity_reader(schema)(frame, size)
     except Exception as problem:  # noqa: BLE001 - a hostile frame may raise anything in kio's readers
         raise UnreadableError(type(problem).__name__) from None
-    return Request(api=name, version=version, correlation=correlation, client=header.client_id or "", body=body)
+    return KafkaRequest(api=name, version=version, correlation=correlation, client=header.client_id or "", body=body)
 
 
-def write(request: Request, answer: dict[str, Any]) -> bytes:
+def write(request: KafkaRequest, answer: dict[str, Any]) -> bytes:
     """The frame, length included, that answers the request."""
     version = 0 if request.body is None else request.version
     schema = load_response_schema(_keys()[request.api], version)
@@ -117,11 +117,11 @@ def built(schema: type, values: dict[str, Any]) -> Any:
     """The entity of that class from a dict; lists of dicts become tuples of entities."""
     hints = _hints(schema)
     arguments = {}
-    for one in fields(schema):
-        if one.name in values:
-            arguments[one.name] = _value(hints[one.name], values[one.name])
-        elif one.default is MISSING and one.default_factory is MISSING:
-            arguments[one.name] = _zero(hints[one.name])
+    for member in fields(schema):
+        if member.name in values:
+            arguments[member.name] = _value(hints[member.name], values[member.name])
+        elif member.default is MISSING and member.default_factory is MISSING:
+            arguments[member.name] = _zero(hints[member.name])
     return schema(**arguments)
 
 

@@ -58,14 +58,14 @@ class Log:
     def read(self, offset: int, limit: int) -> bytes:
         """The batches from the one that holds the offset, up to about `limit` bytes but at least one."""
         ends = [first for first, _, _ in self.batches[1:]] + [self.end]
-        found = b""
+        data = b""
         for following, (_, _, batch) in zip(ends, self.batches, strict=False):
             if following <= offset:
                 continue
-            if found and len(found) + len(batch) > limit:
+            if data and len(data) + len(batch) > limit:
                 break
-            found += batch
-        return found
+            data += batch
+        return data
 
     def at_time(self, timestamp: int) -> tuple[int, int]:
         """The first (offset, timestamp) at or after a time; (-1, -1) when there is none."""

@@ -24,8 +24,8 @@ from typing import Any, Self
 from infra.local.doubles.authority import Authority
 from infra.local.doubles.connections import Tracked
 
-MOST_BYTES = 1024 * 1024
-LONGEST_TEXT = {"chat": 40_000, "bot": 4096}
+MAX_BYTES = 1024 * 1024
+MAX_TEXT = {"chat": 40_000, "bot": 4096}
 """Characters of a chat message; UTF-16 units of a bot's."""
 
 
@@ -99,7 +99,7 @@ class NotificationReceiver:
             self._replies.extend(replies)
 
     def reset(self) -> None:
-        """Forget the script and what was received."""
+        """Forget the script and the received requests."""
         with self._lock:
             self._replies.clear()
             self.received.clear()
@@ -107,7 +107,7 @@ class NotificationReceiver:
 
     def texts(self) -> list[str]:
         """The texts of the messages of a chat or a bot."""
-        return [one.json["text"] for one in self.received]
+        return [request.json["text"] for request in self.received]
 
     def stop(self) -> None:
         """Stop listening, and close every connection."""
@@ -140,7 +140,7 @@ class NotificationReceiver:
 
 def _chat_answer(request: Received) -> Reply:
     text = _object(request.body).get("text")
-    if not isinstance(text, str) or len(text) > LONGEST_TEXT["chat"]:
+    if not isinstance(text, str) or len(text) > MAX_TEXT["chat"]:
         return Reply(status=400, body="invalid_payload")
     return Reply(body="ok") if text else Reply(status=400, body="no_text")
 
@@ -148,11 +148,11 @@ def _chat_answer(request: Received) -> Reply:
 def _bot_answer(request: Received) -> Reply:
     if not (request.path.startswith("/bot") and request.path.endswith("/sendMessage")):
         return bot_refusal(404, "Not Found")
-    sent = _object(request.body)
-    text, chat_id = sent.get("text"), sent.get("chat_id")
+    message = _object(request.body)
+    text, chat_id = message.get("text"), message.get("chat_id")
     if not isinstance(text, str) or not text:
         return bot_refusal(400, "Bad Request: message text is empty")
-    if len(text.encode("utf-16-le")) // 2 > LONGEST_TEXT["bot"]:
+    if len(text.encode("utf-16-le")) // 2 > MAX_TEXT["bot"]:
         return bot_refusal(400, "Bad Request: message is too long")
     result = {"message_id": 1, "date": int(request.at.timestamp()), "chat": {"id": chat_id}, "text": text}
     return Reply(body={"ok": True, "result": result})
@@ -166,10 +166,10 @@ def bot_refusal(status: int, description: str, **parameters: int) -> Reply:
 
 def _object(body: bytes) -> Mapping[str, Any]:
     try:
-        found = json.loads(body)
+        value = json.loads(body)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 _ANSWERS: Mapping[Kind, Callable[[Received], Reply]] = {
@@ -192,7 +192,7 @@ class _Handler(BaseHTTPRequestHandler):
         super().setup()
 
     def handle_any(self) -> None:
-        """Answer one request, whatever its method."""
+        """Answer one request of any method."""
         length = int(self.headers.get("Content-Length") or 0)
         receiver = self.server.receiver
         reply = receiver.reply_to(
@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
                 method=self.command,
                 path=self.path,
                 headers={name.lower(): value for name, value in self.headers.items()},
-                body=self.rfile.read(min(length, MOST_BYTES)),
+                body=self.rfile.read(min(length, MAX_BYTES)),
                 connection=self.number,
             )
         )

@@ -27,8 +27,8 @@ class Identity:
     def from_line(line: str) -> "Identity | None":
         """The identity that `to_line` wrote, or None for anything else, such as a file that was written in part."""
         try:
-            found = json.loads(line)
-            return Identity(int(found["pid"]), int(found["started"]), str(found["boot"]))
+            fields = json.loads(line)
+            return Identity(int(fields["pid"]), int(fields["started"]), str(fields["boot"]))
         except (ValueError, KeyError, TypeError):
             return None
 

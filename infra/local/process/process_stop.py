@@ -1,4 +1,4 @@
-"""Ends one process with its process group, and nothing else."""
+"""Ends one process with its process group."""
 
 import os
 import signal
@@ -13,12 +13,12 @@ def end(identity: Identity, stop_signal: signal.Signals = signal.SIGTERM, within
     """Sends the stop signal, waits up to `within` seconds, then kills the process group.
 
     The process must lead a group of its own, as every server does that `processes.Server` started. Does nothing
-    when the process is gone, or its id belongs to another process by now.
+    when the process has ended, also if its id belongs to another process now.
     """
     if not identity.is_running():
         return
     _signal(os.kill, identity.pid, stop_signal)
-    if not gone(identity, within):
+    if not wait_for_end(identity, within):
         kill(identity)
 
 
@@ -26,10 +26,10 @@ def kill(identity: Identity) -> None:
     """Kills the process group (SIGKILL), and waits until the process is gone."""
     if identity.is_running():
         _signal(os.killpg, identity.pid, signal.SIGKILL)
-        gone(identity, 5.0)
+        wait_for_end(identity, 5.0)
 
 
-def gone(identity: Identity, within: float) -> bool:
+def wait_for_end(identity: Identity, within: float) -> bool:
     """Waits up to `within` seconds for the process to end; whether it did."""
     until = time.monotonic() + within
     while identity.is_running():
@@ -40,6 +40,6 @@ def gone(identity: Identity, within: float) -> bool:
 
 
 def _signal(send: Callable[[int, int], None], pid: int, number: signal.Signals) -> None:
-    # It may have ended since it was last seen.
+    # It may have ended since the check.
     with suppress(ProcessLookupError):
         send(pid, number)

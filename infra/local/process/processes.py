@@ -15,14 +15,14 @@ from infra.local.app.progress import say
 from infra.local.process.process_identity import Identity, running
 from infra.local.process.process_stop import end, kill
 from infra.local.process.reaper import Reaper
-from infra.local.stack.layout import shown
+from infra.local.stack.layout import display_path
 
 LAST_LINES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What to start, and how to see that it is up.
+class ServerPlan:
+    """The command of a server, and the check that it is up.
 
     `ready` must return quickly: True when the server serves, False (or an OSError) while it does not. `environment` is
     added to the run's own. `user` is the name of the account to run under, None for the run's own.
@@ -41,10 +41,10 @@ class Plan:
     end_within: float = 15.0
 
 
-class Server:
+class ServerProcess:
     """A server in a process group of its own, so that Ctrl-C in a terminal reaches the run and not the server."""
 
-    def __init__(self, plan: Plan, reaper: Reaper) -> None:
+    def __init__(self, plan: ServerPlan, reaper: Reaper) -> None:
         self.plan = plan
         self._reaper = reaper
         self._process: subprocess.Popen[bytes] | None = None
@@ -101,10 +101,10 @@ class Server:
         self.stop()
         self.start()
 
-    def _finish(self, how: Callable[[Identity], None]) -> None:
+    def _finish(self, stop: Callable[[Identity], None]) -> None:
         if self._process is None or self._identity is None:
             return
-        how(self._identity)
+        stop(self._identity)
         self._process.wait()
         self._reaper.unregister(self._identity)
         self.plan.pid_file.unlink(missing_ok=True)
@@ -116,13 +116,13 @@ class Server:
         except OSError:
             return False
 
-    def failure_report(self, what: str) -> str:
-        """What happened to the server, with the end of its log."""
+    def failure_report(self, event: str) -> str:
+        """The event, with the end of the server's log."""
         lines = "\n".join(f"  | {line}" for line in last_lines(self.plan.log))
-        return f"{self.plan.name} {what}. The end of {shown(self.plan.log)}:\n{lines}"
+        return f"{self.plan.name} {event}. The end of {display_path(self.plan.log)}:\n{lines}"
 
 
-def report_ended(servers: Sequence[Server], until: threading.Event) -> None:
+def report_ended(servers: Sequence[ServerProcess], until: threading.Event) -> None:
     """Until the event is set, looks every two seconds whether a server has ended, and reports each once."""
     up = [server for server in servers if server.is_running]
     while not until.wait(2.0):
@@ -153,7 +153,7 @@ def last_lines(log: Path, count: int = LAST_LINES) -> list[str]:
         return stream.read().decode(errors="replace").splitlines()[-count:]
 
 
-def _spawn(plan: Plan) -> subprocess.Popen[bytes]:
+def _spawn(plan: ServerPlan) -> subprocess.Popen[bytes]:
     plan.log.parent.mkdir(parents=True, exist_ok=True)
     if plan.log.exists():
         plan.log.replace(plan.log.with_suffix(".log.1"))

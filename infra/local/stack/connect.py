@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from infra.local.process.processes import Plan
+from infra.local.process.processes import ServerPlan
 from infra.local.stack import java, properties, readiness_probes
 from infra.local.stack.folders import Folders
-from infra.local.stack.kafka import LARGEST_MESSAGE, LOGGING
+from infra.local.stack.kafka import LOGGING, MAX_MESSAGE_BYTES
 from infra.local.stack.kept_secrets import write_private
 
 PROVIDER = "org.headgate.connect.HeadgateConfigProvider"
@@ -35,7 +35,7 @@ def plan(
     kafka_port: int,
     headgate_url: str,
     service_credential: str,
-) -> Plan:
+) -> ServerPlan:
     """The worker at http://127.0.0.1:`port`. It asks `headgate_url` for secrets, with the service credential."""
     home = folders.of("connect")
     token = home / "service-credential"
@@ -43,7 +43,7 @@ def plan(
     settings = _settings(port, kafka_port, plugins) | _provider(headgate_url, token)
     config = properties.write(home / "worker.properties", settings)
     main = "org.apache.kafka.connect.cli.ConnectDistributed"
-    return Plan(
+    return ServerPlan(
         name="Kafka Connect",
         command=java.command(main, str(config), classpath=libraries, heap="1g", options=(LOGGING,)),
         folder=home,
@@ -85,8 +85,8 @@ def _settings(port: int, kafka_port: int, plugins: Sequence[Path]) -> dict[str, 
         "scheduled.rebalance.max.delay.ms": "5000",
         "connector.client.config.override.policy": "Allowlist",
         "connector.client.config.override.allowlist": ",".join(OVERRIDES),
-        "consumer.max.partition.fetch.bytes": str(LARGEST_MESSAGE),
-        "consumer.fetch.max.bytes": str(4 * LARGEST_MESSAGE),
+        "consumer.max.partition.fetch.bytes": str(MAX_MESSAGE_BYTES),
+        "consumer.fetch.max.bytes": str(4 * MAX_MESSAGE_BYTES),
     }
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from infra.local.process.processes import Plan
+from infra.local.process.processes import ServerPlan
 from infra.local.stack import java, readiness_probes
 from infra.local.stack.folders import Folders
 from infra.local.stack.layout import POMS
@@ -11,11 +11,11 @@ from infra.local.stack.layout import POMS
 LAUNCHER = POMS.parent / "launchers" / "LoopbackDynamoDb.java"
 
 
-def plan(libraries: Path, folders: Folders, *, port: int) -> Plan:
-    """DynamoDB at http://127.0.0.1:`port`, one shared set of tables whatever the credentials and the region."""
+def plan(libraries: Path, folders: Folders, *, port: int) -> ServerPlan:
+    """DynamoDB at http://127.0.0.1:`port`, one set of tables for all credentials and regions."""
     data = folders.of("dynamodb") / "data"
     data.mkdir(exist_ok=True)
-    return Plan(
+    return ServerPlan(
         name="DynamoDB Local",
         command=java.command(
             str(LAUNCHER),

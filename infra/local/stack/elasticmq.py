@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from infra.local.process.processes import Plan
+from infra.local.process.processes import ServerPlan
 from infra.local.stack import java, readiness_probes
 from infra.local.stack.folders import Folders
 
@@ -18,13 +18,13 @@ pekko.loglevel = "INFO"
 """
 
 
-def plan(libraries: Path, folders: Folders, *, port: int) -> Plan:
+def plan(libraries: Path, folders: Folders, *, port: int) -> ServerPlan:
     """SQS at http://127.0.0.1:`port`."""
     home = folders.of("sqs")
     config = home / "elasticmq.conf"
     config.write_text(_CONFIG.format(port=port, data=home))
     options = (f"-Dconfig.file={config}",)
-    return Plan(
+    return ServerPlan(
         name="ElasticMQ",
         command=java.command("org.elasticmq.server.Main", classpath=libraries, heap="256m", options=options),
         folder=home,

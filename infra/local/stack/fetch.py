@@ -18,7 +18,7 @@ from infra.local.app.errors import SetupMissing
 from infra.local.app.progress import megabytes, say, ticking
 from infra.local.process.locks import locked
 from infra.local.stack import java
-from infra.local.stack.layout import PLUGIN_PROJECT, POMS, cache_folder, shown
+from infra.local.stack.layout import PLUGIN_PROJECT, POMS, cache_folder, display_path
 
 # A line of Maven in batch mode: "[INFO] Downloaded from REPOSITORY: URL (1.2 MB at 3.4 MB/s)".
 _DOWNLOADED = re.compile(r"Downloaded from \S+ \S+ \(([\d.]+) (B|kB|MB|GB) at")
@@ -27,8 +27,8 @@ _ERROR_LINES = 15
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
-    """A pom's name, what it fetches, about how much that is, and the Maven goal that puts it into one folder."""
+class DownloadPart:
+    """A pom's name, the programs that it fetches, their size, and the Maven goal that puts them into one folder."""
 
     name: str
     brings: str
@@ -37,22 +37,22 @@ class Part:
 
 
 PARTS = (
-    Part(name="kafka", brings="Kafka broker", size="44 MB"),
-    Part(name="connect", brings="Kafka Connect", size="36 MB"),
-    Part(
+    DownloadPart(name="kafka", brings="Kafka broker", size="44 MB"),
+    DownloadPart(name="connect", brings="Kafka Connect", size="36 MB"),
+    DownloadPart(
         name="debezium",
         brings="Debezium's PostgreSQL source and JDBC sink",
         size="87 MB",
         goal=("dependency:unpack-dependencies", "-DincludeTypes=tar.gz"),
     ),
-    Part(name="dynamodb", brings="DynamoDB Local", size="51 MB"),
-    Part(name="elasticmq", brings="ElasticMQ", size="37 MB"),
+    DownloadPart(name="dynamodb", brings="DynamoDB Local", size="51 MB"),
+    DownloadPart(name="elasticmq", brings="ElasticMQ", size="37 MB"),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Programs:
-    """Where each part lies; `plugins` are the folders on Connect's plug-in path."""
+    """The folder of each part; `plugins` are the folders on Connect's plug-in path."""
 
     kafka: Path
     connect: Path
@@ -76,10 +76,10 @@ class Transfer:
 
     def note(self, line: str) -> None:
         """Counts a finished transfer, and keeps the last lines for the message of a failure."""
-        found = _DOWNLOADED.search(line)
-        if found:
+        match = _DOWNLOADED.search(line)
+        if match:
             self.files += 1
-            self.size += float(found[1]) * _UNITS[found[2]]
+            self.size += float(match[1]) * _UNITS[match[2]]
         elif "Downloading from" not in line:
             self.tail = [*self.tail, line.rstrip()][-_ERROR_LINES:]
 
@@ -88,7 +88,7 @@ class Transfer:
 
 
 def fetch_all() -> Programs:
-    """Fetches what is missing, builds our own plug-in, and returns the folders. Raises SetupMissing."""
+    """Fetches missing programs, builds our own plug-in, and returns the folders. Raises SetupMissing."""
     java.require()
     cache = cache_folder()
     with locked(cache / "lock", busy="waiting for another run that is filling the same cache", wait=True):
@@ -103,13 +103,13 @@ def fetch_all() -> Programs:
     )
 
 
-def fetch(part: Part, cache: Path) -> Path:
+def fetch(part: DownloadPart, cache: Path) -> Path:
     """The part's folder in the cache, filled by Maven if it is not there yet."""
     pom = POMS / f"{part.name}.xml"
     folder = cache / f"{part.name}-{digest([pom])}"
     if folder.is_dir():
         return folder
-    say(f"fetching {part.brings} (about {part.size}), once, into {shown(folder)}")
+    say(f"fetching {part.brings} (about {part.size}), once, into {display_path(folder)}")
     return _fill(folder, part.brings, lambda work: _copy_dependencies(part, pom, work))
 
 
@@ -125,14 +125,14 @@ def build_plugin(project: Path, cache: Path) -> Path:
 
 def digest(files: Sequence[Path], below: Path | None = None) -> str:
     """Twelve hex digits that change when a file, or (with `below`) its place, changes."""
-    whole = hashlib.sha256()
+    hash_ = hashlib.sha256()
     for file in files:
         place = str(file.relative_to(below)) if below else ""
-        whole.update(f"{place}\0{file.stat().st_size}\0".encode() + file.read_bytes())
-    return whole.hexdigest()[:12]
+        hash_.update(f"{place}\0{file.stat().st_size}\0".encode() + file.read_bytes())
+    return hash_.hexdigest()[:12]
 
 
-def _fill(folder: Path, what: str, work: Callable[[Path], None]) -> Path:
+def _fill(folder: Path, contents: str, work: Callable[[Path], None]) -> Path:
     """Fills another folder and renames it, so that an interrupted run leaves no partial one."""
     began = time.monotonic()
     unfinished = folder.with_name(folder.name + ".unfinished")
@@ -141,11 +141,11 @@ def _fill(folder: Path, what: str, work: Callable[[Path], None]) -> Path:
     work(unfinished)
     unfinished.rename(folder)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    say(f"{what}: {megabytes(size)} in {time.monotonic() - began:.1f} s")
+    say(f"{contents}: {megabytes(size)} in {time.monotonic() - began:.1f} s")
     return folder
 
 
-def _copy_dependencies(part: Part, pom: Path, into: Path) -> None:
+def _copy_dependencies(part: DownloadPart, pom: Path, into: Path) -> None:
     # Maven writes markers beside the pom; a copy keeps the project's folder clean.
     work = into.with_name(into.name + ".pom")
     shutil.rmtree(work, ignore_errors=True)
@@ -169,7 +169,7 @@ def _package(project: Path, into: Path) -> None:
     shutil.rmtree(work)
 
 
-def _maven(what: str, *arguments: str) -> None:
+def _maven(contents: str, *arguments: str) -> None:
     transfer = Transfer()
     command = subprocess.Popen(
         ["mvn", "--batch-mode", *arguments],
@@ -181,7 +181,7 @@ def _maven(what: str, *arguments: str) -> None:
     )
     with command as process:
         try:
-            with ticking(lambda: f"{what}: {transfer}"):
+            with ticking(lambda: f"{contents}: {transfer}"):
                 transfer.read(process.stdout or ())
                 status = process.wait()
         except BaseException:
@@ -189,4 +189,6 @@ def _maven(what: str, *arguments: str) -> None:
             raise
     if status != 0:
         output = "\n".join(f"  | {line}" for line in transfer.tail)
-        raise SetupMissing(f"Maven (status {status}) could not provide {what}; is its repository reachable?\n{output}")
+        raise SetupMissing(
+            f"Maven (status {status}) could not provide {contents}; is its repository reachable?\n{output}"
+        )

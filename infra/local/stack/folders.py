@@ -12,15 +12,15 @@ class Folders:
 
     def of(self, server: str) -> Path:
         """The server's own folder; made if missing."""
-        return _made(self.state / server)
+        return _created(self.state / server)
 
     def log(self, server: str) -> Path:
         """The server's log file."""
-        return _made(self.state / "logs") / f"{server}.log"
+        return _created(self.state / "logs") / f"{server}.log"
 
     def pid_file(self, server: str) -> Path:
         """Where the identity of the server's process is stored while it runs."""
-        return _made(self.state / "running") / f"{server}.json"
+        return _created(self.state / "running") / f"{server}.json"
 
     @property
     def ports(self) -> Path:
@@ -28,6 +28,6 @@ class Folders:
         return self.state / "ports.json"
 
 
-def _made(folder: Path) -> Path:
+def _created(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder

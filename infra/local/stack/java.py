@@ -14,9 +14,9 @@ INSTALL = "Install both with `apt-get install openjdk-17-jdk-headless maven`, or
 
 def missing() -> str | None:
     """Why the real stack cannot run on this machine, as a part of a sentence; None when it can."""
-    for program, what in (("java", "Java"), ("javac", "the Java compiler"), ("mvn", "Maven")):
+    for program, title in (("java", "Java"), ("javac", "the Java compiler"), ("mvn", "Maven")):
         if shutil.which(program) is None:
-            return f"{what} ({program}) is not on the PATH"
+            return f"{title} ({program}) is not on the PATH"
     version = _major_version()
     if version is None:
         return "`java -version` does not work"
@@ -31,7 +31,7 @@ def require() -> None:
 
 
 def sentence(reason: str) -> str:
-    """The message for a person who asked for the real stack and lacks something."""
+    """The message when the real stack was requested and cannot run."""
     return f"the real stack needs Java {OLDEST} or newer and Maven, but {reason}. {INSTALL}"
 
 
@@ -47,11 +47,11 @@ def command(main: str, *arguments: str, classpath: Path, heap: str, options: Seq
 
 def _major_version() -> int | None:
     try:
-        done = subprocess.run(["java", "-version"], capture_output=True, text=True, timeout=30, check=False)
+        result = subprocess.run(["java", "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
-    return int(found[1]) if found and done.returncode == 0 else None
+    match = re.search(r'version "(?:1\.)?(\d+)', result.stderr + result.stdout)
+    return int(match[1]) if match and result.returncode == 0 else None
 
 
 if __name__ == "__main__":

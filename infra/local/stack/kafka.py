@@ -7,22 +7,22 @@ from pathlib import Path
 
 from chalicelib.kit.clock import Deadline
 from infra.local.app.errors import ServerFailed
-from infra.local.process.processes import Plan
+from infra.local.process.processes import ServerPlan
 from infra.local.stack import java, properties, readiness_probes
 from infra.local.stack.folders import Folders
 from infra.local.stack.layout import POMS
 
-LARGEST_MESSAGE = 16 * 1024 * 1024
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """Bytes. A text of 900 KB takes 12 bytes per emoji once Connect has written it as JSON: about 11 MB at the worst."""
 
 LOGGING = f"-Dlog4j2.configurationFile={POMS.parent / 'log4j2.properties'}"
 
 
-def plan(libraries: Path, folders: Folders, *, port: int, controller_port: int) -> Plan:
+def plan(libraries: Path, folders: Folders, *, port: int, controller_port: int) -> ServerPlan:
     """The broker at 127.0.0.1:`port`, its data folder formatted if it is new. Raises ServerFailed if that fails."""
     config = properties.write(folders.of("kafka") / "broker.properties", _settings(folders, port, controller_port))
     _format(libraries, config, folders.of("kafka") / "data")
-    return Plan(
+    return ServerPlan(
         name="Kafka",
         command=java.command("kafka.Kafka", str(config), classpath=libraries, heap="512m", options=(LOGGING,)),
         folder=folders.of("kafka"),
@@ -34,7 +34,7 @@ def plan(libraries: Path, folders: Folders, *, port: int, controller_port: int) 
 
 def _answers(port: int) -> bool:
     from chalicelib.clients.kafka.client import Kafka
-    from chalicelib.domain.cluster import KafkaAddress
+    from chalicelib.domain.addresses import KafkaAddress
     from chalicelib.domain.endpoint import OpenedEndpoint
     from chalicelib.errors import Unavailable
 
@@ -64,8 +64,8 @@ def _settings(folders: Folders, port: int, controller_port: int) -> dict[str, st
         "share.coordinator.state.topic.replication.factor": "1",
         "share.coordinator.state.topic.min.isr": "1",
         "group.initial.rebalance.delay.ms": "0",
-        "message.max.bytes": str(LARGEST_MESSAGE),
-        "replica.fetch.max.bytes": str(LARGEST_MESSAGE),
+        "message.max.bytes": str(MAX_MESSAGE_BYTES),
+        "replica.fetch.max.bytes": str(MAX_MESSAGE_BYTES),
         # Left-over index files of the usual 10 MB each, times every topic of every pipeline, would fill a laptop.
         "log.index.size.max.bytes": "1048576",
     }
@@ -82,9 +82,11 @@ def _format(libraries: Path, config: Path, data: Path) -> None:
         classpath=libraries,
         heap="256m",
     )
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode != 0:
-        raise ServerFailed(f"Kafka could not format its data folder: {(done.stderr or done.stdout).strip()[-2000:]}")
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if result.returncode != 0:
+        raise ServerFailed(
+            f"Kafka could not format its data folder: {(result.stderr or result.stdout).strip()[-2000:]}"
+        )
 
 
 def _random_cluster_id() -> str:

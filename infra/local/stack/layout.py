@@ -14,7 +14,7 @@ PLUGIN_PROJECT = ROOT / "infra" / "connect"
 
 
 def cache_folder() -> Path:
-    """Where fetched programs lie; `HEADGATE_CACHE` lets several checkouts share one."""
+    """The folder of fetched programs; `HEADGATE_CACHE` lets several checkouts share one."""
     return Path(os.environ.get("HEADGATE_CACHE") or HOME / "cache").absolute()
 
 
@@ -23,6 +23,6 @@ def state_folder(stack: str) -> Path:
     return Path(os.environ.get("HEADGATE_STATE") or HOME / "state").absolute() / stack
 
 
-def shown(path: Path) -> str:
-    """The path as a person in the project's root would type it, if it lies below the root."""
+def display_path(path: Path) -> str:
+    """The path from the project's root if it is below it, else the whole path."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from infra.local.app.errors import ServerFailed
-from infra.local.process.processes import Plan
+from infra.local.process.processes import ServerPlan
 from infra.local.stack.folders import Folders
 from infra.local.stack.kept_secrets import kept_secret, write_private
 from infra.local.stack.postgres_home import Home, prepare
@@ -29,14 +29,14 @@ _SETTINGS = {
 }
 
 
-def plan(folders: Folders, *, port: int) -> Plan:
+def plan(folders: Folders, *, port: int) -> ServerPlan:
     """The server at 127.0.0.1:`port`, its data made if they are new. Raises SetupMissing or ServerFailed."""
     home = prepare(folders.of("postgres"))
     password = superuser_password(folders)
     data = home.folder / "data"
     _make(home, data, password)
     settings = [word for key, value in _SETTINGS.items() for word in ("-c", f"{key}={value}")]
-    return Plan(
+    return ServerPlan(
         name="PostgreSQL",
         command=[str(home.programs / "postgres"), "-D", str(data), "-p", str(port), *settings],
         folder=home.folder,
@@ -86,7 +86,7 @@ def _make(home: Home, data: Path, password: str) -> None:
         "--builtin-locale=C.UTF-8",
     ]
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             cwd=home.folder,
             capture_output=True,
@@ -99,6 +99,6 @@ def _make(home: Home, data: Path, password: str) -> None:
         )
     finally:
         password_file.unlink()
-    if done.returncode != 0:
-        raise ServerFailed(f"initdb failed: {done.stderr.strip()[-2000:]}")
+    if result.returncode != 0:
+        raise ServerFailed(f"initdb failed: {result.stderr.strip()[-2000:]}")
     unfinished.rename(data)

@@ -1,4 +1,4 @@
-"""Where PostgreSQL's data and programs lie, and which account runs it.
+"""The folders of PostgreSQL's data and programs, and the account that runs it.
 
 PostgreSQL refuses to run as root, so a root run starts it as `nobody`, who needs search permission on the way to both
 folders. Where the state lies below a closed folder (root's own home, for example), data and programs go to /var/lib
@@ -40,7 +40,7 @@ def prepare(folder: Path, elsewhere: Path = ELSEWHERE) -> Home:
 
     Raises SetupMissing when PostgreSQL is not installed.
     """
-    # Resolved, since `nobody` cannot follow a link that lies in a closed folder.
+    # Resolved, since `nobody` cannot follow a link in a closed folder.
     folder, package = folder.resolve(), _package()
     if os.geteuid() != 0:
         return Home(folder=folder, programs=package / INSTALLATION / "bin", account=None)
@@ -52,10 +52,10 @@ def prepare(folder: Path, elsewhere: Path = ELSEWHERE) -> Home:
 
 
 def _package() -> Path:
-    found = find_spec(PACKAGE)
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
         raise SetupMissing(f"the package {DISTRIBUTION}, which brings PostgreSQL, is not installed.")
-    return Path(found.submodule_search_locations[0]).resolve()
+    return Path(spec.submodule_search_locations[0]).resolve()
 
 
 def _open_to_all(folder: Path) -> bool:

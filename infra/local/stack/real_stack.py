@@ -21,13 +21,13 @@ from infra.local.app.progress import say
 from infra.local.process import interrupts
 from infra.local.process.locks import locked
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import Plan, Server, report_ended, stop_leftover
+from infra.local.process.processes import ServerPlan, ServerProcess, report_ended, stop_leftover
 from infra.local.process.reaper import Reaper
 from infra.local.stack import connect, dynamodb, elasticmq, kafka, postgres
 from infra.local.stack.fetch import Programs, fetch_all
 from infra.local.stack.folders import Folders
 from infra.local.stack.kept_secrets import kept_secret
-from infra.local.stack.layout import shown
+from infra.local.stack.layout import display_path
 
 PORTS = ("kafka", "kafka_controller", "connect", "postgres", "dynamodb", "sqs")
 LEFTOVERS = {
@@ -45,14 +45,14 @@ class RealStack:
     """A running stack. Each server can be stopped, killed and started again separately."""
 
     addresses: StackAddresses
-    kafka: Server
-    connect: Server
-    postgres: Server
-    dynamodb: Server
-    sqs: Server
+    kafka: ServerProcess
+    connect: ServerProcess
+    postgres: ServerProcess
+    dynamodb: ServerProcess
+    sqs: ServerProcess
 
     @property
-    def servers(self) -> list[Server]:
+    def servers(self) -> list[ServerProcess]:
         """All of them."""
         return [self.kafka, self.connect, self.postgres, self.dynamodb, self.sqs]
 
@@ -73,10 +73,12 @@ def start(
     """
     state = state.absolute()
     folders = Folders(state)
-    busy = f"another run uses the stack in {shown(state)}; end it first."
+    busy = f"another run uses the stack in {display_path(state)}; end it first."
     with locked(state / "lock", busy=busy, wait=False), ExitStack() as exit_stack:
         programs = fetch_all()
-        in_parallel([partial(stop_leftover, folders.pid_file(name), how) for name, how in LEFTOVERS.items()])
+        in_parallel(
+            [partial(stop_leftover, folders.pid_file(name), stop_signal) for name, stop_signal in LEFTOVERS.items()]
+        )
         ports = kept_ports(folders.ports, PORTS)
         reaper = Reaper()
         exit_stack.callback(reaper.close)
@@ -105,8 +107,8 @@ def _brokers(stack: RealStack, connect_later: bool) -> Callable[[], None]:
 def _stack(
     programs: Programs, folders: Folders, ports: dict[str, int], reaper: Reaper, headgate_url: str, credential: str
 ) -> RealStack:
-    def server(plan: Plan) -> Server:
-        return Server(plan, reaper)
+    def server(plan: ServerPlan) -> ServerProcess:
+        return ServerProcess(plan, reaper)
 
     worker = connect.plan(
         programs.connect,

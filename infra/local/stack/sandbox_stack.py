@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from infra.local.app.addresses import StackAddresses
 from infra.local.process.locks import locked
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import Server, stop_leftover
+from infra.local.process.processes import ServerProcess, stop_leftover
 from infra.local.process.reaper import Reaper
 from infra.local.stack import postgres
 from infra.local.stack.folders import Folders
-from infra.local.stack.layout import shown
+from infra.local.stack.layout import display_path
 
 if TYPE_CHECKING:
     from infra.local.doubles import Doubles
@@ -27,11 +27,11 @@ class SandboxStack:
     """A running sandbox."""
 
     addresses: StackAddresses
-    postgres: Server
+    postgres: ServerProcess
     doubles: "Doubles"
 
     @property
-    def servers(self) -> list[Server]:
+    def servers(self) -> list[ServerProcess]:
         """The servers that are processes of their own."""
         return [self.postgres]
 
@@ -41,13 +41,13 @@ def start(state: Path, *, headgate_url: str, service_credential: str) -> Iterato
     """A running sandbox, PostgreSQL's data in `state`; ended with the block. Raises SetupMissing or ServerFailed."""
     state = state.absolute()
     folders = Folders(state)
-    busy = f"another run uses the sandbox in {shown(state)}; end it first."
+    busy = f"another run uses the sandbox in {display_path(state)}; end it first."
     with locked(state / "lock", busy=busy, wait=False), ExitStack() as exit_stack:
         stop_leftover(folders.pid_file("postgres"), signal.SIGINT)
         ports = kept_ports(folders.ports, PORTS)
         reaper = Reaper()
         exit_stack.callback(reaper.close)
-        database = Server(postgres.plan(folders, port=ports["postgres"]), reaper)
+        database = ServerProcess(postgres.plan(folders, port=ports["postgres"]), reaper)
         exit_stack.callback(database.stop)
         database.start()
         address = postgres.url(folders, ports["postgres"])

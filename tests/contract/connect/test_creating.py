@@ -1,7 +1,7 @@
 """Creating, reading and deleting connectors."""
 
 from tests.contract.conftest import Shop
-from tests.support.doubles import ConnectView
+from tests.support.apps.doubles import ConnectView
 from tests.support.waiting import eventually
 
 

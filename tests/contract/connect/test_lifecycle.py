@@ -3,17 +3,8 @@
 import pytest
 
 from tests.contract.conftest import Shop
-from tests.support.doubles import ConnectView
+from tests.support.apps.doubles import ConnectView
 from tests.support.waiting import eventually
-
-
-@pytest.fixture
-def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
-    """A source whose task runs."""
-    config = shop.source()
-    connect.create(config, state=None)
-    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
-    return config
 
 
 @pytest.fixture

@@ -5,25 +5,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from chalicelib.domain.classify.classifier import classify, is_general
+from chalicelib.domain.diagnosis.classifier import classify
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.names import ConnectorKind
 from tests.contract.conftest import Servers, Shop
-from tests.support.doubles import ConnectView
+from tests.support.apps.doubles import ConnectView
 from tests.support.waiting import eventually
 
 SECRET_PROVIDER_GIVES_UP_SECONDS = 4.0
 """After this time the worker's secret provider no longer tries to read a secret."""
 TASK_START_SECONDS = 2.0
 """A task has started after this time. Until then Connect still reports the state before the restart."""
-
-
-@pytest.fixture
-def running(shop: Shop, connect: ConnectView) -> dict[str, str]:
-    """A source whose task runs."""
-    config = shop.source()
-    connect.create(config, state=None)
-    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
-    return config
 
 
 @pytest.fixture
@@ -171,8 +164,9 @@ def test_what_a_worker_cannot_start_without_secrets_stays_failed_until_it_is_res
         connect.wait_for_states(name, "FAILED", "FAILED")
     finally:
         servers.secret_endpoint.open()
-    assert classify(connect.trace(name), ConnectorKind.SOURCE).event_type == "CDC_CONNECTOR_FAILED"
-    assert not is_general(classify(connect.trace(name), ConnectorKind.SOURCE))
+    diagnosis = classify(connect.trace(name), ConnectorKind.SOURCE)
+    assert diagnosis is not Diagnosis.GENERAL
+    assert hint_of(diagnosis, ConnectorKind.SOURCE).event_type == "CDC_CONNECTOR_FAILED"
     # Long enough for a worker to have tried again, if it ever did.
     time.sleep(1)
     assert connect.states(name) == ("FAILED", ["FAILED"])

@@ -3,7 +3,7 @@
 from psycopg import sql
 
 from tests.contract.conftest import Shop
-from tests.support.doubles import ConnectView
+from tests.support.apps.doubles import ConnectView
 from tests.support.waiting import eventually
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.contract.conftest import Shop
-from tests.support.doubles import ConnectView
+from tests.support.apps.doubles import ConnectView
 
 AUTHENTICATION = 'Error while validating connector config: FATAL: password authentication failed for user "postgres"'
 

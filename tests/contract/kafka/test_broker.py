@@ -15,9 +15,9 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec
 
-from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.clients.kafka.client import Kafka
-from chalicelib.domain.cluster import KafkaAddress
+from chalicelib.domain.addresses import KafkaAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from tests.contract.conftest import Servers

@@ -7,9 +7,9 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.clients.kafka.client import Kafka
-from chalicelib.domain.cluster import KafkaAddress
+from chalicelib.domain.addresses import KafkaAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.offsets import GroupOffsets, Offsets, PartitionOffsets
 from chalicelib.kit.clock import Deadline

@@ -9,15 +9,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from chalicelib.clients.openid import Attempt, OpenIdProvider
+from chalicelib.clients.http.openid import Attempt, OpenIdProvider
 from chalicelib.domain.accounts.sign_on import Refusal, SignOnRefused
 from chalicelib.errors import Unavailable
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.masking import Secret
 from chalicelib.settings import OidcSettings
-from tests.support import real_openid
-from tests.support.openid_double import ALICE, ROLES, OpenIdDouble, came_back, loopback_http
-from tests.support.real_openid import browser_signs_in, real_openid_provider
+from tests.support.openid import real as real_openid
+from tests.support.openid.double import ALICE, ROLES, OpenIdDouble, came_back, loopback_http
+from tests.support.openid.real import browser_signs_in, real_openid_provider
 
 VERIFIER = "v" * 43
 ATTEMPT = Attempt(

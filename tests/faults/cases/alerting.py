@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from chalicelib.domain.alerts.rule import AlertRule
-from chalicelib.services.alerts.rules import AlertRuleInput
+from chalicelib.domain.alerts.rule import AlertRule, AlertRuleValues
 from tests.faults.cases.incidents import fail
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import api_operation, changing, channel, creating, deleting
 from tests.faults.inspection import Json, bodies, running_pipeline
-from tests.support.in_process_app import InProcessApp
-from tests.support.notifications import resolving, senders
+from tests.support.alerting.notifications import resolving, senders
+from tests.support.apps.in_process_app import InProcessApp
 
 RULES = "/alert-rules"
 BETWEEN_TESTS = 6
@@ -24,12 +23,12 @@ def rule_body(app: InProcessApp, name: str) -> Json:
 
 def rule(app: InProcessApp) -> AlertRule:
     """A rule without channels."""
-    return app.services.alerting.rules.create(app.context(), AlertRuleInput(name="rule"))
+    return app.services.alerting.rules.create(app.context(), AlertRuleValues(name="rule"))
 
 
 def rule_of_channel(app: InProcessApp) -> AlertRule:
     """A rule that names a channel."""
-    data = AlertRuleInput(name="rule", channel_ids=(channel(app).id,))
+    data = AlertRuleValues(name="rule", channel_ids=(channel(app).id,))
     return app.services.alerting.rules.create(app.context(), data)
 
 

@@ -13,7 +13,7 @@ from chalicelib.services.deliveries import DeliveryService
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation
 from tests.faults.inspection import bodies
-from tests.support.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp, changed_input
 
 Resource = Pipeline | Delivery
 Request = Callable[[], Resource | None]
@@ -154,7 +154,7 @@ def delete_pipeline_with_slot(app: InProcessApp) -> PreparedOperation:
 
     return PreparedOperation(
         warm_up=read_with_slot,
-        request=lambda: app.services.pipelines.delete(app.context(), pipeline_id, drop_slot=True),
+        request=lambda: app.services.pipelines.delete(app.context(), pipeline_id, release=True),
         is_done=is_done,
     )
 

@@ -11,9 +11,9 @@ from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import api_operation
 from tests.faults.cases.ticks import look, source_look, tick_of
 from tests.faults.inspection import Json, bodies, change_by_hand, running_pipeline
-from tests.support.fakes import healthy_captures
-from tests.support.in_process_app import InProcessApp
-from tests.support.lost_snapshot import lose_snapshot
+from tests.support.apps.fakes import healthy_captures
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.lost_snapshot import lose_snapshot
 
 NO_ANSWER = [FailureCode.TIMEOUT] * 1_000
 """More tests than a run makes, with the reason that faults have: another reason counts as another beginning."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chalicelib.domain.cluster import ConnectCluster
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.in_process_app import InProcessApp
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import KEY, api_operation
 from tests.faults.harness.whole_app import PASSWORD
 from tests.faults.inspection import Json, bodies
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.in_process_app import InProcessApp
 
 MEMBER = "member@example.com"
 MEMBERS_PASSWORD, NEXT_PASSWORD = "four unrelated plain words", "nine other lively mountain goats"

@@ -10,7 +10,7 @@ from tests.faults.cases.connectors import deployed_delivery
 from tests.faults.cases.incidents import has_one
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.ticks import tick_of
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.in_process_app import InProcessApp
 
 HALF_A_MINUTE = 30
 WRITTEN = 40

@@ -19,9 +19,9 @@ from tests.faults.cases.connectors import (
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation, named_cases
 from tests.faults.harness.whole_app import deliver, dispatch, messages
 from tests.faults.inspection import bodies, change_by_hand, create_orphan, running_pipeline
-from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
-from tests.support.fakes import healthy_captures
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
+from tests.support.apps.fakes import healthy_captures
+from tests.support.apps.in_process_app import InProcessApp
 
 Prepare = Callable[[InProcessApp], PreparedOperation]
 NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")

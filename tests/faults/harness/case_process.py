@@ -16,9 +16,10 @@ from tests.faults.cases.ticks import TICK_CASES
 from tests.faults.fault_runs import PreparedCase
 from tests.faults.harness.matrix import CaseMatrix, CaseReport
 from tests.faults.harness.whole_app import entries_on
-from tests.support.call_interceptor import CallInterceptor
-from tests.support.in_process_app import AppSnapshot, InProcessApp, app_on
-from tests.support.tables import on_moto
+from tests.support.apps.call_interceptor import CallInterceptor
+from tests.support.apps.cheap_passwords import cheap_passwords
+from tests.support.apps.in_process_app import AppSnapshot, InProcessApp, app_on
+from tests.support.apps.tables import in_memory
 
 OF_TICKS = (*TICK_CASES, *INCIDENT_CASES, *PROGRESS_CASES)
 OF_REQUESTS = (*REGISTERED_CASES, *PEOPLE_CASES, *ALERTING_CASES)
@@ -34,9 +35,10 @@ def start() -> None:
     """The app of this process, for all of its cases."""
     warnings.simplefilter("ignore")
     interceptor = CallInterceptor()
-    tables = _STACK.enter_context(on_moto(interceptor))
+    tables = _STACK.enter_context(in_memory(interceptor))
     app = _STACK.enter_context(app_on(tables, interceptor))
     _STACK.enter_context(entries_on(app))
+    _STACK.enter_context(cheap_passwords())
     get_logger().setLevel(logging.CRITICAL)
     _APP.append((app, app.snapshot()))
 

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from infra.local.doubles.connect_model import Connector
-from tests.support.call_interceptor import Point, Side
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.call_interceptor import Point, Side
+from tests.support.apps.in_process_app import InProcessApp
 
 KEPT = 12
 LAG = timedelta(seconds=60)
@@ -93,7 +93,7 @@ class EarlierStates:
 
 
 def _identities(rows: Rows) -> dict[Any, Any]:
-    """Each row by its identity: a write replaces the rows that it changes (tests/support/moto_row_sharing.py)."""
+    """Each row by its identity: a write replaces the rows that it changes (tests/support/dynamodb/double.py)."""
     return {
         key: {part: id(row) for part, row in found.items()} if isinstance(found, dict) else id(found)
         for key, found in rows.items()

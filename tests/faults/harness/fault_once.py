@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from tests.faults.failure_modes import ALL_FAULTS, DelayedCalls, Fault
-from tests.support.call_interceptor import Crash, InterceptedCall, Point
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point
+from tests.support.apps.in_process_app import InProcessApp
 
 
 @dataclass

@@ -2,17 +2,18 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from zlib import crc32
 
 from tests.faults.failure_modes import ALL_FAULTS, Fault, Kind
 from tests.faults.fault_runs import FaultRun, PreparedCase
-from tests.support.call_interceptor import Point
-from tests.support.in_process_app import InProcessApp
+from tests.support.apps.call_interceptor import Point
+from tests.support.apps.in_process_app import InProcessApp
 
 SEED = 20260131
-MOST_TRIES = 20
+MAX_TRIES = 20
 RUN, SAME, CANNOT = "run", "same as another", "cannot happen"
 
 READ_ONLY = {
@@ -74,10 +75,32 @@ class CaseMatrix:
         """Every fault at every call where it can happen."""
         return [(point, fault) for point in self.case.points for fault in ALL_FAULTS if fault.applies_to(point)]
 
-    def run_singles(self) -> None:
-        """One run for each fault at each point, and one without any."""
+    @property
+    def one_of_each_kind(self) -> list[PlannedFault]:
+        """Every kind at every call where it can be told apart, as one of its faults: at the next call as the next one.
+
+        A crash before a write leaves what a crash after the write before it has left. A read whose answer does not
+        change is as one without a fault.
+        """
+        first = crc32(self.case.name.encode())
+        chosen: list[PlannedFault] = []
+        writes_before = False
+        for number, point in enumerate(self.case.points, first):
+            for kind in Kind:
+                if kind is Kind.CRASH_BEFORE and writes_before:
+                    continue
+                faults = [fault for fault in ALL_FAULTS if fault.kind is kind and self._has_effect(fault, point)]
+                chosen += [(point, faults[number % len(faults)])] if faults else []
+            writes_before = writes_before or point.writes
+        return chosen
+
+    def _has_effect(self, fault: Fault, point: Point) -> bool:
+        return fault.applies_to(point) and (point.number, fault) not in self.case.without_effect
+
+    def run_singles(self, singles: Iterable[PlannedFault] | None = None) -> None:
+        """A run for each of these single faults, by default for all, and one without any."""
         self._note((), self.case.run(self._app, []))
-        for single in self.singles:
+        for single in self.singles if singles is None else singles:
             self._single_run(single)
 
     def run_pairs(self, count: int) -> None:
@@ -99,12 +122,27 @@ class CaseMatrix:
             found = self.case.run(self._app, now, later)
             self._note((name,), found)
 
+    def check_each_kind(self, record: Callable[[str, object], None]) -> None:
+        """Assert that each kind of fault is recovered from at every call; `record` the numbers."""
+        self.run_singles(self.one_of_each_kind)
+        record("points", self.report.points.total())
+        record("single faults", self.report.runs.total())
+        assert self.report.violations == []
+
+    def check_everything(self, record: Callable[[str, object], None], pairs: int = 8) -> None:
+        """Assert that every fault at every call is recovered from, and so many pairs of them."""
+        self.run_singles()
+        self.run_pairs(pairs)
+        record("single faults", self.report.runs.total())
+        record("pairs", self.report.pairs.total())
+        assert self.report.violations == []
+
     def _pairs(self, chosen: random.Random) -> Iterator[tuple[PlannedFault, PlannedFault, str]]:
         singles, tries = self.singles, 0
         for first_point, _ in combinations(self.case.points, 2):
             here = [single for single in singles if single[0] == first_point]
             yield from self._completed(chosen, chosen.choice(here), recovering=False)
-        while tries < MOST_TRIES * len(singles):
+        while tries < MAX_TRIES * len(singles):
             tries += 1
             yield from self._completed(chosen, chosen.choice(singles), recovering=chosen.random() < 0.5)
 

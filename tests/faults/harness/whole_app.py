@@ -13,15 +13,16 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.sqs.models import sqs_backends
 
 from chalicelib import errors, wiring
+from chalicelib.kit.clock import rfc3339, utc_now
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password
-from tests.support.edge import ClientResponse, lambda_event
-from tests.support.in_process_app import InProcessApp
+from chalicelib.workers import entry as workers
+from tests.support.apps.edge import ClientResponse, lambda_event
+from tests.support.apps.in_process_app import InProcessApp
 
 Json = dict[str, Any]
 EMAIL, PASSWORD = "admin@example.com", "correct horse battery staple"
-_HASHED = hash_password(Secret(PASSWORD))
 _WORKERS = {
     "jobs": "run_job",
     "ticks": "run_tick",
@@ -78,7 +79,7 @@ class ApiUser:
     @classmethod
     def signed_in(cls, app: InProcessApp) -> "ApiUser":
         """A new session of the first Admin."""
-        app.services.users.install_admin(EMAIL, Secret(_HASHED))
+        app.services.users.install_admin(EMAIL, Secret(hash_password(Secret(PASSWORD))))
         user = cls()
         user.login()
         return user
@@ -126,25 +127,32 @@ def answered(method: str, target: str, headers: Mapping[str, str], body: bytes) 
 
 
 def deliver(queue: str, *bodies: Mapping[str, str]) -> None:
-    """Call the function of a queue with these messages. Raises NotAcknowledged when it has failed for one."""
+    """Call the function of a queue with these messages, which are due now unless they say another time.
+
+    Raises NotAcknowledged when it has failed for one.
+    """
     records = [
         {
             "messageId": new_id(),
-            "body": json.dumps(dict(body)),
+            "body": json.dumps({"due_at": rfc3339(utc_now()), **body}),
             "attributes": {"ApproximateReceiveCount": "1"},
             "eventSource": "aws:sqs",
         }
         for body in bodies
     ]
-    worker = getattr(importlib.import_module("chalicelib.workers.entry"), _WORKERS[queue])
-    if worker({"Records": records}, LambdaContext(queue, memory_size=1024))["batchItemFailures"]:
+    worker = getattr(workers, _WORKERS[queue])
+    try:
+        failed = worker({"Records": records}, LambdaContext(queue, memory_size=1024))["batchItemFailures"]
+    except workers.MessageFailed as error:
+        raise NotAcknowledged(f"no message of {queue} was acknowledged") from error
+    if failed:
         raise NotAcknowledged(f"a message of {queue} was not acknowledged")
 
 
 def dispatch() -> None:
     """Call the scheduled function."""
     event = {"source": "aws.events", "detail": {}, "account": "", "region": "", "time": "", "resources": [], "id": ""}
-    importlib.import_module("chalicelib.monitors.entry").dispatch(
+    importlib.import_module("chalicelib.schedules.entry").dispatch(
         {**event, "version": "0", "detail-type": "Scheduled Event"}, LambdaContext("dispatch", memory_size=1024)
     )
 

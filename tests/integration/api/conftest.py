@@ -1,5 +1,5 @@
 """Fixtures of the tests of the API over HTTP."""
 
-from tests.support.sandbox import sandbox
+from tests.support.apps.sandbox import sandbox
 
 __all__ = ["sandbox"]

@@ -1,6 +1,6 @@
 """The fields of deliveries in responses, for several files of tests."""
 
-from tests.support.sandbox import Json
+from tests.support.apps.sandbox import Json
 
 FIELDS = {
     "id", "destination_id", "pipeline_id", "name", "connector_name", "connect_cluster_id", "mappings", "configuration",

@@ -10,7 +10,7 @@ import pytest
 from chalicelib.domain.accounts.login_limits import window_end
 from chalicelib.kit.clock import utc_now
 from tests.support.api_assertions import assert_error
-from tests.support.sandbox import PASSWORD, Api, Sandbox
+from tests.support.apps.sandbox import PASSWORD, Api, Sandbox
 from tests.support.waiting import eventually
 
 MINUTE = timedelta(minutes=1)

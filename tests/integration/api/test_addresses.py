@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, validation_error
-from tests.support.sandbox import Sandbox
+from tests.support.apps.sandbox import Sandbox
 
 JSON = {"Content-Type": "application/json"}
 

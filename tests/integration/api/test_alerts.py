@@ -8,22 +8,20 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.alerts.alert import MOST_HISTORY, AlertStatus, HistoryEntry
-from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.alerts.alert import MAX_HISTORY, AlertStatus, HistoryEntry, Resolution
 from chalicelib.domain.alerts.event import Emitter
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import (
-    MessageContent,
     MessageKind,
     Notification,
     NotificationError,
     NotificationStatus,
 )
+from chalicelib.domain.event_kind import EventKind
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.pages import PAGE_BYTES
-from chalicelib.stores.transaction import Transaction
-from tests.support.alert_caller import Caller, call
-from tests.support.alert_rows import (
+from tests.support.alerting.api import AlertingApi, world
+from tests.support.alerting.notifications import notification
+from tests.support.alerting.rows import (
     CLUSTER,
     PIPELINES,
     SOURCES,
@@ -31,13 +29,14 @@ from tests.support.alert_rows import (
     an_event,
     newest_first,
     put_alerts,
+    put_notifications,
     random_alerts,
     stored,
 )
 from tests.support.api_assertions import UNKNOWN_ID
-from tests.support.in_process_app import START_TIME, InProcessApp, app, app_of_the_module
+from tests.support.apps.in_process_app import START_TIME, InProcessApp, app, app_of_the_module
 
-__all__ = ["app", "app_of_the_module", "call"]
+__all__ = ["app", "app_of_the_module", "world"]
 
 FIELDS = {
     "id", "fingerprint", "event_type", "severity", "status", "source", "pipeline_id", "pipeline_name", "connector_name",
@@ -56,9 +55,9 @@ FUNCTION_ANSWER = 6 * 1024 * 1024
 # fields
 
 
-def test_an_alert_in_a_list_has_the_fields_of_the_contract(app: InProcessApp, call: Caller) -> None:
+def test_an_alert_in_a_list_has_the_fields_of_the_contract(app: InProcessApp, world: AlertingApi) -> None:
     alert = stored(app, an_alert())
-    (listed,) = call.ok("GET", "/alerts")["items"]
+    (listed,) = world.ok("GET", "/alerts")["items"]
     assert set(listed) == FIELDS
     assert listed["source"] == {"type": "connect_cluster", "id": CLUSTER, "name": "workers"}
     assert (listed["event_type"], listed["severity"], listed["status"]) == ("CONNECT_TASK_FAILED", "critical", "firing")
@@ -75,25 +74,25 @@ def test_an_alert_in_a_list_has_the_fields_of_the_contract(app: InProcessApp, ca
     assert listed["fingerprint"] == alert.fingerprint
 
 
-def test_every_kind_has_a_title(app: InProcessApp, call: Caller) -> None:
+def test_every_kind_has_a_title(app: InProcessApp, world: AlertingApi) -> None:
     put_alerts(app, (an_alert(n, event=an_event(kind=kind, task_id=n)) for n, kind in enumerate(EventKind)))
-    titles = {one["title"].partition(":")[0] for one in call.ok("GET", "/alerts")["items"]}
+    titles = {one["title"].partition(":")[0] for one in world.ok("GET", "/alerts")["items"]}
     assert len(titles) == 23
 
 
-def test_a_title_says_what_and_where(app: InProcessApp, call: Caller) -> None:
+def test_a_title_says_what_and_where(app: InProcessApp, world: AlertingApi) -> None:
     emitter = Emitter(type="destination", id=UNKNOWN_ID, name="warehouse")
     event = an_event(
         kind=EventKind.DESTINATION_AUTH_FAILED, emitter=emitter, pipeline_id=None, pipeline_name=None, task_id=None
     )
     stored(app, an_alert(event=event))
-    assert call.ok("GET", "/alerts")["items"][0]["title"] == "Destination refuses the login: warehouse"
+    assert world.ok("GET", "/alerts")["items"][0]["title"] == "Destination refuses the login: warehouse"
 
 
-def test_the_detail_also_shows_the_deliveries(app: InProcessApp, call: Caller) -> None:
+def test_the_detail_also_shows_the_deliveries(app: InProcessApp, world: AlertingApi) -> None:
     alert = stored(app, an_alert())
     put_notifications(app, waiting(alert.id, 1), failed(alert.id, 2))
-    detail = call.ok("GET", f"/alerts/{alert.id}")
+    detail = world.ok("GET", f"/alerts/{alert.id}")
     assert set(detail) == FIELDS | {"deliveries"}
     newest, oldest = detail["deliveries"]
     assert set(newest) == set(oldest) == DELIVERY_FIELDS
@@ -103,39 +102,45 @@ def test_the_detail_also_shows_the_deliveries(app: InProcessApp, call: Caller) -
     assert newest["last_error"] == {"code": "http_401", "message": "It was refused.", "hint": "Update the secret."}
     assert (newest["next_attempt_at"], oldest["next_attempt_at"]) == (None, "2026-01-31T12:00:05.000Z")
     assert (oldest["kind"], oldest["status"], oldest["last_error"]) == ("firing", "pending", None)
-    summary = call.ok("GET", "/alerts/summary")
+    summary = world.ok("GET", "/alerts/summary")
     assert set(summary["recent"][0]) == FIELDS
 
 
-def test_a_resolved_alert_shows_how_long_it_lasted(app: InProcessApp, call: Caller) -> None:
-    over = {"status": AlertStatus.RESOLVED, "resolved_at": START_TIME + timedelta(seconds=90)}
+def test_a_resolved_alert_shows_how_long_it_lasted(app: InProcessApp, world: AlertingApi) -> None:
+    over = {
+        "status": AlertStatus.RESOLVED,
+        "resolved_at": START_TIME + timedelta(seconds=90),
+        "resolution": Resolution.RECOVERED,
+        "episode": 2,
+    }
     alert = stored(app, an_alert(**over))
-    seen = call.ok("GET", f"/alerts/{alert.id}")
+    seen = world.ok("GET", f"/alerts/{alert.id}")
     assert (seen["status"], seen["recovery_seconds"]) == ("resolved", 90)
+    assert (seen["details"]["resolution"], seen["details"]["episode"]) == ("recovered", 2)
 
 
 # lists
 
 
-def test_the_summary_has_every_status_and_severity(app: InProcessApp, call: Caller) -> None:
+def test_the_summary_has_every_status_and_severity(app: InProcessApp, world: AlertingApi) -> None:
     stored(app, an_alert())
-    assert {name: value for name, value in call.ok("GET", "/alerts/summary").items() if name != "recent"} == {
+    assert {name: value for name, value in world.ok("GET", "/alerts/summary").items() if name != "recent"} == {
         "active": 1,
         "by_status": {"firing": 1, "acknowledged": 0, "silenced": 0, "resolved": 0},
         "by_severity": {"critical": 1, "warning": 0, "info": 0},
     }
 
 
-def test_pages_are_numbered_and_the_total_is_exact(app: InProcessApp, call: Caller) -> None:
+def test_pages_are_numbered_and_the_total_is_exact(app: InProcessApp, world: AlertingApi) -> None:
     every = newest_first(random_alerts(120, seed=2))
     put_alerts(app, every)
-    first = call.ok("GET", "/alerts")
+    first = world.ok("GET", "/alerts")
     assert (len(first["items"]), first["page"], first["pageSize"], first["total"]) == (50, 1, 50, 120)
     assert set(first) == {"items", "page", "pageSize", "total"}
-    third = call.ok("GET", "/alerts?page=3&pageSize=50")
+    third = world.ok("GET", "/alerts?page=3&pageSize=50")
     assert [one["id"] for one in third["items"]] == [alert.id for alert in every[100:]]
-    assert call.ok("GET", "/alerts?page=4")["items"] == []
-    assert len(call.ok("GET", "/alerts?pageSize=200")["items"]) == 120
+    assert world.ok("GET", "/alerts?page=4")["items"] == []
+    assert len(world.ok("GET", "/alerts?pageSize=200")["items"]) == 120
 
 
 @pytest.mark.parametrize(
@@ -159,11 +164,11 @@ def test_pages_are_numbered_and_the_total_is_exact(app: InProcessApp, call: Call
     ],
 )  # fmt: skip
 def test_filters_choose_from_the_whole_list(
-    app: InProcessApp, call: Caller, query: str, accepts: Callable[[Json], bool]
+    app: InProcessApp, world: AlertingApi, query: str, accepts: Callable[[Json], bool]
 ) -> None:
     put_alerts(app, random_alerts(90, seed=9))
-    every = call.ok("GET", "/alerts?pageSize=200")["items"]
-    chosen = call.ok("GET", f"/alerts?pageSize=200&{query}")
+    every = world.ok("GET", "/alerts?pageSize=200")["items"]
+    chosen = world.ok("GET", f"/alerts?pageSize=200&{query}")
     expected = [one["id"] for one in every if accepts(one)]
     assert [one["id"] for one in chosen["items"]] == expected
     assert chosen["total"] == len(expected)
@@ -184,14 +189,14 @@ def test_filters_choose_from_the_whole_list(
         ("page=1&page=2", "page"),
     ],
 )
-def test_a_bad_query_is_refused_with_its_place(call: Caller, query: str, name: str) -> None:
-    status, code, details = call.refused("GET", f"/alerts?{query}")
+def test_a_bad_query_is_refused_with_its_place(world: AlertingApi, query: str, name: str) -> None:
+    status, code, details = world.refused("GET", f"/alerts?{query}")
     assert (status, code) == (422, "VALIDATION_FAILED")
     assert [one["location"] for one in details] == [["query", name]]
 
 
 @pytest.mark.parametrize("letter", ["\N{GRINNING FACE}", '"'])
-def test_a_page_of_the_largest_alerts_stays_within_a_body(app: InProcessApp, call: Caller, letter: str) -> None:
+def test_a_page_of_the_largest_alerts_stays_within_a_body(app: InProcessApp, world: AlertingApi, letter: str) -> None:
     name, text = letter * 200, letter * 5000
     event = an_event(
         emitter=Emitter(type="source", id=SOURCES[0], name=name), pipeline_name=name, error=text, hint=text
@@ -199,16 +204,16 @@ def test_a_page_of_the_largest_alerts_stays_within_a_body(app: InProcessApp, cal
     entry = HistoryEntry(
         at=START_TIME, before=AlertStatus.FIRING, after=AlertStatus.FIRING, actor="a" * 254, reason=letter * 300
     )
-    largest = {"history": (entry,) * MOST_HISTORY, "silence_reason": letter * 300, "silenced_by": "a" * 254}
+    largest = {"history": (entry,) * MAX_HISTORY, "silence_reason": letter * 300, "silenced_by": "a" * 254}
     put_alerts(app, (an_alert(number, event=replace(event, task_id=number), **largest) for number in range(200)))
-    response = call("GET", "/alerts?pageSize=200")
+    response = world.request("GET", "/alerts?pageSize=200")
     assert len(json.loads(response.body)["items"]) == 200
     assert len(response.body.encode()) <= PAGE_BYTES
     assert len(json.dumps(response.body, ensure_ascii=False).encode()) < FUNCTION_ANSWER
     (one, *_) = json.loads(response.body)["items"]
     assert len(one["history"]) == 5
-    detail = call("GET", f"/alerts/{one['id']}")
-    assert len(json.loads(detail.body)["history"]) == MOST_HISTORY
+    detail = world.request("GET", f"/alerts/{one['id']}")
+    assert len(json.loads(detail.body)["history"]) == MAX_HISTORY
     assert json.loads(detail.body)["message"] == text
     assert one["message"] == text[:499] + "…"
 
@@ -217,16 +222,8 @@ def test_a_page_of_the_largest_alerts_stays_within_a_body(app: InProcessApp, cal
 
 
 def waiting(alert_id: str, number: int) -> Notification:
-    content = MessageContent(
-        alert_id=alert_id, event=EventKind.CONNECT_TASK_FAILED, severity=AlertSeverity.CRITICAL,
-        kind=MessageKind.FIRING, at=START_TIME, emitter_type="connect_cluster", emitter_name="workers",
-        pipeline_id=None, pipeline_name=None, connector_name=None, task_id=None, error="x", hint=None,
-        first_seen_at=START_TIME,
-    )  # fmt: skip
-    return Notification(
-        id=id_from("notification", str(number)), alert_id=alert_id, channel_id=id_from("channel", "1"),
-        channel_name="on call", provider=ChannelProvider.WEBHOOK, rule_ids=(), kind=MessageKind.FIRING, sequence=1,
-        content=content, status=NotificationStatus.PENDING, attempts=1,
+    return notification(
+        id=id_from("notification", str(number)), alert_id=alert_id, status=NotificationStatus.PENDING, attempts=1,
         next_attempt_at=START_TIME + timedelta(seconds=5), created_at=START_TIME + timedelta(seconds=number),
     )  # fmt: skip
 
@@ -240,10 +237,3 @@ def failed(alert_id: str, number: int) -> Notification:
         attempts=4,
         last_error=error,
     )
-
-
-def put_notifications(app: InProcessApp, *notifications: Notification) -> None:
-    transaction = Transaction()
-    for one in notifications:
-        app.services.stores.notifications.put_new(transaction, one)
-    transaction.commit()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, validation_error
-from tests.support.sandbox import Api, Json, Sandbox
+from tests.support.apps.sandbox import Api, Json, Sandbox
 
 FIELDS = {"id", "name", "role", "user_id", "created_at", "expires_at", "last_used_at"}
 

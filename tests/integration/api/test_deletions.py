@@ -8,7 +8,7 @@ import pytest
 
 from infra.local.doubles.connect import ConnectDouble
 from tests.support.api_assertions import assert_error, validation_error
-from tests.support.sandbox import Json, Sandbox
+from tests.support.apps.sandbox import Json, Sandbox
 from tests.support.waiting import eventually
 
 

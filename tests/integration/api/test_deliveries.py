@@ -7,7 +7,7 @@ import pytest
 from infra.local.doubles.connect_plugins import JDBC, JDBC_SINK
 from tests.integration.api.delivery_fields import FIELDS, both_states
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
-from tests.support.sandbox import TARGET, WRITER, WRITER_PASSWORD, Json, Sandbox
+from tests.support.apps.sandbox import TARGET, WRITER, WRITER_PASSWORD, Json, Sandbox
 
 
 def _preview_and_deploy(sandbox: Sandbox, body: Json, destination: Json | None = None) -> list[Any]:

@@ -3,7 +3,7 @@
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.integration.api.delivery_fields import FIELDS, STATUS, both_states
 from tests.support.api_assertions import assert_error, validation_error
-from tests.support.sandbox import Sandbox
+from tests.support.apps.sandbox import Sandbox
 from tests.support.waiting import eventually
 
 

@@ -5,7 +5,7 @@ import pytest
 from infra.local.doubles.connect_plugins import JDBC, JDBC_SINK
 from tests.integration.api.delivery_fields import FIELDS
 from tests.support.api_assertions import assert_error
-from tests.support.sandbox import TARGET, Sandbox
+from tests.support.apps.sandbox import TARGET, Sandbox
 
 
 def test_new_mappings_say_that_offsets_are_kept(sandbox: Sandbox) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.api_assertions import assert_error
-from tests.support.sandbox import Json, Sandbox
+from tests.support.apps.sandbox import Json, Sandbox
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.api_assertions import assert_error, is_timestamp, is_uuid
-from tests.support.sandbox import Json, Sandbox
+from tests.support.apps.sandbox import Json, Sandbox
 
 FIELDS = {
     "id", "name", "description", "environment", "provider", "connection_id", "config", "credentials", "status",

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from tests.support.api_assertions import is_timestamp, is_uuid
-from tests.support.sandbox import ROLE_PASSWORD, Sandbox
+from tests.support.apps.sandbox import ROLE_PASSWORD, Sandbox
 
 FIELDS = {
     "id", "kind", "status", "resource_type", "resource_id", "result", "error", "attempts", "correlation_id",

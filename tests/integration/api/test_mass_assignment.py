@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.mass_assignment import OWNED, try_all
-from tests.support.sandbox import Sandbox
+from tests.support.apps.sandbox import Sandbox
+from tests.support.hostile.mass_assignment import OWNED, try_all
 
 pytestmark = pytest.mark.thorough
 

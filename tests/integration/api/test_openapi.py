@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from chalicelib.api.errors import CODES
+from chalicelib.api.framework.errors import CODES
 from tests.support.api_assertions import UNKNOWN_ID
-from tests.support.sandbox import Json, Sandbox
+from tests.support.apps.sandbox import Json, Sandbox
 
 ROUTES = """
 GET,POST /sources|GET,PUT,DELETE /sources/{uuid}|POST /sources/{uuid}/test|POST /sources/{uuid}/discover
@@ -58,7 +58,7 @@ def test_every_route_of_the_specification_is_documented_and_no_other_one(documen
 
 
 def test_no_part_of_a_body_is_one_of_several_models(document: Json) -> None:
-    """Locations of errors count on it: see `chalicelib.api.inputs`."""
+    """Locations of errors count on it: see `chalicelib.api.framework.inputs`."""
     assert '"discriminator"' not in json.dumps(document["components"]["schemas"])
     assert '"discriminator"' in json.dumps(document["paths"])
 

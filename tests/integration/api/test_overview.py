@@ -1,9 +1,9 @@
-"""The overview over HTTP. Its counts against all that is done: `tests/unit/services/test_overview.py`."""
+"""The overview over HTTP. Its counts against all that is done: `tests/service/test_overview.py`."""
 
 from collections import Counter
 
 from tests.support.api_assertions import assert_error
-from tests.support.sandbox import Json, Sandbox
+from tests.support.apps.sandbox import Json, Sandbox
 from tests.support.waiting import eventually
 
 HEALTH = {"UNKNOWN", "HEALTHY", "UNHEALTHY"}
@@ -17,15 +17,17 @@ def _overview(sandbox: Sandbox) -> Json:
 
 
 def _counted_as_listed(sandbox: Sandbox, noun: str, state: str) -> int:
-    """How many the overview counts, when the count of each state is that of the list. A schedule may store what it saw
-    between the two requests: then they are sent again.
+    """How many the overview counts, when the count of each state is that of the list.
+
+    The schedule counts, and ticks follow some seconds later.
     """
+    sandbox.fire("dispatch")
 
     def both() -> tuple[Json, Json]:
         counts = {name: count for name, count in _overview(sandbox)[noun].items() if count}
         return counts, dict(Counter(one[state] for one in sandbox.listed(f"/{noun}")))
 
-    counts, _ = eventually(both, lambda seen: seen[0] == seen[1], seconds=5)
+    counts, _ = eventually(both, lambda seen: seen[0] == seen[1], seconds=20)
     return sum(counts.values())
 
 
@@ -47,14 +49,14 @@ def test_it_has_every_field_of_the_contract_and_every_state(sandbox: Sandbox) ->
     }
 
 
-def test_it_counts_what_was_just_created_and_what_was_just_deleted(sandbox: Sandbox) -> None:
+def test_it_counts_what_was_created_and_deleted_before_the_last_minute(sandbox: Sandbox) -> None:
     created = sandbox.admin.post_ok("/destinations", sandbox.destination_body())
     counted = _counted_as_listed(sandbox, "destinations", "status")
     assert sandbox.admin.delete(f"/destinations/{created['id']}").status_code == 204
     assert _counted_as_listed(sandbox, "destinations", "status") == counted - 1
 
 
-def test_a_pipeline_that_was_just_deployed_is_counted_as_its_list_shows_it(sandbox: Sandbox) -> None:
+def test_a_deployed_pipeline_is_counted_as_its_list_shows_it(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
     counted = _counted_as_listed(sandbox, "pipelines", "observed_state")
     assert sandbox.admin.post(f"/pipelines/{draft['id']}/deploy").status_code == 200

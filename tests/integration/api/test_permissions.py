@@ -7,7 +7,7 @@ from tests.security.authorization import (
     reviewed,
     unlisted_route_is_refused,
 )
-from tests.support.sandbox import Sandbox
+from tests.support.apps.sandbox import Sandbox
 
 
 def test_every_route_has_the_permission_that_was_reviewed() -> None:

@@ -5,7 +5,7 @@ import pytest
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.integration.api.pipeline_fields import FIELDS
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, validation_error
-from tests.support.sandbox import Json, Sandbox
+from tests.support.apps.sandbox import Json, Sandbox
 from tests.support.waiting import eventually
 
 STATUS = {

@@ -6,7 +6,7 @@ from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.connect_plugins import POSTGRES, POSTGRES_SOURCE
 from tests.integration.api.pipeline_fields import FIELDS
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_uuid, validation_error
-from tests.support.sandbox import ROLE_PASSWORD, Json, Sandbox
+from tests.support.apps.sandbox import ROLE_PASSWORD, Json, Sandbox
 
 DETAIL = FIELDS | {"source", "stream_cluster", "connect_cluster", "config", "destinations"}
 

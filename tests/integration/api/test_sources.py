@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
-from tests.support.sandbox import Json, Sandbox
-from tests.support.self_signed import make_certificate
+from tests.support.apps.sandbox import Json, Sandbox
+from tests.support.databases.self_signed import make_certificate
 
 FIELDS = {
     "id", "name", "description", "environment", "provider", "connection_id", "config", "credentials", "options",
@@ -128,15 +128,6 @@ def test_names_are_unique_per_kind_and_not_case_sensitive(sandbox: Sandbox) -> N
     sandbox.admin.post_ok("/destinations", sandbox.destination_body(name=name))
     other = sandbox.admin.post_ok("/sources", sandbox.source_body())
     assert_error(sandbox.admin.put(f"/sources/{other['id']}", sandbox.source_body(name=name)), 409, "NAME_CONFLICT")
-
-
-def test_a_name_is_free_again_after_a_change_and_after_a_deletion(sandbox: Sandbox) -> None:
-    body = sandbox.source_body()
-    first = sandbox.admin.post_ok("/sources", body)
-    assert sandbox.admin.put(f"/sources/{first['id']}", sandbox.source_body()).status_code == 200
-    second = sandbox.admin.post_ok("/sources", body)
-    assert sandbox.admin.delete(f"/sources/{second['id']}").status_code == 204
-    sandbox.admin.post_ok("/sources", body)
 
 
 def test_a_put_replaces_everything_but_secrets(sandbox: Sandbox) -> None:

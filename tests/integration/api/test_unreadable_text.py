@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.document_fields import Json, Path, alternatives, body_schema, changed, constants, free_texts
-from tests.support.mass_assignment import address_of, known_ids
-from tests.support.sandbox import Sandbox
+from tests.support.apps.sandbox import Sandbox
+from tests.support.hostile.document_fields import Json, Path, alternatives, body_schema, changed, constants, free_texts
+from tests.support.hostile.mass_assignment import address_of, known_ids
 
 pytestmark = pytest.mark.thorough
 

@@ -1,5 +1,5 @@
 """Fixtures of the tests against real servers."""
 
-from tests.support.postgresql import postgresql, shop
+from tests.support.databases.postgresql import postgresql, shop
 
 __all__ = ["postgresql", "shop"]

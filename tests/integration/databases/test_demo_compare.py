@@ -6,15 +6,15 @@ import pytest
 
 from infra.local.demo.changes import COUNT, make_changes
 from infra.local.demo.compare import snapshot
-from infra.local.demo.data import ROWS, TABLES, TARGET_SCHEMA, Database, make_source, make_target
+from infra.local.demo.data import ROWS, TABLES, TARGET_SCHEMA, DemoDatabase, make_source, make_target
 from infra.local.stack.postgres import SUPERUSER
-from tests.support.postgresql import HOST, RunningPostgreSQL
+from tests.support.databases.postgresql import HOST, RunningPostgreSQL
 
 STAMP = "comparing"
 
 
 @pytest.fixture(scope="module")
-def databases(postgresql: RunningPostgreSQL) -> Iterator[tuple[Database, Database]]:
+def databases(postgresql: RunningPostgreSQL) -> Iterator[tuple[DemoDatabase, DemoDatabase]]:
     """Both databases as the demonstration creates them."""
     superuser = f"postgresql://{SUPERUSER}:{postgresql.superuser_password}@{HOST}:{postgresql.port}/postgres"
     source, target = make_source(superuser, STAMP), make_target(superuser, STAMP)
@@ -26,7 +26,7 @@ def databases(postgresql: RunningPostgreSQL) -> Iterator[tuple[Database, Databas
 
 
 @pytest.fixture
-def equal_databases(databases: tuple[Database, Database]) -> tuple[Database, Database]:
+def equal_databases(databases: tuple[DemoDatabase, DemoDatabase]) -> tuple[DemoDatabase, DemoDatabase]:
     """The source as it was created, and a target with a copy of every row."""
     with databases[1].as_superuser() as connection:
         for table in TABLES:
@@ -36,7 +36,7 @@ def equal_databases(databases: tuple[Database, Database]) -> tuple[Database, Dat
     return databases
 
 
-def test_equal_rows_are_equal(equal_databases: tuple[Database, Database]) -> None:
+def test_equal_rows_are_equal(equal_databases: tuple[DemoDatabase, DemoDatabase]) -> None:
     seen = snapshot(*equal_databases)
     assert seen.difference() is None
     assert (seen.rows, seen.target_rows) == (ROWS, ROWS)
@@ -55,7 +55,9 @@ def test_equal_rows_are_equal(equal_databases: tuple[Database, Database]) -> Non
         ("DROP TABLE documents", "public.documents with 20 rows in the source, 0 in the target"),
     ],
 )  # fmt: skip
-def test_a_difference_is_found_and_named(equal_databases: tuple[Database, Database], damage: str, found: str) -> None:
+def test_a_difference_is_found_and_named(
+    equal_databases: tuple[DemoDatabase, DemoDatabase], damage: str, found: str
+) -> None:
     source, target = equal_databases
     with target.as_superuser() as connection:
         connection.execute(f'SET search_path TO "{TARGET_SCHEMA}"'.encode())
@@ -63,7 +65,7 @@ def test_a_difference_is_found_and_named(equal_databases: tuple[Database, Databa
     assert found in (snapshot(source, target).difference() or "equal")
 
 
-def test_two_hundred_changes_are_made_and_seen(equal_databases: tuple[Database, Database]) -> None:
+def test_two_hundred_changes_are_made_and_seen(equal_databases: tuple[DemoDatabase, DemoDatabase]) -> None:
     source, target = equal_databases
     assert COUNT == 200
     assert make_changes(source) == COUNT

@@ -13,9 +13,9 @@ from chalicelib.domain.providers.postgresql.facts import (
     RelationKind,
     ReplicaIdentity,
 )
-from chalicelib.domain.table import CapturedType, IssueCode, Severity, SourceTable, TableName, TypeKind
+from chalicelib.domain.table import CapturedType, IssueCode, IssueSeverity, SourceTable, TableName, TypeKind
 from chalicelib.kit.clock import Deadline
-from tests.support.postgresql import ORDERS, Shop, client
+from tests.support.databases.postgresql import ORDERS, Shop, client
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 
@@ -36,10 +36,10 @@ def discovered(shop: Shop, name: str) -> SourceTable:
     return next(table for table in tables if table.name == TableName("shop", name))
 
 
-def issues(shop: Shop, name: str) -> set[tuple[IssueCode, Severity, str | None]]:
+def issues(shop: Shop, name: str) -> set[tuple[IssueCode, IssueSeverity, str | None]]:
     """The warnings and failures of a table, without severity INFO."""
     found = discovered(shop, name).issues
-    return {(issue.code, issue.severity, issue.column) for issue in found if issue.severity is not Severity.INFO}
+    return {(issue.code, issue.severity, issue.column) for issue in found if issue.severity is not IssueSeverity.INFO}
 
 
 def test_columns_and_keys_of_a_table_are_read(shop: Shop) -> None:
@@ -170,25 +170,25 @@ def test_issues_of_real_tables(shop: Shop) -> None:
         "ALTER TABLE shop.unusual OWNER TO {role}",
     )
     assert issues(shop, "unusual") == {
-        (IssueCode.REPLICA_IDENTITY, Severity.FAIL, None),
-        (IssueCode.NO_PRIMARY_KEY, Severity.WARN, None),
-        (IssueCode.TYPE_STOPS_TASK, Severity.WARN, "sums"),
-        (IssueCode.TYPE_NOT_CAPTURED, Severity.WARN, "position"),
-        (IssueCode.TYPE_CHANGES_VALUE, Severity.WARN, "span"),
+        (IssueCode.REPLICA_IDENTITY, IssueSeverity.FAIL, None),
+        (IssueCode.NO_PRIMARY_KEY, IssueSeverity.WARN, None),
+        (IssueCode.TYPE_STOPS_TASK, IssueSeverity.WARN, "sums"),
+        (IssueCode.TYPE_NOT_CAPTURED, IssueSeverity.WARN, "position"),
+        (IssueCode.TYPE_CHANGES_VALUE, IssueSeverity.WARN, "span"),
     }
 
 
 def test_privileges_are_those_of_the_connected_role(shop: Shop) -> None:
     shop.run("ALTER TABLE shop.orders OWNER TO postgres", "GRANT SELECT (id, amount) ON shop.orders TO {role}")
-    assert issues(shop, "orders") == {(IssueCode.NO_PRIVILEGE, Severity.FAIL, "customer")}
+    assert issues(shop, "orders") == {(IssueCode.NO_PRIVILEGE, IssueSeverity.FAIL, "customer")}
     shop.run("REVOKE ALL ON shop.orders FROM {role}")
-    assert issues(shop, "orders") == {(IssueCode.NO_PRIVILEGE, Severity.FAIL, None)}
+    assert issues(shop, "orders") == {(IssueCode.NO_PRIVILEGE, IssueSeverity.FAIL, None)}
 
 
 def test_tables_that_share_a_topic_name_have_an_issue(shop: Shop) -> None:
     for name in ("two words", "two_words"):
         shop.run(f'CREATE TABLE shop."{name}" (id int PRIMARY KEY)', f'ALTER TABLE shop."{name}" OWNER TO {{role}}')
-    assert issues(shop, "two words") == {(IssueCode.TOPIC_COLLISION, Severity.WARN, None)}
+    assert issues(shop, "two words") == {(IssueCode.TOPIC_COLLISION, IssueSeverity.WARN, None)}
     assert issues(shop, "orders") == set()
 
 

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.domain.database import SslMode, TestResult
+from chalicelib.domain.connection_checks import TestResult
+from chalicelib.domain.database import SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
-from tests.support.blocking_proxy import forward_both_ways
-from tests.support.postgresql import HOST, RunningPostgreSQL
-from tests.support.self_signed import NAME, make_certificate
+from tests.support.databases.blocking_proxy import forward_both_ways
+from tests.support.databases.postgresql import HOST, RunningPostgreSQL
+from tests.support.databases.self_signed import NAME, make_certificate
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ import pytest
 
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql.identity import read_identity
-from chalicelib.domain.database import DatabaseAddress, SslMode
+from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.database import SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import ServerIdentity
 from chalicelib.kit.clock import Deadline
 from tests.integration.databases.test_connection import READY, endpoint_of, listener, message, scripted, sign_in
-from tests.support.postgresql import Shop, any_address, open_shop, reader_of, running_postgresql
+from tests.support.databases.postgresql import Shop, any_address, open_shop, reader_of, running_postgresql
 from tests.support.waiting import eventually
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessStatus
 from chalicelib.domain.table import TableName
-from tests.support.postgresql import ORDERS, RunningPostgreSQL, Shop, open_shop, reader_of, running_postgresql
+from tests.support.databases.postgresql import ORDERS, RunningPostgreSQL, Shop, open_shop, reader_of, running_postgresql
 
 EXISTING = PublicationMode.EXISTING
 PUBLISHED = "CREATE PUBLICATION pub_{database} FOR TABLE shop.orders"

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import Hosting
 from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
 from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessCheck
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline, utc_now
-from tests.support.pooler import OnReplication, pooler
-from tests.support.postgresql import ORDERS, Shop, client, open_shop, running_postgresql
+from tests.support.databases.pooler import OnReplication, pooler
+from tests.support.databases.postgresql import ORDERS, Shop, client, open_shop, running_postgresql
 
 HEARTBEAT = TableName("shop", "heartbeat")
 MAKE_HEARTBEAT = "CREATE TABLE shop.heartbeat (id integer PRIMARY KEY, ts timestamptz NOT NULL)"

@@ -3,12 +3,12 @@
 import psycopg
 import pytest
 
-from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.capture_tables import table_issues
 from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessCheck, ReadinessStatus
-from chalicelib.domain.table import ColumnName, IssueCode, Severity, TableName
+from chalicelib.domain.table import ColumnName, IssueCode, IssueSeverity, TableName
 from chalicelib.kit.clock import Deadline
-from tests.support.postgresql import ORDERS, Shop, client
+from tests.support.databases.postgresql import ORDERS, Shop, client
 
 NOTES = TableName("shop", "notes")
 
@@ -38,7 +38,7 @@ def run_advice(shop: Shop, check: ReadinessCheck) -> None:
                 shop.admin.execute(statement.encode())
 
 
-def issue_codes(shop: Shop, name: TableName) -> set[tuple[IssueCode, Severity]]:
+def issue_codes(shop: Shop, name: TableName) -> set[tuple[IssueCode, IssueSeverity]]:
     """What discovery says about a table."""
     found = client(shop.endpoint).list_tables(Deadline.after(15)).tables
     table = next(table for table in found if table.name == name)
@@ -76,17 +76,17 @@ def test_large_values_behind_a_key_that_cannot_be_read_by_are_refused_until_the_
     check = check_of(readiness, "large_values")
     assert "note" in (check.current_value or "")
     assert "ACCESS EXCLUSIVE" in (check.recommended_action or "")
-    assert (IssueCode.REPLICA_IDENTITY, Severity.FAIL) in issue_codes(shop, NOTES)
+    assert (IssueCode.REPLICA_IDENTITY, IssueSeverity.FAIL) in issue_codes(shop, NOTES)
     run_advice(shop, check)
     assert failing(shop.readiness(plan)) == set()
-    assert (IssueCode.REPLICA_IDENTITY, Severity.FAIL) not in issue_codes(shop, NOTES)
+    assert (IssueCode.REPLICA_IDENTITY, IssueSeverity.FAIL) not in issue_codes(shop, NOTES)
 
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_tables_whose_large_values_are_read_again_or_that_have_none_pass(shop: Shop, name: str) -> None:
     make_notes(shop, HARMLESS[name])
     assert failing(shop.readiness(shop.plan(tables=(NOTES,)))) == set()
-    assert (IssueCode.REPLICA_IDENTITY, Severity.FAIL) not in issue_codes(shop, NOTES)
+    assert (IssueCode.REPLICA_IDENTITY, IssueSeverity.FAIL) not in issue_codes(shop, NOTES)
 
 
 def test_large_values_that_are_left_out_need_no_identity_and_no_privilege(shop: Shop) -> None:
@@ -127,7 +127,7 @@ def test_an_update_on_a_partition_works_for_its_owner_once_readiness_passes(shop
     assert failing(readiness) == {"replica_identity"}
     check = check_of(readiness, "replica_identity")
     assert f"{partitions} of {partitions} partitions" in (check.current_value or "")
-    assert (IssueCode.REPLICA_IDENTITY, Severity.FAIL) in issue_codes(shop, NOTES)
+    assert (IssueCode.REPLICA_IDENTITY, IssueSeverity.FAIL) in issue_codes(shop, NOTES)
 
     publication = f"CREATE PUBLICATION pub_{shop.name} FOR TABLE shop.notes WITH (publish_via_partition_root = true)"
     shop.run(publication)
@@ -172,7 +172,7 @@ def test_child_tables_are_refused_and_partitions_are_none(shop: Shop) -> None:
     assert failing(readiness) == {"child_tables"}
     missed = "rows of 1 child table are not captured while streaming: shop.orders_2025"
     assert check_of(readiness, "child_tables").current_value == f"shop.orders ({missed})"
-    assert (IssueCode.CHILD_TABLES, Severity.FAIL) in issue_codes(shop, ORDERS)
+    assert (IssueCode.CHILD_TABLES, IssueSeverity.FAIL) in issue_codes(shop, ORDERS)
     make_parted(shop, "id int PRIMARY KEY", partitions=2)
     assert issue_codes(shop, NOTES) == set()
 

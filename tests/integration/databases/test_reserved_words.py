@@ -1,7 +1,7 @@
 """The table of reserved words against the server's own."""
 
 from chalicelib.domain.providers.postgresql.sql import RESERVED_WORDS
-from tests.support.postgresql import RunningPostgreSQL
+from tests.support.databases.postgresql import RunningPostgreSQL
 
 
 def test_the_reserved_words_are_those_of_the_server(postgresql: RunningPostgreSQL) -> None:

@@ -3,7 +3,7 @@
 from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
-from tests.support.postgresql import ORDERS, Shop, client, reader_of
+from tests.support.databases.postgresql import ORDERS, Shop, client, reader_of
 
 PARTED = TableName("shop", "parted")
 

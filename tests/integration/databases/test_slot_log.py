@@ -6,14 +6,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 
-from chalicelib.domain.monitoring.incident import Severity
+from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.monitoring.source_state import CaptureState, Finding, FindingCode
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline
-from chalicelib.domain.providers.postgresql.running_capture import look
+from chalicelib.domain.pipeline import Capture, Pipeline
+from chalicelib.domain.providers.postgresql.running_capture import capture_state
 from chalicelib.kit.clock import Deadline, utc_now
-from tests.support.postgresql import ORDERS, RunningPostgreSQL, Shop, client, open_shop, reader_of, running_postgresql
+from tests.support.databases.postgresql import (
+    ORDERS,
+    RunningPostgreSQL,
+    Shop,
+    client,
+    open_shop,
+    reader_of,
+    running_postgresql,
+)
+from tests.support.entities import make_pipeline
 
 MEGABYTE = 1024**2
 
@@ -35,7 +44,7 @@ class Watched:
         """What the next look says about the log."""
         facts = client(self.shop.endpoint).capture_facts([self.shop.plan()], Deadline.after(15))
         self.now += timedelta(minutes=self.minutes)
-        self.state = look(facts, pipeline_of(self.shop), self.state, self.now)
+        self.state = capture_state(facts, pipeline_of(self.shop), self.state, self.now)
         assert self.state.log
         return self.state.log, next((one for one in self.state.findings if one.code is FindingCode.LOG_AT_RISK), None)
 
@@ -43,17 +52,9 @@ class Watched:
 def pipeline_of(shop: Shop) -> Pipeline:
     """A paused pipeline over the orders of the shop."""
     plan = shop.plan()
-    options = CaptureOptions(slot_name=plan.slot_name, publication_name=plan.publication_name)
-    return Pipeline(
-        id="0a1b2c3d-0000-4000-8000-00000000ffff",
-        name="p",
-        source_id="s",
-        stream_cluster_id="k",
-        connect_cluster_id="c",
-        desired_state=DesiredState.PAUSED,
-        capture=Capture(topic_prefix="p", tables=(ORDERS,), options=options),
-        created_at=utc_now(),
-        updated_at=utc_now(),
+    own = {"slot_name": plan.slot_name, "publication_name": plan.publication_name}
+    return make_pipeline(
+        desired_state=DesiredState.PAUSED, capture=Capture(topic_prefix="p", tables=(ORDERS,), provider_options=own)
     )
 
 

@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 import psycopg
 import pytest
 
-from chalicelib.clients.databases.contract import SlotState
+from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.kit.clock import Deadline
-from tests.support.postgresql import Shop, client
+from tests.support.databases.postgresql import Shop, client
 from tests.support.waiting import eventually
 
 CREATE = "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')"
@@ -21,8 +21,9 @@ def slots_of(shop: Shop) -> list[str]:
     return [name for (name,) in rows if shop.name in name]
 
 
-def drop(shop: Shop, seconds: float = 5) -> SlotState:
-    return client(shop.endpoint).drop_slot(f"slot_{shop.name}", Deadline.after(seconds))
+def drop(shop: Shop, seconds: float = 5) -> ReleaseState:
+    slot = SourceRelease(name=f"slot_{shop.name}", statement="")
+    return client(shop.endpoint).release(slot, Deadline.after(seconds))
 
 
 @contextmanager
@@ -51,18 +52,18 @@ def cleaned(shop: Shop) -> Iterator[None]:
 
 def test_a_slot_that_nothing_reads_from_is_dropped_by_the_role_of_the_capture(shop: Shop) -> None:
     shop.run(CREATE, "SELECT pg_create_logical_replication_slot('other_{database}', 'pgoutput')")
-    assert drop(shop) is SlotState.GONE
+    assert drop(shop) is ReleaseState.RELEASED
     assert slots_of(shop) == [f"other_{shop.name}"]
 
 
 def test_dropping_a_slot_again_changes_nothing(shop: Shop) -> None:
-    assert drop(shop) is SlotState.GONE
+    assert drop(shop) is ReleaseState.RELEASED
 
 
 def test_a_slot_that_is_being_read_is_kept(shop: Shop) -> None:
     shop.run("CREATE PUBLICATION pub_{database} FOR TABLE shop.orders", CREATE)
     with reading(shop):
-        assert drop(shop, seconds=1) is SlotState.IN_USE
+        assert drop(shop, seconds=1) is ReleaseState.IN_USE
         assert slots_of(shop) == [f"slot_{shop.name}"]
 
 
@@ -70,15 +71,15 @@ def test_a_slot_is_dropped_as_soon_as_its_reader_has_gone(shop: Shop) -> None:
     shop.run("CREATE PUBLICATION pub_{database} FOR TABLE shop.orders", CREATE)
     with reading(shop) as stream:
         threading.Timer(1, stream.close).start()
-        assert drop(shop, seconds=10) is SlotState.GONE
+        assert drop(shop, seconds=10) is ReleaseState.RELEASED
     assert slots_of(shop) == []
 
 
 def test_a_physical_slot_and_a_slot_of_another_database_are_kept(shop: Shop) -> None:
     shop.run("SELECT pg_create_physical_replication_slot('slot_{database}')")
-    assert drop(shop) is SlotState.NOT_OURS
+    assert drop(shop) is ReleaseState.NOT_OURS
     shop.admin.execute("SELECT pg_drop_replication_slot(%s)", [f"slot_{shop.name}"])
     with shop.server.connect() as elsewhere:
         elsewhere.execute("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", [f"slot_{shop.name}"])
-    assert drop(shop) is SlotState.NOT_OURS
+    assert drop(shop) is ReleaseState.NOT_OURS
     assert slots_of(shop) == [f"slot_{shop.name}"]

@@ -7,16 +7,16 @@ from typing import Any
 import psycopg
 import pytest
 
-from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping, WriteMode
+from chalicelib.domain.delivery import DeliveryVerdict, TableMapping, TableWriting, WriteMode
 from chalicelib.domain.providers.postgresql.capture_tables import source_tables
 from chalicelib.domain.providers.postgresql.facts import TargetFacts
 from chalicelib.domain.providers.postgresql.target import judge_target
-from chalicelib.domain.providers.postgresql.target_ddl import target_statement
+from chalicelib.domain.providers.postgresql.target_ddl import target_statements
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline
 from tests.e2e.column_types import CHANGED_BY_AUTO_CREATE, EQUAL, STOPPING, USER_TYPES
-from tests.support.postgresql import ORDERS, Shop, client
+from tests.support.databases.postgresql import ORDERS, Shop, client
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 COPY = TableName("copy", "orders")
@@ -37,11 +37,11 @@ def facts(shop: Shop, *targets: TableName) -> TargetFacts:
     return client(shop.endpoint).target_facts(targets or [COPY], Deadline.after(15))
 
 
-def verdict(shop: Shop, target: TableName = COPY, **options: object) -> DeliveryVerdict:
+def verdict(shop: Shop, target: TableName = COPY, tasks_max: int = 1, **options: Any) -> DeliveryVerdict:
     """The verdict on delivering the orders to the target."""
-    mapping = Mapping(topic="t.shop.orders", schema_name=target.schema_name, table_name=target.table_name)
-    chosen = replace(DeliveryOptions(), **options)  # type: ignore[arg-type]
-    return judge_target([(mapping, source_orders(shop))], chosen, facts(shop, target))
+    mapping = TableMapping(topic="t.shop.orders", schema_name=target.schema_name, table_name=target.table_name)
+    writing = TableWriting(mappings=(mapping,), **options)
+    return judge_target(writing, tasks_max, {mapping.topic: source_orders(shop)}, facts(shop, target))
 
 
 def problem(found: DeliveryVerdict) -> Invalid:
@@ -284,10 +284,11 @@ def test_a_role_that_may_not_read_the_identity_of_the_server_has_all_other_facts
     assert facts(shop).server_identity is None
 
 
-def statement(shop: Shop, source: SourceTable, **options: object) -> str:
+def statement(source: SourceTable, **options: Any) -> str:
     """The statement of `target_ddl` for a target of the same name in `copy`."""
-    mapping = Mapping(topic="t", schema_name="copy", table_name=source.table_name)
-    return target_statement(mapping, source, replace(DeliveryOptions(), **options))  # type: ignore[arg-type]
+    mapping = TableMapping(topic="t", schema_name="copy", table_name=source.table_name)
+    (made,) = target_statements(TableWriting(mappings=(mapping,), **options), {"t": source})
+    return made.statement
 
 
 def discovered(shop: Shop, name: str) -> SourceTable:
@@ -311,21 +312,22 @@ def test_the_statement_for_a_target_runs_and_makes_one_without_problems_and_diff
     )
     source = discovered(shop, "odd one")
     with as_role(shop) as writer:
-        writer.execute(statement(shop, source).encode())
+        writer.execute(statement(source).encode())
     (made,) = facts(shop, TableName("copy", "odd one")).tables
     assert {column.name for column in made.columns if not column.nullable} == {ODD, "Größe"}
     assert made.unique_keys == (("Größe", ODD),)
     kept = {column.name: column.type for column in made.columns}
     assert (kept["Größe"], kept["3 exact"], kept["26 jsonb"]) == ("character varying(7)", "numeric(38,10)", "jsonb")
-    mapping = Mapping(topic="t", schema_name="copy", table_name="odd one")
-    found = judge_target([(mapping, source)], DeliveryOptions(auto_evolve=False), facts(shop, mapping.target))
+    mapping = TableMapping(topic="t", schema_name="copy", table_name="odd one")
+    writing = TableWriting(mappings=(mapping,), auto_evolve=False)
+    found = judge_target(writing, 1, {"t": source}, facts(shop, mapping.target))
     assert [problem.details for problem in found.problems if problem.code != "TYPE_UNSUPPORTED"] == []
     assert {"TYPE_DIFFERS", "NULL_NOT_ACCEPTED"} & warned(found).keys() == set()
 
 
 def test_the_statement_has_no_key_where_rows_are_only_added(shop: Shop) -> None:
-    assert "PRIMARY KEY" in statement(shop, source_orders(shop))
-    added = statement(shop, source_orders(shop), write_mode=WriteMode.INSERT)
+    assert "PRIMARY KEY" in statement(source_orders(shop))
+    added = statement(source_orders(shop), write_mode=WriteMode.INSERT)
     assert ("PRIMARY KEY" in added, "NOT NULL" in added) == (False, False)
 
 

@@ -20,16 +20,16 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.clients.kafka.client import Kafka
-from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, SecurityProtocol
+from chalicelib.domain.addresses import KafkaAddress, SaslMechanism, SecurityProtocol
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from infra.local.doubles.authority import Authority, Pair
 from infra.local.process.ports import free_port
-from infra.local.process.processes import Server
+from infra.local.process.processes import ServerProcess
 from infra.local.process.reaper import Reaper
 from infra.local.stack import kafka
 from infra.local.stack.fetch import fetch_all
@@ -121,7 +121,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     plan = kafka.plan(fetch_all().kafka, folders, port=ports["PLAINTEXT"], controller_port=ports["CONTROLLER"])
     with (folder / "kafka" / "broker.properties").open("a") as file:
         file.writelines(f"{key}={value}\n" for key, value in security_settings(folder, ports, authority).items())
-    server = Server(plan, reaper)
+    server = ServerProcess(plan, reaper)
     server.start()
     try:
         prepare(f"127.0.0.1:{ports['PLAINTEXT']}")

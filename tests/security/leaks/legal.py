@@ -1,6 +1,6 @@
 """The only places where a secret may be."""
 
-from tests.support.leaks import Leak
+from tests.support.hostile.leaks import Leak
 
 LEGAL: tuple[tuple[str, str, str], ...] = (
     # secret, channel, start of the location

@@ -15,7 +15,7 @@ from unittest.mock import patch
 import httpx
 from botocore.client import BaseClient
 
-from tests.support.notifications import recorded_dials
+from tests.support.alerting.notifications import recorded_dials
 
 sent: list[tuple[str, str, str]] = []
 """Channel, location (service and operation, or host and field) and text of everything that was sent."""

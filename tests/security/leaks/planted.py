@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from chalicelib.api import boundary
-from chalicelib.api.documentation import docs
-from chalicelib.api.http import HttpResponse, TextResponse
-from chalicelib.clients.guarded_http import GuardedHttp, NotConnected
+from chalicelib.api.framework import boundary
+from chalicelib.api.framework.http import HttpResponse, TextResponse
+from chalicelib.api.routes import docs
+from chalicelib.clients.http.guarded import GuardedHttp, NotConnected
 from chalicelib.domain.access import Actor, RequestContext
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline

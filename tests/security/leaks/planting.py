@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.security.leaks.scenario import read_metrics, shown
-from tests.support.leaks import find_leaks
-from tests.support.output_recorder import OutputRecorder
+from tests.support.apps.output_recorder import OutputRecorder
+from tests.support.hostile.leaks import find_leaks
 
 CHANNELS: Mapping[str, str] = {
     "log": "log",

@@ -12,8 +12,8 @@ import httpx
 
 from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.notification_receivers import Reply
-from tests.support.openid_double import came_back
-from tests.support.output_recorder import TOKEN_HOST, OutputRecorder, start_recorder, unique_secret
+from tests.support.apps.output_recorder import TOKEN_HOST, OutputRecorder, start_recorder, unique_secret
+from tests.support.openid.double import came_back
 from tests.support.waiting import eventually
 
 Json = dict[str, Any]

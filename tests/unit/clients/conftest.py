@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from chalicelib.clients.connect.client import Connect
-from tests.support.connect_worker import Worker, connect_at
+from tests.support.apps.connect_worker import Worker, connect_at
 
 
 @pytest.fixture(scope="module")

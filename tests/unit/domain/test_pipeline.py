@@ -1,9 +1,8 @@
 """Which topics and tables a capture has."""
 
-from datetime import UTC, datetime
-
 from chalicelib.domain.pipeline import Capture, CaptureOptions
-from chalicelib.domain.table import Column, ColumnName, IssueCode, Severity, SourceTable, TableIssue, TableName
+from chalicelib.domain.table import Column, ColumnName, IssueCode, IssueSeverity, TableIssue, TableName
+from tests.support.entities import make_source_table
 
 ORDERS, BEAT = TableName("shop", "orders"), TableName("ops", "beat")
 
@@ -38,21 +37,12 @@ def test_without_heartbeats_there_is_no_topic_for_them() -> None:
 
 def test_a_captured_table_has_neither_the_excluded_columns_nor_their_issues() -> None:
     names = ("id", "secret", "note")
-    table = SourceTable(
-        id="t",
-        source_id="s",
-        schema_name="shop",
-        table_name="orders",
-        primary_key_columns=("id",),
+    table = make_source_table(
         columns=tuple(Column(name=name, type="text", nullable=True, ordinal=at) for at, name in enumerate(names, 1)),
-        estimated_rows=None,
-        estimated_size_bytes=None,
-        replica_identity="DEFAULT",
         issues=tuple(
-            TableIssue(code=IssueCode.NO_PRIVILEGE, severity=Severity.FAIL, column=name, message="m")
+            TableIssue(code=IssueCode.NO_PRIVILEGE, severity=IssueSeverity.FAIL, column=name, message="m")
             for name in (None, "secret", "note")
         ),
-        discovered_at=datetime(2026, 1, 2, tzinfo=UTC),
     )
     found = capture(exclude_columns=(ColumnName("shop", "orders", "secret"),)).as_captured(table)
     assert [column.name for column in found.columns] == ["id", "note"]

@@ -1,5 +1,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
+import pytest
+
 from chalicelib.kit.clock import Deadline, rfc3339, to_milliseconds, utc_now
 
 
@@ -31,3 +33,8 @@ def test_a_deadline_has_something_left_until_it_has_passed() -> None:
 
 def test_a_step_gets_no_more_than_it_asks_for() -> None:
     assert Deadline.after(60).remaining(at_most=2) == 2
+
+
+@pytest.mark.parametrize(("left", "step"), [(60, 20), (5, 5)])
+def test_a_step_has_the_rest_of_the_deadline_up_to_a_bound(left: float, step: float) -> None:
+    assert Deadline.after(left).within(20).remaining() == pytest.approx(step, abs=1)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from chalicelib.kit.log import failure, get_logger, masked
 from chalicelib.kit.masking import MASK, Secret
-from tests.support.edge import logged
+from tests.support.apps.edge import logged
 
 SECRET = "hunter2-very-secret"
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.kit.pages import CURSOR_LIFETIME, PAGE_BYTES, BadCursor, Page, Signer, page_of, sorted_page
-from tests.support.edge import time_at
+from tests.support.apps.edge import time_at
 
 SIGNER = Signer(key=b"k" * 32)
 

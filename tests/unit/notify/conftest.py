@@ -4,7 +4,7 @@ import pytest
 
 from infra.local.doubles.authority import Authority
 from infra.local.doubles.notification_receivers import Kind, NotificationReceiver
-from tests.support.notifications import HOOK_HOST
+from tests.support.alerting.notifications import HOOK_HOST
 
 
 @pytest.fixture(scope="session")

@@ -5,16 +5,17 @@ import logging
 
 import pytest
 
-from chalicelib.domain.alerts.channel import CHANNEL_FIELDS, ChannelProvider
+from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import Accepted, Ambiguous, Permanent, Transient
+from chalicelib.notify.registry import PROVIDERS
 from chalicelib.settings import Settings
 from chalicelib.wiring import Clients
 from infra.local.doubles.authority import Authority
 from infra.local.doubles.notification_receivers import NotificationReceiver, Reply
-from tests.support.notifications import HOOK_HOST, PUBLIC, message, recorded_dials, resolving, secrets, senders
+from tests.support.alerting.notifications import HOOK_HOST, PUBLIC, message, recorded_dials, resolving, secrets, senders
 
 PLANTED = {
     ChannelProvider.CHAT_WEBHOOK: {"webhook_url": "https://{chat}/services/planted-token"},
@@ -138,5 +139,5 @@ def test_the_senders_as_they_are_wired_trust_the_installations_authority(
         assert isinstance(outcome, expected)
 
 
-def test_every_provider_has_a_sender_and_fields() -> None:
-    assert senders().keys() == CHANNEL_FIELDS.keys() == set(ChannelProvider)
+def test_every_provider_has_a_sender_and_a_definition() -> None:
+    assert senders().keys() == PROVIDERS.keys() == set(ChannelProvider)

@@ -5,15 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.alerts.digest import MOST_LINES
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.digest import MAX_LINES
+from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.notification import MessageKind
-from chalicelib.notify import bot_chat, chat_webhook
+from chalicelib.domain.event_kind import EventKind
+from chalicelib.notify.bot_chat import sender as bot_chat
+from chalicelib.notify.chat_webhook import sender as chat_webhook
 from chalicelib.notify.contract import MessageLine
-from chalicelib.notify.texts import DIGEST_LINES, TEST_TEXT, TextStyle, cut, duration, inert, render
-from tests.support.notifications import DELIVERY_ID, NOW, content, message
+from chalicelib.notify.texts import DIGEST_LINES, TEST_TEXT, TextStyle, cut, duration, neutralize, render
+from tests.support.alerting.notifications import DELIVERY_ID, NOW, content, message
 
-PLAIN = TextStyle(most=100_000)
+PLAIN = TextStyle(max_size=100_000)
 STYLES = [chat_webhook.STYLE, bot_chat.STYLE]
 HOSTILE = "<!channel> & <b>_x_</b> 🙂 " * 500
 
@@ -70,8 +72,8 @@ def test_a_message_says_that_it_is_late_over_again_or_follows_one_that_failed() 
 @pytest.mark.parametrize("style", STYLES)
 def test_a_hostile_error_is_literal_below_the_limit_and_whole_at_its_ends(style: TextStyle) -> None:
     text = render(message(content(error=HOSTILE, hint=HOSTILE, pipeline_name=HOSTILE)), style)
-    assert style.size(text) <= style.most
-    assert style.size(text) > style.most * 0.9
+    assert style.size(text) <= style.max_size
+    assert style.size(text) > style.max_size * 0.9
     assert text.endswith(f"Delivery {DELIVERY_ID[:8]}")
     assert style.escape(unescape(text)) == text or style is bot_chat.STYLE
     assert text.encode("utf-16-le", "strict")
@@ -97,12 +99,12 @@ def test_a_chat_gets_no_markup_of_its_own() -> None:
     ],
 )
 def test_no_mention_and_no_link_works(text: str, same: bool) -> None:
-    assert (inert(text) == text) is same
-    assert inert(text).replace("\u200b", "") == text
+    assert (neutralize(text) == text) is same
+    assert neutralize(text).replace("\u200b", "") == text
 
 
 def test_an_error_stays_one_line_and_reads_from_left_to_right() -> None:
-    assert inert("a\nb\r\x1b[31m\u202ec\ud800") == "a b  [31m c "
+    assert neutralize("a\nb\r\x1b[31m\u202ec\ud800") == "a b  [31m c "
 
 
 @given(text=st.text(), most=st.integers(1, 50))
@@ -125,9 +127,9 @@ def test_no_message_is_over_a_limit(texts: list[str]) -> None:
     error, hint, pipeline, connector = texts
     one = content(error=error, hint=hint, pipeline_name=pipeline, connector_name=connector, emitter_name=pipeline)
     for style in STYLES:
-        for sent in (message(one), message(*[one] * MOST_LINES, waiting=9_950)):
+        for sent in (message(one), message(*[one] * MAX_LINES, waiting=9_950)):
             text = render(sent, style)
-            assert style.size(text) <= style.most
+            assert style.size(text) <= style.max_size
 
 
 def test_a_digest_counts_all_names_the_first_and_says_what_it_leaves_out() -> None:

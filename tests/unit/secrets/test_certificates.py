@@ -4,8 +4,8 @@ import pytest
 
 from chalicelib.errors import Invalid
 from chalicelib.kit.masking import Secret
-from chalicelib.secrets.certificates import one_certificate
-from tests.support.self_signed import make_certificate
+from chalicelib.secrets.certificates import single_certificate
+from tests.support.databases.self_signed import make_certificate
 
 FIRST, SECOND = make_certificate(), make_certificate()
 
@@ -13,7 +13,7 @@ FIRST, SECOND = make_certificate(), make_certificate()
 @pytest.mark.parametrize("around", ["{}", "\n\n{}", "# the CA of the shop\nsubject=CN = x\n{}\n", "{}" + FIRST.key])
 def test_what_stands_around_a_certificate_is_left_out(around: str) -> None:
     for text in (FIRST.certificate, FIRST.certificate.replace("\n", "\r\n")):
-        kept = one_certificate(Secret(around.replace("{}", text))).reveal()
+        kept = single_certificate(Secret(around.replace("{}", text))).reveal()
         assert kept.startswith("-----BEGIN CERTIFICATE-----")
         assert kept == FIRST.certificate
 
@@ -31,6 +31,6 @@ def test_what_stands_around_a_certificate_is_left_out(around: str) -> None:
 )
 def test_other_text_is_refused_without_repeating_it(text: str, kind: str) -> None:
     with pytest.raises(Invalid) as refused:
-        one_certificate(Secret(text))
+        single_certificate(Secret(text))
     assert refused.value.details == [{"location": ["body", "credentials", "ca_certificate"], "type": kind}]
     assert text not in refused.value.message

@@ -1,5 +1,6 @@
 """Which messages are acted on, and which of them are received again."""
 
+import traceback
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from chalice.app import SQSEvent
 
 from chalicelib.kit.clock import rfc3339
-from chalicelib.workers.entry import each, is_late
+from chalicelib.workers.entry import MessageFailed, each, is_late
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -21,10 +22,6 @@ def test_a_tick_that_has_failed_before_is_not_dropped_so_that_it_reaches_a_perso
     assert not is_late(rfc3339(NOW - timedelta(hours=1)), 2, NOW)
 
 
-def test_a_message_of_an_older_release_says_no_time_and_counts() -> None:
-    assert not is_late(None, 1, NOW)
-
-
 def test_each_message_is_handed_over_with_the_number_of_times_it_was_received() -> None:
     records = [
         {"messageId": "a", "body": '{"number": "1"}', "attributes": {"ApproximateReceiveCount": "3"}},
@@ -36,3 +33,21 @@ def test_each_message_is_handed_over_with_the_number_of_times_it_was_received() 
     failed = each(event, lambda body, received: acted.append((body["number"], received)))
     assert acted == [("1", 3), ("2", 1)]
     assert failed == {"batchItemFailures": [{"itemIdentifier": "b"}]}
+
+
+@pytest.mark.parametrize("level", ["INFO", "DEBUG"])
+def test_a_message_that_fails_is_an_error_for_lambda_and_nothing_that_it_said_is_raised_or_logged(
+    level: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_body: dict[str, str], _received: int) -> None:
+        raise KeyError("password=hunter2")
+
+    caplog.set_level(level)
+    with pytest.raises(MessageFailed, match="failed with KeyError") as raised:
+        each(SQSEvent({"Records": [{"messageId": "a", "body": "{}"}]}, None), fail)
+    shown = "".join(traceback.format_exception(raised.value)) + caplog.text + "".join(capsys.readouterr())
+    assert "hunter2" not in shown
+
+
+def test_without_messages_there_is_no_error() -> None:
+    assert each(SQSEvent({"Records": []}, None), lambda _body, _received: None) == {"batchItemFailures": []}

@@ -1,4 +1,4 @@
-"""From rows of PostgreSQL's catalogs to facts. The row shapes are those of `queries`."""
+"""Converts rows of PostgreSQL's catalogs to facts. The columns are those of `queries`."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,10 +45,10 @@ SIGNS: Mapping[str, facts.Hosting] = {
     "neon_superuser": facts.Hosting.NEON,
     "supabase_admin": facts.Hosting.SUPABASE,
 }
-"""Roles, settings and functions that only one hosting provider makes. The first one that is found decides."""
+"""Roles, settings and functions of one hosting provider only. The first one that exists decides."""
 
 SESSION_LIMITS = ("idle_in_transaction_session_timeout", "statement_timeout", "transaction_timeout")
-"""Time limits of a session that end a long snapshot."""
+"""Time limits of a session that could end a long snapshot."""
 
 
 def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
@@ -64,11 +64,18 @@ _ROLE = (
 _SLOT = ("name", "plugin", "database", "active", "wal_status", "retained_bytes", "safe_bytes")
 _TRANSACTION = ("seconds", "process_id", "database")
 _PUBLICATION = ("name", "all_tables", "inserts", "updates", "deletes", "via_root", "owned", "table_count")
+_TABLE = (
+    *("schema_usage", "owned", "owner", "row_security_active", "primary_key_columns", "identity_usable"),
+    *("identity_index_columns", "stores_apart", "has_unique_id", "can_write_heartbeat"),
+    *("estimated_rows", "estimated_size_bytes"),
+)
+_TARGET = ("owned", "can_select", "can_insert", "can_update", "can_delete")
 
 
 def _fields(names: Sequence[str], row: Row) -> dict[str, Any]:
-    """The columns of a row by the names of the facts' fields."""
-    return dict(zip(names, row, strict=True))
+    """The columns of a row by the field names of facts; arrays as tuples."""
+    values = (tuple(value) if isinstance(value, list) else value for value in row)
+    return dict(zip(names, values, strict=True))
 
 
 def role_facts(row: Row) -> facts.RoleFacts:
@@ -77,14 +84,13 @@ def role_facts(row: Row) -> facts.RoleFacts:
 
 
 def hosting_parameters() -> list[list[str]]:
-    """The parameters of `HOSTING`: signs that are roles, settings and functions, then the settings to read."""
+    """The parameters of `HOSTING`: signs that may be roles, settings or functions, then the settings to read."""
     settings = [sign for sign in SIGNS if "." in sign]
     names = [sign for sign in SIGNS if "." not in sign]
     return [names, settings, names, list(SESSION_LIMITS), list(SESSION_LIMITS)]
 
 
 def hosting(signs: Sequence[str]) -> facts.Hosting:
-    """Who runs the server that has these signs."""
     return next((hosting for sign, hosting in SIGNS.items() if sign in signs), facts.Hosting.SELF_MANAGED)
 
 
@@ -102,8 +108,8 @@ def publication_facts(publications: Sequence[Row], published: Sequence[Row]) -> 
     """Rows of `PUBLICATIONS` with those of `PUBLISHED_TABLES`."""
     members: dict[str, list[facts.PublishedTable]] = defaultdict(list)
     for publication, schema_name, table_name, row_filter, columns in published:
-        name, listed = TableName(schema_name, table_name), None if columns is None else tuple(columns)
-        members[publication].append(facts.PublishedTable(name=name, row_filter=row_filter, columns=listed))
+        name, names = TableName(schema_name, table_name), None if columns is None else tuple(columns)
+        members[publication].append(facts.PublishedTable(name=name, row_filter=row_filter, columns=names))
     return tuple(
         facts.PublicationFacts(**_fields(_PUBLICATION, row), tables=tuple(members[row[0]])) for row in publications
     )
@@ -114,7 +120,7 @@ def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[facts.RawColumn, ..
     columns: dict[int, list[facts.RawColumn]] = defaultdict(list)
     for row in rows:
         columns[row[0]].append(_column(row))
-    return {oid: tuple(found) for oid, found in columns.items()}
+    return {oid: tuple(of_table) for oid, of_table in columns.items()}
 
 
 def _column(row: Row) -> facts.RawColumn:
@@ -143,28 +149,17 @@ def raw_table(row: Row, columns: tuple[facts.RawColumn, ...]) -> facts.RawTable:
         kind=_KINDS.get(row[3], facts.RelationKind.OTHER),
         persistence=_PERSISTENCE.get(row[4], facts.Persistence.PERMANENT),
         replica_identity=_IDENTITIES.get(row[5], facts.ReplicaIdentity.DEFAULT),
-        schema_usage=row[6],
-        owned=row[7],
-        owner=row[8],
-        row_security_active=row[9],
-        primary_key_columns=tuple(row[10]),
-        identity_usable=row[11],
-        identity_index_columns=tuple(row[12]),
-        stores_apart=row[13],
-        has_unique_id=row[14],
-        can_write_heartbeat=row[15],
-        estimated_rows=row[16],
-        estimated_size_bytes=row[17],
         raw_columns=columns,
+        **_fields(_TABLE, row[6:]),
     )
 
 
 def with_descendants(table: facts.RawTable, row: Row) -> facts.RawTable:
     """The table with its partitions and children: a row of `DESCENDANTS`."""
-    _, partitions, stores_apart, *counted = row
+    _, partitions, stores_apart, *counts_and_names = row
     without_identity, not_full, children = (
         facts.SomeTables(count=count, names=tuple(TableName(*name) for name in names or ()))
-        for count, names in zip(counted[::2], counted[1::2], strict=True)
+        for count, names in zip(counts_and_names[::2], counts_and_names[1::2], strict=True)
     )
     return replace(
         table,
@@ -180,24 +175,20 @@ def target_table(
     row: Row, columns: tuple[facts.RawColumn, ...], keys: Sequence[Sequence[str]], side_effects: Sequence[Row]
 ) -> facts.TargetTable:
     """A row of `TARGET_TABLES`, and the rows of `SIDE_EFFECTS` for it."""
-    named: dict[str, list[Any]] = defaultdict(list)
+    by_kind: dict[str, list[Any]] = defaultdict(list)
     for _, kind, name, indexed in side_effects:
-        named[kind].append((name, indexed))
+        by_kind[kind].append((name, indexed))
     return facts.TargetTable(
         name=TableName(row[1], row[2]),
         kind=_KINDS.get(row[3], facts.RelationKind.OTHER),
-        owned=row[4],
-        can_select=row[5],
-        can_insert=row[6],
-        can_update=row[7],
-        can_delete=row[8],
         columns=columns,
         unique_keys=tuple(map(tuple, keys)),
         unique_indexes=tuple(
             facts.UniqueIndex(name=name, columns=None if indexed is None else tuple(indexed))
-            for name, indexed in named["unique"]
+            for name, indexed in by_kind["unique"]
         ),
-        foreign_keys=tuple(name for name, _ in named["foreign key"]),
-        triggers=tuple(name for name, _ in named["trigger"]),
-        row_security_active=bool(named["row security"]),
+        foreign_keys=tuple(name for name, _ in by_kind["foreign key"]),
+        triggers=tuple(name for name, _ in by_kind["trigger"]),
+        row_security_active=bool(by_kind["row security"]),
+        **_fields(_TARGET, row[4:]),
     )

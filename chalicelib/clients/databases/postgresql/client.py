@@ -1,4 +1,4 @@
-"""Reads a PostgreSQL server: version and settings, tables, and what the role may do. Only `drop_slot` changes it."""
+"""Reads a PostgreSQL server: version, settings, tables and privileges. Only `release` changes it."""
 
 import time
 from collections import defaultdict
@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from chalicelib.clients.addresses import HostCheck
-from chalicelib.clients.databases import connection_test
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, SlotState, TableListing
+from chalicelib.clients.databases.checks import failure_result, success_result
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots, target_queries
-from chalicelib.domain.database import DatabaseAddress, TestResult
+from chalicelib.clients.http.addresses import HostCheck
+from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import (
     ConnectionLimit,
@@ -25,29 +26,29 @@ from chalicelib.domain.providers.postgresql.facts import (
 )
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.postgresql.session import Row, Session
+    from chalicelib.clients.databases.postgresql.session import DatabaseSession, Row
 
-MOST_COLUMNS = 60_000
-MOST_SLOTS = 1_000
-MOST_PUBLICATIONS = 500
-MOST_PUBLISHED = 5_000
-MOST_TRANSACTIONS = 20
+MAX_COLUMNS = 60_000
+MAX_SLOTS = 1_000
+MAX_PUBLICATIONS = 500
+MAX_PUBLISHED = 5_000
+MAX_TRANSACTIONS = 20
 REPLICATION_SECONDS = 4.0
-"""For the connection that readiness tries: a healthy server needs much less."""
-MOST_SIDE_EFFECTS = 10_000
-_LAST_LOOK_SECONDS = 1.0
+"""For the replication connection that readiness tries: a healthy server needs much less."""
+MAX_SIDE_EFFECTS = 10_000
+_LAST_READ_SECONDS = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class PostgreSQL:
-    """A Database. `check_host` gives the addresses to connect to, right before each connection.
+    """A `Database`. `check_host` gives the addresses, right before each connection.
 
-    `trusted_ca_file` is a PEM file to verify servers with where the endpoint has no certificate of its own; None means
-    the system's.
+    `trusted_ca_file` is a PEM file to verify servers whose endpoint has no certificate; None means that of the system.
     """
 
     endpoint: OpenedEndpoint[DatabaseAddress]
@@ -55,23 +56,19 @@ class PostgreSQL:
     trusted_ca_file: str | None = None
 
     def test(self, deadline: Deadline) -> TestResult:
-        began = time.monotonic()
+        start = time.monotonic()
         try:
-            with self._reading(deadline) as session:
+            with self._session(deadline) as session:
                 session.row(queries.READABLE)
                 version = str(session.row(queries.VERSION)[0])[:100]
         except DatabaseFailure as failure:
-            return connection_test.failed(failure)
-        return connection_test.succeeded(version, round((time.monotonic() - began) * 1000))
+            return failure_result(failure)
+        return success_result(version, round((time.monotonic() - start) * 1000))
 
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> ServerFacts:
-        """Reads what readiness is judged by, for these tables; None: for those that a discovery finds.
-
-        Raises DatabaseFailure.
-        """
-        with self._reading(deadline) as session:
+        with self._session(deadline) as session:
             facts = _server_facts(session, tables)
-        # After the session has ended: a role with few connections has the one that a capture will use.
+        # After the end of the session: the role may have one connection only, and a capture will use one.
         return replace(facts, replication_attempt=self._attempt_replication(deadline))
 
     def _attempt_replication(self, deadline: Deadline) -> ReplicationAttempt:
@@ -79,33 +76,29 @@ class PostgreSQL:
 
         limit = Deadline.after(deadline.remaining(REPLICATION_SECONDS))
         try:
-            found = identity.read_identity(self.endpoint, self.check_host, self.trusted_ca_file, limit)
+            server = identity.read_identity(self.endpoint, self.check_host, self.trusted_ca_file, limit)
         except DatabaseFailure as failure:
             return ReplicationAttempt(failure_code=failure.failure_code.value, message=failure.message)
-        return ReplicationAttempt(identity=found)
+        return ReplicationAttempt(identity=server)
 
     def capture_facts(self, plans: Sequence[CapturePlan], deadline: Deadline) -> CaptureFacts:
-        """Reads slots and publications of deployed captures, and which server this is. Raises DatabaseFailure."""
-        with self._reading(deadline) as session:
+        with self._session(deadline) as session:
             return running_captures.read(session, plans)
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
-        """Reads the tables that can be captured, ordered by schema and name. Raises DatabaseFailure.
-
-        Left out are the system's schemas, temporary tables, views, foreign tables and partitions (their root represents
-        them). `truncated` when there are more than `bound`, or more columns than are ever read.
+        """System schemas, temporary tables, views, foreign tables and partitions are left out: the root of partitions
+        stands for them. `truncated` when there are more than `bound`, or too many columns.
         """
-        with self._reading(deadline) as session:
-            rows = _discovered(session, bound)
-            kept, columns_cut = _with_columns(session, rows[:bound])
-            return TableListing(tuple(kept), truncated=len(rows) > bound or columns_cut)
+        with self._session(deadline) as session:
+            rows = _discover(session, bound)
+            tables, columns_cut = _read_columns(session, rows[:bound])
+            return TableListing(tuple(tables), truncated=len(rows) > bound or columns_cut)
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> TargetFacts:
-        """Reads what a delivery into these tables would find. Raises DatabaseFailure."""
         schemas = sorted({target.schema_name for target in targets})
-        with self._reading(deadline) as session:
+        with self._session(deadline) as session:
             number, role, in_recovery, extensions = session.row(queries.TARGET_SERVER)
-            found = session.rows(queries.TARGET_SCHEMAS, [schemas, len(schemas)], most=len(schemas))
+            rows = session.rows(queries.TARGET_SCHEMAS, [schemas, len(schemas)], max_rows=len(schemas))
             return TargetFacts(
                 version_number=number,
                 role=role,
@@ -114,29 +107,29 @@ class PostgreSQL:
                 server_identity=_identity(session),
                 replica_role=session.row(target_queries.REPLICATION_ROLE)[0],
                 connection_limits=tuple(
-                    ConnectionLimit(name=name, most=most, used=used)
-                    for name, most, used in session.rows(target_queries.CONNECTIONS, [], most=3)
+                    ConnectionLimit(name=name, most=limit, used=used)
+                    for name, limit, used in session.rows(target_queries.CONNECTIONS, [], max_rows=3)
                 ),
-                schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in found),
+                schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in rows),
                 tables=_target_tables(session, targets),
             )
 
-    def drop_slot(self, name: str, deadline: Deadline) -> SlotState:
-        with self._reading(Deadline.after(deadline.remaining() + _LAST_LOOK_SECONDS)) as session:
-            return slots.drop_slot(session, name, deadline)
+    def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
+        with self._session(Deadline.after(deadline.remaining() + _LAST_READ_SECONDS)) as session:
+            return slots.drop_slot(session, release.name, deadline)
 
-    def _reading(self, deadline: Deadline) -> "AbstractContextManager[Session]":
+    def _session(self, deadline: Deadline) -> "AbstractContextManager[DatabaseSession]":
         # psycopg is slow to import: only functions that read a database pay for it.
         from chalicelib.clients.databases.postgresql import session
 
-        return session.reading(self.endpoint, self.check_host, self.trusted_ca_file, deadline)
+        return session.open_session(self.endpoint, self.check_host, self.trusted_ca_file, deadline)
 
 
-def _server_facts(session: "Session", tables: Sequence[TableName] | None) -> ServerFacts:
+def _server_facts(session: "DatabaseSession", tables: Sequence[TableName] | None) -> ServerFacts:
     version, number, database, wal_level, in_recovery, slots, senders, used, kept = session.row(queries.SERVER)
     signs, limits, milliseconds = session.row(queries.HOSTING, catalog.hosting_parameters())
     transactions = session.rows(
-        queries.OPEN_TRANSACTIONS, [MOST_TRANSACTIONS, MOST_TRANSACTIONS], most=2 * MOST_TRANSACTIONS
+        queries.OPEN_TRANSACTIONS, [MAX_TRANSACTIONS, MAX_TRANSACTIONS], max_rows=2 * MAX_TRANSACTIONS
     )
     raw_tables = _discovered_tables(session) if tables is None else _named_tables(session, tables)
     names = catalog.names_of(table.name for table in raw_tables)
@@ -151,10 +144,10 @@ def _server_facts(session: "Session", tables: Sequence[TableName] | None) -> Ser
         senders_used=used,
         max_slot_wal_keep_megabytes=kept,
         role=catalog.role_facts(session.row(queries.ROLE)),
-        slots=tuple(map(catalog.slot_facts, session.rows(queries.SLOTS, [MOST_SLOTS], most=MOST_SLOTS))),
+        slots=tuple(map(catalog.slot_facts, session.rows(queries.SLOTS, [MAX_SLOTS], max_rows=MAX_SLOTS))),
         publications=catalog.publication_facts(
-            session.rows(queries.PUBLICATIONS, [MOST_PUBLICATIONS], most=MOST_PUBLICATIONS),
-            session.rows(queries.PUBLISHED_TABLES, [*names, MOST_PUBLISHED], most=MOST_PUBLISHED),
+            session.rows(queries.PUBLICATIONS, [MAX_PUBLICATIONS], max_rows=MAX_PUBLICATIONS),
+            session.rows(queries.PUBLISHED_TABLES, [*names, MAX_PUBLISHED], max_rows=MAX_PUBLISHED),
         ),
         tables=raw_tables,
         hosting=catalog.hosting(signs),
@@ -163,70 +156,71 @@ def _server_facts(session: "Session", tables: Sequence[TableName] | None) -> Ser
     )
 
 
-def _discovered(session: "Session", bound: int) -> "list[Row]":
-    """One row more than the bound, when there is one. Exact sizes, unless another session has a lock on a table."""
+def _discover(session: "DatabaseSession", bound: int) -> "list[Row]":
+    """At most one row more than the bound. Sizes are exact, unless another session has a lock on a table."""
     try:
         with session.attempt():
-            return session.rows(queries.DISCOVERED_TABLES, [bound + 1], most=bound + 1)
+            return session.rows(queries.DISCOVERED_TABLES, [bound + 1], max_rows=bound + 1)
     except DatabaseFailure as failure:
         if failure.failure_code is not FailureCode.TIMEOUT or session.deadline.passed:
             raise
-    return session.rows(queries.DISCOVERED_TABLES_WITHOUT_LOCKS, [bound + 1], most=bound + 1)
+    return session.rows(queries.DISCOVERED_TABLES_WITHOUT_LOCKS, [bound + 1], max_rows=bound + 1)
 
 
-def _with_columns(session: "Session", rows: "Sequence[Row]") -> tuple[list[RawTable], bool]:
-    """The tables whose columns were all read, and whether some were not."""
-    found = _columns(session, [row[0] for row in rows])
-    complete = len(found) <= MOST_COLUMNS
-    # Columns come in the order of the tables: only the table that was being read is incomplete, and those after it.
-    cut_at = next((index for index, row in enumerate(rows) if row[0] == found[-1][0]), 0) if not complete else len(rows)
-    columns = catalog.columns_by_table(found)
-    tables = {row[0]: catalog.raw_table(row, columns.get(row[0], ())) for row in rows[:cut_at]}
-    for row in session.rows(queries.DESCENDANTS, [list(tables), len(tables)], most=len(tables)) if tables else ():
+def _read_columns(session: "DatabaseSession", rows: "Sequence[Row]") -> tuple[list[RawTable], bool]:
+    """The tables with all of their columns, and whether tables are missing because there are too many columns."""
+    column_rows = _columns(session, [row[0] for row in rows])
+    complete, end = len(column_rows) <= MAX_COLUMNS, len(rows)
+    if not complete:
+        # Columns are in the order of the tables: the table of the last one is incomplete, those after it are missing.
+        end = next((index for index, row in enumerate(rows) if row[0] == column_rows[-1][0]), 0)
+    columns = catalog.columns_by_table(column_rows)
+    tables = {row[0]: catalog.raw_table(row, columns.get(row[0], ())) for row in rows[:end]}
+    for row in session.rows(queries.DESCENDANTS, [list(tables), len(tables)], max_rows=len(tables)) if tables else ():
         tables[row[0]] = catalog.with_descendants(tables[row[0]], row)
     return list(tables.values()), not complete
 
 
-def _columns(session: "Session", oids: list[int]) -> "list[Row]":
-    parameters = {"tables": oids, "most": MOST_COLUMNS + 1}
-    return session.rows(queries.COLUMNS, parameters, most=MOST_COLUMNS + 1) if oids else []
+def _columns(session: "DatabaseSession", oids: list[int]) -> "list[Row]":
+    parameters = {"tables": oids, "max_rows": MAX_COLUMNS + 1}
+    return session.rows(queries.COLUMNS, parameters, max_rows=MAX_COLUMNS + 1) if oids else []
 
 
-def _discovered_tables(session: "Session") -> tuple[RawTable, ...]:
-    """The first tables that a discovery finds, as many as can be read at once."""
-    rows = session.rows(queries.DISCOVERED_TABLES_WITHOUT_SIZES, [DISCOVERY_BOUND], most=DISCOVERY_BOUND)
-    return tuple(_with_columns(session, rows)[0])
+def _discovered_tables(session: "DatabaseSession") -> tuple[RawTable, ...]:
+    """The first tables of a discovery, as many as one read allows."""
+    rows = session.rows(queries.DISCOVERED_TABLES_WITHOUT_SIZES, [DISCOVERY_BOUND], max_rows=DISCOVERY_BOUND)
+    return tuple(_read_columns(session, rows)[0])
 
 
-def _named_tables(session: "Session", tables: Sequence[TableName]) -> tuple[RawTable, ...]:
+def _named_tables(session: "DatabaseSession", tables: Sequence[TableName]) -> tuple[RawTable, ...]:
     if not tables:
         return ()
-    rows = session.rows(queries.NAMED_TABLES, [*catalog.names_of(tables), len(tables)], most=len(tables))
-    found, cut = _with_columns(session, rows)
+    rows = session.rows(queries.NAMED_TABLES, [*catalog.names_of(tables), len(tables)], max_rows=len(tables))
+    raw_tables, cut = _read_columns(session, rows)
     if cut:
         raise DatabaseFailure(FailureCode.RESULT_TOO_LARGE)
-    return tuple(found)
+    return tuple(raw_tables)
 
 
-def _target_tables(session: "Session", targets: Sequence[TableName]) -> tuple[TargetTable, ...]:
+def _target_tables(session: "DatabaseSession", targets: Sequence[TableName]) -> tuple[TargetTable, ...]:
     if not targets:
         return ()
-    most = len(targets)
-    rows = session.rows(queries.TARGET_TABLES, [*catalog.names_of(targets), most], most=most)
+    count = len(targets)
+    rows = session.rows(queries.TARGET_TABLES, [*catalog.names_of(targets), count], max_rows=count)
     oids = [row[0] for row in rows]
     columns = catalog.columns_by_table(_columns(session, oids))
     keys: dict[int, list[list[str]]] = defaultdict(list)
-    for oid, key in session.rows(queries.UNIQUE_KEYS, [oids, most * 20], most=most * 20):
+    for oid, key in session.rows(queries.UNIQUE_KEYS, [oids, count * 20], max_rows=count * 20):
         keys[oid].append(key)
     effects: dict[int, list[Row]] = defaultdict(list)
-    parameters = {"tables": oids, "most": MOST_SIDE_EFFECTS}
-    for effect in session.rows(target_queries.SIDE_EFFECTS, parameters, most=MOST_SIDE_EFFECTS):
+    parameters = {"tables": oids, "max_rows": MAX_SIDE_EFFECTS}
+    for effect in session.rows(target_queries.SIDE_EFFECTS, parameters, max_rows=MAX_SIDE_EFFECTS):
         effects[effect[0]].append(effect)
     return tuple(catalog.target_table(row, columns.get(row[0], ()), keys[row[0]], effects[row[0]]) for row in rows)
 
 
-def _identity(session: "Session") -> str | None:
-    """What the server is under each of its names; None when the role may not read it."""
+def _identity(session: "DatabaseSession") -> str | None:
+    """The identity of the server, the same under all of its names; None when the role may not read it."""
     if not session.row(target_queries.MAY_READ_IDENTITY)[0]:
         return None
     identifier, address, port = session.row(target_queries.IDENTITY)

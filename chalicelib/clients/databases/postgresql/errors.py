@@ -1,13 +1,13 @@
-"""PostgreSQL's failures as ours: by the server's SQLSTATE, or by what libpq says while connecting.
+"""Converts failures of PostgreSQL to ours: by the SQLSTATE of the server, or by the text of libpq for a connection.
 
-libpq gives no SQLSTATE for a refused connection (psycopg 3.3), only text; the text is matched and never passed on. Its
-own part is English; the server's part may be in any language, and then the failure is `CONNECTION_REJECTED`.
+libpq gives only text for a refused connection, no SQLSTATE (psycopg 3.3). The text is matched and never passed on. The
+part of libpq is English; that of the server may be in any language, and then the failure is `CONNECTION_REJECTED`.
 SQLSTATEs: PostgreSQL documentation, appendix A.
 """
 
 from collections.abc import Mapping
 
-from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode, Step
+from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure, FailureCode
 
 _MESSAGES: Mapping[FailureCode, str] = {
     FailureCode.NOT_A_DATABASE: "Something answers there, and it is not PostgreSQL. Check the port.",
@@ -20,7 +20,7 @@ _MESSAGES: Mapping[FailureCode, str] = {
         "password_encryption = scram-sha-256, or use the ssl_mode verify-full."
     ),
 }
-"""Sentences that say more than those for any database."""
+"""Sentences that are better than those for any database."""
 
 _BY_SQLSTATE: Mapping[str, FailureCode] = {
     "28P01": FailureCode.AUTHENTICATION_FAILED,
@@ -70,24 +70,23 @@ _PHRASES: tuple[tuple[str, FailureCode], ...] = (
     ("connection reset", FailureCode.CONNECTION_LOST),
     ("broken pipe", FailureCode.CONNECTION_LOST),
 )
-"""The first phrase that the text contains decides, so the more specific ones come first."""
+"""The first phrase in the text decides, so more specific ones come first."""
 
 
-def failure(code: FailureCode, step: Step | None = None) -> DatabaseFailure:
-    """A failure of this code, in PostgreSQL's words where there are some."""
+def failure(code: FailureCode, step: ConnectionStep | None = None) -> DatabaseFailure:
+    """A failure with the sentence for PostgreSQL, where there is one."""
     return DatabaseFailure(code, step, _MESSAGES.get(code))
 
 
 def failure_of_sqlstate(sqlstate: str | None) -> DatabaseFailure:
-    """What a failed read means."""
     code = _BY_SQLSTATE.get(sqlstate or "")
     if code is None and (sqlstate is None or sqlstate.startswith("08")):
         code = FailureCode.CONNECTION_LOST
-    return failure(code or FailureCode.READ_FAILED, Step.READ)
+    return failure(code or FailureCode.READ_FAILED, ConnectionStep.READ)
 
 
 def failure_of_connecting(text: str, database_name: str) -> DatabaseFailure:
-    """What a failed connection means. `text` is libpq's, and may quote names that contain one of the phrases."""
+    """The failure of a connection. `text` is that of libpq; names that it quotes may contain one of the phrases."""
     lower = text.casefold()
     if f'database "{database_name[:63]}" does not exist'.casefold() in lower:
         return failure(FailureCode.DATABASE_NOT_FOUND)

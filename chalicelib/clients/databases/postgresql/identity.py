@@ -1,10 +1,10 @@
-"""Which PostgreSQL server answers, asked over a replication connection. It imports psycopg: import it lazily."""
+"""Reads the identity of a PostgreSQL server by a replication connection. It imports psycopg: import it lazily."""
 
-from chalicelib.clients.addresses import HostCheck
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql import session
 from chalicelib.clients.databases.postgresql.errors import failure
-from chalicelib.domain.database import DatabaseAddress
+from chalicelib.clients.http.addresses import HostCheck
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import ServerIdentity
 from chalicelib.kit.clock import Deadline
@@ -13,10 +13,10 @@ from chalicelib.kit.clock import Deadline
 def read_identity(
     endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
 ) -> ServerIdentity:
-    """Opens a replication connection as a capture does, asks who answers, and closes it.
+    """Opens a replication connection, as a capture does.
 
-    Raises DatabaseFailure: `REPLICATION_NOT_SUPPORTED` also where a pooler ignores what kind of connection was asked
-    for, so that the command reaches an ordinary session.
+    Raises DatabaseFailure: `REPLICATION_NOT_SUPPORTED` also for a pooler that ignores the type of the connection and so
+    sends the command to an ordinary session.
     """
     try:
         answer = session.replication_answer(endpoint, check_host, trusted_ca_file, deadline, "IDENTIFY_SYSTEM")

@@ -6,7 +6,7 @@ Catalogs and functions: PostgreSQL documentation, chapters 9.27, 52 and 53.
 
 VERSION = "SELECT current_setting('server_version'), current_setting('server_version_num')::int"
 
-READABLE = "SELECT count(*) FROM (SELECT 1 FROM pg_class LIMIT 1) AS one"
+READABLE = "SELECT count(*) FROM (SELECT 1 FROM pg_class LIMIT 1) AS relation"
 
 SERVER = """
 SELECT current_setting('server_version'), current_setting('server_version_num')::int, current_database()::text,
@@ -16,8 +16,7 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
        (SELECT setting::int FROM pg_settings WHERE name = 'max_slot_wal_keep_size')
 """
 
-# What only one hosting provider has, and the time limits that a new session starts with (reset_val: what this session
-# has set for itself does not change it).
+# Signs of hosting providers, and the time limits of a new session (reset_val: it ignores the changes of this session).
 HOSTING = """
 SELECT ARRAY(SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%s::text[]))
        || ARRAY(SELECT name FROM unnest(%s::text[]) AS name WHERE current_setting(name, true) IS NOT NULL)
@@ -26,8 +25,8 @@ SELECT ARRAY(SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%s::text[])
        ARRAY(SELECT reset_val::bigint FROM pg_settings WHERE name = ANY (%s::text[]) ORDER BY name)
 """
 
-# A new slot waits for every transaction that writes, prepared ones too. Of other roles' transactions a role sees the
-# age only with pg_read_all_stats.
+# A new slot waits for every transaction that writes, prepared ones too. The age of transactions of other roles is
+# visible only with pg_read_all_stats.
 OPEN_TRANSACTIONS = """
 (SELECT extract(epoch FROM clock_timestamp() - a.xact_start)::bigint, a.pid, NULL::text
  FROM pg_stat_activity a
@@ -38,7 +37,7 @@ UNION ALL
  FROM pg_prepared_xacts p ORDER BY p.prepared LIMIT %s)
 """
 
-# Amazon does not grant REPLICATION; membership in a role of its own replaces it.
+# Amazon does not grant REPLICATION, but membership in its role rds_replication.
 ROLE = """
 SELECT r.rolname::text, r.rolsuper,
        r.rolreplication OR EXISTS (
@@ -155,7 +154,7 @@ _EXACT_SIZE = """
            WHEN 'p' THEN (SELECT sum(pg_table_size(t.relid))::bigint FROM pg_partition_tree(c.oid) t WHERE t.isleaf) END
 """
 
-# Sizes by the last count of pages: takes no lock, for when another session is altering a table.
+# Sizes by the last count of pages: it takes no lock, in case another session alters a table.
 _COUNTED_SIZE = """
        CASE WHEN c.relkind = 'r' AND c.relpages > 0 THEN c.reltuples::bigint END,
        CASE WHEN c.relkind = 'r' AND c.relpages > 0
@@ -216,7 +215,7 @@ FROM pg_attribute a
 JOIN described d ON d.declared = a.atttypid
 JOIN pg_type e ON e.oid = d.element
 WHERE a.attrelid = ANY (%(tables)s::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
-ORDER BY array_position(%(tables)s::oid[], a.attrelid), a.attnum LIMIT %(most)s
+ORDER BY array_position(%(tables)s::oid[], a.attrelid), a.attnum LIMIT %(max_rows)s
 """
 
 TARGET_SERVER = """
@@ -273,18 +272,20 @@ WHERE s.slot_name = ANY (%s) AND s.database = current_database() LIMIT %s
 
 # A partitioned table is listed by its partitions where the publication does not publish by the root.
 CAPTURE_PUBLICATIONS = """
-WITH found AS (
+WITH named_tables AS (
     SELECT c.oid, named.schema_name, named.table_name
     FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS named (schema_name, table_name)
     JOIN pg_namespace n ON n.nspname = named.schema_name
     JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = named.table_name
-), asked AS (SELECT p.oid, p.pubname, p.puballtables FROM pg_publication p WHERE p.pubname = ANY (%(publications)s))
-SELECT a.pubname::text, NULL::text, NULL::text FROM asked a
-UNION SELECT a.pubname::text, f.schema_name, f.table_name FROM asked a, found f WHERE a.puballtables
+), publications AS (
+    SELECT p.oid, p.pubname, p.puballtables FROM pg_publication p WHERE p.pubname = ANY (%(publications)s)
+)
+SELECT a.pubname::text, NULL::text, NULL::text FROM publications a
+UNION SELECT a.pubname::text, f.schema_name, f.table_name FROM publications a, named_tables f WHERE a.puballtables
 UNION SELECT a.pubname::text, f.schema_name, f.table_name
-    FROM asked a JOIN pg_publication_rel r ON r.prpubid = a.oid JOIN found f ON f.oid = r.prrelid
+    FROM publications a JOIN pg_publication_rel r ON r.prpubid = a.oid JOIN named_tables f ON f.oid = r.prrelid
 UNION SELECT a.pubname::text, f.schema_name, f.table_name
-    FROM asked a JOIN pg_publication_tables t ON t.pubname = a.pubname AND NOT a.puballtables
-    JOIN found f ON f.schema_name = t.schemaname AND f.table_name = t.tablename
-LIMIT %(most)s
+    FROM publications a JOIN pg_publication_tables t ON t.pubname = a.pubname AND NOT a.puballtables
+    JOIN named_tables f ON f.schema_name = t.schemaname AND f.table_name = t.tablename
+LIMIT %(max_rows)s
 """

@@ -1,4 +1,4 @@
-"""Reads the slots and the publications of deployed captures: a few small queries, whatever the number of captures."""
+"""Reads the slots and the publications of deployed captures: a few small queries for any number of captures."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,28 +12,21 @@ from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.postgresql.session import Session
+    from chalicelib.clients.databases.postgresql.session import DatabaseSession
 
-MOST_PUBLISHED = 20_000
+MAX_PUBLISHED = 20_000
 
 _SLOT_FIELDS = (
-    "name",
-    "position",
-    "reader",
-    "wal_status",
-    "log_end",
-    "retained_bytes",
-    "safe_bytes",
-    "most_kept_bytes",
-    "idle_seconds_left",
+    *("name", "position", "reader", "wal_status", "log_end"),
+    *("retained_bytes", "safe_bytes", "most_kept_bytes", "idle_seconds_left"),
 )
-"""What `CAPTURE_SLOTS` answers, in its order."""
+"""The columns of `CAPTURE_SLOTS`."""
 
 
-def read(session: "Session", plans: Sequence[CapturePlan]) -> CaptureFacts:
+def read(session: "DatabaseSession", plans: Sequence[CapturePlan]) -> CaptureFacts:
     """Raises DatabaseFailure."""
     slots = sorted({plan.slot_name for plan in plans})
-    rows = session.rows(queries.CAPTURE_SLOTS, [slots, len(slots)], most=len(slots)) if slots else []
+    rows = session.rows(queries.CAPTURE_SLOTS, [slots, len(slots)], max_rows=len(slots)) if slots else []
     return CaptureFacts(
         system_identifier=_system_identifier(session),
         slots={row[0]: CaptureSlot(**dict(zip(_SLOT_FIELDS, row, strict=True))) for row in rows},
@@ -41,29 +34,27 @@ def read(session: "Session", plans: Sequence[CapturePlan]) -> CaptureFacts:
     )
 
 
-def _system_identifier(session: "Session") -> str | None:
+def _system_identifier(session: "DatabaseSession") -> str | None:
     try:
         with session.attempt():
             return str(session.row(queries.SYSTEM_IDENTIFIER)[0])[:40]
     except DatabaseFailure:
         if session.deadline.passed:
             raise
-        return None  # a managed service may have revoked the function
+        return None  # a hosting provider may have revoked the function
 
 
-def _published(session: "Session", plans: Sequence[CapturePlan]) -> dict[str, frozenset[TableName]]:
+def _published(session: "DatabaseSession", plans: Sequence[CapturePlan]) -> dict[str, frozenset[TableName]]:
     tables = sorted({table for plan in plans for table in plan.published_tables})
     schema_names, table_names = catalog.names_of(tables)
     parameters = {
         "schemas": schema_names,
         "tables": table_names,
         "publications": sorted({plan.publication_name for plan in plans}),
-        "most": MOST_PUBLISHED,
+        "max_rows": MAX_PUBLISHED,
     }
-    found: dict[str, set[TableName]] = defaultdict(set)
-    for publication, schema_name, table_name in session.rows(
-        queries.CAPTURE_PUBLICATIONS, parameters, most=MOST_PUBLISHED
-    ):
-        # The row without a table says that the publication exists.
-        found[publication].update([TableName(schema_name, table_name)] if table_name else [])
-    return {publication: frozenset(names) for publication, names in found.items()}
+    published: dict[str, set[TableName]] = defaultdict(set)
+    for publication, schema, table in session.rows(queries.CAPTURE_PUBLICATIONS, parameters, max_rows=MAX_PUBLISHED):
+        # The row without a table shows that the publication exists.
+        published[publication].update([TableName(schema, table)] if table else [])
+    return {publication: frozenset(names) for publication, names in published.items()}

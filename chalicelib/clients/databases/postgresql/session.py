@@ -13,11 +13,11 @@ from psycopg.abc import RV, PQGen
 from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
-from chalicelib.clients.addresses import HostCheck
-from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode, Step
+from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql.errors import failure, failure_of_connecting, failure_of_sqlstate
-from chalicelib.clients.databases.postgresql.relay import MOST_BYTES, Relay
-from chalicelib.domain.database import DatabaseAddress
+from chalicelib.clients.databases.postgresql.relay import MAX_BYTES, Relay
+from chalicelib.clients.http.addresses import HostCheck
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -25,12 +25,12 @@ from chalicelib.kit.clock import Deadline
 APPLICATION_NAME = "headgate"
 STATEMENT_SECONDS = 8.0
 LOCK_SECONDS = 1.0
-MOST_ADDRESSES = 4
+MAX_ADDRESSES = 4
 _CHUNK = 500
 _TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_UNREACHABLE, FailureCode.TIMEOUT})
 _SAFE_WITHOUT_TLS = "scram-sha-256"
-"""The authentication that neither shows the password to a server nobody has verified nor believes one that does not
-know it. libpq refuses clear text, MD5 and none (its manual, `require_auth`).
+"""SCRAM does not show the password to an unverified server, and fails with a server that does not know it. libpq then
+refuses clear text, MD5 and no authentication (its manual, `require_auth`).
 """
 
 Row = tuple[Any, ...]
@@ -38,7 +38,7 @@ Parameters = Sequence[object] | Mapping[str, object]
 
 
 class BoundedConnection(psycopg.Connection[Row]):
-    """A connection whose every wait ends at the deadline, also when the server is silent, and at `MOST_BYTES`."""
+    """A connection whose waits end at the deadline, also with a silent server, and at `MAX_BYTES`."""
 
     deadline: Deadline | None = None
     relay: Relay | None = None
@@ -63,49 +63,49 @@ class BoundedConnection(psycopg.Connection[Row]):
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """Reads inside one read-only transaction that is never committed."""
+class DatabaseSession:
+    """Reads in one read-only transaction that is never committed."""
 
     connection: BoundedConnection
     deadline: Deadline
 
-    def rows(self, sql: LiteralString, parameters: Parameters = (), *, most: int) -> list[Row]:
-        """Up to `most` rows. Raises DatabaseFailure: `RESULT_TOO_LARGE` beyond that or beyond `MOST_BYTES`."""
-        read: list[Row] = []
+    def rows(self, sql: LiteralString, parameters: Parameters = (), *, max_rows: int) -> list[Row]:
+        """Up to `max_rows` rows. Raises DatabaseFailure: `RESULT_TOO_LARGE` for more, or more than `MAX_BYTES`."""
+        rows: list[Row] = []
         size = 0
-        with _translated(self.deadline), self.connection.cursor() as cursor:
+        with _translate_errors(self.deadline), self.connection.cursor() as cursor:
             chunk = _CHUNK if capabilities.has_stream_chunked() else 1
             for row in cursor.stream(sql, parameters or None, size=chunk):
-                read.append(row)
+                rows.append(row)
                 size += sum(len(value) if isinstance(value, str | list) else 8 for value in row)
-                if len(read) > most or size > MOST_BYTES:
-                    # Closed first: what else the server would send is not read, and no cancelling is waited for.
+                if len(rows) > max_rows or size > MAX_BYTES:
+                    # Closing now avoids reading the rest and waiting for a cancellation.
                     self.connection.close()
                     raise failure(FailureCode.RESULT_TOO_LARGE)
-        return read
+        return rows
 
     def row(self, sql: LiteralString, parameters: Parameters = ()) -> Row:
-        found = self.rows(sql, parameters, most=1)
-        if not found:
+        rows = self.rows(sql, parameters, max_rows=1)
+        if not rows:
             raise failure(FailureCode.READ_FAILED)
-        return found[0]
+        return rows[0]
 
     @contextlib.contextmanager
     def attempt(self) -> Iterator[None]:
-        """A part whose failure leaves the rest of the transaction usable."""
-        with _translated(self.deadline), self.connection.transaction():
+        """A part of the transaction that may fail: the transaction stays usable (savepoint)."""
+        with _translate_errors(self.deadline), self.connection.transaction():
             yield
 
 
 @contextlib.contextmanager
-def reading(
+def open_session(
     endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
-) -> Iterator[Session]:
-    """Connects, opens the transaction, and closes everything at the end. Raises DatabaseFailure."""
-    connection = _connected(endpoint, check_host, trusted_ca_file, deadline)
+) -> Iterator[DatabaseSession]:
+    """A session that is closed at the end. Raises DatabaseFailure."""
+    connection = _open_connection(endpoint, check_host, trusted_ca_file, deadline)
     try:
         _prepare(connection, deadline)
-        yield Session(connection, deadline)
+        yield DatabaseSession(connection, deadline)
     finally:
         # Closing rolls the transaction back and waits for nothing.
         connection.close()
@@ -118,10 +118,10 @@ def replication_answer(
     deadline: Deadline,
     command: LiteralString,
 ) -> tuple[str, ...]:
-    """The first row that a replication command answers with, on a connection of its own. Raises DatabaseFailure."""
-    connection = _connected(endpoint, check_host, trusted_ca_file, deadline, replication="database")
+    """The first row of the answer to a replication command, on a new connection. Raises DatabaseFailure."""
+    connection = _open_connection(endpoint, check_host, trusted_ca_file, deadline, replication="database")
     try:
-        with _translated(deadline):
+        with _translate_errors(deadline):
             result = connection.wait(_first_result(connection.pgconn, command.encode()))
         if result.status != ExecStatus.SINGLE_TUPLE:
             sqlstate = result.error_field(DiagnosticField.SQLSTATE)
@@ -132,7 +132,7 @@ def replication_answer(
 
 
 def _first_result(pgconn: PGconn, command: bytes) -> PQGen[PGresult]:
-    # psycopg's cursors stream by the extended protocol only, and replication connections take only the simple one.
+    # Cursors of psycopg stream by the extended protocol only, and replication connections have only the simple one.
     pgconn.send_query(command)
     pgconn.set_single_row_mode()
     yield from generators.send(pgconn)
@@ -143,12 +143,12 @@ def _first_result(pgconn: PGconn, command: bytes) -> PQGen[PGresult]:
 
 
 def _prepare(connection: BoundedConnection, deadline: Deadline) -> None:
-    with _translated(deadline):
+    with _translate_errors(deadline):
         connection.read_only = True
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         milliseconds = int(deadline.remaining(STATEMENT_SECONDS) * 1000) + 1
-        # With only the system's schema in the path no function or operator of another user can be called by mistake,
-        # and types of users are always spelled with their schema.
+        # With only the system's schema in the path, no function or operator of another user can be called by mistake,
+        # and types of users are always written with their schema.
         connection.execute(
             "SELECT set_config('search_path', 'pg_catalog', true), set_config('statement_timeout', %s, true),"
             " set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', %s, true)",
@@ -156,7 +156,7 @@ def _prepare(connection: BoundedConnection, deadline: Deadline) -> None:
         )
 
 
-def _connected(
+def _open_connection(
     endpoint: OpenedEndpoint[DatabaseAddress],
     check_host: HostCheck,
     trusted_ca_file: str | None,
@@ -164,11 +164,11 @@ def _connected(
     *,
     replication: str | None = None,
 ) -> BoundedConnection:
-    """Tries the addresses of the host, one after the other, inside the smaller of the two time limits."""
+    """Tries the addresses of the host one after the other, in the shorter of the two time limits."""
     limit = Deadline.after(deadline.remaining(endpoint.address.connection_timeout_seconds))
     addresses = _allowed_addresses(endpoint.address.host, check_host)
     last = failure(FailureCode.TIMEOUT)
-    with _trust(endpoint, trusted_ca_file) as ca_file:
+    with _ca_file(endpoint, trusted_ca_file) as ca_file:
         for number, ip_address in enumerate(addresses):
             share = limit.remaining() / (len(addresses) - number)
             if limit.passed:
@@ -186,9 +186,9 @@ def _connected(
 
 
 def _allowed_addresses(host: str, check_host: HostCheck) -> Sequence[str]:
-    """The addresses that were checked are those that libpq connects to: it resolves no names itself."""
+    """The checked addresses. libpq connects to them and resolves no names itself."""
     try:
-        return tuple(check_host(host))[:MOST_ADDRESSES]
+        return tuple(check_host(host))[:MAX_ADDRESSES]
     except Invalid:
         raise failure(FailureCode.URL_NOT_ALLOWED) from None
     except Unavailable:
@@ -242,9 +242,9 @@ def _sign_in(
             application_name=APPLICATION_NAME,
             client_encoding="UTF8",
             prepare_threshold=None,
-            # psycopg counts whole seconds and never less than two.
+            # psycopg takes whole seconds, at least two.
             connect_timeout=max(1, int(seconds)),
-            # Nothing is taken from the files and variables of this machine.
+            # Files and variables of this machine are not used.
             passfile="",
             service=None,
             sslcert="",
@@ -260,18 +260,18 @@ def _sign_in(
     except psycopg.Error as refusal:
         if relay.exceeded:
             raise failure(FailureCode.NOT_A_DATABASE) from None
-        # The text may repeat what a hostile server sent: it is matched here and goes no further.
+        # The text may repeat data of a hostile server: it is matched here and not passed on.
         raise failure_of_connecting(str(refusal), address.database_name) from None
     except (UnicodeError, ValueError):
         raise failure(FailureCode.NOT_A_DATABASE) from None
 
 
 @contextlib.contextmanager
-def _trust(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None) -> Iterator[str | None]:
-    """The file of certificates to verify the server with; libpq takes no text. It is deleted once connected."""
+def _ca_file(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None) -> Iterator[str | None]:
+    """The file of CA certificates to verify the server with: libpq takes no text. It is deleted after connecting."""
     certificate = endpoint.secrets.get("ca_certificate")
     if not endpoint.address.ssl_mode.verifies:
-        # libpq would verify against a certificate that it happens to find in the home directory.
+        # Without a value libpq would verify by a certificate in the home directory.
         yield ""
     elif certificate:
         with tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="utf-8") as file:
@@ -283,13 +283,13 @@ def _trust(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | Non
 
 
 @contextlib.contextmanager
-def _translated(deadline: Deadline) -> Iterator[None]:
-    """Turns psycopg's errors into ours, without their text."""
+def _translate_errors(deadline: Deadline) -> Iterator[None]:
+    """Converts errors of psycopg to ours, without their text."""
     try:
         yield
     except psycopg.Error as error:
         if deadline.passed:
-            raise failure(FailureCode.TIMEOUT, Step.READ) from None
+            raise failure(FailureCode.TIMEOUT, ConnectionStep.READ) from None
         raise failure_of_sqlstate(error.sqlstate) from None
     except (UnicodeError, OverflowError):
         raise failure(FailureCode.READ_FAILED) from None

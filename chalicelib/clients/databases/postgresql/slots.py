@@ -1,13 +1,13 @@
-"""Dropping a replication slot."""
+"""Drops replication slots."""
 
 import time
 from typing import TYPE_CHECKING, LiteralString
 
-from chalicelib.clients.databases.contract import SlotState
+from chalicelib.domain.release import ReleaseState
 from chalicelib.kit.clock import Deadline
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.postgresql.session import Session
+    from chalicelib.clients.databases.postgresql.session import DatabaseSession
 
 _SLOT: LiteralString = """
 SELECT active, slot_type = 'logical' AND database = current_database() AND NOT temporary
@@ -22,18 +22,18 @@ SELECT pg_drop_replication_slot(slot_name) IS NULL FROM pg_replication_slots
 _PAUSE_SECONDS = 0.25
 
 
-def drop_slot(session: "Session", name: str, deadline: Deadline) -> SlotState:
-    """Look at the slot until it is gone, cannot be dropped, or the time is up. Raises DatabaseFailure."""
+def drop_slot(session: "DatabaseSession", name: str, deadline: Deadline) -> ReleaseState:
+    """Try to drop the slot until it is gone, is not ours, or the deadline has passed. Raises DatabaseFailure."""
     while True:
-        found = session.rows(_SLOT, [name], most=1)
-        if not found:
-            return SlotState.GONE
-        active, ours = found[0]
-        if not ours:
-            return SlotState.NOT_OURS
+        rows = session.rows(_SLOT, [name], max_rows=1)
+        if not rows:
+            return ReleaseState.RELEASED
+        active, is_ours = rows[0]
+        if not is_ours:
+            return ReleaseState.NOT_OURS
         if not active:
-            session.rows(_DROP, [name], most=1)
+            session.rows(_DROP, [name], max_rows=1)
         elif deadline.remaining() <= _PAUSE_SECONDS:
-            return SlotState.IN_USE
+            return ReleaseState.IN_USE
         else:
             time.sleep(_PAUSE_SECONDS)

@@ -1,19 +1,19 @@
-"""The SQL that reads what the tables of a target do beside taking rows, and who the server is. Catalog reads only.
+"""The SQL that reads side effects of writes into target tables, and the identity of the server: catalog reads only.
 
 The rules are those of `queries`.
 """
 
-# What a role without any rights may read: PostgreSQL 18 lets PUBLIC call pg_control_system(); a service may revoke it.
+# PostgreSQL 18 lets PUBLIC call pg_control_system(); a hosting provider may revoke it.
 MAY_READ_IDENTITY = "SELECT has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')"
 
-# Copies of a server (restored snapshots, promoted standbys) share its identifier: they differ by their own address.
+# Copies of a server (restored snapshots, promoted standbys) have the same identifier, but another address.
 IDENTITY = """
 SELECT system_identifier::text, CASE WHEN inet_server_addr() << '127.0.0.0/8' OR inet_server_addr() = '::1'
                                      THEN 'loopback' ELSE host(inet_server_addr()) END, inet_server_port()
 FROM pg_control_system()
 """
 
-# Each kind of limit with what is taken of it by others. Reserved connections are not for ordinary roles.
+# Each limit with the number of connections of others. Reserved connections are not for ordinary roles.
 CONNECTIONS = """
 SELECT 'max_connections of the server',
        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -51,7 +51,7 @@ WHERE g.tgrelid = ANY (%(tables)s::oid[]) AND NOT g.tgisinternal
 UNION ALL
 SELECT c.oid::bigint, 'row security', c.relname::text, NULL
 FROM pg_class c WHERE c.oid = ANY (%(tables)s::oid[]) AND c.relkind IN ('r', 'p') AND row_security_active(c.oid)
-ORDER BY 1, 2, 3 LIMIT %(most)s
+ORDER BY 1, 2, 3 LIMIT %(max_rows)s
 """
 
 REPLICATION_ROLE = "SELECT current_setting('session_replication_role') = 'replica'"

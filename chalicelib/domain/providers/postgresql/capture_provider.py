@@ -25,17 +25,23 @@ class PostgreSQLCapture:
 
     allowed_properties = ALLOWED_PROPERTIES
     refused_properties = REFUSED_PROPERTIES
+    own_options = staticmethod(capture_options.own_options)
     check_options = staticmethod(capture_options.check_options)
     preview_warnings = staticmethod(capture_warnings.preview_warnings)
     source_tables = staticmethod(capture_tables.source_tables)
     unreachable_readiness = staticmethod(checks.unreachable_readiness)
     effective_options = staticmethod(replication.effective_options)
-    look = staticmethod(running_capture.look)
+    capture_state = staticmethod(running_capture.capture_state)
+    needs_offset = staticmethod(running_capture.needs_offset)
+    with_offset = staticmethod(running_capture.with_offset)
     lost_changes = staticmethod(running_capture.lost_changes)
-    in_snapshot = staticmethod(running_capture.in_snapshot)
+    paused_notice = running_capture.PAUSED_NOTICE
     unique_claims = staticmethod(replication.unique_claims)
-    own_slot = staticmethod(replication.slot_name)
+    source_release = staticmethod(replication.source_release)
     deletion_details = staticmethod(replication.deletion_details)
+
+    def internal_topics(self, _pipeline: Pipeline) -> tuple[str, ...]:
+        return ()
 
     def capture_plan(self, pipeline: Pipeline) -> replication.CapturePlan:
         return replication.CapturePlan.of(pipeline, deployed=True)

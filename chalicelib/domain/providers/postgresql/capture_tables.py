@@ -17,7 +17,7 @@ from chalicelib.domain.providers.postgresql.replica_identity import (
 from chalicelib.domain.providers.postgresql.types import discovered_column
 from chalicelib.domain.table import (
     IssueCode,
-    Severity,
+    IssueSeverity,
     SourceTable,
     TableIssue,
     TableName,
@@ -27,7 +27,7 @@ from chalicelib.domain.table import (
 )
 
 _NO_COLLISIONS: TopicCollisions = {}
-_MOST_COLLIDING = 5
+_MAX_COLLIDING = 5
 """So many tables are named that share a topic with one."""
 
 
@@ -66,7 +66,7 @@ def table_issues(raw: RawTable, collisions: TopicCollisions = _NO_COLLISIONS) ->
     `collisions` are those among all tables of the source (see `colliding_topics`).
     """
     found = [*_whole_table_issues(raw, collisions.get(raw.name, ())), *_column_issues(raw)]
-    order = (Severity.FAIL, Severity.WARN, Severity.INFO)
+    order = (IssueSeverity.FAIL, IssueSeverity.WARN, IssueSeverity.INFO)
     return tuple(sorted(found, key=lambda issue: order.index(issue.severity)))
 
 
@@ -93,11 +93,11 @@ def _whole_table_issues(raw: RawTable, colliding: tuple[TableName, ...]) -> Iter
 
 
 def _fails(code: IssueCode, message: str, column: str | None = None) -> TableIssue:
-    return TableIssue(code=code, severity=Severity.FAIL, column=column, message=message)
+    return TableIssue(code=code, severity=IssueSeverity.FAIL, column=column, message=message)
 
 
 def _warns(code: IssueCode, message: str) -> TableIssue:
-    return TableIssue(code=code, severity=Severity.WARN, column=None, message=message)
+    return TableIssue(code=code, severity=IssueSeverity.WARN, column=None, message=message)
 
 
 def _identity_issues(raw: RawTable) -> Iterator[TableIssue]:
@@ -126,6 +126,6 @@ def _column_issues(raw: RawTable) -> Iterator[TableIssue]:
 
 
 def _first_names(tables: tuple[TableName, ...]) -> str:
-    shown = ", ".join(str(table) for table in tables[:_MOST_COLLIDING])
-    more = len(tables) - _MOST_COLLIDING
+    shown = ", ".join(str(table) for table in tables[:_MAX_COLLIDING])
+    more = len(tables) - _MAX_COLLIDING
     return f"{shown} and {more} more" if more > 0 else shown

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from chalicelib.domain.providers.postgresql.delivery_types import Stop, stop_of
 from chalicelib.domain.providers.postgresql.facts import Generated, RawColumn
 from chalicelib.domain.providers.postgresql.types import NUMERIC, RANGES, captured_type, without_modifiers
-from chalicelib.domain.table import CapturedType, IssueCode, Severity, TableIssue, TypeKind
+from chalicelib.domain.table import CapturedType, IssueCode, IssueSeverity, TableIssue, TypeKind
 
-_Verdict = tuple[IssueCode, Severity, str]
+_Verdict = tuple[IssueCode, IssueSeverity, str]
 _CHANGES, _STOPS, _LOST = IssueCode.TYPE_CHANGES_VALUE, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_NOT_CAPTURED
 
 CURSOR = "refcursor"
@@ -31,22 +31,22 @@ _EQUAL_ARRAYS = frozenset(
         *("text", "character varying", "character", "bpchar"),
     )
 )
-_FLOAT: _Verdict = (_CHANGES, Severity.INFO, "NaN and infinity arrive as 0; all other values arrive equal.")
-_LEFT_OUT: _Verdict = (_LOST, Severity.WARN, "Debezium leaves this column out: its values never arrive.")
+_FLOAT: _Verdict = (_CHANGES, IssueSeverity.INFO, "NaN and infinity arrive as 0; all other values arrive equal.")
+_LEFT_OUT: _Verdict = (_LOST, IssueSeverity.WARN, "Debezium leaves this column out: its values never arrive.")
 _SCALED: _Verdict = (
     _STOPS,
-    Severity.INFO,
+    IssueSeverity.INFO,
     "The capture stops at NaN, or writes NULL with on_conversion_error null; all other values arrive equal.",
 )
 _UNKNOWN: _Verdict = (
     _CHANGES,
-    Severity.WARN,
+    IssueSeverity.WARN,
     "Headgate does not know how values of this type arrive: try it with a copy of the table first.",
 )
-_NESTED: _Verdict = (_CHANGES, Severity.WARN, "Arrays of more than one dimension arrive without their elements.")
+_NESTED: _Verdict = (_CHANGES, IssueSeverity.WARN, "Arrays of more than one dimension arrive without their elements.")
 _GENERATED: _Verdict = (
     _CHANGES,
-    Severity.WARN,
+    IssueSeverity.WARN,
     "The generated value is right in the snapshot and stays as it was when the row changes later.",
 )
 
@@ -55,18 +55,18 @@ _SCALARS: Mapping[str, _Verdict] = {
     "double precision": _FLOAT,
     "numeric": (
         _CHANGES,
-        Severity.INFO,
+        IssueSeverity.INFO,
         "The capture stops at NaN and infinity, or writes NULL with on_conversion_error null; trailing zeros are lost.",
     ),
-    "date": (_CHANGES, Severity.INFO, "Infinity and dates before year 1 change; all other values arrive equal."),
-    "timestamp without time zone": (_CHANGES, Severity.INFO, "Infinity changes; all other values arrive equal."),
-    "time without time zone": (_STOPS, Severity.INFO, "A delivery stops at 24:00; all other values arrive equal."),
-    "time with time zone": (_CHANGES, Severity.WARN, "The time arrives in UTC and its time zone is lost."),
-    "interval": (_CHANGES, Severity.WARN, "Years, months and days arrive as a number of hours."),
-    "bit varying": (_CHANGES, Severity.WARN, "Values are padded with zeros and become longer."),
+    "date": (_CHANGES, IssueSeverity.INFO, "Infinity and dates before year 1 change; all other values arrive equal."),
+    "timestamp without time zone": (_CHANGES, IssueSeverity.INFO, "Infinity changes; all other values arrive equal."),
+    "time without time zone": (_STOPS, IssueSeverity.INFO, "A delivery stops at 24:00; all other values arrive equal."),
+    "time with time zone": (_CHANGES, IssueSeverity.WARN, "The time arrives in UTC and its time zone is lost."),
+    "interval": (_CHANGES, IssueSeverity.WARN, "Years, months and days arrive as a number of hours."),
+    "bit varying": (_CHANGES, IssueSeverity.WARN, "Values are padded with zeros and become longer."),
     CURSOR: (
         _STOPS,
-        Severity.FAIL,
+        IssueSeverity.FAIL,
         "The capture takes the value for the name of an open cursor and never gets beyond it.",
     ),
 }
@@ -75,10 +75,11 @@ _SCALARS: Mapping[str, _Verdict] = {
 _ARRAYS: Mapping[str, _Verdict] = {"real": _FLOAT, "double precision": _FLOAT}
 """By the element's name without modifiers."""
 
+_WARN = IssueSeverity.WARN
 _STOPPED_DELIVERIES: Mapping[Stop, _Verdict] = {
-    Stop.ALWAYS: (_STOPS, Severity.WARN, "A delivery stops at the first row of this table that carries a value here."),
-    Stop.EXISTING_TABLE: (_STOPS, Severity.WARN, "A delivery into a table made beforehand stops at this column."),
-    Stop.WITHOUT_POSTGIS: (_STOPS, Severity.WARN, "A delivery stops at this column unless its target has PostGIS."),
+    Stop.ALWAYS: (_STOPS, _WARN, "A delivery stops at the first row of this table that carries a value here."),
+    Stop.EXISTING_TABLE: (_STOPS, _WARN, "A delivery into a table made beforehand stops at this column."),
+    Stop.WITHOUT_POSTGIS: (_STOPS, _WARN, "A delivery stops at this column unless its target has PostGIS."),
 }
 """For columns that are captured well. Whether a delivery is refused is judged for its own target."""
 

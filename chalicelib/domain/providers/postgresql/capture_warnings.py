@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from chalicelib.domain.capture.warnings import capture_warnings
+from chalicelib.domain.checks.capture_warnings import capture_warnings
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import Capture, Pipeline, SnapshotMode

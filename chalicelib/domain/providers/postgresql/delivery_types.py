@@ -48,7 +48,7 @@ _AUTO_CREATED: Mapping[str, str] = {
 }
 """Types, of columns and of elements, that arrive equal in a table made beforehand -> what the sink creates for them."""
 
-MOST_DIGITS = 38
+MAX_DIGITS = 38
 """The longest numeric in a table that the sink creates."""
 
 _WIDENING: tuple[tuple[str, ...], ...] = (
@@ -108,8 +108,8 @@ def _created_numeric(type_name: str) -> str | None:
     match = NUMERIC.match(type_name)
     if match is None:
         return "A created table gets double precision for numeric without a scale: digits are lost."
-    if int(match[1]) > MOST_DIGITS:
-        return f"A created table takes {MOST_DIGITS} digits; the delivery stops at a longer number."
+    if int(match[1]) > MAX_DIGITS:
+        return f"A created table takes {MAX_DIGITS} digits; the delivery stops at a longer number."
     if int(match[2]) < 0:
         return "The sink cannot create a table with a negative scale: make the table beforehand."
     return None

@@ -42,6 +42,8 @@ REFUSED_PROPERTIES: Mapping[str, str] = {
     "database set options.heartbeat_table.",
     "offset.mismatch.strategy": "The other strategies miss changes when a slot was made again, or fail without need. "
     "Leave it out.",
+    "skipped.operations": "It would become part of the publication, and the pipeline stops when that has to change. "
+    "Deletes are left out by a delivery with delete_enabled false.",
     "snapshot.fetch.size": "It is a number of rows from 1.",
     "snapshot.isolation.mode": "The snapshot has to show all tables at one moment: serializable or repeatable_read.",
     "time.precision.mode": MEASURED,

@@ -1,20 +1,23 @@
 """The replication slot and the publication of a pipeline: their names, and what one capture has chosen about them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from chalicelib.domain.pipeline import CaptureOptions, Pipeline, PublicationMode
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.postgresql.capture_options import PostgreSQLCaptureOptions, PublicationMode
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
+from chalicelib.domain.release import ReleaseResult, ReleaseState, SourceRelease
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import ColumnName, TableName
 
 
 def slot_name(pipeline: Pipeline) -> str:
-    return pipeline.capture.options.slot_name or _derived_name(pipeline, "slot")
+    return PostgreSQLCaptureOptions.of(pipeline.capture).slot_name or _derived_name(pipeline, "slot")
 
 
 def publication_name(pipeline: Pipeline) -> str:
-    return pipeline.capture.options.publication_name or _derived_name(pipeline, "pub")
+    return PostgreSQLCaptureOptions.of(pipeline.capture).publication_name or _derived_name(pipeline, "pub")
 
 
 def _derived_name(pipeline: Pipeline, purpose: str) -> str:
@@ -22,9 +25,10 @@ def _derived_name(pipeline: Pipeline, purpose: str) -> str:
     return f"headgate_{purpose}_{pipeline.id.replace('-', '')}"
 
 
-def effective_options(pipeline: Pipeline) -> CaptureOptions:
-    """The pipeline's options with the names that slot and publication really have."""
-    return replace(pipeline.capture.options, slot_name=slot_name(pipeline), publication_name=publication_name(pipeline))
+def effective_options(pipeline: Pipeline) -> Mapping[str, Any]:
+    """PostgreSQL's own options with the names that slot and publication really have."""
+    chosen = asdict(PostgreSQLCaptureOptions.of(pipeline.capture))
+    return {**chosen, "slot_name": slot_name(pipeline), "publication_name": publication_name(pipeline)}
 
 
 def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
@@ -34,18 +38,34 @@ def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
     """
     host, port, database = source.address.identity
     slot = f"slot/{host}:{port}/{slot_name(pipeline)}"
-    if pipeline.capture.options.publication_mode is PublicationMode.EXISTING:
+    if PostgreSQLCaptureOptions.of(pipeline.capture).publication_mode is PublicationMode.EXISTING:
         return (slot,)
     return (slot, f"publication/{host}:{port}/{database}/{publication_name(pipeline)}")
 
 
-def deletion_details(pipeline: Pipeline, *, slot_dropped: bool) -> Mapping[str, str]:
+def source_release(pipeline: Pipeline) -> SourceRelease:
+    """The slot: only this pipeline reads from it, and one that nobody drops fills the disk of the server."""
+    slot = slot_name(pipeline)
+    return SourceRelease(name=slot, statement=f"SELECT pg_drop_replication_slot('{slot}');")
+
+
+_WHY_NOT_DROPPED: Mapping[ReleaseState, str] = {
+    ReleaseState.IN_USE: "Something still reads from the slot, so it was not dropped.",
+    ReleaseState.NOT_OURS: "The slot of this name is not a logical slot of this database, so it was not dropped.",
+    ReleaseState.UNKNOWN: "Headgate does not know whether the slot was dropped.",
+}
+
+
+def deletion_details(pipeline: Pipeline, result: ReleaseResult | None) -> Mapping[str, Any]:
     """The publication stays in the source when the pipeline goes, and the slot unless it was dropped."""
-    publication, slot = {"publication_name": publication_name(pipeline)}, slot_name(pipeline)
-    if slot_dropped:
-        return publication
-    statement = f"SELECT pg_drop_replication_slot('{slot}');"
-    return {"slot_name": slot, "drop_slot_statement": statement, **publication}
+    kept, slot = {"publication_name": publication_name(pipeline)}, source_release(pipeline)
+    if result and result.state is ReleaseState.RELEASED:
+        return {"slot_dropped": True, "kept": kept}
+    kept = {"slot_name": slot.name, "drop_slot_statement": slot.statement, **kept}
+    if result is None:
+        return {"kept": kept}
+    why_not = f"{_WHY_NOT_DROPPED[result.state]} {result.error}".strip()
+    return {"slot_dropped": False, "slot_message": why_not, "kept": kept}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +94,15 @@ class CapturePlan:
 
     @classmethod
     def of(cls, pipeline: Pipeline, *, deployed: bool, server: str | None = None) -> "CapturePlan":
-        options, properties = pipeline.capture.options, pipeline.capture.properties
+        capture, own = pipeline.capture, PostgreSQLCaptureOptions.of(pipeline.capture)
         return cls(
-            tables=pipeline.capture.tables,
+            tables=capture.tables,
             slot_name=slot_name(pipeline),
             publication_name=publication_name(pipeline),
-            publication_mode=options.publication_mode,
-            publishes_partition_root=properties.get(PARTITION_ROOT_PROPERTY, "true") == "true",
-            heartbeat_table=options.heartbeat_table,
-            excluded_columns=frozenset(options.exclude_columns),
+            publication_mode=own.publication_mode,
+            publishes_partition_root=capture.properties.get(PARTITION_ROOT_PROPERTY, "true") == "true",
+            heartbeat_table=capture.options.heartbeat_table,
+            excluded_columns=frozenset(capture.options.exclude_columns),
             deployed=deployed,
             server=server,
         )

@@ -5,11 +5,12 @@ that of Debezium 3.6; shown with a real server: Debezium confirms to the slot on
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from chalicelib.domain.capture.new_snapshot import NEW_SNAPSHOT
+from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
+from chalicelib.domain.monitoring.condition import ConditionCode
 from chalicelib.domain.monitoring.source_state import CaptureState, Finding, FindingCode
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline, SnapshotMode
@@ -17,6 +18,13 @@ from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot, log_at_risk, slot_log
 from chalicelib.domain.table import TableName
 
+PAUSED_NOTICE = (
+    "Pausing stops what reaches Kafka, not the capture itself: a replication slot stays active, and the source keeps "
+    "its log for it until it is resumed."
+)
+"""Measured with Debezium 3.6: the stream goes on below a paused connector."""
+
+_SLOT_ERROR = ConditionCode.CDC_REPLICATION_SLOT_ERROR
 _MAX_NAMED = 5
 _POSITIONS = ("lsn_proc", "lsn_commit", "lsn")
 
@@ -33,7 +41,7 @@ class CaptureFacts:
     published: Mapping[str, frozenset[TableName]]
 
 
-def look(facts: CaptureFacts, pipeline: Pipeline, before: CaptureState | None, now: datetime) -> CaptureState:
+def capture_state(facts: CaptureFacts, pipeline: Pipeline, before: CaptureState | None, now: datetime) -> CaptureState:
     """The capture as the server shows it, compared with the last look."""
     plan, server = CapturePlan.of(pipeline, deployed=True), facts.system_identifier
     slot = facts.slots.get(plan.slot_name)
@@ -67,7 +75,24 @@ def lost_changes(facts: CaptureFacts, pipeline: Pipeline, offset: Mapping[str, A
     return None
 
 
-def in_snapshot(offset: Mapping[str, Any] | None) -> bool:
+def needs_offset(before: CaptureState | None, seen: CaptureState) -> bool:
+    """Connect's offset decides only where nobody reads from the slot, or another process of the server than before."""
+    return seen.reader is None or (before is not None and before.reader != seen.reader)
+
+
+def with_offset(
+    facts: CaptureFacts, pipeline: Pipeline, seen: CaptureState, offset: Mapping[str, Any] | None
+) -> CaptureState:
+    """The capture with what Connect's stored `offset` adds (None: it has stored none)."""
+    lost = lost_changes(facts, pipeline, offset)
+    replaced = {lost.code} if lost else set()
+    if _in_snapshot(offset):
+        replaced.add(FindingCode.NOT_READ)
+    kept = tuple(finding for finding in seen.findings if finding.code not in replaced)
+    return replace(seen, findings=(*kept, lost) if lost else kept)
+
+
+def _in_snapshot(offset: Mapping[str, Any] | None) -> bool:
     """Whether the connector is still taking its snapshot: until that is complete nothing reads from the slot."""
     return offset is None or ("snapshot" in offset and offset.get("snapshot_completed") is not True)
 
@@ -80,13 +105,13 @@ def _slot_findings(
         yield _lost(plan.slot_name, "does not exist any more")
     elif slot is None:
         message = f'The replication slot "{plan.slot_name}" does not exist: the connector has not made it.'
-        yield Finding(code=FindingCode.LOG_POSITION_MISSING, message=message)
+        yield Finding(code=FindingCode.LOG_POSITION_MISSING, message=message, condition=_SLOT_ERROR)
     elif slot.wal_status == "lost":
         yield _lost(plan.slot_name, "has lost the log that it needs")
     elif slot.reader is None and pipeline.desired_state is DesiredState.RUNNING:
         message = f'Nobody reads from the replication slot "{plan.slot_name}": changes are not captured, and the server'
         message += " keeps its log for them. Look at the log of the Connect worker; a restart of the pipeline may help."
-        yield Finding(code=FindingCode.NOT_READ, message=message)
+        yield Finding(code=FindingCode.NOT_READ, message=message, condition=_SLOT_ERROR)
 
 
 def _reads_once(pipeline: Pipeline) -> bool:

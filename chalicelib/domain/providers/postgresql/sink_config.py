@@ -5,11 +5,12 @@ Each line was shown to be needed on real servers.
 
 from urllib.parse import quote, urlencode
 
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import ConnectorConfig
-from chalicelib.domain.database import DatabaseAddress
-from chalicelib.domain.debezium import NO_DOT, jdbc_sink_config, target_schema, url_authority
-from chalicelib.domain.delivery import Delivery, NameRule
-from chalicelib.domain.destination import Destination
+from chalicelib.domain.delivery import Delivery, TableWriting
+from chalicelib.domain.endpoint import Endpoint
+from chalicelib.domain.providers.jdbc.checks import NO_DOT, NameRule
+from chalicelib.domain.providers.jdbc.sink_config import jdbc_sink_config, target_schema, url_authority
 from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS
 from chalicelib.errors import Invalid
 
@@ -17,7 +18,9 @@ MAX_NAME_BYTES = 63
 """PostgreSQL cuts longer identifiers silently (its manual, "Identifiers and Key Words")."""
 
 
-def build_sink_config(delivery: Delivery, destination: Destination) -> ConnectorConfig:
+def build_sink_config(
+    delivery: Delivery, writing: TableWriting, endpoint: Endpoint[DatabaseAddress]
+) -> ConnectorConfig:
     """The whole config; secrets as references. A function of its arguments alone.
 
     Raises:
@@ -26,8 +29,8 @@ def build_sink_config(delivery: Delivery, destination: Destination) -> Connector
             pool passes no other property to the driver (tried with Debezium 3.6).
     """
     # The sink turns dots of a topic into underscores, so the schema is part of the format, quoted for unusual names.
-    collection_name = f'"{target_schema(delivery)}"."${{topic}}"'
-    return jdbc_sink_config(delivery, connection=_connection(destination), collection_name=collection_name)
+    collection_name = f'"{target_schema(writing)}"."${{topic}}"'
+    return jdbc_sink_config(delivery, writing, connection=_connection(endpoint), collection_name=collection_name)
 
 
 def jdbc_url(address: DatabaseAddress) -> str:
@@ -44,9 +47,9 @@ def jdbc_url(address: DatabaseAddress) -> str:
     return f"jdbc:postgresql://{authority}/{quote(address.database_name, safe='')}?{urlencode(parameters)}"
 
 
-def _connection(destination: Destination) -> ConnectorConfig:
-    address = destination.address
-    if address.ssl_mode.verifies and "ca_certificate" in destination.credentials.fields:
+def _connection(endpoint: Endpoint[DatabaseAddress]) -> ConnectorConfig:
+    address = endpoint.address
+    if address.ssl_mode.verifies and "ca_certificate" in endpoint.credentials.fields:
         raise Invalid.at(
             "body",
             "config",
@@ -58,7 +61,7 @@ def _connection(destination: Destination) -> ConnectorConfig:
     return {
         "connection.url": jdbc_url(address),
         "connection.username": address.username,
-        "connection.password": destination.credentials.reference("password"),
+        "connection.password": endpoint.credentials.reference("password"),
     }
 
 

@@ -6,8 +6,8 @@ Facts: PostgreSQL documentation, 53.20 (pg_replication_slots) and 19.6.1 (max_sl
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from chalicelib.domain.monitoring.incident import Severity
-from chalicelib.domain.monitoring.source_log import LogGrowth, LogKind, LogState, grown, seconds_until_lost
+from chalicelib.domain.monitoring.condition import Severity
+from chalicelib.domain.monitoring.source_log import LogGrowth, LogState, grown, seconds_until_lost
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.providers.postgresql.readiness.log import GIGABYTE, LITTLE_LEFT, MUCH_RETAINED_BYTES
@@ -53,7 +53,7 @@ def slot_log(slot: CaptureSlot, before: LogState | None, now: datetime) -> LogSt
         seen = LogGrowth(at=now, end=slot.log_end, retained_bytes=slot.retained_bytes, active=active)
         growth = grown(before.growth if before else None, seen)
     return LogState(
-        kind=LogKind.SLOT,
+        kind="slot",
         name=slot.name,
         active=active,
         retained_bytes=slot.retained_bytes,

@@ -5,10 +5,11 @@ Keys and traps: Debezium 3.6 reference, PostgreSQL connector; each line was show
 
 from collections.abc import Mapping
 
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import ConnectorConfig
-from chalicelib.domain.database import DatabaseAddress
 from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_config, url_database_name
-from chalicelib.domain.pipeline import Pipeline, PublicationMode
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.postgresql.capture_options import PostgreSQLCaptureOptions, PublicationMode
 from chalicelib.domain.providers.postgresql.heartbeat import heartbeat_statement
 from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS, PINNED_TLS
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
@@ -73,13 +74,13 @@ def _tls(address: DatabaseAddress, source: Source) -> ConnectorConfig:
 
 
 def _replication(pipeline: Pipeline) -> ConnectorConfig:
-    heartbeat = pipeline.capture.options.heartbeat_table
+    heartbeat, own = pipeline.capture.options.heartbeat_table, PostgreSQLCaptureOptions.of(pipeline.capture)
     return {
         "plugin.name": "pgoutput",
         "slot.name": slot_name(pipeline),
         "slot.drop.on.stop": "false",
         "publication.name": publication_name(pipeline),
-        "publication.autocreate.mode": _AUTOCREATE[pipeline.capture.options.publication_mode],
+        "publication.autocreate.mode": _AUTOCREATE[own.publication_mode],
         # A change of its own in each heartbeat: nothing else moves the slot while the captured tables do not change.
         **({"heartbeat.action.query": heartbeat_statement(heartbeat)} if heartbeat else {}),
     }

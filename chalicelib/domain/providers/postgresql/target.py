@@ -1,15 +1,15 @@
 """Whether a delivery's targets can take the rows of its topics: judged before a sink is made, from what was read there.
 
-`delivery_checks` judges the mappings alone. Facts behind the rules here: Debezium's JDBC sink 3.6 quotes names as they
+`jdbc/checks.py` judges the mappings alone. Facts behind the rules here: Debezium's JDBC sink 3.6 quotes names as they
 are, creates tables but no schemas, and upserts with `INSERT ... ON CONFLICT (key) DO UPDATE`, never with OVERRIDING.
 PostgreSQL also requires SELECT for ON CONFLICT and for a DELETE with a condition.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chalicelib.domain.connector_config import ConfigWarning
-from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping
+from chalicelib.domain.delivery import DeliveryVerdict, TableWriting
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql import target_columns, target_warnings
 from chalicelib.domain.providers.postgresql.delivery_types import Stop
@@ -31,7 +31,7 @@ class _Case:
     source: SourceTable
     target: TableName
     table: TargetTable | None
-    options: DeliveryOptions
+    writing: TableWriting
     facts: TargetFacts
 
     @property
@@ -40,9 +40,9 @@ class _Case:
 
 
 def judge_target(
-    mappings: Sequence[tuple[Mapping, SourceTable]], options: DeliveryOptions, facts: TargetFacts
+    writing: TableWriting, tasks_max: int, tables: Mapping[str, SourceTable], facts: TargetFacts
 ) -> DeliveryVerdict:
-    """Judges each mapping, whose source table is beside it. `facts` were read for all their targets.
+    """Judges each mapping; `tables` are the source tables by topic. `facts` were read for all targets.
 
     A problem is an Invalid with the code `TARGET_NOT_READY` or `TYPE_UNSUPPORTED`, ready to be raised: one for each
     code, whose message is that of the first mapping concerned. Its `details` are `{"mappings": [index], "problems":
@@ -50,13 +50,13 @@ def judge_target(
     """
     problems: dict[str, list[tuple[int, str]]] = {}
     warnings: list[ConfigWarning] = []
-    for index, (mapping, source) in enumerate(mappings):
-        table = facts.table(mapping.target)
-        case = _Case(source=source, target=mapping.target, table=table, options=options, facts=facts)
+    for index, mapping in enumerate(writing.mappings):
+        source, table = tables[mapping.topic], facts.table(mapping.target)
+        case = _Case(source=source, target=mapping.target, table=table, writing=writing, facts=facts)
         for code, message in _problems(case):
             problems.setdefault(code, []).append((index, message))
-        warnings += target_warnings.of_table(source, mapping.target, table, options, facts)
-    warnings += target_warnings.of_server(options, facts)
+        warnings += target_warnings.of_table(source, mapping.target, table, writing, facts)
+    warnings += target_warnings.of_server(tasks_max, facts)
     return DeliveryVerdict(
         problems=tuple(_as_error(code, found) for code, found in problems.items()), warnings=tuple(warnings)
     )
@@ -119,7 +119,7 @@ def _unusable_target(case: _Case) -> str | None:
 
 
 def _missing_table(case: _Case, schema: SchemaFacts) -> str | None:
-    if not case.options.auto_create:
+    if not case.writing.auto_create:
         return f"{case.target} does not exist and auto_create is off: create it, or turn auto_create on."
     if not schema.create:
         grant = f"GRANT CREATE ON SCHEMA {quoted(schema.name)} TO {quoted(case.facts.role)};"
@@ -130,9 +130,9 @@ def _missing_table(case: _Case, schema: SchemaFacts) -> str | None:
 def _privileges(case: _Case, table: TargetTable) -> str | None:
     needed = (
         ("INSERT", True, table.can_insert),
-        ("UPDATE", case.options.upserts, table.can_update),
-        ("DELETE", case.options.deletes, table.can_delete),
-        ("SELECT", case.options.upserts or case.options.deletes, table.can_select),
+        ("UPDATE", case.writing.upserts, table.can_update),
+        ("DELETE", case.writing.deletes, table.can_delete),
+        ("SELECT", case.writing.upserts or case.writing.deletes, table.can_select),
     )
     missing = [privilege for privilege, is_needed, granted in needed if is_needed and not granted]
     if not missing:
@@ -144,7 +144,7 @@ def _privileges(case: _Case, table: TargetTable) -> str | None:
 
 def _upsert_key(case: _Case, table: TargetTable) -> str | None:
     key = case.source.primary_key_columns
-    if not case.options.upserts or not key or any(set(unique) == set(key) for unique in table.unique_keys):
+    if not case.writing.upserts or not key or any(set(unique) == set(key) for unique in table.unique_keys):
         return None
     columns = ", ".join(quoted(name) for name in key)
     return (
@@ -158,7 +158,7 @@ def _missing_columns(case: _Case, table: TargetTable) -> str | None:
     missing = [column.name for column in case.captured if column.name not in present]
     if not missing:
         return None
-    if not case.options.auto_evolve:
+    if not case.writing.auto_evolve:
         return (
             f"{table.name} lacks columns {name_list(missing)} and auto_evolve is off: add them, or turn auto_evolve on."
         )

@@ -19,7 +19,7 @@ class TypeRules:
     auto_created_warning: Callable[[str], str | None]
     fits: Callable[[str, str], bool]
     narrowing: Callable[[str, str], str | None]
-    equal_type: Callable[[Column], str]
+    equal_type: Callable[[Column], str | None]
 
 
 _RULES: Mapping[DatabaseProvider, TypeRules] = {
@@ -31,11 +31,24 @@ _RULES: Mapping[DatabaseProvider, TypeRules] = {
         equal_type=lambda column: delivery_types.equal_type(type_of(column)),
     )
 }
+_UNKNOWN = TypeRules(
+    stop_of=lambda _column: None,
+    auto_created_warning=lambda _type: None,
+    fits=lambda _source, _target: True,
+    narrowing=lambda _source, _target: None,
+    equal_type=lambda _column: None,
+)
+"""For a kind of source whose types were not measured with this target."""
+
+
+def are_known(table: SourceTable) -> bool:
+    """Whether it was measured how types of the table's kind of database arrive."""
+    return table.provider in _RULES
 
 
 def stops(table: SourceTable) -> Iterator[tuple[Column, Stop]]:
     """The columns at which a delivery of the table stops, each with when it does."""
-    rules = _RULES[table.provider]
+    rules = _rules(table)
     for column in table.captured_columns:
         if (stop := rules.stop_of(column)) is not None:
             yield column, stop
@@ -48,18 +61,18 @@ def unsupported_columns(table: SourceTable) -> Sequence[str]:
 
 def auto_created_warnings(table: SourceTable) -> Iterator[tuple[Column, str | None]]:
     """For each column that arrives, what to know when the sink creates its table."""
-    rules = _RULES[table.provider]
+    rules = _rules(table)
     return ((column, rules.auto_created_warning(column.type)) for column in table.captured_columns)
 
 
-def equal_type(table: SourceTable, column: Column) -> str:
-    """The type under which the column's values arrive equal."""
-    return _RULES[table.provider].equal_type(column)
+def equal_type(table: SourceTable, column: Column) -> str | None:
+    """The type under which the column's values arrive equal; None where that was not measured."""
+    return _rules(table).equal_type(column)
 
 
 def type_warning(table: SourceTable, column: Column, to: RawColumn) -> str | None:
     """What to know when values of the column are written into this one."""
-    rules = _RULES[table.provider]
+    rules = _rules(table)
     if to.type == rules.equal_type(column):
         return None
     if not rules.fits(column.type, to.type):
@@ -73,3 +86,7 @@ def null_warning(column: Column, to: RawColumn) -> str | None:
     if column.nullable and not to.nullable:
         return "null is allowed at the source and not at the target; the delivery stops at the first one."
     return None
+
+
+def _rules(table: SourceTable) -> TypeRules:
+    return _RULES.get(table.provider, _UNKNOWN)

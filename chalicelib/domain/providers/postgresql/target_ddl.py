@@ -1,14 +1,28 @@
 """The tables in which everything that can arrive equal does: what somebody may create before the delivery."""
 
-from chalicelib.domain.delivery import DeliveryOptions, Mapping
+from collections.abc import Iterator, Mapping
+
+from chalicelib.domain.delivery import TableMapping, TableWriting, TargetStatement
 from chalicelib.domain.providers.postgresql import target_columns
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.table import Column, SourceTable
 
 
-def target_statement(mapping: Mapping, source: SourceTable, options: DeliveryOptions) -> str:
-    """CREATE TABLE for one target. Only a delivery that upserts has a key: otherwise an update is another row."""
-    key = source.primary_key_columns if options.upserts else ()
+def target_statements(writing: TableWriting, tables: Mapping[str, SourceTable]) -> Iterator[TargetStatement]:
+    """CREATE TABLE for each target, where it is known how the types arrive. Only a delivery that upserts has a key:
+    otherwise an update is another row.
+
+    `tables` are the source tables by topic.
+    """
+    for mapping in writing.mappings:
+        source = tables[mapping.topic]
+        if not target_columns.are_known(source):
+            continue
+        key = source.primary_key_columns if writing.upserts else ()
+        yield TargetStatement(table_name=mapping.table_name, statement=_create_table(mapping, source, key))
+
+
+def _create_table(mapping: TableMapping, source: SourceTable, key: tuple[str, ...]) -> str:
     lines = [_column(source, column, in_key=column.name in key) for column in source.captured_columns]
     if key:
         lines.append(f"PRIMARY KEY ({', '.join(map(quoted, key))})")

@@ -1,23 +1,58 @@
 """PostgreSQL as a target of deliveries."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.cluster import TopicFacts
 from chalicelib.domain.connector_config import BuiltConfig
-from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.destination import Destination
+from chalicelib.domain.delivery import Delivery, DeliveryVerdict, MappingInput, TableWriting
+from chalicelib.domain.endpoint import Endpoint
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.jdbc import checks
+from chalicelib.domain.providers.jdbc.writing import claimed_tables, table_mappings, table_writing
 from chalicelib.domain.providers.postgresql import target, target_columns, target_ddl
+from chalicelib.domain.providers.postgresql.defaults import DEFAULT_SCHEMA
 from chalicelib.domain.providers.postgresql.facts import TargetFacts
 from chalicelib.domain.providers.postgresql.sink_config import NAME_RULES, build_sink_config
+from chalicelib.domain.table import SourceTable, TableName
 
 
 class PostgreSQLTarget:
-    """A TargetProvider."""
+    """A DatabaseTarget."""
 
-    name_rules = NAME_RULES
-    unsupported_columns = staticmethod(target_columns.unsupported_columns)
     judge_target = staticmethod(target.judge_target)
-    target_statement = staticmethod(target_ddl.target_statement)
+    target_statements = staticmethod(target_ddl.target_statements)
+    claimed_targets = staticmethod(claimed_tables)
+
+    def writing(
+        self, mappings: Sequence[MappingInput], options: Mapping[str, Any], _address: DatabaseAddress
+    ) -> TableWriting:
+        return table_writing(mappings, options, default_schema=DEFAULT_SCHEMA)
+
+    def remapped(
+        self, writing: TableWriting, mappings: Sequence[MappingInput], _address: DatabaseAddress
+    ) -> TableWriting:
+        return replace(writing, mappings=table_mappings(mappings, default_schema=DEFAULT_SCHEMA))
+
+    def check_mappings(
+        self,
+        pipeline: Pipeline,
+        tables: Mapping[TableName, SourceTable],
+        writing: TableWriting,
+        tasks_max: int,
+        topics: TopicFacts | None,
+    ) -> DeliveryVerdict:
+        unsupported = target_columns.unsupported_columns
+        return checks.check_mappings(
+            pipeline, tables, writing, tasks_max, topics, name_rules=NAME_RULES, unsupported_columns=unsupported
+        )
 
     def server_identity(self, facts: TargetFacts) -> str | None:
         return facts.server_identity
 
-    def build_config(self, delivery: Delivery, destination: Destination) -> BuiltConfig:
-        return BuiltConfig(build_sink_config(delivery, destination), (destination.credentials,))
+    def build_config(
+        self, delivery: Delivery, writing: TableWriting, endpoint: Endpoint[DatabaseAddress]
+    ) -> BuiltConfig:
+        return BuiltConfig(build_sink_config(delivery, writing, endpoint), (endpoint.credentials,))

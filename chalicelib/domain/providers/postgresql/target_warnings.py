@@ -7,18 +7,18 @@ sessions of a role, and no unique index.
 from collections.abc import Iterable, Iterator
 
 from chalicelib.domain.connector_config import ConfigWarning
-from chalicelib.domain.debezium import SINK_CONNECTIONS
-from chalicelib.domain.delivery import DeliveryOptions
+from chalicelib.domain.delivery import TableWriting
 from chalicelib.domain.names import name_list
+from chalicelib.domain.providers.jdbc.sink_config import SINK_CONNECTIONS
 from chalicelib.domain.providers.postgresql import target_columns
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, TargetFacts, TargetTable
 from chalicelib.domain.providers.postgresql.sql import quoted
 from chalicelib.domain.table import Column, SourceTable, TableName
 
 
-def of_server(options: DeliveryOptions, facts: TargetFacts) -> Iterator[ConfigWarning]:
+def of_server(tasks_max: int, facts: TargetFacts) -> Iterator[ConfigWarning]:
     """Whether the delivery finds enough connections."""
-    needed = options.tasks_max * SINK_CONNECTIONS
+    needed = tasks_max * SINK_CONNECTIONS
     for limit in facts.connection_limits:
         free = max(0, limit.most - limit.used)
         if limit.most != UNLIMITED and free < needed:
@@ -30,10 +30,13 @@ def of_server(options: DeliveryOptions, facts: TargetFacts) -> Iterator[ConfigWa
 
 
 def of_table(
-    source: SourceTable, target: TableName, table: TargetTable | None, options: DeliveryOptions, facts: TargetFacts
+    source: SourceTable, target: TableName, table: TargetTable | None, writing: TableWriting, facts: TargetFacts
 ) -> Iterator[ConfigWarning]:
     """What the target table, or the one that the sink will create, does to the rows."""
     subject = f"{source.name} to {target}"
+    if not target_columns.are_known(source):
+        message = f"{subject}: how types of this kind of source arrive in PostgreSQL is not known. Compare some rows."
+        yield ConfigWarning(code="TYPES_NOT_CHECKED", message=message)
     if table is None:
         yield from _grouped("AUTO_CREATE_CHANGES_TYPE", subject, target_columns.auto_created_warnings(source))
         return
@@ -44,7 +47,7 @@ def of_table(
     types = ((column, target_columns.type_warning(source, column, to)) for column, to in pairs)
     yield from _grouped("TYPE_DIFFERS", subject, types)
     yield from _foreign_keys(target, table, facts)
-    yield from _unique_indexes(source, target, table, options)
+    yield from _unique_indexes(source, target, table, writing)
     yield from _row_changes(target, table)
 
 
@@ -61,9 +64,9 @@ def _foreign_keys(target: TableName, table: TargetTable, facts: TargetFacts) -> 
 
 
 def _unique_indexes(
-    source: SourceTable, target: TableName, table: TargetTable, options: DeliveryOptions
+    source: SourceTable, target: TableName, table: TargetTable, writing: TableWriting
 ) -> Iterator[ConfigWarning]:
-    key = set(source.primary_key_columns) if options.upserts else None
+    key = set(source.primary_key_columns) if writing.upserts else None
     others = [index.name for index in table.unique_indexes if index.columns is None or set(index.columns) != key]
     if others:
         message = (

@@ -1,30 +1,22 @@
-"""How progress is shown."""
+"""How progress and reasons are shown."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from chalicelib.api.contract.runtime import PipelineStatusOutput, owner_fields
 from chalicelib.domain.monitoring.metrics import NOT_KNOWN, NOT_READ, OF_DRAFT, Metrics
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import ConnectorStatus, DesiredState, ReportedState, TaskStatus, observe
 from chalicelib.domain.pipeline import Capture, Pipeline
+from chalicelib.domain.providers.postgresql.running_capture import PAUSED_NOTICE
+from tests.support.entities import make_pipeline
 
 AT = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 def pipeline(metrics: Metrics | None, state: DesiredState = DesiredState.RUNNING) -> Pipeline:
-    return Pipeline(
-        id="00000000-0000-0000-0000-000000000001",
-        name="p",
-        source_id="s",
-        stream_cluster_id="k",
-        connect_cluster_id="c",
-        capture=Capture(topic_prefix="p", tables=()),
-        metrics=metrics,
-        desired_state=state,
-        created_at=AT,
-        updated_at=AT,
-    )
+    return make_pipeline(capture=Capture(topic_prefix="p", tables=()), metrics=metrics, desired_state=state)
 
 
 def test_progress_that_was_measured_is_shown() -> None:
@@ -43,6 +35,16 @@ def test_a_draft_has_no_progress_and_no_reason_for_that_but_a_notice() -> None:
     shown = PipelineStatusOutput.of(pipeline(None, DesiredState.DRAFT))
     assert (shown.progress, shown.progress_notice) == (None, OF_DRAFT)
     assert OF_DRAFT not in shown.reasons
+
+
+@pytest.mark.parametrize("state", [ReportedState.PAUSED, ReportedState.STOPPED, ReportedState.RUNNING])
+def test_a_paused_pipeline_says_that_the_source_keeps_its_log(state: ReportedState) -> None:
+    task = TaskStatus(id=0, state=state, worker_id="w")
+    connector = ConnectorStatus(name="c", state=state, worker_id="w", tasks=(task,))
+    observation = replace(observe(connector, now=AT), reasons=("The state.", "More."))
+    shown = PipelineStatusOutput.of(replace(pipeline(Metrics(measured=True)), observation=observation))
+    expected = ["The state.", *([PAUSED_NOTICE] if state is ReportedState.PAUSED else []), "More."]
+    assert shown.reasons == expected
 
 
 @pytest.mark.parametrize(("state", "notice"), [(DesiredState.DRAFT, OF_DRAFT), (DesiredState.RUNNING, NOT_READ)])

@@ -1,9 +1,10 @@
 import pytest
 
-from chalicelib.clients.connect.client import TRIES, Connect
+from chalicelib.clients.connect.client import MAX_ATTEMPTS, Connect
 from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.errors import Rejected, TimedOut, Unavailable
-from tests.support.connect_worker import (
+from tests.support.apps.connect_worker import (
     NAME,
     READS,
     SECRET,
@@ -55,24 +56,23 @@ def test_a_config_is_read(connect: Connect, worker: Worker) -> None:
     assert connect.find_config(NAME, short_deadline()) == {"name": NAME, "a": "${headgate:x:password}"}
 
 
-def test_a_status_is_read_and_its_traces_become_hints(connect: Connect, worker: Worker) -> None:
+def test_a_status_is_read_and_its_traces_become_diagnoses(connect: Connect, worker: Worker) -> None:
     trace = f'org.postgresql.util.PSQLException: FATAL: password authentication failed for user "{SECRET}"'
     worker.on("GET", f"/connectors/{NAME}/status", Reply(body=status_body("RUNNING", "FAILED", trace=trace)))
     status = connect.find_status(NAME, short_deadline())
     assert status is not None
     assert (status.state, status.worker_id, status.tasks[0].state) == ("RUNNING", "10.0.0.1:8083", "FAILED")
-    assert status.tasks[0].hint is not None
-    assert status.tasks[0].hint.event_type == "SOURCE_AUTH_FAILED"
+    assert status.tasks[0].diagnosis is Diagnosis.AUTH
     assert SECRET not in repr(status)
 
 
 def test_a_trace_is_judged_by_the_connectors_role(connect: Connect, worker: Worker) -> None:
-    body = status_body("RUNNING", "FAILED", trace="java.net.ConnectException: Connection refused", type_="sink")
+    trace = "org.postgresql.util.PSQLException: ERROR: insert violates check constraint"
+    body = status_body("RUNNING", "FAILED", trace=trace, type_="sink")
     worker.on("GET", f"/connectors/{NAME}/status", Reply(body=body))
     status = connect.find_status(NAME, short_deadline())
     assert status is not None
-    assert status.tasks[0].hint is not None
-    assert status.tasks[0].hint.event_type == "DESTINATION_CONNECTION_FAILED"
+    assert status.tasks[0].diagnosis is Diagnosis.CONSTRAINT
 
 
 def test_a_connector_that_was_just_made_has_no_status_yet(connect: Connect, worker: Worker) -> None:
@@ -184,7 +184,7 @@ def test_a_read_is_repeated_while_the_workers_rebalance(
     }
     worker.on("GET", path, refusal(status), refusal(status), Reply(body=good[read]))
     call(connect, short_deadline())
-    assert worker.count("GET", path) == TRIES
+    assert worker.count("GET", path) == MAX_ATTEMPTS
 
 
 @reads
@@ -193,7 +193,7 @@ def test_a_rebalance_without_end_is_unavailable(connect: Connect, worker: Worker
     worker.on("GET", path, refusal(500))
     with pytest.raises(Unavailable) as raised:
         call(connect, short_deadline())
-    assert worker.count("GET", path) == TRIES
+    assert worker.count("GET", path) == MAX_ATTEMPTS
     assert SECRET not in raised.value.message
 
 

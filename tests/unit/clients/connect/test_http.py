@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from chalicelib.clients.addresses import AddressPolicy
 from chalicelib.clients.connect import http as connect_http
 from chalicelib.clients.connect.client import Connect
+from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.masking import Secret
-from tests.support.connect_worker import READS, Reply, Worker, connect_at, short_deadline
+from tests.support.apps.connect_worker import READS, Reply, Worker, connect_at, short_deadline
 
 reads = pytest.mark.parametrize("read", READS)
 

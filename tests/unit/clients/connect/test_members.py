@@ -11,7 +11,7 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.connect.members import MAX_MEMBER_LENGTH, members
 from chalicelib.clients.connect.parse import MAX_CONNECTORS
 from chalicelib.errors import Unavailable
-from tests.support.connect_worker import Reply, Worker, short_deadline, status_body
+from tests.support.apps.connect_worker import Reply, Worker, short_deadline, status_body
 
 MEBIBYTE = 1024 * 1024
 VALUES = st.recursive(

@@ -2,11 +2,11 @@ from collections.abc import Callable
 
 import pytest
 
-from chalicelib.clients.connect.client import TRIES, AlreadyExists, Connect, OutcomeUnknown
+from chalicelib.clients.connect.client import MAX_ATTEMPTS, AlreadyExists, Connect, OutcomeUnknown
 from chalicelib.errors import Invalid, NotFound, Rejected, Unavailable
 from chalicelib.kit.clock import Deadline
 from infra.local.process.ports import free_port
-from tests.support.connect_worker import (
+from tests.support.apps.connect_worker import (
     CONFIG,
     NAME,
     SECRET,
@@ -158,7 +158,7 @@ def test_a_rebalance_without_end_leaves_the_outcome_unknown(connect: Connect, wo
     worker.on(method, path, refusal(409))
     with pytest.raises(OutcomeUnknown):
         call(connect, short_deadline())
-    assert worker.count(method, path) == TRIES
+    assert worker.count(method, path) == MAX_ATTEMPTS
 
 
 def test_after_a_rebalance_a_worker_that_is_gone_leaves_the_outcome_unknown(connect: Connect, worker: Worker) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from chalicelib.clients.connect.client import Connect, FieldError
 from chalicelib.errors import Unavailable
-from tests.support.connect_worker import (
+from tests.support.apps.connect_worker import (
     CONFIG,
     HOSTILE,
     NAME,

@@ -3,10 +3,11 @@ from typing import Any
 import pytest
 
 from chalicelib.clients.connect.client import Connect, FieldError
-from chalicelib.domain.classify.diagnoses import CONNECTION
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.errors import Invalid, Unavailable
-from tests.support.connect_worker import (
+from tests.support.apps.connect_worker import (
     CONFIG,
     NAME,
     SECRET,
@@ -18,7 +19,7 @@ from tests.support.connect_worker import (
     validated,
 )
 
-UNREACHABLE = CONNECTION[ConnectorKind.SOURCE].message
+UNREACHABLE = hint_of(Diagnosis.CONNECTION, ConnectorKind.SOURCE).message
 
 
 def validate(connect: Connect) -> tuple[FieldError, ...]:

@@ -14,7 +14,7 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.errors import TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.authority import Authority
-from tests.support.connect_worker import connect_at
+from tests.support.apps.connect_worker import connect_at
 
 SECONDS = 0.8
 PAUSE = 0.02

@@ -1,6 +1,6 @@
 import pytest
 
-from chalicelib.clients.connect.version import creates_stopped, kafka_version
+from chalicelib.clients.connect.version import kafka_version, supports_initial_state
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_a_version_is_translated_to_that_of_kafka(text: str, version: tuple[int,
     ("text", "does"), [("3.6.9", False), ("3.7.0", True), ("4.0.0", True), ("7.6.0-ccs", False), ("?", False)]
 )
 def test_creating_a_connector_stopped_came_with_3_7(text: str, does: bool) -> None:
-    assert creates_stopped(text) is does
+    assert supports_initial_state(text) is does

@@ -7,9 +7,9 @@ from contextlib import closing, suppress
 
 import pytest
 
-from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.clients.kafka.client import Kafka, bootstrap_servers
-from chalicelib.domain.cluster import KafkaAddress, SaslMechanism, SecurityProtocol
+from chalicelib.domain.addresses import KafkaAddress, SaslMechanism, SecurityProtocol
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline

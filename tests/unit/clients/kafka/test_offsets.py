@@ -2,10 +2,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from chalicelib.clients.addresses import AddressPolicy
+from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.clients.kafka import offsets
 from chalicelib.clients.kafka.client import Kafka
-from chalicelib.domain.cluster import KafkaAddress
+from chalicelib.domain.addresses import KafkaAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.offsets import GroupOffsets, Offsets, PartitionOffsets
 from chalicelib.errors import Unavailable

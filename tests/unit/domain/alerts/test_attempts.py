@@ -7,52 +7,17 @@ from random import Random
 import pytest
 
 from chalicelib.domain.alerts.attempts import delivered, has_lapsed, lapsed, limited, put_off, refused
-from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
 from chalicelib.domain.alerts.notification import (
-    MOST_ATTEMPTS,
-    MessageContent,
-    MessageKind,
+    MAX_ATTEMPTS,
     Notification,
     NotificationError,
     NotificationStatus,
 )
+from tests.support.alerting.notifications import notification
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ERROR = NotificationError(code="server_error", message="The provider has an error of its own.")
 MINUTE = timedelta(minutes=1)
-
-
-def row() -> Notification:
-    content = MessageContent(
-        alert_id="alert",
-        event=EventKind.CONNECTOR_FAILED,
-        severity=AlertSeverity.CRITICAL,
-        kind=MessageKind.FIRING,
-        at=NOW,
-        emitter_type="connect_cluster",
-        emitter_name="connect",
-        pipeline_id=None,
-        pipeline_name=None,
-        connector_name="connector",
-        task_id=None,
-        error="The connector has failed.",
-        hint=None,
-        first_seen_at=NOW,
-    )
-    return Notification(
-        id="row",
-        alert_id="alert",
-        channel_id="channel",
-        channel_name="channel",
-        provider=ChannelProvider.WEBHOOK,
-        rule_ids=("rule",),
-        kind=MessageKind.FIRING,
-        sequence=1,
-        content=content,
-        next_attempt_at=NOW,
-        created_at=NOW,
-    )
 
 
 def claimed(one: Notification, now: datetime) -> Notification:
@@ -61,7 +26,7 @@ def claimed(one: Notification, now: datetime) -> Notification:
 
 @pytest.mark.parametrize(("attempts", "seconds"), [(1, 5), (2, 30), (3, 120)])
 def test_the_delays_are_exact_and_retry_after_makes_them_longer_only(attempts: int, seconds: int) -> None:
-    tried = replace(row(), attempts=attempts, claim="claim")
+    tried = replace(notification(), attempts=attempts, claim="claim")
     assert put_off(tried, ERROR, NOW).next_attempt_at == NOW + timedelta(seconds=seconds)
     assert put_off(tried, ERROR, NOW, retry_after=timedelta(seconds=1)).next_attempt_at == NOW + timedelta(
         seconds=seconds
@@ -71,7 +36,7 @@ def test_the_delays_are_exact_and_retry_after_makes_them_longer_only(attempts: i
 
 
 def test_a_claim_lapses_when_its_lease_ends() -> None:
-    one = claimed(row(), NOW)
+    one = claimed(notification(), NOW)
     assert [has_lapsed(one, NOW + timedelta(seconds=after)) for after in (19, 20)] == [False, True]
     again = lapsed(one, NOW + MINUTE)
     assert (again.status, again.next_attempt_at, again.claim) == (NotificationStatus.PENDING, NOW + MINUTE, None)
@@ -79,11 +44,11 @@ def test_a_claim_lapses_when_its_lease_ends() -> None:
 
 @pytest.mark.parametrize("seed", range(200))
 def test_any_order_of_outcomes_ends_after_four_attempts_at_most_and_leaves_no_claim(seed: int) -> None:
-    random, now, one, failures = Random(seed), NOW, row(), 0
+    random, now, one, failures = Random(seed), NOW, notification(), 0
     while one.status.is_open:
         now = max(now, one.next_attempt_at)
         one = claimed(one, now)
-        assert one.attempts <= MOST_ATTEMPTS
+        assert one.attempts <= MAX_ATTEMPTS
         match random.choice(["transient", "unknown", "limited", "lapsed", "refused", "delivered"]):
             case "transient":
                 one, failures = put_off(one, ERROR, now), failures + 1
@@ -99,6 +64,6 @@ def test_any_order_of_outcomes_ends_after_four_attempts_at_most_and_leaves_no_cl
             case "delivered":
                 one = delivered(one, now)
         assert (one.claim, one.lease_until) == (None, None)
-        assert failures <= MOST_ATTEMPTS
+        assert failures <= MAX_ATTEMPTS
     assert (one.sent_at is not None) == (one.status is NotificationStatus.DELIVERED)
     assert (one.reason is None) == (one.status is NotificationStatus.DELIVERED)

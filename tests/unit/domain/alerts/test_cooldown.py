@@ -4,7 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.alerts.cooldown import Asked, Audience, Fanout, Occasion, allows, fan_out, reached_nobody
+from chalicelib.domain.alerts.cooldown import (
+    Audience,
+    Fanout,
+    NotificationRequest,
+    NotSentReason,
+    Occasion,
+    cooldown,
+    fan_out,
+    reached_nobody,
+)
 from chalicelib.domain.alerts.rule import AlertRule, CooldownPolicy
 from chalicelib.domain.alerts.track import RuleLedger
 from tests.unit.domain.alerts.test_transitions import EVENT
@@ -21,9 +30,9 @@ def rule(number: int = 1, policy: CooldownPolicy = AFTER, channels: tuple[str, .
     )  # fmt: skip
 
 
-def asked(occasion: Occasion = OPENED, **fields: object) -> Asked:
+def request(occasion: Occasion = OPENED, **fields: object) -> NotificationRequest:
     found = {"alert_id": "alert", "episode": 2, "sequence": 1, "at": NOW, **fields}
-    return Asked(occasion=occasion, **found)  # type: ignore[arg-type]
+    return NotificationRequest(occasion=occasion, **found)  # type: ignore[arg-type]
 
 
 def sent(seconds: float) -> RuleLedger:
@@ -31,25 +40,25 @@ def sent(seconds: float) -> RuleLedger:
 
 
 @pytest.mark.parametrize(
-    ("policy", "occasion", "ledger", "void", "allowed"),
+    ("policy", "occasion", "ledger", "void", "reason"),
     [
-        *((policy, occasion, RuleLedger(), False, True) for policy in CooldownPolicy for occasion in Occasion),
-        *((policy, RAISED, sent(1), False, True) for policy in CooldownPolicy),
-        *((policy, occasion, sent(1), True, True) for policy in CooldownPolicy for occasion in Occasion),
-        *((EVERY, occasion, sent(0), False, True) for occasion in Occasion),
-        *((FIRST, occasion, sent(10**6), False, False) for occasion in (OPENED, LATE)),
-        *((AFTER, occasion, sent(899.999), False, False) for occasion in (OPENED, LATE)),
-        *((AFTER, occasion, sent(900), False, True) for occasion in (OPENED, LATE)),
+        *((policy, occasion, RuleLedger(), False, None) for policy in CooldownPolicy for occasion in Occasion),
+        *((policy, RAISED, sent(1), False, None) for policy in CooldownPolicy),
+        *((policy, occasion, sent(1), True, None) for policy in CooldownPolicy for occasion in Occasion),
+        *((EVERY, occasion, sent(0), False, None) for occasion in Occasion),
+        *((FIRST, one, sent(10**6), False, NotSentReason.FIRST_OCCURRENCE_ONLY) for one in (OPENED, LATE)),
+        *((AFTER, occasion, sent(899.999), False, NotSentReason.COOLDOWN) for occasion in (OPENED, LATE)),
+        *((AFTER, occasion, sent(900), False, None) for occasion in (OPENED, LATE)),
     ],
 )
-def test_whether_a_message_passes(
-    policy: CooldownPolicy, occasion: Occasion, ledger: RuleLedger, void: bool, allowed: bool
+def test_why_a_message_is_held_back(
+    policy: CooldownPolicy, occasion: Occasion, ledger: RuleLedger, void: bool, reason: NotSentReason | None
 ) -> None:
-    assert allows(rule(policy=policy), ledger, asked(occasion, void={"1"} if void else ())) is allowed
+    assert cooldown(rule(policy=policy), ledger, request(occasion, void={"1"} if void else ())) is reason
 
 
 def fanned(*rules: AlertRule, ledgers: dict[str, RuleLedger] | None = None, **fields: object) -> Fanout:
-    return fan_out(EVENT, Audience(rules=rules, channel_ids=frozenset("abc")), ledgers or {}, asked(**fields))  # type: ignore[arg-type]
+    return fan_out(EVENT, Audience(rules=rules, channel_ids=frozenset("abc")), ledgers or {}, request(**fields))  # type: ignore[arg-type]
 
 
 def test_each_channel_is_there_once_with_all_of_its_rules() -> None:
@@ -79,3 +88,22 @@ def test_a_deleted_rule_is_forgotten_and_one_without_channels_remembers_nothing(
 def test_nothing_sent_is_not_the_same_as_nobody_reached() -> None:
     assert not reached_nobody(())
     assert not reached_nobody((None,))
+
+
+@pytest.mark.parametrize(
+    ("rules", "ledgers", "muted", "reason"),
+    [
+        ([], {}, (), NotSentReason.NO_RULE),
+        ([rule(channels=())], {}, (), NotSentReason.NO_CHANNEL),
+        ([rule(channels=()), rule(2, channels=("gone",))], {}, (), NotSentReason.DISABLED),
+        ([rule(1), rule(2, channels=())], {"1": sent(10)}, (), NotSentReason.COOLDOWN),
+        ([rule(1, FIRST)], {"1": sent(10**6)}, (), NotSentReason.FIRST_OCCURRENCE_ONLY),
+        ([rule(channels=("a", "b"))], {}, ("a", "b"), NotSentReason.INHIBITED),
+        ([rule(channels=("a", "b"))], {}, ("a",), None),
+        ([rule(1), rule(2)], {"1": sent(10)}, (), None),
+    ],
+)
+def test_the_reason_why_nobody_is_notified(
+    rules: list[AlertRule], ledgers: dict[str, RuleLedger], muted: tuple[str, ...], reason: NotSentReason | None
+) -> None:
+    assert fanned(*rules, ledgers=ledgers, muted=muted).not_sent is reason

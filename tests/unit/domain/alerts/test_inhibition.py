@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
-from chalicelib.domain.alerts.inhibition import MOST_CHILDREN, sources_in_question, storms
-from chalicelib.domain.alerts.kinds import EventKind
+from chalicelib.domain.alerts.inhibition import MAX_CHILDREN, sources_in_question, storms
+from chalicelib.domain.event_kind import EventKind
 from tests.unit.domain.alerts.test_transitions import EVENT
 
 CHILD = replace(EVENT, source_id="s")
-MANY = MOST_CHILDREN + 1
+MANY = MAX_CHILDREN + 1
 CLUSTER = replace(
     CHILD, kind=EventKind.STREAM_CONNECT_UNAVAILABLE, emitter=Emitter(type="connect_cluster", id="k", name="k"),
     pipeline_id=None, source_id=None, connector_name=None, task_id=None, condition_key="connect_cluster/k",
@@ -69,7 +69,7 @@ def test_what_a_cause_mutes(cause: AlertEvent, child: AlertEvent, mutes: bool) -
 
 
 def test_ten_children_are_no_storm() -> None:
-    assert storms(many(TASK, MOST_CHILDREN), [CONNECTOR]).cause_of == {}
+    assert storms(many(TASK, MAX_CHILDREN), [CONNECTOR]).cause_of == {}
 
 
 def test_without_a_cause_nothing_is_muted() -> None:
@@ -86,5 +86,5 @@ def test_the_widest_cause_mutes_the_children_and_the_narrower_cause() -> None:
 
 def test_a_source_is_asked_about_only_when_it_could_be_the_cause_of_a_storm() -> None:
     assert sources_in_question(many(CAPTURE)) == {"s"}
-    assert sources_in_question(many(CAPTURE, MOST_CHILDREN)) == frozenset()
+    assert sources_in_question(many(CAPTURE, MAX_CHILDREN)) == frozenset()
     assert sources_in_question(many(TASK)) == frozenset()

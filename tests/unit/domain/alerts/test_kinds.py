@@ -5,32 +5,28 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.alerts.kinds import EventKind, kind_of_condition
-from chalicelib.domain.classify.classifier import classify, kind_of
-from chalicelib.domain.health import Health
-from chalicelib.domain.monitoring import incident
+from chalicelib.domain.alerts.kinds import kind_of_condition
+from chalicelib.domain.alerts.titles import TITLES
+from chalicelib.domain.connectors.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR, cluster_condition
+from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnector
+from chalicelib.domain.connectors.restarts import RestartCause, Restarts
+from chalicelib.domain.connectors.step import ConnectorLook, step
+from chalicelib.domain.diagnosis.classifier import classify
+from chalicelib.domain.diagnosis.hints import HINTS
+from chalicelib.domain.event_kind import EventKind
+from chalicelib.domain.health import HealthRecord
 from chalicelib.domain.monitoring.catch_up import TOO_LONG
-from chalicelib.domain.monitoring.incident import Condition, Severity
+from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Condition, ConditionCode, Severity
 from chalicelib.domain.monitoring.progress import after_measurement
-from chalicelib.domain.monitoring.source_conditions import CODES, capture_conditions, health_signals
+from chalicelib.domain.monitoring.source_conditions import capture_conditions, health_conditions
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
-from chalicelib.domain.names import ConnectorKind
-from chalicelib.domain.observation import ConnectorStatus, DesiredState, TaskStatus
-from chalicelib.domain.reconcile.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR, cluster_condition
-from chalicelib.domain.reconcile.digest import digest
-from chalicelib.domain.reconcile.restarts import RestartCause, Restarts
-from chalicelib.domain.reconcile.snapshot import (
-    ClusterSnapshot,
-    ClusterView,
-    ConnectSnapshot,
-    DesiredConnector,
-    TickInput,
-)
-from tests.support.diagnoses import every
+from chalicelib.domain.names import ConnectorKind, connector_name
+from chalicelib.domain.observation import DesiredState
+from tests.support.connectors import reported
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-NAME = "headgate-3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11-source"
+PIPELINE = "3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11"
 SOURCE, SINK = ConnectorKind.SOURCE, ConnectorKind.SINK
 PSQL = "org.postgresql.util.PSQLException: "
 
@@ -45,24 +41,13 @@ def connector(
     restarts: int = 0,
 ) -> list[Condition]:
     """What two ticks, so far apart, find of a connector in this state, whose failed parts have this trace."""
-    hint = classify(trace, role) if trace else None
-    status = ConnectorStatus(
-        name=NAME,
-        state=state,
-        worker_id="w",
-        tasks=tuple(
-            TaskStatus(id=number, state=one, worker_id="w", hint=hint if one == "FAILED" else None)
-            for number, one in enumerate(tasks)
-        ),
-        hint=hint if state == "FAILED" else None,
-    )
+    name = connector_name(role, PIPELINE)
+    status = reported(name, state, *tasks, diagnosis=classify(trace, role) if trace else None)
     wished = DesiredConnector(resource_type="pipeline", resource_id="p", desired_state=desired, config_hash="h")
     tried = Restarts(count=restarts, tried_at=NOW, cause=RestartCause.FAILED, since=NOW)
-    known = ClusterSnapshot(epoch=0, desired={NAME: wished}, restarts={NAME: tried} if restarts else {})
-    read = TickInput(connect=ConnectSnapshot(statuses={NAME: status}))
-    view = digest("k", ClusterView(observed_at=NOW, snapshot=known), read, now=NOW).view
-    later = digest("k", view, read, now=NOW + after).view
-    return [one for found in later.snapshot.conditions.values() for one in found]
+    memory = ConnectorMemory(desired=wished, restarts=tried if restarts else None)
+    look = ConnectorLook(name=name, status=status, desired=wished)
+    return list(step(step(memory, look, NOW).memory, look, NOW + after).conditions)
 
 
 def task(trace: str, role: ConnectorKind = SOURCE) -> Callable[[], list[Condition]]:
@@ -72,14 +57,13 @@ def task(trace: str, role: ConnectorKind = SOURCE) -> Callable[[], list[Conditio
 
 def connection(kind: str, code: str) -> Callable[[], list[Condition]]:
     """A source or destination whose connection test ends like this."""
-    failed = Health.unhealthy(NOW, code, "It does not answer.")
-    found = health_signals(kind, "s", "orders", Health.healthy(NOW), failed, "c")
-    return lambda: [signal.condition for signal in found if signal.began]
+    failed = HealthRecord.unhealthy(NOW, code, "It does not answer.")
+    return lambda: list(health_conditions(kind, "s", "orders", failed))
 
 
 def progress(role: ConnectorKind, *, delivered: int) -> list[Condition]:
     """What a metrics provider finds of a connector after ten minutes: it has moved so far in each half of one."""
-    watched = Watched(connector=NAME, kind=role, topics=("t",), quiet=timedelta(seconds=60))
+    watched = Watched(connector=connector_name(role, PIPELINE), kind=role, topics=("t",), quiet=timedelta(seconds=60))
     measured = None
     for number in range(20):
         at, lag = number * delivered, 10**6 if role is SINK else None
@@ -136,16 +120,14 @@ def test_there_is_an_observation_that_raises_each_kind(kind: EventKind) -> None:
     assert kind in {kind_of_condition(one) for one in RAISED_BY[kind]()}
 
 
-def test_whatever_the_classifier_and_the_looks_can_find_is_of_a_kind() -> None:
-    hints = {hint for diagnosis in every() for hint in diagnosis.values()}
-    found = {kind_of(hint) for hint in hints} - {"OTHER"}
-    found |= {CODES[code] for code in FindingCode if code in CODES}
-    found |= {incident.CONFIG_DRIFT}
-    kinds = {
-        kind_of_condition(Condition(code=one, resource_type="pipeline", resource_id="p", message="")) for one in found
-    }
-    assert kinds <= set(EventKind)
-    assert len(found) > 15
+def test_each_code_and_each_hint_has_a_kind_and_each_kind_has_a_title() -> None:
+    assert set(DESCRIPTIONS) == set(ConditionCode)
+    assert {hint.event_type for hint in HINTS.values()} <= set(EventKind)
+    assert set(TITLES) == set(EventKind)
+
+
+def test_codes_of_one_kind_have_one_title() -> None:
+    assert len({(one.event_kind, one.title) for one in DESCRIPTIONS.values()}) == len(EventKind)
 
 
 def test_a_delivery_that_stands_still_has_no_events_and_one_that_is_slow_has_a_high_lag() -> None:

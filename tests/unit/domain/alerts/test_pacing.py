@@ -9,8 +9,7 @@ import pytest
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.notification import NotificationStatus
 from chalicelib.domain.alerts.pacing import (
-    MOST_SINGLE_MESSAGES,
-    PACES,
+    MAX_SINGLE_MESSAGES,
     ChannelGate,
     answered,
     failed,
@@ -20,7 +19,8 @@ from chalicelib.domain.alerts.pacing import (
     opens_at,
     spent,
 )
-from tests.unit.domain.alerts.test_attempts import row
+from chalicelib.notify.registry import PROVIDERS
+from tests.support.alerting.notifications import notification
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 GATE = ChannelGate(id="channel", created_at=NOW)
@@ -34,8 +34,8 @@ def arrivals(provider: ChannelProvider, latencies: Random) -> list[datetime]:
     """When a hundred messages of a worker that never waits longer than it must arrive, each after its own latency."""
     gate, now, found = GATE, NOW, []
     for _ in range(100):
-        now = opens_at(gate, PACES[provider], now)
-        gate = spent(gate, PACES[provider], now)
+        now = opens_at(gate, PROVIDERS[provider].pace, now)
+        gate = spent(gate, PROVIDERS[provider].pace, now)
         took = latencies.choice((0.01, 0.2, 3.0))
         found.append(now + seconds(latencies.uniform(0, took)))
         now += seconds(took)
@@ -56,14 +56,14 @@ def test_no_minute_has_more_than_twenty_messages_for_a_bot(seed: int) -> None:
 def test_no_window_has_more_than_the_burst_and_the_rate(provider: ChannelProvider, window: float, most: int) -> None:
     now, gate, times = NOW, GATE, []
     for _ in range(300):
-        now = opens_at(gate, PACES[provider], now)
-        gate = spent(gate, PACES[provider], now)
+        now = opens_at(gate, PROVIDERS[provider].pace, now)
+        gate = spent(gate, PROVIDERS[provider].pace, now)
         times.append(now)
     assert all(sum(one <= other < one + seconds(window) for other in times) <= most for one in times)
 
 
 def test_a_limit_of_the_provider_closes_the_channel_for_as_long_as_it_says_up_to_an_hour() -> None:
-    pace = PACES[ChannelProvider.CHAT_WEBHOOK]
+    pace = PROVIDERS[ChannelProvider.CHAT_WEBHOOK].pace
     assert opens_at(limited(GATE, seconds(60), NOW), pace, NOW) == NOW + seconds(60)
     assert opens_at(limited(GATE, seconds(90_000), NOW), pace, NOW) == NOW + seconds(3600)
     assert opens_at(limited(GATE, None, NOW), pace, NOW) == NOW + seconds(5)
@@ -81,8 +81,8 @@ def test_five_failures_in_a_row_mean_one_message_a_minute_until_the_provider_ans
 
 
 def test_the_ceiling_of_single_messages_is_of_one_rule_and_one_hour() -> None:
-    gate, pace = GATE, PACES[ChannelProvider.CHAT_WEBHOOK]
-    for _ in range(MOST_SINGLE_MESSAGES):
+    gate, pace = GATE, PROVIDERS[ChannelProvider.CHAT_WEBHOOK].pace
+    for _ in range(MAX_SINGLE_MESSAGES):
         gate = spent(gate, pace, NOW, ["noisy"])
     assert is_over_the_ceiling(gate, ["quiet", "noisy"], NOW)
     assert not is_over_the_ceiling(gate, ["quiet"], NOW)
@@ -90,9 +90,9 @@ def test_the_ceiling_of_single_messages_is_of_one_rule_and_one_hour() -> None:
 
 
 def test_notifications_are_overdue_when_nobody_has_tried_them_for_five_minutes() -> None:
-    waiting = replace(row(), next_attempt_at=NOW)
+    waiting = replace(notification(), next_attempt_at=NOW)
     late = NOW + seconds(300)
     assert [is_overdue([waiting], GATE, now) for now in (late - seconds(1), late)] == [False, True]
     assert not is_overdue([waiting], limited(GATE, seconds(60), NOW), late)
-    assert not is_overdue([waiting], spent(GATE, PACES[ChannelProvider.WEBHOOK], NOW + seconds(60)), late)
+    assert not is_overdue([waiting], spent(GATE, PROVIDERS[ChannelProvider.WEBHOOK].pace, NOW + seconds(60)), late)
     assert not is_overdue([], GATE, late)

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import DEFAULT_RULE_KINDS, AlertRule
+from chalicelib.domain.event_kind import EventKind
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.alerts.alert import MOST_HISTORY, Alert, AlertStatus, Resolution
+from chalicelib.domain.alerts.alert import MAX_HISTORY, Alert, AlertStatus, Resolution
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
-from chalicelib.domain.alerts.kinds import AlertSeverity, EventKind
+from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.track import FLAPPING_CHANGES, Track
 from chalicelib.domain.alerts.transitions import (
     acknowledged,
@@ -23,6 +23,7 @@ from chalicelib.domain.alerts.transitions import (
     with_history,
     without_expired_silence,
 )
+from chalicelib.domain.event_kind import EventKind
 from chalicelib.errors import Conflict
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -118,7 +119,7 @@ def test_a_recovery_never_takes_less_than_no_time(alert: Alert) -> None:
 def test_a_long_history_keeps_its_beginning_and_its_end(alert: Alert) -> None:
     for number in range(300):
         alert = with_history(alert, NOW, FIRING, "system", str(number))
-    assert len(alert.history) == MOST_HISTORY
+    assert len(alert.history) == MAX_HISTORY
     assert [entry.reason for entry in alert.history[:3]] == ["observed", "0", "1"]
     assert [entry.reason for entry in alert.history[-2:]] == ["298", "299"]
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.monitoring.incident import Severity
+from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.monitoring.progress import Progress, after_measurement
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.monitoring.watched import ProgressFacts, Watched

@@ -4,23 +4,24 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.health import Health
-from chalicelib.domain.monitoring.source_conditions import CODES, health_signals
-from chalicelib.domain.monitoring.source_state import FindingCode
+from chalicelib.domain.health import HealthRecord
+from chalicelib.domain.monitoring.condition import ConditionCode
+from chalicelib.domain.monitoring.source_conditions import CODES, capture_conditions, health_change
+from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-HEALTHY, UNKNOWN = Health.healthy(NOW), Health()
+HEALTHY, UNKNOWN = HealthRecord.healthy(NOW), HealthRecord()
 
 
-def failed(code: str) -> Health:
-    return Health.unhealthy(NOW, code, "It does not answer.")
+def failed(code: str) -> HealthRecord:
+    return HealthRecord.unhealthy(NOW, code, "It does not answer.")
 
 
-def signals(before: Health, after: Health, kind: str = "source") -> tuple[set[str], set[str]]:
+def codes(before: HealthRecord, after: HealthRecord, kind: str = "source") -> tuple[set[str], set[str]]:
     """The codes of what begins, and of what ends."""
-    found = health_signals(kind, "id", "orders", before, after, "c")
-    began = {one.condition.code for one in found if one.began}
-    return began, {one.condition.code for one in found if not one.began}
+    change = health_change(kind, "id", "orders", before, after)
+    began, ended = (change.began, change.ended) if change else ((), ())
+    return {condition.code for condition in began}, {condition.code for condition in ended}
 
 
 @pytest.mark.parametrize(
@@ -38,26 +39,32 @@ def signals(before: Health, after: Health, kind: str = "source") -> tuple[set[st
     ],
 )
 def test_a_failed_connection_is_a_condition_by_its_cause(kind: str, code: str, expected: str) -> None:
-    assert signals(HEALTHY, failed(code), kind)[0] == {expected}
+    assert codes(HEALTHY, failed(code), kind)[0] == {expected}
 
 
 def test_another_cause_ends_the_condition_of_the_former_one() -> None:
-    began, ended = signals(failed("CONNECTION_REFUSED"), failed("AUTHENTICATION_FAILED"))
+    began, ended = codes(failed("CONNECTION_REFUSED"), failed("AUTHENTICATION_FAILED"))
     assert began == {"SOURCE_AUTH_FAILED"}
     assert ended == {"SOURCE_CONNECTION_FAILED", "SOURCE_DATABASE_UNAVAILABLE"}
 
 
 @pytest.mark.parametrize("before", [UNKNOWN, failed("CONNECTION_REFUSED")])
-def test_a_connection_that_works_ends_all(before: Health) -> None:
-    began, ended = signals(before, HEALTHY)
+def test_a_connection_that_works_ends_all(before: HealthRecord) -> None:
+    began, ended = codes(before, HEALTHY)
     assert began == set()
     assert ended == {"SOURCE_CONNECTION_FAILED", "SOURCE_AUTH_FAILED", "SOURCE_DATABASE_UNAVAILABLE"}
 
 
 @pytest.mark.parametrize(("before", "after"), [(HEALTHY, HEALTHY), (failed("X"), UNKNOWN), (HEALTHY, UNKNOWN)])
-def test_what_is_still_well_or_not_known_says_nothing(before: Health, after: Health) -> None:
-    assert signals(before, after) == (set(), set())
+def test_what_is_still_well_or_not_known_says_nothing(before: HealthRecord, after: HealthRecord) -> None:
+    assert codes(before, after) == (set(), set())
 
 
-def test_every_finding_about_a_capture_has_a_code() -> None:
-    assert CODES.keys() == set(FindingCode) - {FindingCode.SOURCE_UNREACHABLE}
+def test_every_finding_has_a_code_but_those_whose_provider_names_it() -> None:
+    of_providers = {FindingCode.LOG_POSITION_MISSING, FindingCode.NOT_READ}
+    assert CODES.keys() == set(FindingCode) - {FindingCode.SOURCE_UNREACHABLE, *of_providers}
+
+
+def test_the_code_that_a_provider_names_is_that_of_the_condition() -> None:
+    finding = Finding(code=FindingCode.NOT_READ, message="m", condition=ConditionCode.CDC_BINLOG_ERROR)
+    assert [one.code for one in capture_conditions("p", [finding])] == [ConditionCode.CDC_BINLOG_ERROR]

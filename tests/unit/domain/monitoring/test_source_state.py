@@ -3,15 +3,15 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from chalicelib.domain.monitoring.incident import Severity
-from chalicelib.domain.monitoring.source_log import LogKind, LogState
+from chalicelib.domain.monitoring.condition import Severity
+from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.monitoring.source_state import (
     CaptureState,
     Finding,
     FindingCode,
     SourceState,
+    after_check,
     after_failure,
-    after_look,
     observed_with,
 )
 from chalicelib.domain.observation import Observation, ObservedState
@@ -22,7 +22,7 @@ MINUTE = timedelta(minutes=1)
 PASSING = Finding(code=FindingCode.NOT_READ, message="Nobody reads.")
 LOST = Finding(code=FindingCode.LOG_POSITION_LOST, message="Lost.", certain=True)
 AT_RISK = Finding(code=FindingCode.LOG_AT_RISK, message="Soon lost.", severity=Severity.WARNING)
-LOG = LogState(kind=LogKind.SLOT, name="slot", active=True, retained_bytes=1, safe_bytes=None, status="reserved",
+LOG = LogState(kind="slot", name="slot", active=True, retained_bytes=1, safe_bytes=None, status="reserved",
                seconds_to_loss=None, observed_at=NOW)  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def looks(*findings: tuple[Finding, ...]) -> SourceState:
     state = None
     for number, found in enumerate(findings):
         at = NOW - (len(findings) - 1 - number) * MINUTE
-        state = after_look(state, "s", {"p": CaptureState(server="1", position=5, findings=found)}, at)
+        state = after_check(state, "s", {"p": CaptureState(server="1", position=5, findings=found)}, at)
     assert state
     return state
 
@@ -73,7 +73,7 @@ def test_a_look_of_long_ago_says_nothing_about_now() -> None:
 
 
 def test_the_first_server_and_the_last_known_position_are_kept() -> None:
-    state = after_look(looks(()), "s", {"p": CaptureState(server="2")}, NOW)
+    state = after_check(looks(()), "s", {"p": CaptureState(server="2")}, NOW)
     assert (state.captures["p"].server, state.captures["p"].position) == ("1", 5)
 
 
@@ -86,7 +86,7 @@ def test_an_unreachable_source_is_reported_when_a_second_look_fails_too() -> Non
 
 def test_a_source_that_can_be_read_again_is_not_unreachable() -> None:
     failing = after_failure(after_failure(None, "s", "No answer.", NOW), "s", "No answer.", NOW + MINUTE)
-    assert messages(after_look(failing, "s", {}, NOW + 2 * MINUTE), NOW + 2 * MINUTE) == []
+    assert messages(after_check(failing, "s", {}, NOW + 2 * MINUTE), NOW + 2 * MINUTE) == []
 
 
 def test_a_source_that_cannot_be_read_keeps_what_was_known_of_its_captures() -> None:
@@ -117,7 +117,7 @@ def test_a_warning_is_shown_and_does_not_make_a_running_connector_degraded() -> 
 
 
 def test_a_look_that_fails_leaves_the_log_as_it_was_seen_and_later_it_is_not_known() -> None:
-    state = after_look(None, "s", {"p": CaptureState(log=LOG)}, NOW)
+    state = after_check(None, "s", {"p": CaptureState(log=LOG)}, NOW)
     for minute in range(1, 6):
         state = after_failure(state, "s", "No answer.", NOW + minute * MINUTE)
         assert state.log("p", NOW + minute * MINUTE) == LOG
@@ -133,8 +133,8 @@ def test_a_look_that_fails_confirms_nothing() -> None:
 
 
 def test_a_pipeline_that_is_not_looked_at_keeps_what_is_known_of_it() -> None:
-    before = after_look(None, "s", {"p": CaptureState(server="1", position=5, findings=(PASSING, LOST))}, NOW)
-    state = after_look(before, "s", {"q": CaptureState(server="1")}, NOW + MINUTE, not_looked_at=["p", "new"])
+    before = after_check(None, "s", {"p": CaptureState(server="1", position=5, findings=(PASSING, LOST))}, NOW)
+    state = after_check(before, "s", {"q": CaptureState(server="1")}, NOW + MINUTE, not_looked_at=["p", "new"])
     assert set(state.captures) == {"p", "q"}
     assert (state.captures["p"].server, state.captures["p"].position) == ("1", 5)
     assert messages(state, NOW + MINUTE) == ["Lost."]
@@ -142,30 +142,16 @@ def test_a_pipeline_that_is_not_looked_at_keeps_what_is_known_of_it() -> None:
 
 def test_a_pipeline_that_is_not_looked_at_keeps_what_was_confirmed() -> None:
     before = looks((PASSING,), (PASSING,))
-    state = after_look(before, "s", {}, before.checked_at + MINUTE, not_looked_at=["p"])
+    state = after_check(before, "s", {}, before.checked_at + MINUTE, not_looked_at=["p"])
     assert messages(state, state.checked_at) == [PASSING.message]
 
 
 def test_a_pipeline_that_is_gone_is_forgotten() -> None:
-    assert after_look(looks((LOST,)), "s", {}, NOW).captures == {}
-
-
-FORMER_ROW = """{
-    "id": "s", "checked_at": "2026-01-31T12:00:00Z", "unreachable": null, "revision": 7,
-    "created_at": "2026-01-01T00:00:00Z",
-    "captures": {"p": {"server": "1", "position": 5, "reader": null, "findings": [{
-        "code": "LOG_POSITION_LOST", "message": "Lost.", "certain": true, "since": "2026-01-31T11:00:00Z"}]}}
-}"""
-
-
-def test_what_a_former_release_has_stored_can_be_read() -> None:
-    state: SourceState = adapter(SourceState).validate_json(FORMER_ROW)
-    (finding,) = state.findings("p", NOW)
-    assert (finding.code, finding.severity, state.log("p", NOW)) == (LOST.code, Severity.ERROR, None)
+    assert after_check(looks((LOST,)), "s", {}, NOW).captures == {}
 
 
 def test_what_is_stored_can_be_read_again() -> None:
-    state = after_look(None, "s", {"p": CaptureState(log=LOG, findings=(AT_RISK,))}, NOW)
+    state = after_check(None, "s", {"p": CaptureState(log=LOG, findings=(AT_RISK,))}, NOW)
     stored = adapter(SourceState)
     assert stored.validate_json(stored.dump_json(state)) == state
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from chalicelib.domain.access import Role
 from chalicelib.kit.masking import Secret
 from chalicelib.services.accounts.sessions import actor_of
-from tests.support.in_process_app import InProcessApp, app, app_of_the_module
+from tests.support.apps.in_process_app import InProcessApp, app, app_of_the_module
 from tests.unit.infra.aws.test_permissions import refused, taken
 
 __all__ = ["app", "app_of_the_module"]

@@ -9,16 +9,16 @@ import pytest
 from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.listing import AlertFilter
+from chalicelib.domain.alerts.rule import AlertRuleValues
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import Accepted
 from chalicelib.services.alerts.alerts import Silence
 from chalicelib.services.alerts.channels import ChannelInput
-from chalicelib.services.alerts.rules import AlertRuleInput
 from infra.aws.permissions import policy_of
-from tests.support.alerting import AlertingDriver, alerting
-from tests.support.in_process_app import InProcessApp, app, app_of_the_module
+from tests.support.alerting.virtual import AlertingDriver, alerting
+from tests.support.apps.in_process_app import InProcessApp, app, app_of_the_module
 from tests.unit.infra.aws.test_permissions import refused, taken
 
 __all__ = ["alerting", "app", "app_of_the_module"]
@@ -35,7 +35,7 @@ FAILS = [FailureCode.CONNECTION_REFUSED] * 2
 def channel(app: InProcessApp) -> Channel:
     """A channel that a rule sends every alert to."""
     channel = create_channel(app)
-    app.services.alerting.rules.create(app.context(), AlertRuleInput(name="all", channel_ids=(channel.id,)))
+    app.services.alerting.rules.create(app.context(), AlertRuleValues(name="all", channel_ids=(channel.id,)))
     return channel
 
 
@@ -193,10 +193,10 @@ def channels_and_rules(app: InProcessApp) -> None:
     services.channels.update(app.context(), channel.id, replace(CHANNEL, name="all of us"))
     services.channels.test(app.context(), channel.id)
     services.channels.replace_secrets(channel.id, {"webhook_url": Secret(URL)})
-    rule = services.rules.create(app.context(), AlertRuleInput(name="some", channel_ids=(channel.id,)))
+    rule = services.rules.create(app.context(), AlertRuleValues(name="some", channel_ids=(channel.id,)))
     services.rules.list(limit=9, after=None)
     services.rules.get(rule.id)
-    services.rules.update(app.context(), rule.id, AlertRuleInput(name="some", source_ids=(app.source().id,)))
+    services.rules.update(app.context(), rule.id, AlertRuleValues(name="some", source_ids=(app.source().id,)))
     services.rules.delete(app.context(), rule.id)
     services.channels.delete(app.context(), channel.id)
 
@@ -244,7 +244,6 @@ def _table(resource: str) -> str:
 def test_the_worker_of_notifications_may_do_all_that_sending_needs_and_no_more(alerting: AlertingDriver) -> None:
     channel, run = alerting.channel(ChannelProvider.BOT_CHAT), Run()
     alerting.queues.refuses = True
-    alerting.app.services.auditing.keys.chain()  # the API makes it when it starts
     for answers in ([200], [500, 200], [lambda _: Accepted(changed={"chat_id": Secret("-100")})], [400]):
         alerting.provider(channel).answers(*answers)
         alerting.queue_message(channel, wakes=False)

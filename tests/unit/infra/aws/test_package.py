@@ -8,7 +8,9 @@ from zipfile import ZipFile
 
 import pytest
 
+from infra.aws.functions import FUNCTIONS
 from infra.aws.package import (
+    DATA_TEMPLATE,
     OLDEST,
     TEMPLATE,
     ZIP,
@@ -56,13 +58,10 @@ def test_only_what_chalice_reads_is_staged(tmp_path: Path) -> None:
     staged = {
         str(path.relative_to(tmp_path / "project")) for path in (tmp_path / "project").rglob("*") if path.is_file()
     }
-    assert {"app.py", "requirements.txt", ".chalice/config.json", "infra/merge.yaml"} <= staged
+    policies = {f".chalice/policies/{function.name}.json" for function in FUNCTIONS}
+    assert {"app.py", "requirements.txt", ".chalice/config.json", "merge.json"} | policies <= staged
     assert {name.partition("/")[0] for name in staged} == {
-        "app.py",
-        "requirements.txt",
-        "chalicelib",
-        ".chalice",
-        "infra",
+        *("app.py", "requirements.txt", "chalicelib", ".chalice", "merge.json")
     }
     assert not any("__pycache__" in name or "deployments" in name for name in staged)
 
@@ -87,7 +86,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 @pytest.mark.real
 def test_it_says_what_it_made(built: tuple[Path, str]) -> None:
     assert "sound" in built[1].splitlines()[-1]
-    assert sorted(path.name for path in built[0].iterdir()) == [ZIP, SBOM, TEMPLATE]
+    assert sorted(path.name for path in built[0].iterdir()) == [DATA_TEMPLATE, ZIP, SBOM, TEMPLATE]
 
 
 @pytest.mark.real

@@ -14,26 +14,26 @@ from moto.core.models import botocore_stubber
 from chalicelib.domain.credentials import SecretClass
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.job import JobKind, JobStatus
-from chalicelib.domain.monitoring.incident import Condition, Signal
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode
+from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
-from chalicelib.secrets.keys import FIRST_FORMAT
 from chalicelib.stores.all_tables import ALL_TABLES
-from infra.aws.permissions import allows, permissions, policy_files, policy_of, wildcard_resources
+from infra.aws.functions import FUNCTIONS as ROWS
+from infra.aws.functions import function_named
+from infra.aws.permissions import allows, permissions, policy_of, wildcard_resources
+from infra.aws.policies import policy_document
 from tests.faults.inspection import create_orphan
 from tests.integration.lambda_process import actions
-from tests.support.call_interceptor import Crash, InterceptedCall, Point, Side
-from tests.support.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module, changed_input
-from tests.support.throttled_store import throttled
+from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
+from tests.support.apps.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module, changed_input
+from tests.support.apps.throttled_store import throttled
 
 __all__ = ["app", "app_of_the_module"]
 Act = Callable[[InProcessApp, str], object]
-FUNCTIONS = (
-    *("api_handler", "deliver_notifications", "dispatch"),
-    *("reseal_secrets", "run_destination_check", "run_job", "run_source_check", "run_tick"),
-)
+FUNCTIONS = tuple(row.name for row in ROWS)
 NEW_KEY = Secret(base64.b64encode(bytes(32)).decode())
 SETTLES = (10, 31, 10, 10)
 """Seconds before each tick: one of them is past the lease of an operation."""
@@ -62,14 +62,25 @@ def refused(function: str, calls: set[tuple[str, str]]) -> set[tuple[str, str]]:
     return {(action, resource) for action, resource in calls if not allows(policy_of(function), action, resource)}
 
 
-def test_there_is_a_policy_for_each_function() -> None:
-    assert tuple(file.stem for file in policy_files()) == FUNCTIONS
+def statements(function: str) -> list[dict[str, Any]]:
+    return list(policy_document(function_named(function))["Statement"])
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_no_policy_reaches_further_than_it_names(function: str) -> None:
-    document = json.loads(next(file for file in policy_files() if file.stem == function).read_text())
-    assert wildcard_resources(document) == []
+    assert wildcard_resources(policy_document(function_named(function))) == []
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_adds_to_its_own_log_and_to_no_other(function: str) -> None:
+    name = "api" if function == "api_handler" else function.replace("_", "-")
+    logs = {
+        (one.action, one.resource.partition("log-group:")[2])
+        for one in policy_of(function)
+        if one.action.startswith("logs:")
+    }
+    stream = f"/aws/lambda/${{Prefix}}{name}:log-stream:*"
+    assert logs == {("logs:CreateLogStream", stream), ("logs:PutLogEvents", stream)}
 
 
 @pytest.mark.parametrize("resource", ["*", "arn:aws:dynamodb:eu:1:table/*", "arn:aws:sqs:eu:1:headgate-?"])
@@ -103,7 +114,7 @@ def test_tables_and_indexes_of_a_policy_exist(function: str) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("action", ["UpdateItem", "DeleteItem", "BatchWriteItem"])
-@pytest.mark.parametrize("table", ["audit", "audit-chain", "audit-anchors"])
+@pytest.mark.parametrize("table", ["audit", "audit-chain"])
 def test_nobody_can_rewrite_the_audit_trail(function: str, action: str, table: str) -> None:
     assert not allows(policy_of(function), f"dynamodb:{action}", f"table/${{Prefix}}{table}")
 
@@ -111,31 +122,12 @@ def test_nobody_can_rewrite_the_audit_trail(function: str, action: str, table: s
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_who_writes_records_cannot_sign_them_and_who_signs_cannot_write_them(function: str) -> None:
     policy = policy_of(function)
-    writes = {
-        name for name in ("audit", "audit-chain") if allows(policy, "dynamodb:PutItem", f"table/${{Prefix}}{name}")
-    }
     signs = {
         allows(policy, "kms:GenerateMac", "${Prefix}audit-key-arn"),
-        allows(policy, "dynamodb:PutItem", "table/${Prefix}audit-anchors"),
+        allows(policy, "dynamodb:PutItem", "table/${Prefix}audit-chain"),
     }
-    assert writes in (set(), {"audit", "audit-chain"})
     assert signs == {function == "dispatch"}
-    assert not (writes and signs == {True})
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_who_writes_records_opens_the_key_of_their_chains_and_only_the_api_makes_one(function: str) -> None:
-    document = json.loads(next(file for file in policy_files() if file.stem == function).read_text())
-    actions = {
-        action
-        for statement in document["Statement"]
-        for action in statement["Action"]
-        if "audit" in statement.get("Condition", {}).get("StringEquals", {}).get("kms:EncryptionContext:headgate", [])
-    }
-    writes = allows(policy_of(function), "dynamodb:PutItem", "table/${Prefix}audit")
-    seals = function in ("api_handler", "reseal_secrets")
-    expected = {"kms:Decrypt": writes or seals, "kms:GenerateDataKey": seals}
-    assert actions == {action for action, needed in expected.items() if needed}
+    assert not (signs == {True} and allows(policy, "dynamodb:PutItem", "table/${Prefix}audit"))
 
 
 @pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "api_handler"])
@@ -150,26 +142,24 @@ def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> Non
 
 
 OPENS = {
-    "api_handler": set(SecretClass),
-    "deliver_notifications": {SecretClass.CHANNEL, SecretClass.AUDIT},
-    "reseal_secrets": set(SecretClass) - {SecretClass.ANSWER},
+    "api_handler": set(SecretClass) - {SecretClass.AUDIT},
+    "deliver_notifications": {SecretClass.CHANNEL},
+    "reseal_secrets": set(SecretClass) - {SecretClass.ANSWER, SecretClass.AUDIT},
     "run_destination_check": {SecretClass.DESTINATION},
-    "run_job": {SecretClass.SOURCE, SecretClass.AUDIT},
+    "run_job": {SecretClass.SOURCE},
     "run_source_check": {SecretClass.SOURCE},
-    "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER, SecretClass.AUDIT},
+    "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER},
 }
-"""The classes of secrets that each function needs."""
+"""The classes of secrets that each function needs. The audit trail's key is one of the key service."""
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_function_opens_only_the_classes_of_secrets_that_it_needs(function: str) -> None:
-    document = json.loads(next(file for file in policy_files() if file.stem == function).read_text())
     allowed: set[str] = set()
-    for statement in document["Statement"]:
+    for statement in statements(function):
         if "kms:Decrypt" in statement["Action"]:
             allowed |= set(statement["Condition"]["StringEquals"]["kms:EncryptionContext:headgate"])
-    # The context of the first format stays allowed, for secrets that were sealed before there were classes.
-    assert allowed - {FIRST_FORMAT} == OPENS.get(function, set())
+    assert allowed == OPENS.get(function, set())
 
 
 def after_the_first_transaction(point: Point, call: InterceptedCall) -> object:
@@ -208,7 +198,7 @@ OPERATIONS: dict[str, tuple[Callable[[InProcessApp], str], Act]] = {
     ),
     "delete a pipeline with its slot": (
         lambda h: h.deployed_pipeline().id,
-        lambda h, one: h.services.pipelines.delete(h.context(), one, drop_slot=True),
+        lambda h, one: h.services.pipelines.delete(h.context(), one, release=True),
     ),
     "deploy a delivery": (lambda h: h.deployed_pipeline().id, deliver),
     "restart a delivery": (
@@ -346,7 +336,7 @@ def test_what_seals_secrets_again_may_do_all_that_it_needs(app: InProcessApp) ->
     app.settings = replace(SETTINGS, master_key=(NEW_KEY, *SETTINGS.master_key))
     app.restart()
     with taken() as calls:
-        assert app.services.key_rotation.run(Deadline.after(50)) == 2
+        assert app.services.key_rotation.run(Deadline.after(50)) == 1
     app.settings = SETTINGS
     assert refused("reseal_secrets", calls) == set()
 
@@ -354,7 +344,7 @@ def test_what_seals_secrets_again_may_do_all_that_it_needs(app: InProcessApp) ->
 def test_the_api_may_count_secrets_by_their_key(app: InProcessApp) -> None:
     app.source()
     with taken() as calls:
-        assert [one.sealed_fields for one in app.services.key_rotation.report(Deadline.after(20)).keys] == [2]
+        assert [one.sealed_fields for one in app.services.key_rotation.report(Deadline.after(20)).keys] == [1]
     assert refused("api_handler", calls) == set()
 
 
@@ -370,9 +360,11 @@ def test_the_dispatcher_may_remove_the_tables_of_deleted_sources(app: InProcessA
 
 
 def test_the_dispatcher_may_end_incidents_about_what_was_deleted(app: InProcessApp) -> None:
-    lost = Condition(code="STALLED", resource_type="pipeline", resource_id=new_id(), message="It stands still.")
-    began = [Signal(condition=lost, began=True, at=app.clock())]
-    app.services.incidents.publish("operations", began, Deadline.after(20))
+    lost = Condition(
+        code=ConditionCode.STALLED, resource_type="pipeline", resource_id=new_id(), message="It stands still."
+    )
+    report = MonitorReport(origin="operations", at=app.clock(), conditions=(lost,))
+    app.services.incidents.record(report, Deadline.after(20))
     with taken() as calls:
         assert app.services.incidents.end_about_deleted() == 1
     assert refused("dispatch", calls) == set()
@@ -380,18 +372,18 @@ def test_the_dispatcher_may_end_incidents_about_what_was_deleted(app: InProcessA
 
 def test_the_dispatcher_may_sign_the_audit_trail(app: InProcessApp) -> None:
     app.source()
-    assert app.services.auditing.anchors.sign() == 1
+    assert app.services.auditing.signer.sign(Deadline.after(10)) == 1
     app.source()
     app.clock.advance(60)
     with taken() as calls:
-        assert app.services.auditing.anchors.sign() == 1
+        assert app.services.auditing.signer.sign(Deadline.after(10)) == 1
     # In this process there is no key service: the key for anchors is opened before, as a secret.
     assert refused("dispatch", calls) == set()
 
 
 def test_the_api_may_verify_the_audit_trail(app: InProcessApp) -> None:
     app.source()
-    app.services.auditing.anchors.sign()
+    app.services.auditing.signer.sign(Deadline.after(10))
     with taken() as calls:
         found = app.services.auditing.verifier.verify(after=None, limit=500, deadline=Deadline.after(10))
     assert found.first_problem is None

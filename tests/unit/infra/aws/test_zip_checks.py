@@ -46,7 +46,7 @@ def sound() -> Files:
         "chalice/__init__.py": "",
         "chalice/app.py": "",
         "chalicelib/__init__.py": "",
-        "chalicelib/api/router.py": "",
+        "chalicelib/kit/ids.py": "",
         **distribution("alpha", "1.0", {"alpha.py": "", "alpha_data/list.txt": ""}),
         **distribution("gamma-ray", "3.0", native, f"cp{RUNNING}-cp{RUNNING}-manylinux_2_28_x86_64"),
     }
@@ -55,7 +55,12 @@ def sound() -> Files:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     root = tmp_path / "project"
-    for name in ("app.py", "chalicelib/__init__.py", "chalicelib/api/router.py", "chalicelib/__pycache__/old.py"):
+    for name in (
+        "app.py",
+        "chalicelib/__init__.py",
+        "chalicelib/kit/ids.py",
+        "chalicelib/__pycache__/old.py",
+    ):
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
@@ -85,7 +90,10 @@ def foreign(tag: str) -> Callable[[Files], object]:
 
 SPOILT: dict[str, tuple[Callable[[Files], object], str]] = {
     "no app": (lambda f: f.pop("app.py"), "our own code: app.py missing"),
-    "a module is missing": (lambda f: f.pop("chalicelib/api/router.py"), "chalicelib/api/router.py missing"),
+    "a module is missing": (
+        lambda f: f.pop("chalicelib/kit/ids.py"),
+        "chalicelib/kit/ids.py missing",
+    ),
     "no runtime of Chalice": (lambda f: f.pop("chalice/app.py"), "chalice/app.py missing"),
     "the whole of Chalice": (lambda f: f.update({"chalice/cli/__init__.py": ""}), "not ours to deploy"),
     "a file that is not code": (lambda f: f.update({"chalicelib/notes.txt": ""}), "not ours to deploy"),

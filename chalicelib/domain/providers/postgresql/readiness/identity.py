@@ -1,6 +1,6 @@
 """What readiness asks of the old rows: replica identity, large values, partitions and child tables."""
 
-from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import RawTable, ServerFacts
 from chalicelib.domain.providers.postgresql.readiness.tables import each_table
 from chalicelib.domain.providers.postgresql.replica_identity import (
@@ -15,7 +15,7 @@ from chalicelib.domain.providers.postgresql.replica_identity import (
 )
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import Check, Finding, Judge, passed
-from chalicelib.domain.table import Severity
+from chalicelib.domain.table import IssueSeverity
 
 
 def _where_old_rows_are_published(judge: Judge[ServerFacts, CapturePlan]) -> Judge[ServerFacts, CapturePlan]:
@@ -83,7 +83,7 @@ IDENTITY_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
     Check(
         key="later_partitions",
         name="Later partitions",
-        severity=Severity.WARN,
+        severity=IssueSeverity.WARN,
         judge=_where_old_rows_are_published(
             each_table(
                 lambda table: "" if later_partitions_need_full(table) else None,

@@ -1,15 +1,15 @@
 """What readiness asks of the write-ahead log that is kept for a capture, and of what ends or delays a snapshot."""
 
-from chalicelib.domain.capture.new_snapshot import NEW_SNAPSHOT
+from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.names import name_list
-from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, RawTable, ServerFacts, SlotFacts
 from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting
 from chalicelib.domain.providers.postgresql.replica_identity import lacks_identity
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.readiness import Check, Finding, failed, for_plan, for_server, passed, statements, warned
-from chalicelib.domain.table import Severity, TableName
+from chalicelib.domain.table import IssueSeverity, TableName
 
 GIGABYTE = 1024**3
 MUCH_RETAINED_BYTES = 10 * GIGABYTE
@@ -189,7 +189,7 @@ LOG_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         name="Log kept for slots",
         judge=for_server(log_retention),
         by_plan=False,
-        severity=Severity.WARN,
+        severity=IssueSeverity.WARN,
         description="A capture that does not run keeps log on the server: with a bound it can lose log that it "
         "still needs, without one it can fill the disk.",
     ),
@@ -204,7 +204,7 @@ LOG_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         key="open_transactions",
         name="Open transactions",
         judge=open_transactions,
-        severity=Severity.WARN,
+        severity=IssueSeverity.WARN,
         description="No transaction delays the start of a new capture. Those of other roles are seen only by roles "
         "with pg_read_all_stats.",
     ),
@@ -213,7 +213,7 @@ LOG_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         name="Time limits of the role",
         judge=for_server(session_limits),
         by_plan=False,
-        severity=Severity.WARN,
+        severity=IssueSeverity.WARN,
         description="No time limit of the role or the database ends a long snapshot.",
     ),
 )

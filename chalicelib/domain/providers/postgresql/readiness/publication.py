@@ -8,7 +8,7 @@ tables, which drops row filters and column lists and keeps the kinds of change.
 from collections.abc import Sequence
 
 from chalicelib.domain.names import name_list
-from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import PublicationFacts, RawTable, RelationKind, ServerFacts
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
 from chalicelib.domain.providers.postgresql.readiness.tables import captured

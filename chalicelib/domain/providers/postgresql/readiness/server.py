@@ -1,13 +1,22 @@
 """What readiness asks of the server and of the role."""
 
-from chalicelib.domain.capture.new_snapshot import NEW_SNAPSHOT
-from chalicelib.domain.pipeline import PublicationMode
+from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
+from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, ServerFacts
 from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting, enable_logical, grant_replication
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted
-from chalicelib.domain.readiness import Check, CheckOutcome, Finding, failed, for_plan, for_server, passed, warned
-from chalicelib.domain.table import Severity
+from chalicelib.domain.readiness import (
+    Check,
+    CheckOutcome,
+    Finding,
+    failed,
+    for_plan,
+    for_server,
+    passed,
+    warned,
+)
+from chalicelib.domain.table import IssueSeverity
 
 LOGICAL_STANDBY_VERSION = 160000
 OLDEST_VERSION = 130000
@@ -164,7 +173,7 @@ SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
         name="Server version",
         judge=for_server(server_version),
         by_plan=False,
-        severity=Severity.WARN,
+        severity=IssueSeverity.WARN,
         description="The server is a version that Debezium supports.",
     ),
     Check(

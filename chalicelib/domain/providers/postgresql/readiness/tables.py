@@ -9,8 +9,18 @@ from chalicelib.domain.providers.postgresql.capture_types import CURSOR
 from chalicelib.domain.providers.postgresql.facts import Persistence, RawTable, ServerFacts
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
-from chalicelib.domain.readiness import Check, Finding, Judge, failed, for_plan, listed, passed, statements, warned
-from chalicelib.domain.table import IssueCode, Severity, colliding_topics
+from chalicelib.domain.readiness import (
+    Check,
+    Finding,
+    Judge,
+    failed,
+    for_plan,
+    listed,
+    passed,
+    statements,
+    warned,
+)
+from chalicelib.domain.table import IssueCode, IssueSeverity, colliding_topics
 
 _TYPE_CODES = (IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_CHANGES_VALUE)
 
@@ -99,7 +109,7 @@ def _cursors(table: RawTable) -> Sequence[str]:
 
 
 def _lossy(table: RawTable) -> Sequence[str | None]:
-    return [i.column for i in table_issues(table) if i.code in _TYPE_CODES and i.severity is not Severity.INFO]
+    return [i.column for i in table_issues(table) if i.code in _TYPE_CODES and i.severity is not IssueSeverity.INFO]
 
 
 def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Finding:
@@ -190,7 +200,7 @@ TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
     Check(
         key="primary_key",
         name="Primary keys",
-        severity=Severity.WARN,
+        severity=IssueSeverity.WARN,
         judge=each_table(
             lambda t: None if t.primary_key_columns else "",
             _alters("ADD PRIMARY KEY (COLUMNS)"),
@@ -222,7 +232,7 @@ TABLE_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
     Check(
         key="column_types",
         name="Column types",
-        severity=Severity.WARN,
+        severity=IssueSeverity.WARN,
         judge=each_table(
             _with_columns(_lossy),
             lambda t, _facts: f"-- {t.name}: see the issues of this table; leave it out or accept the loss",

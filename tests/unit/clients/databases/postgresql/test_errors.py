@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode, Step
+from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql.errors import failure, failure_of_connecting, failure_of_sqlstate
 
 PREFIX = 'connection failed: connection to server at "10.0.0.1", port 5432 failed: '
@@ -70,12 +70,12 @@ def test_names_inside_the_text_are_not_matched(name: str) -> None:
 def test_failed_reads_have_a_code_by_sqlstate(sqlstate: str | None, code: FailureCode) -> None:
     found = failure_of_sqlstate(sqlstate)
     assert found.failure_code is code
-    assert found.step is Step.READ
+    assert found.step is ConnectionStep.READ
 
 
 def test_postgresql_has_better_sentences_for_some_codes() -> None:
     plain, ours = DatabaseFailure(FailureCode.ACCESS_NOT_ALLOWED), failure(FailureCode.ACCESS_NOT_ALLOWED)
     assert "pg_hba.conf" in ours.message
-    assert (ours.code, ours.step, ours.retryable) == (plain.code, plain.step, plain.retryable)
+    assert (ours.code, ours.step) == (plain.code, plain.step)
     assert "PostgreSQL" in failure(FailureCode.NOT_A_DATABASE).message
     assert failure(FailureCode.TIMEOUT).message == DatabaseFailure(FailureCode.TIMEOUT).message

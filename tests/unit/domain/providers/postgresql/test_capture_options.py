@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
 from chalicelib.domain.pipeline import Capture, CaptureOptions
-from chalicelib.domain.providers.postgresql.capture_options import check_options
+from chalicelib.domain.providers.postgresql.capture_options import check_options, own_options
 from chalicelib.domain.table import CapturedType, Column, SourceTable, TableName
 from chalicelib.errors import Invalid
+from tests.support.entities import make_source_table
 
 BEAT = TableName("ops", "beat")
 RIGHT = {"id": "integer", "ts": "timestamp with time zone"}
@@ -25,31 +25,37 @@ def refused(capture: Capture, *tables: SourceTable) -> list[object]:
 
 
 def with_publication(name: str | None) -> Capture:
-    options = CaptureOptions(publication_name=name)
-    return Capture(topic_prefix="p", tables=(TableName("shop", "orders"),), options=options)
+    own = {"publication_name": name}
+    return Capture(topic_prefix="p", tables=(TableName("shop", "orders"),), provider_options=own)
 
 
 def heartbeat(
     columns: Mapping[str, str], key: tuple[str, ...] = ("id",), name: TableName = BEAT
 ) -> tuple[Capture, SourceTable]:
     """A capture with this heartbeat table, as discovered."""
-    table = SourceTable(
-        id="t",
-        source_id="s",
-        schema_name=name.schema_name,
-        table_name=name.table_name,
+    table = make_source_table(
+        name,
         primary_key_columns=key,
         columns=tuple(
             Column(name=column, type=type_, nullable=True, ordinal=at)
             for at, (column, type_) in enumerate(columns.items(), 1)
         ),
-        estimated_rows=None,
-        estimated_size_bytes=None,
-        replica_identity="DEFAULT",
-        issues=(),
-        discovered_at=datetime(2026, 1, 2, tzinfo=UTC),
     )
     return Capture(topic_prefix="p", tables=(), options=CaptureOptions(heartbeat_table=name)), table
+
+
+def test_options_that_were_not_sent_have_defaults() -> None:
+    assert own_options({"slot_name": "mine"}) == {
+        "publication_mode": "filtered",
+        "publication_name": None,
+        "slot_name": "mine",
+    }
+
+
+def test_options_of_another_kind_of_database_are_refused_where_they_were_sent() -> None:
+    with pytest.raises(Invalid) as refusal:
+        own_options({"slot_name": "mine", "server_id": 7})
+    assert refusal.value.details == [{"location": ["body", "options", "server_id"], "type": "extra_forbidden"}]
 
 
 @pytest.mark.parametrize("name", [None, "p", "_p", "headgate_pub_1", "tables", "between", "a" * 63])

@@ -8,7 +8,7 @@ import pytest
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql.capture_tables import source_tables, table_issues
 from chalicelib.domain.providers.postgresql.facts import Persistence, RawColumn, RawTable, ReplicaIdentity, TypeFacts
-from chalicelib.domain.table import CapturedType, IssueCode, Severity, SourceTable, TableName
+from chalicelib.domain.table import CapturedType, IssueCode, IssueSeverity, SourceTable, TableName
 from chalicelib.kit.adapters import adapter
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -23,7 +23,7 @@ def column(type_name: str) -> RawColumn:
 GOOD = RawTable(name=TableName("shop", "orders"), raw_columns=(column("bigint"),), primary_key_columns=("c",))
 
 
-def codes(raw: RawTable) -> list[tuple[IssueCode, Severity, str | None]]:
+def codes(raw: RawTable) -> list[tuple[IssueCode, IssueSeverity, str | None]]:
     """The issues of a table, in their order."""
     return [(issue.code, issue.severity, issue.column) for issue in table_issues(raw)]
 
@@ -42,13 +42,13 @@ def test_a_capturable_table_has_no_issue() -> None:
     ],
 )
 def test_a_problem_of_the_table_prevents_its_capture(changes: dict[str, object], code: IssueCode) -> None:
-    assert codes(replace(GOOD, **changes)) == [(code, Severity.FAIL, None)]  # type: ignore[arg-type]
+    assert codes(replace(GOOD, **changes)) == [(code, IssueSeverity.FAIL, None)]  # type: ignore[arg-type]
 
 
 def test_unreadable_table_is_one_issue_and_unreadable_columns_are_one_each() -> None:
     hidden, seen = replace(column("text"), name="h", can_select=False), column("text")
-    assert codes(replace(GOOD, raw_columns=(hidden,))) == [(IssueCode.NO_PRIVILEGE, Severity.FAIL, None)]
-    assert codes(replace(GOOD, raw_columns=(hidden, seen))) == [(IssueCode.NO_PRIVILEGE, Severity.FAIL, "h")]
+    assert codes(replace(GOOD, raw_columns=(hidden,))) == [(IssueCode.NO_PRIVILEGE, IssueSeverity.FAIL, None)]
+    assert codes(replace(GOOD, raw_columns=(hidden, seen))) == [(IssueCode.NO_PRIVILEGE, IssueSeverity.FAIL, "h")]
 
 
 def test_columns_that_differ_by_case_are_all_named() -> None:
@@ -61,12 +61,12 @@ def test_columns_that_differ_by_case_are_all_named() -> None:
 def test_worst_issue_comes_first() -> None:
     types = ("real", "interval", "refcursor")
     raw = replace(GOOD, raw_columns=tuple(replace(column(name), name=name) for name in types))
-    assert [severity for _, severity, _ in codes(raw)] == [Severity.FAIL, Severity.WARN, Severity.INFO]
+    assert [severity for _, severity, _ in codes(raw)] == [IssueSeverity.FAIL, IssueSeverity.WARN, IssueSeverity.INFO]
 
 
 def test_a_topic_collision_names_the_other_table() -> None:
     (issue,) = table_issues(GOOD, {GOOD.name: (TableName("shop", "or ders"),)})
-    assert (issue.code, issue.severity) == (IssueCode.TOPIC_COLLISION, Severity.WARN)
+    assert (issue.code, issue.severity) == (IssueCode.TOPIC_COLLISION, IssueSeverity.WARN)
     assert "shop.or ders" in issue.message
 
 
@@ -83,7 +83,7 @@ def test_table_is_kept_with_its_provider_and_the_same_id_each_time() -> None:
 
 def test_table_whose_column_only_stops_a_delivery_is_ready_for_capture() -> None:
     (table,) = kept(replace(GOOD, raw_columns=(column("numeric[]"),)))
-    assert [(issue.code, issue.severity) for issue in table.issues] == [(IssueCode.TYPE_STOPS_TASK, Severity.WARN)]
+    assert [(issue.code, issue.severity) for issue in table.issues] == [(IssueCode.TYPE_STOPS_TASK, IssueSeverity.WARN)]
     assert table.cdc_ready
 
 
@@ -98,13 +98,3 @@ def test_type_of_a_column_is_kept_where_its_spelling_does_not_say_it() -> None:
     assert [one.captured for one in table.columns] == [None, CapturedType(name="numeric(12,2)")]
     stored = adapter(SourceTable).dump_json(table)
     assert adapter(SourceTable).validate_json(stored) == table
-
-
-def test_a_row_from_before_types_were_stored_still_loads() -> None:
-    body = (
-        b'{"id":"t","source_id":"s","schema_name":"shop","table_name":"orders","primary_key_columns":["id"],"columns":'
-        b'[{"name":"id","type":"bigint","nullable":false,"ordinal":1}],"estimated_rows":null,"estimated_size_bytes":'
-        b'null,"replica_identity":"DEFAULT","issues":[],"discovered_at":"2026-01-31T00:00:00Z"}'
-    )
-    table = adapter(SourceTable).validate_json(body)
-    assert (table.provider, table.columns[0].captured) == (DatabaseProvider.POSTGRESQL, None)

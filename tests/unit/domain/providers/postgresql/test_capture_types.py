@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain.providers.postgresql.capture_types import column_issue
 from chalicelib.domain.providers.postgresql.facts import Generated, RawColumn, TypeFacts
-from chalicelib.domain.table import IssueCode, Severity, TypeKind
+from chalicelib.domain.table import IssueCode, IssueSeverity, TypeKind
 
 NOT_CAPTURED, STOPS, CHANGES = IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_CHANGES_VALUE
 
@@ -18,7 +18,7 @@ def column(type_name: str, **base: object) -> RawColumn:
     return RawColumn(name="c", ordinal=1, type=type_name, base=replace(facts, **base))  # type: ignore[arg-type]
 
 
-def verdict(subject: RawColumn) -> tuple[IssueCode, Severity] | None:
+def verdict(subject: RawColumn) -> tuple[IssueCode, IssueSeverity] | None:
     """Code and severity of the column's issue."""
     issue = column_issue(subject)
     return (issue.code, issue.severity) if issue else None
@@ -66,69 +66,69 @@ def test_types_that_arrive_equal_raise_no_issue(type_name: str) -> None:
 @pytest.mark.parametrize(
     ("type_name", "expected"),
     [
-        ("real", (CHANGES, Severity.INFO)),
-        ("double precision", (CHANGES, Severity.INFO)),
-        ("numeric", (CHANGES, Severity.INFO)),
-        ("numeric(10,2)", (STOPS, Severity.INFO)),
-        ("date", (CHANGES, Severity.INFO)),
-        ("time(3) without time zone", (STOPS, Severity.INFO)),
-        ("real[]", (CHANGES, Severity.INFO)),
-        ("timestamp without time zone", (CHANGES, Severity.INFO)),
-        ("timestamp(6) without time zone", (CHANGES, Severity.INFO)),
-        ("time with time zone", (CHANGES, Severity.WARN)),
-        ("interval", (CHANGES, Severity.WARN)),
-        ("interval day to second(3)", (CHANGES, Severity.WARN)),
-        ("bit varying(7)", (CHANGES, Severity.WARN)),
-        ("point", (STOPS, Severity.WARN)),
-        ("bit(1)", (STOPS, Severity.WARN)),
-        ("polygon", (NOT_CAPTURED, Severity.WARN)),
-        ("tsquery", (NOT_CAPTURED, Severity.WARN)),
-        ("interval[]", (NOT_CAPTURED, Severity.WARN)),
-        ("money[]", (NOT_CAPTURED, Severity.WARN)),
-        ("inet[]", (STOPS, Severity.WARN)),
-        ("int8range[]", (STOPS, Severity.WARN)),
-        ("date[]", (STOPS, Severity.WARN)),
-        ("bytea[]", (STOPS, Severity.WARN)),
-        ("refcursor", (STOPS, Severity.FAIL)),
-        ("public.citext", (CHANGES, Severity.WARN)),
-        ("numeric[]", (STOPS, Severity.WARN)),
-        ("numeric(8,2)[]", (STOPS, Severity.WARN)),
-        ("timestamp with time zone[]", (STOPS, Severity.WARN)),
+        ("real", (CHANGES, IssueSeverity.INFO)),
+        ("double precision", (CHANGES, IssueSeverity.INFO)),
+        ("numeric", (CHANGES, IssueSeverity.INFO)),
+        ("numeric(10,2)", (STOPS, IssueSeverity.INFO)),
+        ("date", (CHANGES, IssueSeverity.INFO)),
+        ("time(3) without time zone", (STOPS, IssueSeverity.INFO)),
+        ("real[]", (CHANGES, IssueSeverity.INFO)),
+        ("timestamp without time zone", (CHANGES, IssueSeverity.INFO)),
+        ("timestamp(6) without time zone", (CHANGES, IssueSeverity.INFO)),
+        ("time with time zone", (CHANGES, IssueSeverity.WARN)),
+        ("interval", (CHANGES, IssueSeverity.WARN)),
+        ("interval day to second(3)", (CHANGES, IssueSeverity.WARN)),
+        ("bit varying(7)", (CHANGES, IssueSeverity.WARN)),
+        ("point", (STOPS, IssueSeverity.WARN)),
+        ("bit(1)", (STOPS, IssueSeverity.WARN)),
+        ("polygon", (NOT_CAPTURED, IssueSeverity.WARN)),
+        ("tsquery", (NOT_CAPTURED, IssueSeverity.WARN)),
+        ("interval[]", (NOT_CAPTURED, IssueSeverity.WARN)),
+        ("money[]", (NOT_CAPTURED, IssueSeverity.WARN)),
+        ("inet[]", (STOPS, IssueSeverity.WARN)),
+        ("int8range[]", (STOPS, IssueSeverity.WARN)),
+        ("date[]", (STOPS, IssueSeverity.WARN)),
+        ("bytea[]", (STOPS, IssueSeverity.WARN)),
+        ("refcursor", (STOPS, IssueSeverity.FAIL)),
+        ("public.citext", (CHANGES, IssueSeverity.WARN)),
+        ("numeric[]", (STOPS, IssueSeverity.WARN)),
+        ("numeric(8,2)[]", (STOPS, IssueSeverity.WARN)),
+        ("timestamp with time zone[]", (STOPS, IssueSeverity.WARN)),
     ],
 )
-def test_types_that_lose_information_are_a_warning(type_name: str, expected: tuple[IssueCode, Severity]) -> None:
+def test_types_that_lose_information_are_a_warning(type_name: str, expected: tuple[IssueCode, IssueSeverity]) -> None:
     assert verdict(column(type_name)) == expected
 
 
 def test_nested_arrays_lose_elements_or_are_refused() -> None:
-    assert verdict(column("integer[]", dimensions=2)) == (CHANGES, Severity.WARN)
-    assert verdict(column("uuid[]", dimensions=2)) == (STOPS, Severity.WARN)
+    assert verdict(column("integer[]", dimensions=2)) == (CHANGES, IssueSeverity.WARN)
+    assert verdict(column("uuid[]", dimensions=2)) == (STOPS, IssueSeverity.WARN)
 
 
 def test_system_vector_types_are_not_delivered_as_arrays() -> None:
     vector = RawColumn(name="c", ordinal=1, type="int2vector", base=TypeFacts(name="smallint", is_array=True))
-    assert verdict(vector) == (STOPS, Severity.WARN)
+    assert verdict(vector) == (STOPS, IssueSeverity.WARN)
 
 
 def test_user_defined_ranges_and_multiranges_are_not_captured() -> None:
-    assert verdict(column("shop.span", kind=TypeKind.RANGE)) == (NOT_CAPTURED, Severity.WARN)
-    assert verdict(column("int4multirange", kind=TypeKind.OTHER)) == (NOT_CAPTURED, Severity.WARN)
+    assert verdict(column("shop.span", kind=TypeKind.RANGE)) == (NOT_CAPTURED, IssueSeverity.WARN)
+    assert verdict(column("int4multirange", kind=TypeKind.OTHER)) == (NOT_CAPTURED, IssueSeverity.WARN)
     assert verdict(column("int4range", kind=TypeKind.RANGE)) is None
 
 
 def test_enums_are_delivered_and_arrays_of_enums_fail_in_created_tables() -> None:
     assert verdict(column("shop.mood", kind=TypeKind.ENUM)) is None
-    assert verdict(column("shop.mood[]", kind=TypeKind.ENUM)) == (STOPS, Severity.WARN)
+    assert verdict(column("shop.mood[]", kind=TypeKind.ENUM)) == (STOPS, IssueSeverity.WARN)
 
 
 @pytest.mark.parametrize("type_name", ["shop.point3", "shop.point3[]"])
 def test_composites_are_not_captured(type_name: str) -> None:
-    assert verdict(column(type_name, kind=TypeKind.COMPOSITE)) == (NOT_CAPTURED, Severity.WARN)
+    assert verdict(column(type_name, kind=TypeKind.COMPOSITE)) == (NOT_CAPTURED, IssueSeverity.WARN)
 
 
 def test_a_domain_is_judged_by_its_base_type() -> None:
     domain = RawColumn(name="c", ordinal=1, type="shop.span", base=TypeFacts(name="interval", is_domain=True))
-    assert verdict(domain) == (CHANGES, Severity.WARN)
+    assert verdict(domain) == (CHANGES, IssueSeverity.WARN)
 
 
 def test_an_enum_with_the_name_of_a_system_type_is_an_enum() -> None:
@@ -137,12 +137,12 @@ def test_an_enum_with_the_name_of_a_system_type_is_an_enum() -> None:
 
 @pytest.mark.parametrize("generated", list(Generated))
 def test_generated_columns_are_not_updated_in_the_target(generated: Generated) -> None:
-    assert verdict(replace(column("integer"), generated=generated)) == (CHANGES, Severity.WARN)
+    assert verdict(replace(column("integer"), generated=generated)) == (CHANGES, IssueSeverity.WARN)
 
 
 def test_only_what_stops_the_capture_itself_is_a_failure() -> None:
     stopping = ("refcursor", "numeric[]", "date[]", "inet[]", "point", "bit(1)", "polygon")
-    assert [name for name in stopping if verdict(column(name))[1] is Severity.FAIL] == ["refcursor"]
+    assert [name for name in stopping if verdict(column(name))[1] is IssueSeverity.FAIL] == ["refcursor"]
 
 
 @pytest.mark.parametrize("type_name", ["numeric", "numeric(10,2)"])

@@ -4,28 +4,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.pipeline import Capture, Pipeline, SnapshotMode
+from chalicelib.domain.pipeline import Capture, SnapshotMode
 from chalicelib.domain.providers.postgresql.capture_warnings import LONG_SNAPSHOT_BYTES, preview_warnings
-from chalicelib.domain.table import SourceTable
+from chalicelib.domain.table import SourceTable, TableName
+from tests.support.entities import make_pipeline, make_source_table
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 MIB = 1024**2
 
 
 def table(size: int | None, rows: int | None, name: str = "orders") -> SourceTable:
-    return SourceTable(
-        id=name,
-        source_id="s",
-        schema_name="shop",
-        table_name=name,
-        primary_key_columns=("id",),
-        columns=(),
-        estimated_rows=rows,
-        estimated_size_bytes=size,
-        replica_identity="DEFAULT",
-        issues=(),
-        discovered_at=NOW,
-    )
+    return make_source_table(TableName("shop", name), estimated_rows=rows, estimated_size_bytes=size)
 
 
 def warnings(
@@ -38,16 +27,7 @@ def warnings(
         snapshot_mode=mode,
         properties=properties or {},
     )
-    pipeline = Pipeline(
-        id="22222222-2222-4222-8222-222222222222",
-        name="p",
-        source_id="s",
-        stream_cluster_id="k",
-        connect_cluster_id="c",
-        capture=capture,
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    pipeline = make_pipeline(capture=capture)
     return {one.code: one.message for one in preview_warnings(pipeline, tables)}
 
 

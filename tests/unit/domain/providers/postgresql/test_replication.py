@@ -4,26 +4,20 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseAddress, DatabaseProvider
-from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline, PublicationMode
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql import replication
+from chalicelib.domain.release import ReleaseResult, ReleaseState
 from chalicelib.domain.source import Source
-from chalicelib.domain.table import TableName
+from tests.support.entities import make_pipeline
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
-PIPELINE = Pipeline(
-    id="0a1b2c3d-0000-4000-8000-00000000ffff",
-    name="p",
-    source_id="s",
-    stream_cluster_id="k",
-    connect_cluster_id="c",
-    capture=Capture(topic_prefix="p", tables=(TableName("shop", "orders"),)),
-    created_at=NOW,
-    updated_at=NOW,
-)
-CHOSEN = replace(
-    PIPELINE, capture=replace(PIPELINE.capture, options=CaptureOptions(slot_name="mine", publication_name="ours"))
+PIPELINE = make_pipeline()
+CHOSEN = make_pipeline(
+    capture=replace(PIPELINE.capture, provider_options={"slot_name": "mine", "publication_name": "ours"})
 )
 SOURCE = Source(
     id="s",
@@ -46,17 +40,38 @@ def test_derived_names_are_ones_that_postgresql_takes() -> None:
 
 
 def test_chosen_names_are_used() -> None:
-    assert replication.effective_options(CHOSEN) == CHOSEN.capture.options
-    assert replication.slot_name(CHOSEN) == "mine"
-
-
-def test_a_deleted_pipeline_leaves_its_publication_and_the_slot_that_was_not_dropped() -> None:
-    assert replication.deletion_details(CHOSEN, slot_dropped=True) == {"publication_name": "ours"}
-    assert replication.deletion_details(CHOSEN, slot_dropped=False) == {
-        "slot_name": "mine",
-        "drop_slot_statement": "SELECT pg_drop_replication_slot('mine');",
+    assert replication.effective_options(CHOSEN) == {
+        "publication_mode": "filtered",
         "publication_name": "ours",
+        "slot_name": "mine",
     }
+
+
+KEPT = {
+    "slot_name": "mine",
+    "drop_slot_statement": "SELECT pg_drop_replication_slot('mine');",
+    "publication_name": "ours",
+}
+
+
+def test_a_deleted_pipeline_leaves_its_publication_and_the_slot_unless_that_was_dropped() -> None:
+    dropped = ReleaseResult(state=ReleaseState.RELEASED)
+    assert replication.deletion_details(CHOSEN, None) == {"kept": KEPT}
+    assert replication.deletion_details(CHOSEN, dropped) == {"slot_dropped": True, "kept": {"publication_name": "ours"}}
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        (ReleaseResult(state=ReleaseState.IN_USE), "Something still reads from the slot"),
+        (ReleaseResult(state=ReleaseState.NOT_OURS), "not a logical slot of this database"),
+        (ReleaseResult(state=ReleaseState.UNKNOWN, error="No route."), "whether the slot was dropped. No route."),
+    ],
+)
+def test_a_slot_that_was_to_be_dropped_and_is_kept_has_its_reason(result: ReleaseResult, reason: str) -> None:
+    details = replication.deletion_details(CHOSEN, result)
+    assert (details["slot_dropped"], details["kept"]) == (False, KEPT)
+    assert reason in details["slot_message"]
 
 
 def test_a_slot_is_claimed_on_the_server_and_a_publication_in_the_database() -> None:
@@ -67,6 +82,6 @@ def test_a_slot_is_claimed_on_the_server_and_a_publication_in_the_database() -> 
 
 
 def test_a_publication_that_its_owner_made_may_be_shared() -> None:
-    options = replace(CHOSEN.capture.options, publication_mode=PublicationMode.EXISTING)
-    sharing = replace(CHOSEN, capture=replace(CHOSEN.capture, options=options))
+    options = {**CHOSEN.capture.provider_options, "publication_mode": "existing"}
+    sharing = replace(CHOSEN, capture=replace(CHOSEN.capture, provider_options=options))
     assert replication.unique_claims(sharing, SOURCE) == ("slot/db.example:5432/mine",)

@@ -7,27 +7,28 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.monitoring.condition import ConditionCode
 from chalicelib.domain.monitoring.source_state import CaptureState, FindingCode
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline, SnapshotMode
-from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts, in_snapshot, look, lost_changes
+from chalicelib.domain.pipeline import Capture, Pipeline, SnapshotMode
+from chalicelib.domain.providers.postgresql.running_capture import (
+    CaptureFacts,
+    capture_state,
+    lost_changes,
+    needs_offset,
+    with_offset,
+)
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.table import TableName
+from tests.support.entities import make_pipeline
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 ORDERS, BEATS = TableName("shop", "orders"), TableName("shop", "beats")
-PIPELINE = Pipeline(
-    id="0a1b2c3d-0000-4000-8000-00000000ffff",
-    name="p",
-    source_id="s",
-    stream_cluster_id="k",
-    connect_cluster_id="c",
+PIPELINE = make_pipeline(
     desired_state=DesiredState.RUNNING,
     capture=Capture(
-        topic_prefix="p", tables=(ORDERS,), options=CaptureOptions(slot_name="slot", publication_name="pub")
+        topic_prefix="p", tables=(ORDERS,), provider_options={"slot_name": "slot", "publication_name": "pub"}
     ),
-    created_at=NOW,
-    updated_at=NOW,
 )
 READ = CaptureSlot(name="slot", position=100, reader="7", wal_status="reserved")
 WELL = CaptureFacts(system_identifier="1", slots={"slot": READ}, published={"pub": frozenset({ORDERS})})
@@ -39,7 +40,7 @@ def with_slot(**changes: Any) -> CaptureFacts:
 
 
 def codes(facts: CaptureFacts, before: CaptureState | None = BEFORE, pipeline: Pipeline = PIPELINE) -> list[str]:
-    return [finding.code.value for finding in look(facts, pipeline, before, NOW).findings]
+    return [finding.code.value for finding in capture_state(facts, pipeline, before, NOW).findings]
 
 
 def with_options(**options: Any) -> Pipeline:
@@ -48,19 +49,25 @@ def with_options(**options: Any) -> Pipeline:
 
 
 def test_a_capture_that_works_has_no_findings() -> None:
-    seen = look(WELL, PIPELINE, BEFORE, NOW)
+    seen = capture_state(WELL, PIPELINE, BEFORE, NOW)
     assert replace(seen, log=None) == CaptureState(server="1", position=100, reader="7")
 
 
 def test_a_slot_that_was_there_and_is_gone_has_lost_changes() -> None:
-    (finding,) = look(replace(WELL, slots={}), PIPELINE, BEFORE, NOW).findings
+    (finding,) = capture_state(replace(WELL, slots={}), PIPELINE, BEFORE, NOW).findings
     assert (finding.code, finding.certain) == (FindingCode.LOG_POSITION_LOST, True)
     assert '"slot" does not exist any more' in finding.message
 
 
 def test_a_slot_that_was_never_seen_may_still_be_made() -> None:
-    (finding,) = look(replace(WELL, slots={}), PIPELINE, None, NOW).findings
+    (finding,) = capture_state(replace(WELL, slots={}), PIPELINE, None, NOW).findings
     assert (finding.code, finding.certain) == (FindingCode.LOG_POSITION_MISSING, False)
+
+
+@pytest.mark.parametrize("facts", [replace(WELL, slots={}), with_slot(reader=None)])
+def test_what_is_wrong_with_a_slot_is_a_slot_error(facts: CaptureFacts) -> None:
+    (finding,) = capture_state(facts, PIPELINE, None, NOW).findings
+    assert finding.condition is ConditionCode.CDC_REPLICATION_SLOT_ERROR
 
 
 def test_an_invalidated_slot_has_lost_changes() -> None:
@@ -95,31 +102,31 @@ def test_a_server_that_does_not_tell_who_it_is_is_not_another_one(identifier: st
 
 
 def test_a_publication_that_is_gone_is_found() -> None:
-    (finding,) = look(replace(WELL, published={}), PIPELINE, BEFORE, NOW).findings
+    (finding,) = capture_state(replace(WELL, published={}), PIPELINE, BEFORE, NOW).findings
     assert finding.code is FindingCode.TABLES_NOT_PUBLISHED
     assert 'publication "pub" does not exist' in finding.message
     assert finding.certain
 
 
 def test_a_publication_may_still_be_made_while_there_was_no_slot() -> None:
-    (finding,) = look(replace(WELL, published={}), PIPELINE, None, NOW).findings
+    (finding,) = capture_state(replace(WELL, published={}), PIPELINE, None, NOW).findings
     assert not finding.certain
 
 
 def test_tables_that_left_the_publication_are_named() -> None:
-    (finding,) = look(replace(WELL, published={"pub": frozenset()}), PIPELINE, BEFORE, NOW).findings
+    (finding,) = capture_state(replace(WELL, published={"pub": frozenset()}), PIPELINE, BEFORE, NOW).findings
     assert "does not contain shop.orders" in finding.message
 
 
 def test_the_heartbeat_table_has_to_be_published_as_well() -> None:
-    (finding,) = look(WELL, with_options(heartbeat_table=BEATS), BEFORE, NOW).findings
+    (finding,) = capture_state(WELL, with_options(heartbeat_table=BEATS), BEFORE, NOW).findings
     assert "does not contain shop.beats" in finding.message
 
 
 def test_only_a_few_of_many_tables_are_named() -> None:
     tables = tuple(TableName("shop", f"t{number}") for number in range(9))
     pipeline = replace(PIPELINE, capture=replace(PIPELINE.capture, tables=tables))
-    (finding,) = look(WELL, pipeline, BEFORE, NOW).findings
+    (finding,) = capture_state(WELL, pipeline, BEFORE, NOW).findings
     assert "shop.t4 and 4 more" in finding.message
     assert "shop.t5" not in finding.message
 
@@ -148,18 +155,37 @@ def test_changes_were_lost_when_connect_has_a_position_and_there_is_no_slot() ->
 
 
 @pytest.mark.parametrize(
-    ("offset", "taking"),
+    ("offset", "expected"),
     [
-        (None, True),
-        ({"lsn": 1, "snapshot": "INITIAL", "snapshot_completed": False}, True),
-        ({"lsn": 1, "snapshot": "INITIAL", "snapshot_completed": True}, False),
-        ({"lsn": 1, "lsn_proc": 1}, False),
+        (None, []),
+        ({"lsn": 100, "snapshot": "INITIAL", "snapshot_completed": False}, []),
+        ({"lsn": 100, "snapshot": "INITIAL", "snapshot_completed": True}, ["NOT_READ"]),
+        ({"lsn": 100, "lsn_proc": 100}, ["NOT_READ"]),
+        ({"lsn": 99}, ["NOT_READ", "LOG_POSITION_LOST"]),
     ],
 )
-def test_the_stored_offset_says_whether_the_snapshot_is_complete(
-    offset: Mapping[str, Any] | None, taking: bool
+def test_nobody_has_to_read_from_the_slot_until_the_snapshot_is_complete(
+    offset: Mapping[str, Any] | None, expected: list[str]
 ) -> None:
-    assert in_snapshot(offset) is taking
+    facts = with_slot(reader=None)
+    seen = with_offset(facts, PIPELINE, capture_state(facts, PIPELINE, BEFORE, NOW), offset)
+    assert [finding.code.value for finding in seen.findings] == expected
+
+
+def test_a_finding_that_the_offset_repeats_is_reported_once() -> None:
+    facts = replace(WELL, slots={})
+    seen = with_offset(facts, PIPELINE, capture_state(facts, PIPELINE, BEFORE, NOW), {"lsn": 99})
+    assert [finding.code for finding in seen.findings] == [FindingCode.LOG_POSITION_LOST]
+
+
+@pytest.mark.parametrize(
+    ("before", "reader", "needed"),
+    [(BEFORE, "7", False), (BEFORE, "8", True), (None, "7", False), (BEFORE, None, True)],
+)
+def test_the_offset_is_needed_where_nobody_reads_or_another_reader_than_before(
+    before: CaptureState | None, reader: str | None, needed: bool
+) -> None:
+    assert needs_offset(before, CaptureState(reader=reader)) is needed
 
 
 def test_a_capture_that_only_takes_a_snapshot_needs_no_slot_and_no_publication() -> None:

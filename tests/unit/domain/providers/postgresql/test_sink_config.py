@@ -2,15 +2,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from chalicelib.domain.connector_config import JSON_CONVERTER
+from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.connector_config import JSON_CONVERTER, ConnectorConfig
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseAddress, DatabaseProvider, SslMode
-from chalicelib.domain.debezium import schema_evolution
-from chalicelib.domain.delivery import Delivery, DeliveryOptions, Mapping, WriteMode
-from chalicelib.domain.destination import Destination
+from chalicelib.domain.database import DatabaseProvider, SslMode
+from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting, WriteMode
+from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.providers.postgresql.sink_config import build_sink_config, jdbc_url
 from chalicelib.errors import Invalid
 
@@ -18,34 +19,31 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ADDRESS = DatabaseAddress(
     provider=DatabaseProvider.POSTGRESQL, host="db.example", port=5433, database_name="dwh", username="writer"
 )
-ORDERS = Mapping(topic="shop.public.orders", schema_name="public", table_name="orders")
+ORDERS = TableMapping(topic="shop.public.orders", schema_name="public", table_name="orders")
 
 
-def destination(address: DatabaseAddress = ADDRESS, fields: Iterable[str] = ("password",)) -> Destination:
-    return Destination(
-        id="d",
-        name="d",
-        description=None,
-        environment=None,
-        address=address,
-        credentials=Credentials(id="11111111-1111-4111-8111-111111111111", fields=dict.fromkeys(fields, 1)),
-        created_at=NOW,
-        updated_at=NOW,
-    )
-
-
-def delivery(*mappings: Mapping, **options: object) -> Delivery:
-    return Delivery(
+def built(
+    *mappings: TableMapping,
+    address: DatabaseAddress = ADDRESS,
+    secrets: Iterable[str] = ("password",),
+    tasks_max: int = 1,
+    **options: Any,
+) -> ConnectorConfig:
+    """The config of a delivery with these mappings and options to this address."""
+    credentials = Credentials(id="11111111-1111-4111-8111-111111111111", fields=dict.fromkeys(secrets, 1))
+    writing = TableWriting(mappings=mappings or (ORDERS,), **options)
+    delivery = Delivery(
         id="33333333-3333-4333-8333-333333333333",
         name="d",
         destination_id="d",
         pipeline_id="p",
         connect_cluster_id="c",
-        mappings=mappings or (ORDERS,),
-        options=DeliveryOptions(**options),  # type: ignore[arg-type]
+        writing=writing,
+        tasks_max=tasks_max,
         created_at=NOW,
         updated_at=NOW,
     )
+    return build_sink_config(delivery, writing, Endpoint(address, credentials))
 
 
 def routed(config: dict[str, str], topic: str) -> str:
@@ -92,7 +90,7 @@ def routed(config: dict[str, str], topic: str) -> str:
     ],
 )
 def test_a_delivery_config_has_all_required_properties(key: str, value: str) -> None:
-    assert build_sink_config(delivery(), destination())[key] == value
+    assert built()[key] == value
 
 
 def test_the_url_says_that_text_may_be_cast() -> None:
@@ -103,12 +101,12 @@ def test_the_url_says_that_text_may_be_cast() -> None:
 
 
 def test_inserting_needs_no_key_and_delivers_no_deletes() -> None:
-    config = build_sink_config(delivery(write_mode=WriteMode.INSERT, delete_enabled=True), destination())
+    config = built(write_mode=WriteMode.INSERT, delete_enabled=True)
     assert (config["insert.mode"], config["primary.key.mode"], config["delete.enabled"]) == ("insert", "none", "false")
 
 
 def test_deletes_can_be_switched_off() -> None:
-    assert build_sink_config(delivery(delete_enabled=False), destination())["delete.enabled"] == "false"
+    assert built(delete_enabled=False)["delete.enabled"] == "false"
 
 
 @pytest.mark.parametrize(
@@ -116,11 +114,11 @@ def test_deletes_can_be_switched_off() -> None:
     [(True, True, "basic"), (True, False, "basic"), (False, True, "basic"), (False, False, "none")],
 )
 def test_the_sink_has_one_switch_for_making_and_altering(create: bool, evolve: bool, evolution: str) -> None:
-    assert schema_evolution(DeliveryOptions(auto_create=create, auto_evolve=evolve)) == evolution
+    assert built(auto_create=create, auto_evolve=evolve)["schema.evolution"] == evolution
 
 
 def test_tasks_and_batches_are_written_as_given() -> None:
-    config = build_sink_config(delivery(tasks_max=3, batch_size=50), destination())
+    config = built(tasks_max=3, batch_size=50)
     assert (config["tasks.max"], config["batch.size"]) == ("3", "50")
 
 
@@ -128,30 +126,30 @@ def test_tasks_and_batches_are_written_as_given() -> None:
     "table", ["orders", "Order Lines", "größe", "a$b", "$1", "a\\b", "${x:y}", "a'b", "a{b}", "100%"]
 )
 def test_each_topic_reaches_exactly_its_table(table: str) -> None:
-    other = Mapping(topic="shop.public.orders_2", schema_name="public", table_name="second")
-    config = build_sink_config(delivery(replace(ORDERS, table_name=table), other), destination())
+    other = TableMapping(topic="shop.public.orders_2", schema_name="public", table_name="second")
+    config = built(replace(ORDERS, table_name=table), other)
     assert routed(config, "shop.public.orders") == table
     assert routed(config, "shop.public.orders_2") == "second"
     assert routed(config, "shopxpublic.orders") == "shopxpublic.orders"
 
 
 def test_a_table_name_cannot_contain_a_secret_reference() -> None:
-    config = build_sink_config(delivery(replace(ORDERS, table_name="${headgate:x:password}")), destination())
+    config = built(replace(ORDERS, table_name="${headgate:x:password}"))
     references = [key for key, value in config.items() if re.search(r"\$\{[^}]*:[^}]*\}", value)]
     assert references == ["connection.password"]
 
 
 def test_swapping_two_table_names_does_not_apply_both_rules() -> None:
-    one = Mapping(topic="p.s.a", schema_name="s", table_name="b")
-    other = Mapping(topic="p.s.b", schema_name="s", table_name="a")
-    config = build_sink_config(delivery(one, other), destination())
+    one = TableMapping(topic="p.s.a", schema_name="s", table_name="b")
+    other = TableMapping(topic="p.s.b", schema_name="s", table_name="a")
+    config = built(one, other)
     assert (routed(config, "p.s.a"), routed(config, "p.s.b")) == ("b", "a")
     assert config["topics"] == "p.s.a,p.s.b"
 
 
 def test_two_target_schemas_are_refused() -> None:
     with pytest.raises(Invalid) as refused:
-        build_sink_config(delivery(ORDERS, replace(ORDERS, topic="t", schema_name="other")), destination())
+        built(ORDERS, replace(ORDERS, topic="t", schema_name="other"))
     assert refused.value.details == [{"location": ["body", "mappings"], "type": "one_schema"}]
 
 
@@ -196,16 +194,16 @@ def test_the_url_carries_the_ssl_mode(mode: SslMode) -> None:
 
 
 def test_a_ca_certificate_that_cannot_be_delivered_is_refused() -> None:
-    verified = destination(replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL), ("password", "ca_certificate"))
+    verified = replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL)
     with pytest.raises(Invalid) as refused:
-        build_sink_config(delivery(), verified)
+        built(address=verified, secrets=("password", "ca_certificate"))
     assert refused.value.details == [{"location": ["body", "config", "ssl_mode"], "type": "ca_not_deliverable"}]
 
 
 def test_without_a_ca_certificate_the_trust_store_of_the_workers_is_used() -> None:
-    url = build_sink_config(delivery(), destination(replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL)))["connection.url"]
+    url = built(address=replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL))["connection.url"]
     assert "sslfactory=org.postgresql.ssl.DefaultJavaSSLFactory" in url
 
 
 def test_the_url_contains_no_secret_reference() -> None:
-    assert "$" not in build_sink_config(delivery(), destination())["connection.url"]
+    assert "$" not in built()["connection.url"]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.monitoring.incident import Severity
+from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.monitoring.source_state import Finding
 from chalicelib.domain.observation import DesiredState

@@ -5,22 +5,23 @@ from datetime import UTC, datetime
 
 import pytest
 
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import JSON_CONVERTER
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseAddress, DatabaseProvider, SslMode
+from chalicelib.domain.database import DatabaseProvider, SslMode
 from chalicelib.domain.pipeline import (
     Capture,
     CaptureOptions,
     Converter,
     OnConversionError,
     Pipeline,
-    PublicationMode,
     SnapshotMode,
 )
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import ColumnName, TableName
+from tests.support.entities import make_pipeline
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ADDRESS = DatabaseAddress(
@@ -43,16 +44,7 @@ def source(address: DatabaseAddress = ADDRESS, fields: Iterable[str] = ("passwor
 
 
 def pipeline(capture: Capture | None = None) -> Pipeline:
-    return Pipeline(
-        id="22222222-2222-4222-8222-222222222222",
-        name="p",
-        source_id="s",
-        stream_cluster_id="k",
-        connect_cluster_id="c",
-        capture=capture or Capture(topic_prefix="shop", tables=(TableName("public", "orders"),)),
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    return make_pipeline(capture=capture or Capture(topic_prefix="shop", tables=(TableName("public", "orders"),)))
 
 
 def capture(**changes: object) -> Capture:
@@ -79,7 +71,7 @@ def included(config: dict[str, str]) -> list[re.Pattern[str]]:
     [
         ("connector.class", "io.debezium.connector.postgresql.PostgresConnector"),
         ("tasks.max", "1"),
-        ("headgate.owner", "source/22222222-2222-4222-8222-222222222222"),
+        ("headgate.owner", "source/0a1b2c3d-0000-4000-8000-00000000ffff"),
         ("database.hostname", "db.example"),
         ("database.port", "5433"),
         ("database.user", "cdc"),
@@ -88,9 +80,9 @@ def included(config: dict[str, str]) -> list[re.Pattern[str]]:
         ("database.sslmode", "prefer"),
         ("connection.validation.timeout.ms", "5000"),
         ("plugin.name", "pgoutput"),
-        ("slot.name", "headgate_slot_22222222222242228222222222222222"),
+        ("slot.name", "headgate_slot_0a1b2c3d00004000800000000000ffff"),
         ("slot.drop.on.stop", "false"),
-        ("publication.name", "headgate_pub_22222222222242228222222222222222"),
+        ("publication.name", "headgate_pub_0a1b2c3d00004000800000000000ffff"),
         ("publication.autocreate.mode", "filtered"),
         ("topic.prefix", "shop"),
         ("snapshot.mode", "initial"),
@@ -136,8 +128,8 @@ def test_the_snapshot_mode_is_a_value_of_debezium(mode: SnapshotMode) -> None:
 
 
 def test_an_existing_publication_is_not_changed() -> None:
-    existing = options(publication_mode=PublicationMode.EXISTING, publication_name="pub", slot_name="slot")
-    config = build_source_config(pipeline(existing), source())
+    own = {"publication_mode": "existing", "publication_name": "pub", "slot_name": "slot"}
+    config = build_source_config(pipeline(capture(provider_options=own)), source())
     assert config["publication.autocreate.mode"] == "disabled"
     assert (config["publication.name"], config["slot.name"]) == ("pub", "slot")
 

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import cast
 
 import pytest
 
-from chalicelib.domain.delivery import DeliveryOptions, DeliveryVerdict, Mapping, WriteMode
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.delivery import DeliveryVerdict, TableMapping, TableWriting, WriteMode
 from chalicelib.domain.providers.postgresql.capture_tables import source_tables
 from chalicelib.domain.providers.postgresql.facts import (
     Generated,
@@ -22,7 +24,10 @@ from chalicelib.errors import Invalid
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 COPY = TableName("copy", "orders")
-MAPPING = Mapping(topic="t.shop.orders", schema_name="copy", table_name="orders")
+MAPPING = TableMapping(topic="t.shop.orders", schema_name="copy", table_name="orders")
+WRITING = TableWriting(mappings=(MAPPING,))
+
+OTHER_KIND = cast(DatabaseProvider, "another kind")
 
 
 def column(name: str, type_name: str, kind: TypeKind = TypeKind.BASE, *, nullable: bool = True) -> RawColumn:
@@ -51,7 +56,7 @@ EMPTY = TargetFacts(version_number=180004, role="sink", schemas=(SchemaFacts(nam
 def verdict(of: SourceTable, into: TargetTable | None, **facts: object) -> DeliveryVerdict:
     """The verdict on one mapping."""
     found = replace(EMPTY, tables=(into,) if into else (), **facts)  # type: ignore[arg-type]
-    return judge_target([(MAPPING, of)], DeliveryOptions(), found)
+    return judge_target(WRITING, 1, {MAPPING.topic: of}, found)
 
 
 def codes(found: DeliveryVerdict) -> list[str]:
@@ -159,9 +164,16 @@ def test_a_type_that_is_kept_in_a_created_table_is_no_warning(type_: str) -> Non
     assert verdict(source(column("x", type_)), None).warnings == ()
 
 
+def test_of_types_of_a_kind_of_source_that_was_not_measured_nothing_is_known() -> None:
+    other = replace(source(column("v", "point")), provider=OTHER_KIND)
+    found = verdict(other, target(column("v", "integer")))
+    assert codes(found) == []
+    assert [warning.code for warning in found.warnings] == ["TYPES_NOT_CHECKED"]
+
+
 def test_problem_names_its_mappings_and_can_be_raised() -> None:
-    mappings = [(MAPPING, source()), (replace(MAPPING, schema_name="gone"), source())]
-    found = judge_target(mappings, DeliveryOptions(), EMPTY)
+    mappings = (MAPPING, replace(MAPPING, schema_name="gone"))
+    found = judge_target(TableWriting(mappings=mappings), 1, {MAPPING.topic: source()}, EMPTY)
     with pytest.raises(Invalid) as caught:
         found.require()
     assert caught.value.code == "TARGET_NOT_READY"
@@ -177,5 +189,5 @@ def test_verdict_without_problems_lets_pass() -> None:
 def test_keyless_table_may_be_inserted_into_anything_that_takes_inserts() -> None:
     keyless = replace(source(), primary_key_columns=())
     into = replace(target(), unique_keys=(), can_update=False, can_delete=False, can_select=False)
-    options = DeliveryOptions(write_mode=WriteMode.INSERT)
-    assert judge_target([(MAPPING, keyless)], options, replace(EMPTY, tables=(into,))).problems == ()
+    inserts = replace(WRITING, write_mode=WriteMode.INSERT)
+    assert judge_target(inserts, 1, {MAPPING.topic: keyless}, replace(EMPTY, tables=(into,))).problems == ()

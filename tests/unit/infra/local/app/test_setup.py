@@ -1,4 +1,4 @@
-"""The queues of a local run are those that AWS makes from `infra/data.yaml`."""
+"""The queues of a local run are those that AWS makes from the data stack."""
 
 import json
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from infra.aws.data_stack import data_template
 from infra.local.app.setup import create_queues
-from infra.local.stack.layout import ROOT
 
 PREFIX = "stage-"
 HERE, THERE = "us-west-1", "ca-central-1"
@@ -41,7 +41,7 @@ def _visible(sqs: Any, url: str) -> dict[str, Any]:
 
 def _made_by_aws() -> dict[str, dict[str, Any]]:
     parameters = [{"ParameterKey": "Prefix", "ParameterValue": PREFIX}]
-    text = (ROOT / "infra" / "data.yaml").read_text()
+    text = json.dumps(data_template())
     boto3.client("cloudformation", region_name=THERE).create_stack(
         StackName="data", TemplateBody=text, Parameters=parameters
     )

@@ -6,7 +6,7 @@ import pytest
 
 from infra.local.doubles import Delays
 from infra.local.doubles.connect import ConnectDouble
-from tests.support.doubles import ConnectView, SecretEndpoint
+from tests.support.apps.doubles import ConnectView, SecretEndpoint
 
 QUICK = Delays(connector=0.01, task=0.01, deleted=0.01, unassigned=0.01, silent=0.01, not_ready=0.5, validation=2.0)
 

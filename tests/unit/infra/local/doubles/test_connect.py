@@ -2,7 +2,7 @@
 
 from infra.local.doubles.connect import ConnectDouble
 from infra.local.doubles.connect_plugins import JDBC, POSTGRES_SOURCE
-from tests.support.doubles import ConnectView, SecretEndpoint
+from tests.support.apps.doubles import ConnectView, SecretEndpoint
 from tests.support.waiting import eventually
 
 Config = dict[str, str]

@@ -8,7 +8,7 @@ import pytest
 
 from infra.local.doubles.connect import ConnectDouble
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.support.doubles import ConnectView
+from tests.support.apps.doubles import ConnectView
 from tests.support.waiting import eventually
 
 Config = dict[str, str]

@@ -10,7 +10,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from infra.local.doubles.kafka import MESSAGE_LIMIT, KafkaDouble
-from infra.local.doubles.kafka_codec import Request, UnreadableError, read
+from infra.local.doubles.kafka_codec import KafkaRequest, UnreadableError, read
 from infra.local.doubles.kafka_state import BrokerState, Log
 from tests.support.waiting import eventually
 
@@ -64,7 +64,7 @@ def test_an_unknown_version_of_api_versions_is_answered_in_version_0(double: Kaf
 
 def test_a_frame_is_read_with_its_api_and_client() -> None:
     request = read(struct.pack("!hhih", 3, 1, 9, 2) + b"me" + struct.pack("!i", -1))
-    assert isinstance(request, Request)
+    assert isinstance(request, KafkaRequest)
     assert (request.api, request.version, request.correlation, request.client) == ("metadata", 1, 9, "me")
     assert request.body.topics is None
 

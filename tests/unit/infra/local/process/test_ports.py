@@ -1,10 +1,13 @@
 import json
+import random
 import socket
+import subprocess
+import sys
 
 import pytest
 
 from infra.local.app.errors import SetupMissing
-from infra.local.process.ports import FIRST, LAST, is_free, kept_ports
+from infra.local.process.ports import FIRST, LAST, free_port, is_free, kept_ports
 
 
 def test_ports_are_chosen_once_and_used_again(tmp_path):
@@ -49,3 +52,18 @@ def test_a_port_on_which_something_listens_is_not_free():
         port = other.getsockname()[1]
         assert not is_free(port)
     assert is_free(port)
+
+
+def test_a_port_that_was_given_is_not_given_again():
+    random.seed(0)
+    first = free_port()
+    random.seed(0)
+    assert free_port() != first
+
+
+def test_a_port_that_was_given_is_refused_to_other_processes_and_can_be_listened_on():
+    port = free_port()
+    attempt = f"from infra.local.process import ports; print(ports._reserve({port}))"
+    assert subprocess.check_output([sys.executable, "-c", attempt], text=True).strip() == "False"
+    with socket.create_server(("127.0.0.1", port)), socket.create_connection(("127.0.0.1", port)):
+        pass

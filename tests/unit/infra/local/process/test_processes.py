@@ -6,8 +6,8 @@ import pytest
 
 from infra.local.app.errors import ServerFailed
 from infra.local.process.process_identity import Identity, running
-from infra.local.process.process_stop import gone
-from infra.local.process.processes import Plan, Server, last_lines, stop_leftover
+from infra.local.process.process_stop import wait_for_end
+from infra.local.process.processes import ServerPlan, ServerProcess, last_lines, stop_leftover
 from infra.local.process.reaper import Reaper
 
 SERVES = "import pathlib, time; pathlib.Path('ready').touch(); print('up', flush=True); time.sleep(600)"
@@ -39,13 +39,13 @@ def plan(tmp_path):
             "ready": (tmp_path / "ready").exists,
             "end_within": 0.5,
         }
-        return Plan(**{**settings, **changes})
+        return ServerPlan(**{**settings, **changes})
 
     return make
 
 
 def test_a_server_is_up_when_its_probe_says_so_and_gone_after_stop(plan, reaper):
-    server = Server(plan(SERVES), reaper)
+    server = ServerProcess(plan(SERVES), reaper)
     server.start()
     identity = running(server.pid)
     assert server.is_running
@@ -57,7 +57,7 @@ def test_a_server_is_up_when_its_probe_says_so_and_gone_after_stop(plan, reaper)
 
 
 def test_a_server_that_ignores_the_polite_signal_is_killed(plan, reaper):
-    server = Server(plan(STUBBORN), reaper)
+    server = ServerProcess(plan(STUBBORN), reaper)
     server.start()
     identity = running(server.pid)
     server.stop()
@@ -65,26 +65,28 @@ def test_a_server_that_ignores_the_polite_signal_is_killed(plan, reaper):
 
 
 def test_a_killed_server_takes_its_children_with_it_and_starts_again(plan, reaper, tmp_path):
-    server = Server(plan(WITH_A_CHILD), reaper)
+    server = ServerProcess(plan(WITH_A_CHILD), reaper)
     server.start()
     child = running(int((tmp_path / "child").read_text()))
     first = server.pid
     server.kill()
-    assert gone(child, 5)
+    assert wait_for_end(child, 5)
     server.start()
     assert server.pid != first
     server.kill()
 
 
 def test_a_server_has_a_group_of_its_own_so_that_the_terminal_does_not_reach_it(plan, reaper):
-    server = Server(plan("import os, pathlib; pathlib.Path('group').write_text(str(os.getpgrp())); " + SERVES), reaper)
+    server = ServerProcess(
+        plan("import os, pathlib; pathlib.Path('group').write_text(str(os.getpgrp())); " + SERVES), reaper
+    )
     server.start()
     assert int((server.plan.folder / "group").read_text()) == server.pid
     server.stop()
 
 
 def test_a_server_that_ends_before_it_is_ready_is_reported_with_the_end_of_its_log(plan, reaper):
-    server = Server(plan(FAILS), reaper)
+    server = ServerProcess(plan(FAILS), reaper)
     with pytest.raises(ServerFailed, match="Sample ended before it was ready") as failed:
         server.start()
     assert "no licence for this planet" in str(failed.value)
@@ -93,7 +95,7 @@ def test_a_server_that_ends_before_it_is_ready_is_reported_with_the_end_of_its_l
 
 
 def test_a_server_that_never_gets_ready_is_a_failure(plan, reaper):
-    server = Server(plan("import time; time.sleep(600)", ready_within=0.3), reaper)
+    server = ServerProcess(plan("import time; time.sleep(600)", ready_within=0.3), reaper)
     with pytest.raises(ServerFailed, match="was not ready within"):
         server.start()
     server.stop()
@@ -101,7 +103,7 @@ def test_a_server_that_never_gets_ready_is_a_failure(plan, reaper):
 
 def test_what_a_killed_run_left_behind_is_ended_at_the_next_start(plan, reaper):
     remaining = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
-    server = Server(plan(SERVES), reaper)
+    server = ServerProcess(plan(SERVES), reaper)
     server.plan.pid_file.write_text(running(remaining.pid).to_line())
     server.start()
     assert remaining.wait(5) == -signal.SIGTERM
@@ -136,9 +138,9 @@ def test_a_process_file_that_was_cut_off_names_nobody(tmp_path, text):
 
 def test_servers_end_when_the_run_is_killed(tmp_path):
     run = (
-        "import pathlib, sys, time; from infra.local.process.processes import Plan, Server; "
+        "import pathlib, sys, time; from infra.local.process.processes import ServerPlan, ServerProcess; "
         "from infra.local.process.reaper import Reaper; here = pathlib.Path(sys.argv[1]); "
-        "server = Server(Plan(name='Sample', command=[sys.executable, '-c', sys.argv[2]], folder=here, "
+        "server = ServerProcess(ServerPlan(name='Sample', command=[sys.executable, '-c', sys.argv[2]], folder=here, "
         "log=here / 'log', pid_file=here / 'pid', ready=(here / 'ready').exists), Reaper()); "
         "server.start(); print('serving', flush=True); time.sleep(600)"
     )
@@ -147,7 +149,7 @@ def test_servers_end_when_the_run_is_killed(tmp_path):
         assert process.stdout.readline() == "serving\n"
         server = Identity.from_line((tmp_path / "pid").read_text())
         process.kill()
-    assert gone(server, 10)
+    assert wait_for_end(server, 10)
 
 
 def test_only_the_end_of_a_long_log_is_shown(tmp_path):

@@ -1,12 +1,14 @@
 """The structure of a verdict on a PostgreSQL server."""
 
-from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline, PublicationMode
+from chalicelib.domain.pipeline import Capture
+from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import RoleFacts
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS, unreachable_readiness
 from chalicelib.domain.providers.postgresql.replication import CapturePlan, publication_name
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
 from chalicelib.errors import Unavailable
-from tests.support.postgresql_facts import BEATING, HEARTBEAT, NOW, ORDERS, TABLE, judged
+from tests.support.databases.postgresql_facts import BEATING, HEARTBEAT, NOW, ORDERS, TABLE, judged
+from tests.support.entities import make_pipeline
 
 
 def test_good_facts_are_ready_with_and_without_a_plan() -> None:
@@ -43,20 +45,13 @@ def test_unreachable_source_names_the_connection_and_knows_nothing_else() -> Non
 
 
 def test_plan_of_a_pipeline_takes_over_its_choices() -> None:
-    options = CaptureOptions(publication_mode=PublicationMode.EXISTING, slot_name="mine")
     capture = Capture(
-        topic_prefix="p", tables=(ORDERS,), options=options, properties={"publish.via.partition.root": "false"}
+        topic_prefix="p",
+        tables=(ORDERS,),
+        provider_options={"publication_mode": "existing", "slot_name": "mine"},
+        properties={"publish.via.partition.root": "false"},
     )
-    pipeline = Pipeline(
-        id="0b0e0b0e-0000-4000-8000-000000000001",
-        name="p",
-        source_id="s",
-        stream_cluster_id="k",
-        connect_cluster_id="c",
-        capture=capture,
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    pipeline = make_pipeline(capture=capture)
     assert CapturePlan.of(pipeline, deployed=True) == CapturePlan(
         tables=(ORDERS,),
         slot_name="mine",

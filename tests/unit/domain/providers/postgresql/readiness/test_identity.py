@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from chalicelib.domain.providers.postgresql.facts import RelationKind, ReplicaIdentity, SomeTables
 from chalicelib.domain.table import TableName
-from tests.support.postgresql_facts import COLUMN, EXISTING, PLAN, PUBLICATION, TABLE, failing, judged
+from tests.support.databases.postgresql_facts import COLUMN, EXISTING, PLAN, PUBLICATION, TABLE, failing, judged
 
 
 def test_publication_without_updates_and_deletes_does_not_ask_for_an_identity() -> None:

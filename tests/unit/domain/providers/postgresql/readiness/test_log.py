@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from chalicelib.domain.providers.postgresql.facts import OpenTransaction, SlotFacts
-from tests.support.postgresql_facts import PLAN, failing, judged, warning
+from tests.support.databases.postgresql_facts import PLAN, failing, judged, warning
 
 
 def test_lost_slot_fails_the_plan_that_names_it_and_only_warns_without() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from chalicelib.domain.providers.postgresql.facts import PublishedTable, RelationKind, RoleFacts
 from chalicelib.domain.table import TableName
-from tests.support.postgresql_facts import (
+from tests.support.databases.postgresql_facts import (
     BEATING,
     EXISTING,
     HEARTBEAT,

@@ -7,7 +7,16 @@ import pytest
 from chalicelib.domain.providers.postgresql.facts import ReplicationAttempt, RoleFacts, ServerIdentity, SlotFacts
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
-from tests.support.postgresql_facts import EXISTING, PLAN, PUBLICATION, TABLE, failing, judged, statuses, warning
+from tests.support.databases.postgresql_facts import (
+    EXISTING,
+    PLAN,
+    PUBLICATION,
+    TABLE,
+    failing,
+    judged,
+    statuses,
+    warning,
+)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from chalicelib.domain.providers.postgresql.facts import Persistence, ReplicaIdentity, RoleFacts
 from chalicelib.domain.readiness import CheckOutcome
 from chalicelib.domain.table import TableName
-from tests.support.postgresql_facts import COLUMN, PLAN, TABLE, judged
+from tests.support.databases.postgresql_facts import COLUMN, PLAN, TABLE, judged
 
 
 def test_names_in_sql_are_quoted() -> None:

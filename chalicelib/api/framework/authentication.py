@@ -1,0 +1,90 @@
+"""Authentication: session cookies, the CSRF rule, API tokens, the service credential (wire contract, section 2)."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from chalicelib.api.framework.http import HttpRequest, forwarded_scheme
+from chalicelib.api.framework.sent_credentials import COOKIE, bearer_token, on_plain_loopback, sent_cookie, set_cookie
+from chalicelib.domain.access import Actor
+from chalicelib.errors import NotPermitted, Unauthenticated
+from chalicelib.kit.clock import utc_now
+from chalicelib.kit.masking import Secret
+from chalicelib.secrets.tokens import has_hash, token_hash
+from chalicelib.services.accounts.api_tokens import ApiTokenService
+from chalicelib.services.accounts.sessions import SessionService, SignedIn, actor_of
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionAuthenticator:
+    """Identifies people by their session cookie, programs by their token, Kafka Connect by the service credential."""
+
+    sessions: Callable[[], SessionService]
+    api_tokens: Callable[[], ApiTokenService]
+    service_credential_hash: Collection[str]
+
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
+        """The signed-in user, or the owner of a token. Raises Unauthenticated, NotPermitted CSRF_REJECTED.
+
+        A request with a bearer token is the token's alone: its cookies do not count, and browsers send no such token by
+        themselves, so the CSRF rule is for cookies.
+        """
+        if (token := bearer_token(headers)) is not None:
+            return self.api_tokens().authenticate(token)
+        signed_in = self.sessions().signed_in(cookie_of(headers))
+        actor = actor_of(signed_in.user, signed_in.session)
+        if method not in _SAFE:
+            _refuse_cross_site(headers, actor)
+        return actor
+
+    def authenticate_service(self, headers: Mapping[str, str]) -> None:
+        """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
+        if not has_hash(bearer_token(headers) or "", self.service_credential_hash):
+            raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
+
+
+def require_token(headers: Mapping[str, str], token: Secret | None) -> None:
+    """Returns when the request carries this bearer token, or none is set. Raises Unauthenticated."""
+    if token is None or has_hash(bearer_token(headers) or "", [token_hash(token.reveal().strip())]):
+        return
+    raise Unauthenticated("This address needs the token that the installation was given for it.")
+
+
+def cookie_of(headers: Mapping[str, str]) -> str:
+    """The value of `sent_cookie`. Raises Unauthenticated when there is none."""
+    found = sent_cookie(headers)
+    if found is None:
+        raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
+    return found
+
+
+def session_cookie(request: HttpRequest, session: SignedIn) -> str:
+    """The `Set-Cookie` of a new session."""
+    seconds = int((session.session.ends_at - utc_now()).total_seconds())
+    return set_cookie(request, COOKIE, session.token.reveal() if session.token else "", seconds)
+
+
+def clearing_cookie(request: HttpRequest) -> str:
+    """The `Set-Cookie` that makes a browser forget its session."""
+    return set_cookie(request, COOKIE, "", 0)
+
+
+def _refuse_cross_site(headers: Mapping[str, str], actor: Actor) -> None:
+    """A request that changes something must have a correlation id, which no form can send, and our own origin."""
+    if "x-correlation-id" not in headers:
+        raise _rejected("Send the header X-Correlation-ID with every request that changes something.", actor)
+    site, origin = headers.get("sec-fetch-site", "same-origin"), headers.get("origin")
+    if site not in ("same-origin", "none") or (origin is not None and origin.lower() not in _own_origins(headers)):
+        raise _rejected("The request comes from another site.", actor)
+
+
+def _own_origins(headers: Mapping[str, str]) -> Collection[str]:
+    """The origins of our own pages. Behind a proxy that does not report the scheme, both schemes."""
+    forwarded, host = forwarded_scheme(headers), headers.get("host", "").lower()
+    schemes = (forwarded,) if forwarded else ("http",) if on_plain_loopback(headers) else ("http", "https")
+    return [f"{scheme}://{host}" for scheme in schemes]
+
+
+def _rejected(message: str, actor: Actor) -> NotPermitted:
+    return NotPermitted(message, code="CSRF_REJECTED", actor=actor)

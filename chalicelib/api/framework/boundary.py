@@ -1,0 +1,212 @@
+"""What happens to every request and response, whatever its route.
+
+The order: correlation id, size, authentication, permission, path, conditional headers, query, content type, JSON,
+forbidden text, model, `Idempotency-Key`, handler with a deadline of 20 s, rendering. Path, query and body are not read
+before the caller is authorized, and no handler runs before all of the request was validated.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+from chalicelib.api.framework import errors as http_errors
+from chalicelib.api.framework import inputs
+from chalicelib.api.framework.http import JSON, HttpRequest, HttpResponse, over_https
+from chalicelib.api.framework.idempotency import IdempotentRequests
+from chalicelib.api.framework.rendering import render, with_security_headers
+from chalicelib.api.framework.route import Route
+from chalicelib.api.framework.sent_credentials import bearer_token, sent_cookie
+from chalicelib.domain.access import Actor, Permission, RequestContext, may
+from chalicelib.domain.idempotency import IdempotencyStore
+from chalicelib.errors import HeadgateError, NotPermitted, Unauthenticated
+from chalicelib.kit.clock import Clock
+from chalicelib.kit.log import failure, get_logger
+from chalicelib.kit.pages import Signer
+
+CORRELATION_HEADER = "X-Correlation-ID"
+ANONYMOUS = Actor(id=None, email=None, role=None, via="anonymous")
+SERVICE = Actor(id=None, email=None, role=None, via="service")
+
+
+class Authenticator(Protocol):
+    """Identifies the caller. `headers` have lower-case names."""
+
+    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
+        """The person or token behind the request, with a role.
+
+        Raises `Unauthenticated`, or `NotPermitted` with code `CSRF_REJECTED`.
+        """
+        ...
+
+    def authenticate_service(self, headers: Mapping[str, str]) -> None:
+        """Returns when the request carries the service credential. Raises `NotPermitted` otherwise."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundaryDependencies:
+    """What the boundary works with. `idempotency` and `signer` are built by the first request that needs them: the
+    signer reads a row. `record_denial` audits that the caller was refused the route, and why.
+    """
+
+    authenticator: Authenticator
+    idempotency: Callable[[], IdempotencyStore]
+    signer: Callable[[], Signer]
+    record_denial: Callable[[RequestContext, Route, HttpRequest, HeadgateError], None]
+    clock: Clock
+
+
+class Boundary:
+    """Turns requests into responses by calling handlers. `deps` is called by the first request that needs it."""
+
+    def __init__(self, deps: Callable[[], BoundaryDependencies]) -> None:
+        self._deps = deps
+
+    def respond(self, route: Route, request: HttpRequest) -> HttpResponse:
+        """The route's response. Never raises: an error is a response, too."""
+        return self.safely(lambda: self._respond(route, request), request)
+
+    def safely(self, run: Callable[[], HttpResponse], request: HttpRequest) -> HttpResponse:
+        """What `run` returns, or the error response for what it raises. Unexpected errors are logged without values."""
+        try:
+            return run()
+        except HeadgateError as error:
+            if error.__cause__ is not None and http_errors.status_of(error) >= 500:
+                get_logger().warning("refused", extra=_failure_fields(request, error))
+            return http_errors.render(error)
+        except Exception as error:  # noqa: BLE001 - the last line of defence
+            get_logger().error("unexpected failure", extra=_failure_fields(request, error))
+            return http_errors.render(http_errors.internal())
+
+    def finish(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """The response with the headers that all of them have. Logs one line."""
+        headers = {**response.headers, CORRELATION_HEADER: request.correlation_id}
+        # RFC 9110, section 9.3.2: no answer to HEAD has content.
+        body = "" if request.method == "HEAD" else response.body
+        _log(request, response)
+        return with_security_headers(replace(response, headers=headers, body=body), https=over_https(request.headers))
+
+    def _respond(self, route: Route, request: HttpRequest) -> HttpResponse:
+        inputs.check_size(request)
+        context = self._admitted(route, request)
+        path_values = inputs.path_values(route, request)
+        request = inputs.with_canonical_path(request, path_values)
+        if request.method in ("PUT", "PATCH", "DELETE"):
+            context = replace(context, if_match=inputs.if_match(request))
+        key = inputs.idempotency_key(request)
+        arguments = path_values | self._query(route, request)
+        if route.request_parameter:
+            arguments[route.request_parameter] = request
+        if request.method == "GET":
+            return self._run(route, request, arguments, context)
+        inputs.check_content_type(request)
+        body = inputs.body_model(route, request)
+        if route.body is not None:
+            arguments["body"] = body.model
+        run = partial(self._run, route, request, arguments)
+        if key is None:
+            return run(context)
+        deps = self._deps()
+        requests = IdempotentRequests(store=deps.idempotency(), signer=deps.signer(), clock=deps.clock)
+        return requests.run(context, request, key, body.canonical, run, principal=_principal(route, context.actor))
+
+    def _admitted(self, route: Route, request: HttpRequest) -> RequestContext:
+        """The context of a caller who may use the route. Raises Unauthenticated, NotPermitted; both are audited."""
+        context = RequestContext(
+            actor=ANONYMOUS,
+            correlation_id=request.correlation_id,
+            source_address=request.source_address,
+        )
+        try:
+            context = replace(context, actor=self._actor(route, request))
+            if route.needs not in (Permission.PUBLIC, Permission.SERVICE):
+                _check_permission(route, context.actor)
+        except (Unauthenticated, NotPermitted) as refused:
+            self._record_denial(context, route, request, refused)
+            raise
+        return context
+
+    def _actor(self, route: Route, request: HttpRequest) -> Actor:
+        if route.needs is Permission.PUBLIC:
+            return ANONYMOUS
+        authenticator = self._deps().authenticator
+        if route.needs is Permission.SERVICE:
+            authenticator.authenticate_service(request.headers)
+            return SERVICE
+        return authenticator.authenticate(request.headers, request.source_address, request.method)
+
+    def _record_denial(
+        self, context: RequestContext, route: Route, request: HttpRequest, refused: HeadgateError
+    ) -> None:
+        """Audit it, unless nothing was tried: a request without any credential is not worth a record."""
+        if isinstance(refused, Unauthenticated) and not _has_credential(request.headers):
+            return
+        if isinstance(refused, NotPermitted) and refused.actor:
+            context = replace(context, actor=refused.actor)
+        try:
+            self._deps().record_denial(context, route, request, refused)
+        except Exception as error:  # noqa: BLE001
+            # The request is refused, whether or not that could be audited.
+            get_logger().error("denial not audited", extra={"failure": failure(error)})
+
+    def _query(self, route: Route, request: HttpRequest) -> dict[str, Any]:
+        query = inputs.query_model(route, request)
+        if query is None:
+            return {}
+        if cursor := getattr(query, "cursor", None):
+            deps = self._deps()
+            key = inputs.cursor_key(cursor, request, deps.signer(), deps.clock())
+            query = query.model_copy(update={"cursor": key})
+        return {"query": query}
+
+    def _run(
+        self, route: Route, request: HttpRequest, arguments: Mapping[str, Any], context: RequestContext
+    ) -> HttpResponse:
+        if route.context_parameter:
+            arguments = {**arguments, route.context_parameter: context}
+
+        def sign(key: str, list_path: str = "") -> str:
+            deps = self._deps()
+            return deps.signer().sign(inputs.list_scope(request, list_path), key, deps.clock())
+
+        try:
+            result = route.handler(**arguments)
+        except NotPermitted as refused:
+            self._record_denial(context, route, request, refused)
+            raise
+        return render(route, request, result, sign)
+
+
+def _has_credential(headers: Mapping[str, str]) -> bool:
+    return bearer_token(headers) is not None or sent_cookie(headers) is not None
+
+
+def _check_permission(route: Route, actor: Actor) -> None:
+    if actor.role is None or not may(actor.role, route.needs):
+        raise NotPermitted(f"This needs the permission {route.needs}.", actor=actor)
+
+
+def _failure_fields(request: HttpRequest, error: Exception) -> dict[str, Any]:
+    return {"correlation_id": request.correlation_id, "failure": failure(error)}
+
+
+def _principal(route: Route, actor: Actor) -> str:
+    """Who an `Idempotency-Key` belongs to: a user; a token; for an answer that shows a secret, the very session."""
+    credential = actor.credential_id if actor.via == "token" or route.shows_secret else None
+    return credential or actor.id or actor.via
+
+
+def _log(request: HttpRequest, response: HttpResponse) -> None:
+    fields: dict[str, Any] = {
+        "correlation_id": request.correlation_id,
+        "method": request.method,
+        "path": request.route,
+        "status": response.status,
+        "duration_ms": round((time.monotonic() - request.received_at) * 1000, 1),
+    }
+    if response.status >= 400 and response.headers.get("Content-Type") == JSON:
+        fields["code"] = json.loads(response.body).get("error", {}).get("code")
+    get_logger().info("request", extra=fields)

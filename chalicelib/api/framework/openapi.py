@@ -1,0 +1,278 @@
+"""The OpenAPI 3.1 document, built from the records by which the routes are served."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from chalicelib.api.framework.errors import CODES
+from chalicelib.api.framework.rendering import NEXT_CURSOR
+from chalicelib.api.framework.route import Route
+from chalicelib.domain.access import GRANTS, Permission
+
+Json = dict[str, Any]
+Mounted = tuple[str, Route]
+"""A route with its full path."""
+
+Mode = Literal["validation", "serialization"]
+Key = tuple[str, Mode]
+Schemas = dict[Key, Json]
+
+CORRELATION = {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"}
+_PARAMETERS: Mapping[str, Json] = {
+    "CorrelationId": {
+        "name": "X-Correlation-ID",
+        "in": "header",
+        "description": "Identifies the request in logs and in the audit trail. Generated when absent, always returned. "
+        "Required for changes that are authenticated by a cookie.",
+        # No pattern: a malformed id is replaced, not refused.
+        "schema": {"type": "string"},
+    },
+    "IdempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "description": "Makes repeating the request safe: for 24 hours the first response is sent again.",
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+    },
+    "IfMatch": {
+        "name": "If-Match",
+        "in": "header",
+        "description": "The version that the change is based on, in double quotes; another stored version is 412.",
+        "schema": {"type": "string", "pattern": '^"(0|[1-9][0-9]{0,15})"$'},
+    },
+}
+_SECURITY: Mapping[str, Json] = {
+    "session": {"type": "apiKey", "in": "cookie", "name": "headgate_session", "description": "From POST /auth/login."},
+    "token": {"type": "http", "scheme": "bearer", "description": "An API token, `hg_...`."},
+}
+_PROBLEMS: Mapping[int, str] = {
+    400: "The body cannot be read.",
+    401: "The caller is not signed in.",
+    403: "The role does not allow it.",
+    404: "There is no such resource.",
+    409: "The state of the resource does not allow it now.",
+    410: "Removed for good.",
+    412: "The stored version is another one.",
+    413: "The body is over 256 KiB.",
+    415: "The body is not declared as JSON.",
+    422: "The request is well-formed and cannot be carried out.",
+    429: "Too many attempts.",
+    500: "An unexpected failure.",
+    502: "Kafka Connect refused.",
+    503: "A required system cannot be reached.",
+    504: "A required system did not respond in time.",
+}
+_VARIABLE = re.compile(r"{(\w+)}")
+_BOUNDS = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
+
+
+def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
+    """The document for these routes; hidden ones are left out. Raises `ValueError` when two operations have one id."""
+    shown = [(path, route) for path, route in mounted if not route.hidden]
+    if len({route.name for _, route in shown}) < len(shown):
+        raise ValueError("two handlers have one name: it is the id of the operation")
+    schemas, definitions = _schemas([route for _, route in shown])
+    paths: dict[str, Json] = {}
+    for path, route in shown:
+        paths.setdefault(path, {})[route.method.lower()] = _operation(path, route, schemas, definitions)
+    for _, route in shown:
+        if route.query is not None:
+            # Its fields are parameters of the operation.
+            definitions.pop(_reference(schemas[_key(route, "query")]), None)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": version},
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": {"Error": _error_schema(None), **definitions},
+            "responses": {f"Problem{status}": _problem(status, text) for status, text in _PROBLEMS.items()},
+            "parameters": dict(_PARAMETERS),
+            "securitySchemes": dict(_SECURITY),
+        },
+    }
+
+
+def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
+    """The schema of every body, query and response, and the definitions they refer to."""
+    inputs: list[tuple[str, Mode, TypeAdapter[Any]]] = []
+    for route in routes:
+        if route.body is not None:
+            inputs.append((*_key(route, "body"), TypeAdapter(route.body)))
+        if route.query is not None:
+            inputs.append((*_key(route, "query"), TypeAdapter(route.query)))
+        if route.response.model is not None:
+            inputs.append((*_key(route, "response"), TypeAdapter(route.response.model)))
+    schemas, outer = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
+    definitions: dict[str, Json] = outer.get("$defs", {})
+    _name_bounds([schemas, definitions])
+    for definition in definitions.values():
+        if "properties" in definition:
+            # Unknown fields are refused at every depth, and responses have none.
+            definition.setdefault("additionalProperties", False)
+    return dict(schemas), definitions
+
+
+def _name_bounds(schema: Any) -> None:
+    """Pydantic leaves the bounds of an optional number with a validator of its own under its own names."""
+    for part in schema.values() if isinstance(schema, dict) else schema:
+        if isinstance(part, dict | list):
+            _name_bounds(part)
+    if isinstance(schema, dict) and schema.get("type") in ("integer", "number"):
+        for own, keyword in _BOUNDS.items():
+            if own in schema:
+                schema[keyword] = schema.pop(own)
+
+
+def _key(route: Route, part: Literal["body", "query", "response"]) -> Key:
+    return f"{route.name}.{part}", "serialization" if part == "response" else "validation"
+
+
+def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> Json:
+    roles = [role.value for role, granted in GRANTS.items() if route.needs in granted]
+    operation: Json = {
+        "operationId": route.name,
+        "tags": [route.tag],
+        "summary": route.summary.rstrip("."),
+        "description": f"{route.description}\n\n{_who_may(route, roles)}",
+        "deprecated": _is_gone(route),
+        "x-permission": route.needs.value,
+        "x-roles": roles or [role.value for role in GRANTS],
+        "security": [] if route.needs is Permission.PUBLIC else [{"session": []}, {"token": []}],
+        "parameters": _parameters(path, route, schemas, definitions),
+        "responses": _responses(route, schemas),
+    }
+    if route.body is not None:
+        content = {"application/json": {"schema": schemas[_key(route, "body")]}}
+        operation["requestBody"] = {"required": route.body_required, "content": content}
+    return operation
+
+
+def _who_may(route: Route, roles: list[str]) -> str:
+    """The row of the permission matrix, for people who read the documentation."""
+    if route.needs is Permission.PUBLIC:
+        return "For everybody."
+    granted = f"The permission `{route.needs}`: {', '.join(roles)}."
+    return f"Who may: {granted}" if roles else "Who may: everybody who has signed in."
+
+
+def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> list[Json]:
+    named = [
+        {"name": name, "in": "path", "required": True, "schema": dict(route.variables[name].schema)}
+        for name in _VARIABLE.findall(path)
+    ]
+    headers = ["CorrelationId"]
+    headers += ["IdempotencyKey"] if route.method == "POST" else []
+    headers += ["IfMatch"] if route.method in ("PUT", "PATCH", "DELETE") else []
+    references = [{"$ref": f"#/components/parameters/{name}"} for name in headers]
+    return named + _query(route, schemas, definitions) + references
+
+
+def _query(route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> list[Json]:
+    if route.query is None:
+        return []
+    schema = schemas[_key(route, "query")]
+    schema = definitions.get(_reference(schema), schema)
+    required = schema.get("required", [])
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "required": name in required,
+            "description": field.get("description", ""),
+            "schema": _without_null(field),
+        }
+        for name, field in schema.get("properties", {}).items()
+    ]
+
+
+def _without_null(schema: Json) -> Json:
+    """A query has no null: an optional parameter is one that is not required."""
+    kept = [member for member in schema.get("anyOf", []) if member != {"type": "null"}]
+    if len(kept) != 1:
+        return schema
+    return {**kept[0], **{k: v for k, v in schema.items() if k != "anyOf" and not (k == "default" and v is None)}}
+
+
+def _reference(schema: Json) -> str:
+    return str(schema.get("$ref", "")).removeprefix("#/components/schemas/")
+
+
+def _responses(route: Route, schemas: Schemas) -> Json:
+    responses: Json = {}
+    for status in () if _is_gone(route) else (route.status, *route.also):
+        if status < 400 or route.response.kind == "model":
+            responses[str(status)] = _success(route, status, schemas)
+    for status in _problems(route):
+        responses.setdefault(str(status), {"$ref": f"#/components/responses/Problem{status}"})
+    return responses
+
+
+def _is_gone(route: Route) -> bool:
+    return 410 in route.also
+
+
+def _success(route: Route, status: int, schemas: Schemas) -> Json:
+    headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
+    if status == 201:
+        headers["Location"] = {"schema": {"type": "string"}}
+    if route.response.may_continue:
+        headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
+    response: Json = {"description": route.summary, "headers": headers}
+    if route.response.model is not None and status != 204:
+        schema = schemas[_key(route, "response")]
+        if route.response.kind in ("page", "list"):
+            schema = {"type": "array", "items": schema}
+        response["content"] = {"application/json": {"schema": schema}}
+    elif route.response.kind == "text":
+        response["content"] = {"text/plain": {"schema": {"type": "string"}}}
+    return response
+
+
+def _problems(route: Route) -> list[int]:
+    writes = route.method != "GET"
+    signed_in = route.needs is not Permission.PUBLIC
+    takes_body = route.method in ("POST", "PUT", "PATCH")
+    applies = {
+        400: takes_body,
+        401: signed_in or route.method == "POST" or 401 in route.also,
+        403: signed_in,
+        404: bool(route.variables) or writes,
+        409: writes,
+        410: _is_gone(route),
+        412: writes and route.method != "POST",
+        413: True,
+        415: takes_body,
+        422: not route.any_query,
+        429: True,
+        500: True,
+        502: signed_in,
+        503: True,
+        504: signed_in,
+    }
+    return [status for status, possible in applies.items() if possible]
+
+
+def _problem(status: int, text: str) -> Json:
+    headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
+    if status in (409, 429, 503):
+        headers["Retry-After"] = {"schema": {"type": "integer", "minimum": 1}}
+    content = {"application/json": {"schema": _error_schema(CODES[status])}}
+    return {"description": text, "headers": headers, "content": content}
+
+
+def _error_schema(codes: tuple[str, ...] | None) -> Json:
+    code: Json = {"type": "string"} if codes is None else {"type": "string", "enum": list(codes)}
+    error: Json = {
+        "type": "object",
+        "required": ["code", "message", "details"],
+        "properties": {"code": code, "message": {"type": "string"}, "details": {"type": ["object", "array"]}},
+    }
+    return {"type": "object", "required": ["error"], "properties": {"error": error}}
+
+
+def as_text(document: Json, base: str) -> str:
+    """The document as JSON, for a client that reaches the API behind `base`."""
+    return json.dumps({**document, "servers": [{"url": base or "/"}]}, separators=(",", ":"))

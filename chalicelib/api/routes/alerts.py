@@ -1,0 +1,149 @@
+"""Routes of alerts, alert rules and metrics."""
+
+from chalicelib.api.contract.alert_rules import AlertRuleBody, AlertRuleOutput
+from chalicelib.api.contract.alerts import (
+    AcknowledgeBody,
+    AlertDetailOutput,
+    AlertOutput,
+    AlertPageOutput,
+    AlertQuery,
+    AlertSummaryOutput,
+    SilenceBody,
+)
+from chalicelib.api.contract.channels import ChannelBody, ChannelDetailOutput, ChannelOutput, TestSendOutput
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.framework.authentication import require_token
+from chalicelib.api.framework.http import HttpRequest, TextResponse
+from chalicelib.api.framework.route import UuidPath
+from chalicelib.api.framework.router import Router
+from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.domain.alerts.alert import Alert
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+routes = Router(tag="Alerts")
+metrics_routes = Router(tag="Service")
+
+
+@routes.get("/alerts/summary", needs=Permission.READ)
+def get_alert_summary(context: RequestContext) -> AlertSummaryOutput:
+    """Count alerts, and show the newest ten."""
+    return AlertSummaryOutput.of(services().alerting.alerts.summary(context))
+
+
+@routes.get("/alerts", needs=Permission.READ)
+def list_alerts(context: RequestContext, query: AlertQuery) -> AlertPageOutput:
+    """List alerts, newest first, by page. Resolved ones are kept for thirty days."""
+    found = services().alerting.alerts.list(context, query.to_filter(), page=query.page, page_size=query.page_size)
+    items = [AlertOutput.of(alert) for alert in found.items]
+    return AlertPageOutput(items=items, page=query.page, page_size=query.page_size, total=found.total)
+
+
+@routes.get("/alerts/{uuid}", needs=Permission.READ)
+def get_alert(uuid: UuidPath) -> AlertDetailOutput:
+    """Show an alert with its history and its messages."""
+    return _detail(services().alerting.alerts.get(uuid))
+
+
+@routes.post("/alerts/{uuid}/acknowledge", needs=Permission.OPERATE)
+def acknowledge_alert(
+    context: RequestContext, uuid: UuidPath, body: AcknowledgeBody | None = None
+) -> AlertDetailOutput:
+    """Say that somebody deals with it. It is not over by that, and a silence ends. Repeating it is no error."""
+    return _detail(services().alerting.alerts.acknowledge(context, uuid, body.note if body else None))
+
+
+@routes.post("/alerts/{uuid}/silence", needs=Permission.OPERATE)
+def silence_alert(context: RequestContext, uuid: UuidPath, body: SilenceBody | None = None) -> AlertDetailOutput:
+    """Send nothing about this alert, for a time or until it is unsilenced. It is still observed and counted."""
+    return _detail(services().alerting.alerts.silence(context, uuid, (body or SilenceBody()).to_silence()))
+
+
+@routes.post("/alerts/{uuid}/unsilence", needs=Permission.OPERATE)
+def unsilence_alert(context: RequestContext, uuid: UuidPath) -> AlertDetailOutput:
+    """End the silence: the alert is acknowledged again if it was, else it fires. Without a silence nothing changes."""
+    return _detail(services().alerting.alerts.unsilence(context, uuid))
+
+
+@routes.get("/alert-rules", needs=Permission.READ)
+def list_alert_rules(query: ListQuery) -> Page[AlertRuleOutput]:
+    """List alert rules, newest first."""
+    return services().alerting.rules.list(limit=query.limit, after=query.after).map(AlertRuleOutput.of)
+
+
+@routes.post("/alert-rules", needs=Permission.ADMINISTER, status=201)
+def create_alert_rule(context: RequestContext, body: AlertRuleBody) -> AlertRuleOutput:
+    """Create a rule. It is about what begins from now on."""
+    return AlertRuleOutput.of(services().alerting.rules.create(context, body.to_values()))
+
+
+@routes.get("/alert-rules/{uuid}", needs=Permission.READ)
+def get_alert_rule(uuid: UuidPath) -> AlertRuleOutput:
+    """Show an alert rule."""
+    return AlertRuleOutput.of(services().alerting.rules.get(uuid))
+
+
+@routes.put("/alert-rules/{uuid}", needs=Permission.ADMINISTER)
+def update_alert_rule(context: RequestContext, uuid: UuidPath, body: AlertRuleBody) -> AlertRuleOutput:
+    """Replace an alert rule. No alert changes by that."""
+    return AlertRuleOutput.of(services().alerting.rules.update(context, uuid, body.to_values()))
+
+
+@routes.delete("/alert-rules/{uuid}", needs=Permission.ADMINISTER)
+def delete_alert_rule(context: RequestContext, uuid: UuidPath) -> None:
+    """Delete an alert rule. The default rule is not made again."""
+    services().alerting.rules.delete(context, uuid)
+
+
+@routes.get("/notification-channels", needs=Permission.READ)
+def list_channels(query: ListQuery) -> Page[ChannelOutput]:
+    """List notification channels, newest first."""
+    return services().alerting.channels.list(limit=query.limit, after=query.after).map(ChannelOutput.of_channel)
+
+
+@routes.post("/notification-channels", needs=Permission.ADMINISTER, status=201)
+def create_channel(context: RequestContext, body: ChannelBody) -> ChannelOutput:
+    """Create a notification channel. Nothing is sent; its address is checked."""
+    return ChannelOutput.of_channel(services().alerting.channels.create(context, body.to_input()))
+
+
+@routes.get("/notification-channels/{uuid}", needs=Permission.READ)
+def get_channel(uuid: UuidPath) -> ChannelDetailOutput:
+    """Show a notification channel, and how it sends now."""
+    channels = services().alerting.channels
+    channel = channels.get(uuid)
+    return ChannelDetailOutput.of_state(channel, channels.state(channel))
+
+
+@routes.put("/notification-channels/{uuid}", needs=Permission.ADMINISTER)
+def update_channel(context: RequestContext, uuid: UuidPath, body: ChannelBody) -> ChannelOutput:
+    """Replace a notification channel. Blank secrets stay, unless the URL that they are sent to changes."""
+    return ChannelOutput.of_channel(services().alerting.channels.update(context, uuid, body.to_input()))
+
+
+@routes.delete("/notification-channels/{uuid}", needs=Permission.ADMINISTER)
+def delete_channel(context: RequestContext, uuid: UuidPath) -> None:
+    """Delete a notification channel that no alert rule names."""
+    services().alerting.channels.delete(context, uuid)
+
+
+@routes.post("/notification-channels/{uuid}/test", needs=Permission.ADMINISTER)
+def test_channel(context: RequestContext, uuid: UuidPath) -> TestSendOutput:
+    """Send the test notification, once, within ten seconds. One that is not delivered is `200` with the reason.
+
+    At most one in five seconds for each channel.
+    """
+    return TestSendOutput.of(services().alerting.channels.test(context, uuid))
+
+
+@metrics_routes.get("/metrics", needs=Permission.PUBLIC, any_query=True, also=(401,))
+def get_metrics(context: RequestContext, request: HttpRequest) -> TextResponse:
+    """Numbers of alerts and notifications for Prometheus. With `HEADGATE_METRICS_TOKEN` set, it is a bearer token."""
+    require_token(request.headers, services().settings.metrics_token)
+    return TextResponse(text=services().alerting.metrics.text(context.deadline), media_type=METRICS_TYPE)
+
+
+def _detail(alert: Alert) -> AlertDetailOutput:
+    return AlertDetailOutput.of_all(alert, services().alerting.alerts.deliveries(alert.id))

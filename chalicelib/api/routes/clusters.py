@@ -1,0 +1,91 @@
+"""Routes of stream clusters, Connect clusters and plug-ins."""
+
+from chalicelib.api.contract.clusters import (
+    ConfirmDeletionsBody,
+    ConnectClusterBody,
+    ConnectClusterOutput,
+    PluginOutput,
+    StreamClusterBody,
+    StreamClusterOutput,
+)
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.framework.route import UuidPath
+from chalicelib.api.framework.router import Router
+from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+routes = Router(tag="Clusters")
+
+
+@routes.get("/stream/clusters", needs=Permission.READ)
+def list_stream_clusters(query: ListQuery) -> Page[StreamClusterOutput]:
+    """List stream clusters, newest first."""
+    return services().stream_clusters.list(limit=query.limit, after=query.after).map(StreamClusterOutput.of)
+
+
+@routes.post("/stream/clusters", needs=Permission.ADMINISTER, status=201)
+def create_stream_cluster(context: RequestContext, body: StreamClusterBody) -> StreamClusterOutput:
+    """Register Kafka brokers and check them once."""
+    return StreamClusterOutput.of(services().stream_clusters.create(context, body.to_input()))
+
+
+@routes.get("/stream/clusters/{uuid}", needs=Permission.READ)
+def get_stream_cluster(uuid: UuidPath) -> StreamClusterOutput:
+    """Show a stream cluster."""
+    return StreamClusterOutput.of(services().stream_clusters.get(uuid))
+
+
+@routes.put("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
+def update_stream_cluster(context: RequestContext, uuid: UuidPath, body: StreamClusterBody) -> StreamClusterOutput:
+    """Replace a stream cluster and check it again. A blank password keeps the stored one."""
+    return StreamClusterOutput.of(services().stream_clusters.update(context, uuid, body.to_input()))
+
+
+@routes.delete("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
+def delete_stream_cluster(context: RequestContext, uuid: UuidPath) -> None:
+    """Delete a stream cluster that nothing uses."""
+    services().stream_clusters.delete(context, uuid)
+
+
+@routes.get("/connect/clusters", needs=Permission.READ)
+def list_connect_clusters(query: ListQuery) -> Page[ConnectClusterOutput]:
+    """List Connect clusters, newest first."""
+    return services().connect_clusters.list(limit=query.limit, after=query.after).map(ConnectClusterOutput.of)
+
+
+@routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)
+def create_connect_cluster(context: RequestContext, body: ConnectClusterBody) -> ConnectClusterOutput:
+    """Register Kafka Connect workers and check them once."""
+    return ConnectClusterOutput.of(services().connect_clusters.create(context, body.to_input()))
+
+
+@routes.get("/connect/clusters/{uuid}", needs=Permission.READ)
+def get_connect_cluster(uuid: UuidPath) -> ConnectClusterOutput:
+    """Show a Connect cluster."""
+    return ConnectClusterOutput.of(services().connect_clusters.get(uuid))
+
+
+@routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
+def update_connect_cluster(context: RequestContext, uuid: UuidPath, body: ConnectClusterBody) -> ConnectClusterOutput:
+    """Replace a Connect cluster and check it again. A blank password keeps the stored one."""
+    return ConnectClusterOutput.of(services().connect_clusters.update(context, uuid, body.to_input()))
+
+
+@routes.delete("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
+def delete_connect_cluster(context: RequestContext, uuid: UuidPath) -> None:
+    """Delete a Connect cluster that nothing uses."""
+    services().connect_clusters.delete(context, uuid)
+
+
+@routes.post("/connect/clusters/{uuid}/confirm-deletions", needs=Permission.ADMINISTER)
+def confirm_deletions(context: RequestContext, uuid: UuidPath, body: ConfirmDeletionsBody) -> ConnectClusterOutput:
+    """Let Headgate delete the connectors that nothing needs any more. It waits for this when they are many."""
+    return ConnectClusterOutput.of(services().connect_clusters.confirm_deletions(context, uuid, body.count))
+
+
+@routes.get("/connect/clusters/{uuid}/plugins", needs=Permission.READ)
+def list_plugins(context: RequestContext, uuid: UuidPath, query: ListQuery) -> Page[PluginOutput]:
+    """List the connector plug-ins that the answering worker has, by class."""
+    page = services().connect_clusters.plugins(context, uuid, limit=query.limit, after=query.after)
+    return page.map(PluginOutput.of)

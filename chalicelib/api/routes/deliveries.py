@@ -1,0 +1,76 @@
+"""Routes of deliveries."""
+
+from chalicelib.api.contract.deliveries import OFFSETS_NOTICE, DeliveryOutput, MappingsBody
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput, TaskQuery
+from chalicelib.api.framework.http import JsonResponse, deletion_response, operation_response
+from chalicelib.api.framework.route import UuidPath
+from chalicelib.api.framework.router import Router
+from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.domain.operation import OperationKind
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+routes = Router(tag="Deliveries")
+
+
+@routes.get("/deliveries", needs=Permission.READ)
+def list_deliveries(query: ListQuery) -> Page[DeliveryOutput]:
+    """List deliveries, newest first."""
+    return services().deliveries.list(limit=query.limit, after=query.after).map(DeliveryOutput.of)
+
+
+@routes.get("/deliveries/{uuid}", needs=Permission.READ)
+def get_delivery(uuid: UuidPath) -> DeliveryOutput:
+    """Show a delivery."""
+    return DeliveryOutput.of(services().deliveries.get(uuid))
+
+
+@routes.delete("/deliveries/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
+def delete_delivery(
+    context: RequestContext, uuid: UuidPath, query: DeletionQuery
+) -> JsonResponse[DeliveryOutput | None]:
+    """Delete the connector and the delivery. What was written stays in the target."""
+    remaining = services().deliveries.delete(context, uuid, forget=query.forget)
+    return deletion_response(DeliveryOutput.of(remaining) if remaining else None)
+
+
+@routes.get("/deliveries/{uuid}/status", needs=Permission.READ)
+def delivery_status(context: RequestContext, uuid: UuidPath) -> DeliveryStatusOutput:
+    """Observe the sink and every task now."""
+    return DeliveryStatusOutput.of(services().deliveries.status(context, uuid))
+
+
+@routes.post("/deliveries/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
+def pause_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
+    """Pause the sink. Its offsets are kept."""
+    return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.PAUSE)))
+
+
+@routes.post("/deliveries/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
+def resume_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
+    """Continue where it was paused."""
+    return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.RESUME)))
+
+
+@routes.post("/deliveries/{uuid}/restart", needs=Permission.OPERATE, also=(202,))
+def restart_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
+    """Restart the sink and all of its tasks."""
+    return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.RESTART)))
+
+
+@routes.post("/deliveries/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
+def restart_delivery_task(context: RequestContext, uuid: UuidPath, query: TaskQuery) -> JsonResponse[DeliveryOutput]:
+    """Restart one task."""
+    return operation_response(
+        DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.RESTART_TASK, task=query.task))
+    )
+
+
+@routes.put("/deliveries/{uuid}/mappings", needs=Permission.WRITE, also=(202,))
+def update_delivery_mappings(
+    context: RequestContext, uuid: UuidPath, body: MappingsBody
+) -> JsonResponse[DeliveryOutput]:
+    """Write other tables from now on; the whole validation is repeated. Offsets are kept, nothing is backfilled."""
+    delivery = services().deliveries.update_mappings(context, uuid, body.to_mappings())
+    return operation_response(DeliveryOutput.of(delivery, notice=OFFSETS_NOTICE))

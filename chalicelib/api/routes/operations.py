@@ -1,0 +1,94 @@
+"""Routes for people who operate: the overview, the audit trail, the incidents and the keys of secrets."""
+
+from chalicelib.api.contract.audit import (
+    AuditOutput,
+    AuditQuery,
+    VerificationOutput,
+    VerificationQuery,
+    shards_of,
+)
+from chalicelib.api.contract.incidents import IncidentOutput, IncidentQuery, IncidentStatusQuery
+from chalicelib.api.contract.keys import KeysOutput
+from chalicelib.api.contract.overview import OverviewOutput
+from chalicelib.api.framework.http import JsonResponse, WithList
+from chalicelib.api.framework.route import UuidPath
+from chalicelib.api.framework.router import Router
+from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+routes = Router(tag="Operations")
+_VERIFY_SECONDS = 10.0
+
+
+@routes.get("/monitoring/overview", needs=Permission.READ)
+def get_overview() -> OverviewOutput:
+    """Count everything by its state, and show what was done last.
+
+    The records of `recent_activity` are the same for every role: they say who changed what, and contain no secret. The
+    rest of the audit trail is for Admins.
+    """
+    return OverviewOutput.of(services().overview.read())
+
+
+@routes.get("/audit", needs=Permission.ADMINISTER)
+def list_audit(query: AuditQuery) -> Page[AuditOutput]:
+    """List the audit trail, newest first."""
+    page = services().audit.list(
+        limit=query.limit,
+        after=query.after,
+        resource_id=query.resource_id,
+        include_related=query.include_related,
+        meaningful=query.meaningful,
+    )
+    return page.map(AuditOutput.of)
+
+
+@routes.get("/audit/verify", needs=Permission.ADMINISTER)
+def verify_audit(context: RequestContext, query: VerificationQuery) -> WithList[VerificationOutput]:
+    """Verify the audit trail: that no record was changed, removed, added or moved since it was written.
+
+    A long trail takes several requests: go on with the `X-Next-Cursor` until `complete` is true. It ends at the first
+    problem, and says what is wrong and what to do.
+    """
+    deadline = Deadline.after(context.deadline.remaining(_VERIFY_SECONDS))
+    found = services().auditing.verifier.verify(after=query.after, limit=query.limit, deadline=deadline)
+    shards = tuple(shards_of(found))
+    keys = ("",) * (len(shards) - 1) + (found.next_key or "",)
+    page = Page(shards, keys, more=found.next_key is not None)
+    return WithList(body=VerificationOutput.of(found), field="shards", page=page, list_path="")
+
+
+@routes.get("/operations/errors", needs=Permission.READ)
+def list_incidents(query: IncidentQuery) -> Page[IncidentOutput]:
+    """List incidents, newest first."""
+    page = services().incidents.list(
+        limit=query.limit,
+        after=query.after,
+        status=query.status,
+        active=query.active,
+        pipeline_id=query.pipeline_id,
+        destination_id=query.destination_id,
+    )
+    return page.map(IncidentOutput.of)
+
+
+@routes.patch("/operations/errors/{uuid}", needs=Permission.OPERATE)
+def move_incident(context: RequestContext, uuid: UuidPath, query: IncidentStatusQuery) -> JsonResponse[IncidentOutput]:
+    """Acknowledge, resolve or reopen an incident. A status that it has already changes nothing.
+
+    The `ETag` of the answer is the version that the next change can be based on: ticks change incidents as well.
+    """
+    moved = services().incidents.move(context, uuid, query.status)
+    return JsonResponse(body=IncidentOutput.of(moved), status=200, headers={"ETag": f'"{moved.revision}"'})
+
+
+@routes.get("/operations/keys", needs=Permission.ADMINISTER)
+def list_keys(context: RequestContext) -> KeysOutput:
+    """Count the stored secrets by the key that they are sealed under.
+
+    A key that seals no more can be taken out of the settings when its `sealed_fields` are 0 and a day has passed since
+    another one took its place: answers kept for an `Idempotency-Key` are sealed under it for so long, and not counted.
+    """
+    return KeysOutput.of(services().key_rotation.report(context.deadline))

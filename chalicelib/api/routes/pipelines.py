@@ -1,0 +1,110 @@
+"""Routes of pipelines."""
+
+from chalicelib.api.contract.deliveries import DeliveryOutput
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.pipelines import (
+    ContinueQuery,
+    ContinueTaskQuery,
+    PipelineBody,
+    PipelineDetailOutput,
+    PipelineOutput,
+    PipelinePreviewOutput,
+)
+from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput
+from chalicelib.api.framework.http import JsonResponse, WithList, deletion_response, operation_response
+from chalicelib.api.framework.route import UuidPath
+from chalicelib.api.framework.router import Router
+from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.domain.operation import OperationKind
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+routes = Router(tag="Pipelines")
+
+
+@routes.get("/pipelines", needs=Permission.READ)
+def list_pipelines(query: ListQuery) -> Page[PipelineOutput]:
+    """List pipelines, newest first."""
+    return services().pipelines.list(limit=query.limit, after=query.after).map(PipelineOutput.of)
+
+
+@routes.post("/pipelines", needs=Permission.WRITE, status=201)
+def create_pipeline(context: RequestContext, body: PipelineBody) -> PipelineOutput:
+    """Validate a pipeline against source and Connect, and store it as a draft. Deploys nothing."""
+    return PipelineOutput.of(services().pipelines.create(context, body.to_input()))
+
+
+@routes.post("/pipelines/preview", needs=Permission.WRITE)
+def preview_pipeline(context: RequestContext, body: PipelineBody) -> PipelinePreviewOutput:
+    """Generate and validate the connector config. Saves nothing, shows no secret."""
+    return PipelinePreviewOutput.of(services().pipelines.preview(context, body.to_input()))
+
+
+@routes.get("/pipelines/{uuid}", needs=Permission.READ)
+def get_pipeline(uuid: UuidPath) -> WithList[PipelineDetailOutput]:
+    """Show a pipeline with its source, clusters, config and destinations.
+
+    `X-Next-Cursor` is present when `destinations` does not show all: a cursor of `/pipelines/{uuid}/destinations`.
+    """
+    detail = services().pipelines.detail(uuid)
+    deliveries = detail.deliveries.map(DeliveryOutput.of)
+    body = PipelineDetailOutput.of_detail(detail)
+    return WithList(body=body, field="destinations", page=deliveries, list_path="/destinations")
+
+
+@routes.delete("/pipelines/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
+def delete_pipeline(
+    context: RequestContext, uuid: UuidPath, query: PipelineDeletionQuery
+) -> JsonResponse[PipelineOutput | None]:
+    """Delete the connector and the pipeline. Publication and topics stay, and without `drop_slot` the slot does."""
+    remaining = services().pipelines.delete(context, uuid, release=query.drop_slot, forget=query.forget)
+    return deletion_response(PipelineOutput.of(remaining) if remaining else None)
+
+
+@routes.get("/pipelines/{uuid}/status", needs=Permission.READ)
+def pipeline_status(context: RequestContext, uuid: UuidPath) -> PipelineStatusOutput:
+    """Observe the connector and every task now."""
+    return PipelineStatusOutput.of(services().pipelines.status(context, uuid))
+
+
+@routes.get("/pipelines/{uuid}/destinations", needs=Permission.READ)
+def list_pipeline_destinations(uuid: UuidPath, query: ListQuery) -> Page[DeliveryOutput]:
+    """List the pipeline's deliveries, newest first."""
+    page = services().pipelines.destinations(uuid, limit=query.limit, after=query.after)
+    return page.map(DeliveryOutput.of)
+
+
+@routes.post("/pipelines/{uuid}/deploy", needs=Permission.OPERATE, also=(202,))
+def deploy_pipeline(context: RequestContext, uuid: UuidPath, query: ContinueQuery) -> JsonResponse[PipelineOutput]:
+    """Create and start the connector. 202 with `open_operation` when the outcome is not known yet."""
+    deployed = services().pipelines.deploy(context, uuid, accept_data_loss=query.accept_data_loss)
+    return operation_response(PipelineOutput.of(deployed))
+
+
+@routes.post("/pipelines/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
+def pause_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
+    """Pause the connector. The slot keeps its position in the source."""
+    return operation_response(PipelineOutput.of(services().pipelines.pause(context, uuid)))
+
+
+@routes.post("/pipelines/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
+def resume_pipeline(context: RequestContext, uuid: UuidPath, query: ContinueQuery) -> JsonResponse[PipelineOutput]:
+    """Continue where it was paused. 409 when changes were lost meanwhile."""
+    resumed = services().pipelines.resume(context, uuid, accept_data_loss=query.accept_data_loss)
+    return operation_response(PipelineOutput.of(resumed))
+
+
+@routes.post("/pipelines/{uuid}/restart", needs=Permission.OPERATE, also=(202,))
+def restart_pipeline(context: RequestContext, uuid: UuidPath, query: ContinueQuery) -> JsonResponse[PipelineOutput]:
+    """Restart the connector and all of its tasks. 409 when changes were lost meanwhile."""
+    restarted = services().pipelines.restart(context, uuid, accept_data_loss=query.accept_data_loss)
+    return operation_response(PipelineOutput.of(restarted))
+
+
+@routes.post("/pipelines/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
+def restart_pipeline_task(
+    context: RequestContext, uuid: UuidPath, query: ContinueTaskQuery
+) -> JsonResponse[PipelineOutput]:
+    """Restart one task. 409 when changes were lost meanwhile."""
+    kind, parameters = OperationKind.RESTART_TASK, query.model_dump()
+    return operation_response(PipelineOutput.of(services().pipelines.control(context, uuid, kind, **parameters)))

@@ -1,0 +1,88 @@
+"""Routes of sources and jobs."""
+
+from chalicelib.api.contract.databases import TestOutput
+from chalicelib.api.contract.jobs import JobOutput
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.sources import (
+    ReadinessOutput,
+    ReadinessQuery,
+    SourceBody,
+    SourceOutput,
+    SourceTableOutput,
+    TablesQuery,
+)
+from chalicelib.api.framework.route import UuidPath
+from chalicelib.api.framework.router import Router
+from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.domain.job import JobKind
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+routes = Router(tag="Sources")
+
+
+@routes.get("/sources", needs=Permission.READ)
+def list_sources(query: ListQuery) -> Page[SourceOutput]:
+    """List sources, newest first."""
+    return services().sources.list(limit=query.limit, after=query.after).map(SourceOutput.of)
+
+
+@routes.post("/sources", needs=Permission.WRITE, status=201)
+def create_source(context: RequestContext, body: SourceBody) -> SourceOutput:
+    """Register a database for capture. Contacts no server."""
+    return SourceOutput.of(services().sources.create(context, body.to_input()))
+
+
+@routes.get("/sources/{uuid}", needs=Permission.READ)
+def get_source(uuid: UuidPath) -> SourceOutput:
+    """Show a source."""
+    return SourceOutput.of(services().sources.get(uuid))
+
+
+@routes.put("/sources/{uuid}", needs=Permission.WRITE)
+def update_source(context: RequestContext, uuid: UuidPath, body: SourceBody) -> SourceOutput:
+    """Replace a source. Blank secrets keep what is stored."""
+    return SourceOutput.of(services().sources.update(context, uuid, body.to_input()))
+
+
+@routes.delete("/sources/{uuid}", needs=Permission.ADMINISTER)
+def delete_source(context: RequestContext, uuid: UuidPath) -> None:
+    """Delete a source that no pipeline uses."""
+    services().sources.delete(context, uuid)
+
+
+@routes.post("/sources/{uuid}/test", needs=Permission.WRITE)
+def test_source(context: RequestContext, uuid: UuidPath) -> TestOutput:
+    """Test the connection, bounded and read-only."""
+    return TestOutput.of(services().sources.test(context, uuid))
+
+
+@routes.post("/sources/{uuid}/discover", needs=Permission.OPERATE, status=202)
+def discover_source(context: RequestContext, uuid: UuidPath) -> JobOutput:
+    """Discover tables. Poll the job until it is COMPLETED or FAILED."""
+    return JobOutput.of(services().jobs.request(context, JobKind.DISCOVERY, "source", uuid))
+
+
+@routes.post("/sources/{uuid}/health", needs=Permission.OPERATE, status=202)
+def check_source_health(context: RequestContext, uuid: UuidPath) -> JobOutput:
+    """Check the source's health. Poll the job until it is COMPLETED or FAILED."""
+    return JobOutput.of(services().jobs.request(context, JobKind.HEALTH, "source", uuid))
+
+
+@routes.get("/sources/{uuid}/tables", needs=Permission.READ)
+def list_source_tables(uuid: UuidPath, query: TablesQuery) -> Page[SourceTableOutput]:
+    """List the tables that discovery found, by schema and name."""
+    tables = services().sources.list_tables(uuid, table_filter=query.to_input(), limit=query.limit, after=query.after)
+    return tables.map(SourceTableOutput.of)
+
+
+@routes.get("/sources/{uuid}/cdc-readiness", needs=Permission.READ)
+def source_readiness(context: RequestContext, uuid: UuidPath, query: ReadinessQuery) -> ReadinessOutput:
+    """Check whether capture will work. Never changes the source."""
+    return ReadinessOutput.of(services().pipelines.readiness(context, uuid, query.pipeline_id))
+
+
+@routes.get("/jobs/{uuid}", needs=Permission.READ)
+def get_job(uuid: UuidPath) -> JobOutput:
+    """Show a job."""
+    return JobOutput.of(services().jobs.get(uuid))

@@ -1,0 +1,1 @@
+"""Audit records, and what makes tampering with them visible: chains of records, and signed anchors of their ends."""

@@ -1,0 +1,65 @@
+"""What is stored about a Connect cluster itself after each tick, with the memory of its connectors."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
+from chalicelib.domain.connectors.memory import ClusterMemory
+from chalicelib.domain.connectors.orphans import Confirmation
+from chalicelib.domain.health import HealthRecord
+
+MAX_LOOK_PAUSE = timedelta(seconds=55)
+"""Between looks at a cluster that does not answer. With ticks ten seconds apart that is a minute."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterView:
+    """A cluster after the last tick. `unreadable` says why Connect could not be read, when it could not;
+    `unreadable_since` is for how long. `observed_at` is when the last look began.
+
+    `compared_at` is when configs were last compared. `pending` are deletions that wait for a person's confirmation,
+    `confirmation` is the last one that was given. `write_id` is the write that stored this: a tick counts only if
+    that is still the last one. A memory that was only partly written (`torn`) counts as empty: then all of it is
+    observed anew, and what was wrong is known from the open incidents (`open_incidents.py`). `reported_at` is the last
+    look whose report was recorded, None when the next tick has to report.
+    """
+
+    epoch: int = 0
+    observed_at: datetime | None = None
+    unreadable: str | None = None
+    unreadable_since: datetime | None = None
+    compared_at: datetime | None = None
+    pending: PendingDeletions | None = None
+    confirmation: Confirmation | None = None
+    write_id: str | None = None
+    torn: bool = False
+    memory: ClusterMemory = field(default_factory=ClusterMemory)
+    reported_at: datetime | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing that people desire has changed since `memory` was written, and no operation was open."""
+        return self.epoch == self.memory.epoch and not self.memory.unsettled
+
+    @property
+    def next_look_at(self) -> datetime | None:
+        """Before this, Connect is not asked: the longer it has not answered, the longer the pause. None: at any time.
+
+        Each look at workers that hang takes a whole time-out of a process that other clusters need.
+        """
+        if self.unreadable_since is None or self.observed_at is None:
+            return None
+        return self.observed_at + min(self.observed_at - self.unreadable_since, MAX_LOOK_PAUSE)
+
+    def on(self, cluster: ConnectCluster) -> ConnectCluster:
+        """The cluster as people see it: with its newest health (that of the last tick, or of a check of the API), and
+        the deletions that wait.
+        """
+        return replace(cluster, health=self._health(cluster.health), pending_deletions=self.pending)
+
+    def _health(self, checked: HealthRecord) -> HealthRecord:
+        if self.observed_at is None or (checked.checked_at and checked.checked_at >= self.observed_at):
+            return checked
+        if self.unreadable:
+            return HealthRecord.unhealthy(self.observed_at, "CONNECT_UNAVAILABLE", self.unreadable)
+        return HealthRecord.healthy(self.observed_at)

@@ -1,0 +1,185 @@
+"""What is wrong with the connectors of a Connect cluster, from what its ticks remember.
+
+A state that may pass by itself counts once it has lasted: Kafka Connect leaves the tasks of a lost worker unassigned
+for `scheduled.rebalance.max.delay.ms`, five minutes by default.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+
+from chalicelib.domain.connectors.drift import DRIFTED
+from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnector
+from chalicelib.domain.connectors.recovery import WRONG_STATE_FOR, not_ended
+from chalicelib.domain.connectors.recreations import CONTESTED, Recreations
+from chalicelib.domain.connectors.restarts import MAX_RESTARTS, Restarts
+from chalicelib.domain.connectors.reverts import REVERTED, is_contested
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.hints import hint_of
+from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Cause, Condition, ConditionCode, Severity
+from chalicelib.domain.monitoring.source_conditions import CODES
+from chalicelib.domain.monitoring.source_state import FindingCode
+from chalicelib.domain.names import kind_of_connector
+from chalicelib.domain.observation import (
+    MISSING,
+    ConnectorStatus,
+    Observation,
+    ObservedState,
+    ReportedState,
+    TaskStatus,
+)
+
+UNASSIGNED_FOR = timedelta(seconds=330)
+"""More than the time for which Kafka Connect waits for a lost worker."""
+
+UNREADABLE_FOR = timedelta(seconds=30)
+"""Connect's REST API answers nothing for a while when its workers rebalance."""
+
+LOOP_AFTER = 3
+"""Restarts by Headgate that did not help."""
+
+_RESTARTING = "It has to be restarted again and again: Headgate has tried {count} times."
+_STOPPED_RESTARTING = "Headgate has restarted it {count} times, and does not try again."
+_UNASSIGNED = "No Connect worker has taken up {part} for more than five minutes."
+_PAUSED = "It should be running and is {state} in Kafka Connect. Somebody has done that without Headgate."
+_RUNNING = "It should be paused and is {state} in Kafka Connect."
+
+
+def is_unassigned(observation: Observation, tasks: int) -> bool:
+    """Whether no worker has taken up the connector or one of its tasks, or a running connector has fewer tasks."""
+    status = observation.connector
+    if status is None:
+        return False
+    if observation.state is ObservedState.UNASSIGNED or any(map(_has_no_worker, status.tasks)):
+        return True
+    return status.state is ReportedState.RUNNING and len(status.tasks) < tasks
+
+
+def _has_no_worker(task: TaskStatus) -> bool:
+    return task.state is ReportedState.UNASSIGNED
+
+
+def connector_conditions(
+    name: str, memory: ConnectorMemory, now: datetime, earlier: Iterable[Condition] = ()
+) -> tuple[Condition, ...]:
+    """All that is wrong with this connector, nothing when it is not desired. `earlier` are the conditions of the last
+    tick: what this one could not see stays.
+    """
+    if memory.desired is None:
+        return ()
+    conditions = {condition.key: condition for condition in not_ended(memory, earlier, now)}
+    conditions |= {condition.key: condition for condition in _conditions(_Subject(name, memory.desired), memory, now)}
+    return tuple(conditions.values())
+
+
+def cluster_condition(
+    cluster_id: str, unreadable: str | None, since: datetime | None, now: datetime | None
+) -> Condition | None:
+    """The condition of a Connect cluster that has not been readable for a while. `unreadable` says why."""
+    if unreadable is None or since is None or now is None or now - since < UNREADABLE_FOR:
+        return None
+    return Condition(
+        code=ConditionCode.STREAM_CONNECT_UNAVAILABLE,
+        resource_type="connect_cluster",
+        resource_id=cluster_id,
+        message=unreadable,
+    )
+
+
+def _conditions(subject: "_Subject", memory: ConnectorMemory, now: datetime) -> Iterator[Condition]:
+    if memory.missing_since is not None:
+        if now - memory.missing_since >= WRONG_STATE_FOR:
+            yield subject.condition(ConditionCode.CONNECTOR_FAILED, MISSING, Cause.MISSING)
+    elif memory.observation is not None and (status := memory.observation.connector) is not None:
+        yield from _failures(subject, status)
+        yield from _unassigned(subject, status, memory.unassigned_since, now)
+        if is_contested(memory.reverted_at) and subject.desired.should_run:
+            yield subject.condition(ConditionCode.CONNECTOR_PAUSED, REVERTED, Cause.PAUSED_REPEATEDLY)
+        else:
+            yield from _wrong_state(subject, memory.observation.state, status, memory.wrong_since, now)
+    for finding in memory.findings:
+        cause = Cause.RECORDS_REMOVED if finding.code is FindingCode.CHANGES_LOST else None
+        yield subject.condition(CODES[finding.code], finding.message, cause, severity=finding.severity)
+    yield from _repeated(subject, memory.restarts, memory.recreations)
+    if memory.drift and memory.drift.confirmed:
+        yield subject.condition(ConditionCode.CONFIG_DRIFT, DRIFTED)
+
+
+class _Subject:
+    """The connector that conditions are about."""
+
+    def __init__(self, name: str, desired: DesiredConnector) -> None:
+        self.name, self.desired = name, desired
+
+    def condition(
+        self,
+        code: ConditionCode,
+        message: str,
+        cause: Cause | None = None,
+        *,
+        diagnosis: Diagnosis | None = None,
+        severity: Severity | None = None,
+        task_id: int | None = None,
+    ) -> Condition:
+        """`severity` is the usual one of the code, unless it is given."""
+        return Condition(
+            code=code,
+            resource_type=self.desired.resource_type,
+            resource_id=self.desired.resource_id,
+            message=message,
+            cause=cause,
+            diagnosis=diagnosis,
+            severity=severity or DESCRIPTIONS[code].severity,
+            connector_name=self.name,
+            task_id=task_id,
+        )
+
+
+def _failures(subject: _Subject, status: ConnectorStatus) -> Iterator[Condition]:
+    for part in status.parts:
+        if part.state is ReportedState.FAILED:
+            yield _failure(subject, part)
+
+
+def _failure(subject: _Subject, part: ConnectorStatus | TaskStatus) -> Condition:
+    """Its code is the event kind of the diagnosis, where there is one."""
+    if isinstance(part, TaskStatus):
+        code, message = ConditionCode.CONNECT_TASK_FAILED, f"Task {part.id} of the connector has failed."
+    else:
+        code, message = ConditionCode.CONNECTOR_FAILED, "The connector has failed."
+    if part.diagnosis not in (None, Diagnosis.GENERAL):
+        code = ConditionCode(hint_of(part.diagnosis, kind_of_connector(subject.name)).event_type)
+    task_id = part.id if isinstance(part, TaskStatus) else None
+    return subject.condition(code, message, diagnosis=part.diagnosis, task_id=task_id)
+
+
+def _unassigned(
+    subject: _Subject, status: ConnectorStatus, since: datetime | None, now: datetime
+) -> Iterator[Condition]:
+    if since is None or now - since < UNASSIGNED_FOR:
+        return
+    code, tasks = ConditionCode.CONNECTOR_UNASSIGNED, [task.id for task in status.tasks if _has_no_worker(task)]
+    if not tasks:
+        yield subject.condition(code, _UNASSIGNED.format(part="it, or not all of its tasks exist"))
+    for task_id in tasks:
+        yield subject.condition(code, _UNASSIGNED.format(part=f"task {task_id}"), task_id=task_id)
+
+
+def _wrong_state(
+    subject: _Subject, state: ObservedState, status: ConnectorStatus, since: datetime | None, now: datetime
+) -> Iterator[Condition]:
+    if since is None or now - since < WRONG_STATE_FOR:
+        return
+    if subject.desired.should_run:
+        message = _PAUSED.format(state=status.state.lower())
+        yield subject.condition(ConditionCode.CONNECTOR_PAUSED, message, Cause.PAUSED_ONCE)
+    elif state is not ObservedState.FAILED:
+        yield subject.condition(ConditionCode.PIPELINE_DEGRADED, _RUNNING.format(state=state.lower()))
+
+
+def _repeated(subject: _Subject, restarts: Restarts | None, recreations: Recreations | None) -> Iterator[Condition]:
+    if restarts and restarts.count >= LOOP_AFTER:
+        text = _STOPPED_RESTARTING if restarts.count >= MAX_RESTARTS else _RESTARTING
+        message = text.format(count=restarts.count)
+        yield subject.condition(ConditionCode.CONNECTOR_RESTART_LOOP, message, Cause.RESTARTS)
+    elif recreations and recreations.contested:
+        yield subject.condition(ConditionCode.CONNECTOR_RESTART_LOOP, CONTESTED, Cause.RECREATIONS)

@@ -1,0 +1,107 @@
+"""What ticks remember about each connector of a Connect cluster, from one tick to the next."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from chalicelib.domain.connectors.drift import Drift
+from chalicelib.domain.connectors.orphans import Orphan
+from chalicelib.domain.connectors.recreations import Recreations
+from chalicelib.domain.connectors.restarts import Restarts
+from chalicelib.domain.monitoring.condition import Condition
+from chalicelib.domain.monitoring.source_state import Finding
+from chalicelib.domain.observation import DesiredState, Observation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredConnector:
+    """A connector that should exist, and how. `config_hash` is that of the config last sent to Kafka Connect.
+
+    `restartable` is false where every start reads the whole source again: people decide about that. It has `tasks`
+    tasks when all are there.
+    """
+
+    resource_type: str
+    resource_id: str
+    desired_state: DesiredState
+    config_hash: str | None
+    restartable: bool = True
+    tasks: int = 1
+
+    @property
+    def should_run(self) -> bool:
+        return self.desired_state is DesiredState.RUNNING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorMemory:
+    """One connector after a tick. A field at its default says nothing special, and is not stored.
+
+    `observation` is None when the last look did not find the connector; its `observed_at` is of no use: the time of
+    the last look is in the `ClusterView`. `missing_since` and `wrong_since` are when a connector was first not found,
+    or first found in the wrong state: nothing is done about what was seen only once. `reverted_at` are the last times
+    at which it was newly in the wrong state. `foreign_until` is until when it counts as created by another
+    installation. `unassigned_since` is since when no worker has taken it up completely. `findings` are those of the
+    last measurement of its progress, `conditions` all that is wrong with it.
+    """
+
+    desired: DesiredConnector | None = None
+    observation: Observation | None = None
+    missing_since: datetime | None = None
+    wrong_since: datetime | None = None
+    reverted_at: tuple[datetime, ...] = ()
+    orphan: Orphan | None = None
+    foreign_until: datetime | None = None
+    recreations: Recreations | None = None
+    restarts: Restarts | None = None
+    drift: Drift | None = None
+    unassigned_since: datetime | None = None
+    findings: tuple[Finding, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it runs as desired, and nothing else is remembered: the same status has the same result again."""
+        desired, observation = self.desired, self.observation
+        if desired is None or observation is None or observation.reasons:
+            return False
+        if desired.desired_state is not DesiredState.RUNNING:
+            return False
+        return not (
+            self.recreations or self.conditions or self.restarts or self.drift or self.reverted_at or self.findings
+        )
+
+
+NOTHING = ConnectorMemory()
+"""Of a connector that was never seen, or that is of no interest any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterMemory:
+    """All connectors of a Connect cluster, by name: stored only when something has changed.
+
+    `epoch` is the epoch at which what is desired was read. `unsettled` says that it has to be read again.
+    """
+
+    epoch: int = -1
+    unsettled: bool = False
+    connectors: Mapping[str, ConnectorMemory] = field(default_factory=dict)
+
+    def of(self, name: str) -> ConnectorMemory:
+        """The memory of one connector."""
+        return self.connectors.get(name, NOTHING)
+
+    @property
+    def desired(self) -> dict[str, DesiredConnector]:
+        """The connectors that should exist."""
+        return {name: memory.desired for name, memory in self.connectors.items() if memory.desired}
+
+    @property
+    def conditions(self) -> dict[str, tuple[Condition, ...]]:
+        """What is wrong, by connector."""
+        return {name: memory.conditions for name, memory in self.connectors.items() if memory.conditions}
+
+    @property
+    def observed(self) -> int:
+        """How many connectors of this installation the last look has found."""
+        return sum(memory.observation is not None for memory in self.connectors.values())

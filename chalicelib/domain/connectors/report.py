@@ -1,0 +1,50 @@
+"""What a tick reports: everything that is wrong on its Connect cluster."""
+
+from datetime import datetime
+from itertools import chain
+
+from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.conditions import cluster_condition
+from chalicelib.domain.monitoring.condition import Condition
+from chalicelib.domain.monitoring.incident import origin_of
+from chalicelib.domain.monitoring.report import MonitorReport
+from chalicelib.domain.timing import CLOCKS_APART, ONCE_A_MINUTE
+
+
+def has_changed(cluster_id: str, before: ClusterView, after: ClusterView) -> bool:
+    """Whether something has begun, got worse or ended. Such a report is due until it was recorded."""
+    of_cluster = [_unavailable(cluster_id, view) is None for view in (before, after)]
+    return of_cluster[0] != of_cluster[1] or before.memory.conditions != after.memory.conditions
+
+
+def report_due(view: ClusterView, now: datetime) -> bool:
+    """Whether the last report is a minute ago, or was not recorded, or is of a clock that was set back since."""
+    if view.reported_at is None:
+        return True
+    return now - view.reported_at >= ONCE_A_MINUTE or view.reported_at - now > CLOCKS_APART
+
+
+def cluster_report(cluster_id: str, view: ClusterView) -> MonitorReport:
+    """The report about a stored view. While Connect cannot be read it says nothing about connectors."""
+    at, origin = view.observed_at, origin_of("connect_cluster", cluster_id)
+    if at is None:
+        raise ValueError("A cluster that was never looked at has nothing to report.")
+    if view.unreadable is not None:
+        unavailable = _unavailable(cluster_id, view)
+        conditions = (unavailable,) if unavailable else ()
+        return MonitorReport(origin=origin, at=at, conditions=conditions, looked_at=frozenset({cluster_id}))
+    wrong = view.memory.conditions
+    return MonitorReport(
+        origin=origin,
+        at=at,
+        conditions=tuple(chain.from_iterable(wrong[name] for name in sorted(wrong))),
+        tasks={
+            name: frozenset(task.id for task in memory.observation.connector.tasks)
+            for name, memory in view.memory.connectors.items()
+            if memory.observation and memory.observation.connector
+        },
+    )
+
+
+def _unavailable(cluster_id: str, view: ClusterView) -> Condition | None:
+    return cluster_condition(cluster_id, view.unreadable, view.unreadable_since, view.observed_at)

@@ -1,1 +1,0 @@
-"""What makes tampering with the audit trail visible: chains of records, and signed anchors of their ends."""

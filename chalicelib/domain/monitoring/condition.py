@@ -1,0 +1,214 @@
+"""Conditions: something wrong with one resource now. The table of all codes: what each is, and what people read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.hints import hint_of
+from chalicelib.domain.event_kind import EventKind
+from chalicelib.domain.names import kind_of_connector
+
+
+class Severity(StrEnum):
+    """How bad it is: rows do not move (ERROR), they soon may not (WARNING), or it is worth knowing (INFO)."""
+
+    ERROR = "ERROR"
+    WARNING = "WARNING"
+    INFO = "INFO"
+
+
+class Category(StrEnum):
+    """Which part of the way of the rows is concerned."""
+
+    CONNECT = "CONNECT"
+    SOURCE = "SOURCE"
+    DESTINATION = "DESTINATION"
+    PIPELINE = "PIPELINE"
+
+
+class ConditionCode(StrEnum):
+    """The event kinds of the specification (section 6), and five codes of Headgate."""
+
+    CONNECTOR_FAILED = "CONNECTOR_FAILED"
+    CONNECTOR_UNASSIGNED = "CONNECTOR_UNASSIGNED"
+    CONNECTOR_PAUSED = "CONNECTOR_PAUSED"
+    CONNECTOR_RESTART_LOOP = "CONNECTOR_RESTART_LOOP"
+    CONNECT_TASK_FAILED = "CONNECT_TASK_FAILED"
+    STREAM_CONNECT_UNAVAILABLE = "STREAM_CONNECT_UNAVAILABLE"
+    SOURCE_CONNECTION_FAILED = "SOURCE_CONNECTION_FAILED"
+    SOURCE_DATABASE_UNAVAILABLE = "SOURCE_DATABASE_UNAVAILABLE"
+    SOURCE_AUTH_FAILED = "SOURCE_AUTH_FAILED"
+    CDC_REPLICATION_SLOT_ERROR = "CDC_REPLICATION_SLOT_ERROR"
+    CDC_BINLOG_ERROR = "CDC_BINLOG_ERROR"
+    CDC_WAL_ERROR = "CDC_WAL_ERROR"
+    CDC_PERMISSION_ERROR = "CDC_PERMISSION_ERROR"
+    CDC_CONNECTOR_FAILED = "CDC_CONNECTOR_FAILED"
+    DESTINATION_CONNECTION_FAILED = "DESTINATION_CONNECTION_FAILED"
+    DESTINATION_AUTH_FAILED = "DESTINATION_AUTH_FAILED"
+    DESTINATION_WRITE_FAILED = "DESTINATION_WRITE_FAILED"
+    DESTINATION_SCHEMA_ERROR = "DESTINATION_SCHEMA_ERROR"
+    DESTINATION_CONNECTOR_FAILED = "DESTINATION_CONNECTOR_FAILED"
+    PIPELINE_FAILED = "PIPELINE_FAILED"
+    PIPELINE_DEGRADED = "PIPELINE_DEGRADED"
+    PIPELINE_NO_EVENTS = "PIPELINE_NO_EVENTS"
+    PIPELINE_LAG_HIGH = "PIPELINE_LAG_HIGH"
+    STALLED = "STALLED"
+    LOG_AT_RISK = "LOG_AT_RISK"
+    CHANGES_LOST = "CHANGES_LOST"
+    CAPTURE_NARROWED = "CAPTURE_NARROWED"
+    CONFIG_DRIFT = "CONFIG_DRIFT"
+
+
+class Cause(StrEnum):
+    """Which of several causes of one code it is, where decisions or hints differ."""
+
+    MISSING = "MISSING"  # CONNECTOR_FAILED
+    PAUSED_ONCE = "PAUSED_ONCE"  # CONNECTOR_PAUSED
+    PAUSED_REPEATEDLY = "PAUSED_REPEATEDLY"
+    RESTARTS = "RESTARTS"  # CONNECTOR_RESTART_LOOP
+    RECREATIONS = "RECREATIONS"
+    RECORDS_REMOVED = "RECORDS_REMOVED"  # CHANGES_LOST
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a code means. `severity` is the usual one; `hint` says what it means and what to do."""
+
+    category: Category
+    severity: Severity
+    event_kind: EventKind
+    title: str
+    hint: str | None = None
+
+
+_SOURCE_HINT = "Nothing is captured while this lasts. Test the source: its checks say which step fails."
+_DESTINATION_HINT = "Nothing is delivered while this lasts. Test the destination: its checks say which step fails."
+_OPERATION_HINT = "Its last_error and the audit trail say more. Remove the cause, then do it again."
+
+_ERROR, _WARNING = Severity.ERROR, Severity.WARNING
+_CONNECT, _SOURCE, _DESTINATION, _PIPELINE = Category
+
+DESCRIPTIONS: Mapping[ConditionCode, Description] = {
+    ConditionCode.CONNECTOR_FAILED: Description(_CONNECT, _ERROR, EventKind.CONNECTOR_FAILED, "Connector failed"),
+    ConditionCode.CONNECTOR_UNASSIGNED: Description(
+        *(_CONNECT, _ERROR, EventKind.CONNECTOR_UNASSIGNED, "Connector without a worker"),
+        "Its rows do not move. Look at the workers: too few are running, or one of them cannot start it.",
+    ),
+    ConditionCode.CONNECTOR_PAUSED: Description(
+        _CONNECT, _ERROR, EventKind.CONNECTOR_PAUSED, "Connector paused by something else"
+    ),
+    ConditionCode.CONNECTOR_RESTART_LOOP: Description(
+        _CONNECT, _ERROR, EventKind.CONNECTOR_RESTART_LOOP, "Connector restarts again and again"
+    ),
+    ConditionCode.CONNECT_TASK_FAILED: Description(
+        _CONNECT, _ERROR, EventKind.CONNECT_TASK_FAILED, "Connector task failed"
+    ),
+    ConditionCode.STREAM_CONNECT_UNAVAILABLE: Description(
+        *(_CONNECT, _ERROR, EventKind.STREAM_CONNECT_UNAVAILABLE, "Kafka Connect unavailable"),
+        "What its connectors do is not known until it answers. Look at its workers and at the network.",
+    ),
+    ConditionCode.SOURCE_CONNECTION_FAILED: Description(
+        _SOURCE, _ERROR, EventKind.SOURCE_CONNECTION_FAILED, "Source cannot be reached", _SOURCE_HINT
+    ),
+    ConditionCode.SOURCE_DATABASE_UNAVAILABLE: Description(
+        _SOURCE, _ERROR, EventKind.SOURCE_DATABASE_UNAVAILABLE, "Source database unavailable", _SOURCE_HINT
+    ),
+    ConditionCode.SOURCE_AUTH_FAILED: Description(
+        _SOURCE, _ERROR, EventKind.SOURCE_AUTH_FAILED, "Source refuses the login", _SOURCE_HINT
+    ),
+    ConditionCode.CDC_REPLICATION_SLOT_ERROR: Description(
+        _SOURCE, _ERROR, EventKind.CDC_REPLICATION_SLOT_ERROR, "Replication slot error"
+    ),
+    ConditionCode.CDC_BINLOG_ERROR: Description(_SOURCE, _ERROR, EventKind.CDC_BINLOG_ERROR, "Binary log error"),
+    ConditionCode.CDC_WAL_ERROR: Description(_SOURCE, _ERROR, EventKind.CDC_WAL_ERROR, "Write-ahead log error"),
+    ConditionCode.CDC_PERMISSION_ERROR: Description(
+        _SOURCE, _ERROR, EventKind.CDC_PERMISSION_ERROR, "Permission missing for the capture"
+    ),
+    ConditionCode.CDC_CONNECTOR_FAILED: Description(_SOURCE, _ERROR, EventKind.CDC_CONNECTOR_FAILED, "Capture failed"),
+    ConditionCode.DESTINATION_CONNECTION_FAILED: Description(
+        *(_DESTINATION, _ERROR, EventKind.DESTINATION_CONNECTION_FAILED, "Destination cannot be reached"),
+        _DESTINATION_HINT,
+    ),
+    ConditionCode.DESTINATION_AUTH_FAILED: Description(
+        _DESTINATION, _ERROR, EventKind.DESTINATION_AUTH_FAILED, "Destination refuses the login", _DESTINATION_HINT
+    ),
+    ConditionCode.DESTINATION_WRITE_FAILED: Description(
+        _DESTINATION, _ERROR, EventKind.DESTINATION_WRITE_FAILED, "Destination refuses rows"
+    ),
+    ConditionCode.DESTINATION_SCHEMA_ERROR: Description(
+        _DESTINATION, _ERROR, EventKind.DESTINATION_SCHEMA_ERROR, "Destination schema does not fit"
+    ),
+    ConditionCode.DESTINATION_CONNECTOR_FAILED: Description(
+        _DESTINATION, _ERROR, EventKind.DESTINATION_CONNECTOR_FAILED, "Delivery failed", _OPERATION_HINT
+    ),
+    ConditionCode.PIPELINE_FAILED: Description(
+        _PIPELINE, _ERROR, EventKind.PIPELINE_FAILED, "Pipeline failed", _OPERATION_HINT
+    ),
+    ConditionCode.PIPELINE_DEGRADED: Description(
+        *(_PIPELINE, _WARNING, EventKind.PIPELINE_DEGRADED, "Pipeline degraded"),
+        "Headgate pauses it in each tick. If it does not stay so, another program controls this connector.",
+    ),
+    ConditionCode.PIPELINE_NO_EVENTS: Description(
+        _PIPELINE, _ERROR, EventKind.PIPELINE_NO_EVENTS, "Pipeline without events"
+    ),
+    ConditionCode.PIPELINE_LAG_HIGH: Description(
+        _PIPELINE, _WARNING, EventKind.PIPELINE_LAG_HIGH, "Delivery is behind"
+    ),
+    ConditionCode.STALLED: Description(_PIPELINE, _ERROR, EventKind.PIPELINE_NO_EVENTS, "Pipeline without events"),
+    ConditionCode.LOG_AT_RISK: Description(_SOURCE, _WARNING, EventKind.CDC_WAL_ERROR, "Write-ahead log error"),
+    ConditionCode.CHANGES_LOST: Description(_PIPELINE, _ERROR, EventKind.PIPELINE_FAILED, "Pipeline failed"),
+    ConditionCode.CAPTURE_NARROWED: Description(_SOURCE, _ERROR, EventKind.PIPELINE_DEGRADED, "Pipeline degraded"),
+    ConditionCode.CONFIG_DRIFT: Description(_CONNECT, _WARNING, EventKind.PIPELINE_DEGRADED, "Pipeline degraded"),
+}
+"""A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a
+pipeline that writes nothing, or a delivery of which nothing arrives.
+"""
+
+_CAUSE_HINTS: Mapping[Cause, str | None] = {
+    Cause.MISSING: "Headgate creates it again. Its status says what was tried, and when it is tried again.",
+    Cause.PAUSED_ONCE: (
+        "Headgate resumes it in each tick. If it does not stay so, another program controls this connector."
+    ),
+    Cause.PAUSED_REPEATEDLY: "Headgate resumes it each time. The incident ends when it has run for 15 minutes.",
+    Cause.RESTARTS: "Remove the cause that its other incidents and its status name, then restart it.",
+    Cause.RECREATIONS: None,
+    Cause.RECORDS_REMOVED: (
+        "What was removed stays missing in the target, also when the delivery goes on. This incident ends when a "
+        "person resolves it or the delivery is deleted."
+    ),
+}
+"""Instead of the hint of the code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """Something wrong with one resource: a pipeline, delivery, source, destination or connect_cluster.
+
+    `message` says what is wrong, in a sentence of ours. `diagnosis` is that of the connector or task that has failed.
+    `pipeline_id` is the only pipeline that a source's condition concerns, if there is only one.
+    """
+
+    code: ConditionCode
+    resource_type: str
+    resource_id: str
+    message: str
+    cause: Cause | None = None
+    diagnosis: Diagnosis | None = None
+    severity: Severity = Severity.ERROR
+    connector_name: str | None = None
+    task_id: int | None = None
+    pipeline_id: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The same for the same fault: code, resource, connector and task."""
+        task = "" if self.task_id is None else str(self.task_id)
+        return "/".join((self.resource_type, self.resource_id, self.connector_name or "", task, self.code))
+
+    @property
+    def hint(self) -> str | None:
+        """What it means and what to do."""
+        if self.diagnosis and self.connector_name:
+            return hint_of(self.diagnosis, kind_of_connector(self.connector_name)).message
+        return _CAUSE_HINTS[self.cause] if self.cause else DESCRIPTIONS[self.code].hint

@@ -1,0 +1,91 @@
+"""What a report means for the incidents: each condition is compared once with what is open."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum, auto
+
+from chalicelib.domain.monitoring.condition import Condition, Severity
+from chalicelib.domain.monitoring.incident import Incident
+from chalicelib.domain.monitoring.report import MonitorReport
+
+LATE_BY = timedelta(minutes=1)
+"""Longer than any report takes to be recorded: one that is older than that is of a clock that was set back."""
+
+
+class Phase(Enum):
+    """What a report does to an episode. `REPEATED`: its condition begins again, or gets worse, while it is open;
+    `LAPSED`: its condition is over, and it is open all the same.
+    """
+
+    BEGAN = auto()
+    REPEATED = auto()
+    CONTINUES = auto()
+    LAPSED = auto()
+    ENDED = auto()
+
+
+class Sight(Enum):
+    """How a report knows of an episode that goes on: seen now, found before by what looks no more, or out of sight."""
+
+    SEEN = auto()
+    REPEATED = auto()
+    HIDDEN = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """A condition that goes on. `seen_at` is when it was observed last."""
+
+    condition: Condition
+    sight: Sight
+    seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episodes:
+    """What goes on at the origin of a report, by the keys of the conditions.
+
+    Not `complete`: not everything could be stored.
+    """
+
+    report: MonitorReport
+    going_on: Mapping[str, Episode]
+    complete: bool = True
+
+    def has_observed(self, key: str, since: datetime) -> bool:
+        """Whether the condition was observed after that time."""
+        episode = self.going_on.get(key)
+        return episode is not None and episode.seen_at > since
+
+
+def phase_of(report: MonitorReport, named: Condition | None, incident: Incident | None) -> Phase:
+    """What becomes of an incident that is current, or None, by a report that names its condition, or does not.
+
+    A condition that gets better does not begin again: near a threshold it would do so for ever.
+    """
+    if named is not None:
+        if incident is None:
+            return Phase.BEGAN
+        again = incident.lapsed or is_worse(incident.condition, named)
+        return Phase.REPEATED if again else Phase.CONTINUES
+    if incident is None or incident.origin != report.origin or (incident.lapsed and incident.is_lasting):
+        return Phase.CONTINUES
+    late = timedelta() < incident.last_seen_at - report.at < LATE_BY
+    if late or not report.has_looked_at(incident.condition.resource_id):
+        return Phase.CONTINUES
+    return Phase.LAPSED if incident.is_lasting else Phase.ENDED
+
+
+def episode_of(report: MonitorReport, named: Condition | None, incident: Incident) -> Episode:
+    """The episode of an incident that goes on after the report."""
+    if named is not None:
+        return Episode(condition=named, sight=Sight.SEEN, seen_at=report.at)
+    stands = report.repeated or report.has_looked_at(incident.condition.resource_id)
+    sight = Sight.REPEATED if stands else Sight.HIDDEN
+    return Episode(condition=incident.condition, sight=sight, seen_at=incident.last_seen_at)
+
+
+def is_worse(before: Condition, now: Condition) -> bool:
+    """Whether rows do not move any more."""
+    return now.severity is Severity.ERROR and before.severity is not Severity.ERROR

@@ -1,0 +1,29 @@
+"""What a pipeline keeps in its source, and what becomes of it when the pipeline is deleted."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRelease:
+    """What a deletion can release in the source, by its name there. `statement` does it by hand."""
+
+    name: str
+    statement: str
+
+
+class ReleaseState(StrEnum):
+    """`NOT_OURS`: something else has that name. `UNKNOWN`: the source could not be read."""
+
+    RELEASED = "released"
+    IN_USE = "in use"
+    NOT_OURS = "not ours"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseResult:
+    """How a release ended. `error` says why it is not known, in our own words."""
+
+    state: ReleaseState
+    error: str = ""

@@ -1,0 +1,113 @@
+"""Sends to chat webhooks (docs.slack.dev/messaging/sending-messages-using-incoming-webhooks).
+
+A webhook's URL is its secret. `200` with the text `ok` is success; errors are words in a text body.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chalicelib.clients.http.guarded import HttpAnswer
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.hosts import HttpsHost, HttpsUrl, UrlRefused, parse_url
+from chalicelib.kit.masking import Secret
+from chalicelib.notify.contract import (
+    Accepted,
+    CheckedConfig,
+    Outcome,
+    OutgoingMessage,
+    Permanent,
+    SenderTools,
+    Throttled,
+)
+from chalicelib.notify.errors import Texts, error
+from chalicelib.notify.http import Post, bounded_wait, errors_at, failure_outcome, host_setting
+from chalicelib.notify.texts import TextStyle, render
+
+MAX_TEXT = 3000
+"""Characters of the escaped text. The provider splits texts near 4,000, and cuts sections above 3,000."""
+
+_ERRORS: Mapping[str, Texts] = {
+    "channel_archived": (
+        "The chat channel of the webhook is archived.",
+        "Restore it, or make a webhook for another channel and enter its URL.",
+    ),
+    "not_permitted": (
+        "The workspace does not allow this webhook to post.",
+        "Ask an administrator of the chat workspace to allow it.",
+    ),
+}
+_CODES: Mapping[str, str] = {
+    **dict.fromkeys(("invalid_token", "token_revoked", "no_service", "no_service_id", "no_team"), "unauthorized"),
+    **dict.fromkeys(("team_disabled", "no_active_hooks", "invalid_auth", "account_inactive"), "unauthorized"),
+    **dict.fromkeys(("channel_not_found", "user_not_found"), "not_found"),
+    **dict.fromkeys(("channel_is_archived", "is_archived"), "channel_archived"),
+    **dict.fromkeys(("action_prohibited", "posting_to_general_channel_denied"), "not_permitted"),
+    **dict.fromkeys(("invalid_payload", "no_text", "too_many_attachments", "msg_too_long"), "refused"),
+}
+"""Our code for each error code in a body. Others, such as `rollup_error`, have a status that says enough."""
+
+
+def _escape(text: str) -> str:
+    """Text without markup: mentions, channels and links begin with `<`."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+STYLE = TextStyle(max_size=MAX_TEXT, escape=_escape)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatWebhook:
+    """Sends to webhooks on one host, which the installation names."""
+
+    host: HttpsHost
+    post: Post
+
+    @classmethod
+    def make(cls, tools: SenderTools) -> "ChatWebhook":
+        """The sender of an installation. Raises ValueError for a host that cannot be used."""
+        host = host_setting("HEADGATE_CHAT_WEBHOOK_HOST", tools.settings.chat_webhook_host)
+        return cls(host=host, post=Post(tools.to_operators_hosts))
+
+    def check(self, secrets: Mapping[str, Secret]) -> CheckedConfig:
+        """Raises Invalid for a URL that is not on the host."""
+        with errors_at("webhook_url"):
+            url = chat_webhook_url(secrets["webhook_url"].reveal(), self.host)
+        return CheckedConfig(mask=url.target.mask, secrets={**secrets, "webhook_url": Secret(str(url))})
+
+    def send(self, message: OutgoingMessage, secrets: Mapping[str, Secret], deadline: Deadline) -> Outcome:
+        """Send the message as plain text, without previews of links."""
+        try:
+            url = chat_webhook_url(secrets["webhook_url"].reveal(), self.host)
+        except UrlRefused:
+            return Permanent(error("destination_blocked"))
+        body = {"text": render(message, STYLE), "mrkdwn": False, "link_names": False}
+        content = json.dumps({**body, "unfurl_links": False, "unfurl_media": False}).encode()
+        answer = self.post(url, content, {}, deadline)
+        return _outcome(answer, message) if isinstance(answer, HttpAnswer) else answer
+
+
+def chat_webhook_url(text: str, allowed: HttpsHost) -> HttpsUrl:
+    """The URL of a chat webhook: on exactly this host and port. Raises UrlRefused."""
+    url = parse_url(text)
+    if url.target != allowed:
+        raise UrlRefused("url_other_host")
+    if not url.path.partition("?")[0].strip("/"):
+        raise UrlRefused("url_path")
+    return url
+
+
+def _outcome(answer: HttpAnswer, message: OutgoingMessage) -> Outcome:
+    text = (answer.content or b"").strip()
+    body = answer.json_object
+    if answer.status == 200 and text == b"ok":
+        return Accepted()
+    error_code = str(body.get("error") or text.decode("ascii", "replace"))
+    if (code := _CODES.get(error_code)) and (answer.status == 200 or 400 <= answer.status < 500):
+        return Permanent(error(code, _ERRORS))
+    if answer.status < 300:
+        return Permanent(error("unexpected_answer"))
+    outcome = failure_outcome(answer, message.attempt_at)
+    if isinstance(outcome, Throttled) and outcome.retry_after is None:
+        return Throttled(outcome.error, retry_after=bounded_wait(body.get("retry_after")))
+    return outcome

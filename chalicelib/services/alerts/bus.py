@@ -1,0 +1,44 @@
+"""The event bus: monitors publish what they have found, without knowing who uses it.
+
+Publishing never fails: a monitor's work does not depend on the tables of incidents, nor on the tables and the queue of
+alerting.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from chalicelib.domain.monitoring.episodes import Episodes
+from chalicelib.domain.monitoring.report import MonitorReport
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.log import failure, get_logger
+
+Record = Callable[[MonitorReport, Deadline], Episodes]
+"""Compares a report with the open incidents; what goes on after it."""
+
+Follow = Callable[[Episodes, Deadline], bool]
+"""Returns whether it has recorded everything before the deadline."""
+
+
+class EventBus(Protocol):
+    """Takes reports of monitors."""
+
+    def publish(self, report: MonitorReport, deadline: Deadline) -> bool:
+        """Whether everything was recorded; if not, the next report of the same origin records it. Never raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class InProcessBus:
+    """Hands the report to the incidents, and what goes on to alerting, where it is published."""
+
+    record: Record
+    follow: Follow
+
+    def publish(self, report: MonitorReport, deadline: Deadline) -> bool:
+        """See `EventBus`. What incidents have no time for is no reason to leave out alerts."""
+        try:
+            episodes = self.record(report, deadline)
+            return self.follow(episodes, deadline) and episodes.complete
+        except Exception as error:  # noqa: BLE001 - whatever it is, no monitor and no request may fail by it
+            get_logger().error("a report was not recorded", extra={"origin": report.origin, "failure": failure(error)})
+            return False

@@ -1,0 +1,44 @@
+"""Reads the resources that conditions are about, for the names in alert events."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from chalicelib.domain.alerts.event import AlertEvent
+from chalicelib.domain.alerts.naming import Resource, emitter_of, event_of, pipeline_id_of
+from chalicelib.domain.monitoring.condition import Condition
+from chalicelib.stores.documents import Documents, batch_find
+
+
+@dataclass(frozen=True, slots=True)
+class EventNames:
+    """Makes events of conditions. For one report: what it has read, it does not read again. `stores` are those of the
+    resources, by type.
+    """
+
+    stores: Mapping[str, Documents[Any]]
+    _known: dict[Resource, Any] = field(default_factory=dict)
+
+    def events(self, conditions: Sequence[Condition]) -> list[AlertEvent]:
+        """The events of the conditions, without those whose resource does not exist (any more)."""
+        self._read((one.resource_type, one.resource_id) for one in conditions)
+        resources = [(one, self._known.get((one.resource_type, one.resource_id))) for one in conditions]
+        pipelines = [pipeline_id_of(one, resource) for one, resource in resources]
+        emitters = [emitter_of(one, resource) for one, resource in resources]
+        self._read([*(("pipeline", pipeline_id) for pipeline_id in pipelines if pipeline_id), *emitters])
+        return [
+            event_of(condition, resource, self._known[emitter], self._known.get(("pipeline", pipeline_id or "")))
+            for (condition, resource), pipeline_id, emitter in zip(resources, pipelines, emitters, strict=True)
+            if resource is not None and self._known[emitter] is not None
+        ]
+
+    def existing(self, resources: Sequence[Resource]) -> frozenset[Resource]:
+        """Those of these resources that exist."""
+        self._read(resources)
+        return frozenset(one for one in resources if self._known[one] is not None)
+
+    def _read(self, resources: Iterable[Resource]) -> None:
+        """Read those that were not read yet: one call for each hundred."""
+        missing = [one for one in dict.fromkeys(resources) if one not in self._known]
+        asked = [(self.stores[resource_type], resource_id) for resource_type, resource_id in missing]
+        self._known.update(zip(missing, batch_find(*asked), strict=True) if asked else ())

@@ -1,0 +1,174 @@
+"""Stores what one report changes about alerts: reads in batches, decides, and writes in bounded transactions."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from chalicelib.domain.alerts.alert import Alert
+from chalicelib.domain.alerts.channel import Channel
+from chalicelib.domain.alerts.cooldown import Audience
+from chalicelib.domain.alerts.decisions import Current, Decisions, Item, Step
+from chalicelib.domain.alerts.messages import Messages
+from chalicelib.domain.alerts.notification import Notification
+from chalicelib.domain.monitoring.episodes import Episodes
+from chalicelib.errors import StoreRefused, WriteConflict
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.log import get_logger
+from chalicelib.stores.alerts.alerts import Alerts
+from chalicelib.stores.alerts.channels import Channels
+from chalicelib.stores.alerts.counters import AlertCounters
+from chalicelib.stores.alerts.notifications import Notifications
+from chalicelib.stores.alerts.rules import AlertRules
+from chalicelib.stores.alerts.tracks import Tracks
+from chalicelib.stores.documents import Readable, batch_find
+from chalicelib.stores.transaction import Transaction
+
+_PER_READ = 99
+"""Items that are read together: as many as are only counted in one transaction."""
+
+_PER_TRANSACTION = 99
+"""Of the hundred of a transaction; the last one is for the numbers."""
+
+_ATTEMPTS = 4
+"""The first two write many alerts together, the others one by one: so few others hold up only themselves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertStores:
+    """The tables that alerting writes."""
+
+    alerts: Alerts
+    tracks: Tracks
+    notifications: Notifications
+    rules: AlertRules
+    channels: Channels
+
+
+@dataclass(kw_only=True)
+class Recorder:
+    """Of one report. `recorded` are the alerts that were stored, by fingerprint; `queued` channels with new rows."""
+
+    stores: AlertStores
+    episodes: Episodes
+    now: datetime
+    public_url: str | None
+    deadline: Deadline
+    recorded: dict[str, Alert] = field(default_factory=dict)
+    queued: set[str] = field(default_factory=set)
+
+    def record(self, items: Sequence[Item]) -> bool:
+        """Whether all were recorded before the deadline. Raises StoreUnavailable."""
+        complete = True
+        for start in range(0, len(items), _PER_READ):
+            if self.deadline.passed:
+                return False
+            complete = self._record(items[start : start + _PER_READ], attempt=1) and complete
+        return complete
+
+    def _record(self, items: Sequence[Item], attempt: int) -> bool:
+        complete = True
+        for steps in _packed(self._steps(items, listed=attempt == 1)):
+            if self.deadline.passed:
+                return False
+            try:
+                self._store(steps)
+            except (WriteConflict, StoreRefused) as error:
+                complete = self._repeat([step.item for step in steps], attempt, error) and complete
+        return complete
+
+    def _repeat(self, items: Sequence[Item], attempt: int, error: Exception) -> bool:
+        """Once more, by what is stored now: an operator, or another report, was faster; or one row is too large."""
+        if attempt == _ATTEMPTS:
+            origin, fingerprint = self.episodes.report.origin, items[0].fingerprint
+            extra = {"origin": origin, "fingerprint": fingerprint, "reason": type(error).__name__}
+            get_logger().warning("an alert was not recorded", extra=extra)
+            return False
+        parts = [items] if attempt == 1 else [[item] for item in items]
+        recorded = [self._record(part, attempt + 1) for part in parts]
+        return all(recorded)
+
+    def _steps(self, items: Sequence[Item], *, listed: bool) -> list[Step]:
+        current = self._current(items, listed=listed)
+        notifies = any(one.track is not None or one.alert is None for one in current)
+        decisions = Decisions(
+            episodes=self.episodes,
+            now=self.now,
+            audience=self._audience if notifies else Audience(rules=(), channel_ids=frozenset()),
+            channels=self._channels if notifies else {},
+            messages=Messages(public_url=self.public_url, at=self.episodes.report.at, now=self.now),
+            rows=self._rows(current),
+        )
+        return [step for one in current if (step := decisions.step(one))]
+
+    def _current(self, items: Sequence[Item], *, listed: bool) -> list[Current]:
+        """The items as they are stored.
+
+        What was listed is believed where the alert is only counted: if it is out of date, it cannot be written.
+        """
+        asked = [item for item in items if item.may_notify or not listed]
+        tracks = _by_id(self.stores.tracks, (item.fingerprint for item in asked))
+        known = {item.alert.id: item.alert for item in items if item.alert and listed}
+        active = [track.alert_id for track in tracks.values() if track.alert_id]
+        known |= _by_id(self.stores.alerts, (alert_id for alert_id in active if alert_id not in known))
+        current = {item.fingerprint: Current(item=item, alert=item.alert, track=None) for item in items}
+        for item in asked:
+            track = tracks.get(item.fingerprint)
+            alert = known.get(track.alert_id) if track and track.alert_id else None
+            current[item.fingerprint] = Current(item=item, alert=alert, track=track)
+        return list(current.values())
+
+    def _rows(self, current: Sequence[Current]) -> dict[str, Notification]:
+        """The earlier notifications on which the decisions depend."""
+        row_ids: list[str] = []
+        for one in current:
+            if one.track and one.item.event:
+                row_ids += (row_id for ledger in one.track.rules.values() for row_id in ledger.anchor_rows)
+            if one.track and one.alert:
+                row_ids += (row_id for sent in one.alert.sent_rows.values() for row_id in sent)
+        return _by_id(self.stores.notifications, row_ids)
+
+    def _store(self, steps: Sequence[Step]) -> None:
+        transaction, stored, stores = Transaction(), [], self.stores
+        for step in steps:
+            if step.before is None:
+                stored.append(stores.alerts.put_new(transaction, step.alert))
+                AlertCounters.alert_opened(transaction, step.alert.severity, step.alert.kind)
+            else:
+                stored.append(stores.alerts.save(transaction, step.alert))
+            if step.track and step.track_before:
+                stores.tracks.save(transaction, step.track)
+            elif step.track:
+                stores.tracks.put_new(transaction, step.track)
+            for row in step.rows:
+                stores.notifications.put_new(transaction, row)
+        transaction.commit()
+        self.recorded.update({alert.fingerprint: alert for alert in stored})
+        self.queued.update(row.channel_id for step in steps for row in step.rows if row.status.is_open)
+
+    @cached_property
+    def _channels(self) -> dict[str, Channel]:
+        return {channel.id: channel for channel in self.stores.channels.all() if channel.enabled}
+
+    @cached_property
+    def _audience(self) -> Audience:
+        return Audience(rules=tuple(self.stores.rules.all()), channel_ids=frozenset(self._channels))
+
+
+def _by_id(store: Readable, ids: Iterable[str]) -> dict[str, Any]:
+    """The entities with these ids that exist."""
+    found = batch_find(*((store, one) for one in dict.fromkeys(ids)))
+    return {one.id: one for one in found if one is not None}
+
+
+def _packed(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """The steps in their order, as many together as a transaction may have."""
+    packed: list[Step] = []
+    for step in steps:
+        if packed and sum(one.size for one in packed) + step.size > _PER_TRANSACTION:
+            yield packed
+            packed = []
+        packed.append(step)
+    if packed:
+        yield packed

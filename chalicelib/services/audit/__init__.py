@@ -1,0 +1,1 @@
+"""The audit trail: its records, its keys, its anchors and its verification, and the bound on records of refusals."""

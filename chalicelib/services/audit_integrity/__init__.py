@@ -1,1 +1,0 @@
-"""The audit trail's keys, its anchors and its verification, and the bound on records of refusals."""

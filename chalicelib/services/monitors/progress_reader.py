@@ -1,0 +1,152 @@
+"""Measures how the connectors of a Connect cluster move: one look at the offsets in Kafka for all of them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, StreamCluster
+from chalicelib.domain.connectors.memory import DesiredConnector
+from chalicelib.domain.connectors.watched import watched
+from chalicelib.domain.monitoring.offsets import Offsets
+from chalicelib.domain.monitoring.progress import Progress, ProgressLook, after_measurement, is_known
+from chalicelib.domain.monitoring.watched import Watched, progress_facts
+from chalicelib.domain.observation import ConnectorStatus, ReportedState
+from chalicelib.domain.timing import ONCE_A_MINUTE
+from chalicelib.errors import HeadgateError, StoreUnavailable
+from chalicelib.kit.clock import Deadline
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.owner import ConnectorOwner
+from chalicelib.stores.clusters import StreamClusters
+from chalicelib.stores.documents import batch_find
+from chalicelib.stores.monitoring.progress import ProgressStore
+from chalicelib.stores.rows import ROWS_PER_CALL
+
+MAX_LOADED = 5_000
+"""Pipelines and deliveries that one measurement reads; those beyond are measured by the next ones."""
+
+_Known = dict[str, tuple[str | None, Watched]]
+"""Connector -> the hash of its config, and how it is watched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressReader:
+    """A pipeline or delivery that this process has read before is read again only when its config has changed."""
+
+    streams: StreamClusters
+    owners: Mapping[str, ConnectorOwner[Any]]
+    store: ProgressStore
+    clients: ClientFactory
+    _known: dict[str, _Known] = field(default_factory=dict)
+    _unmeasured: dict[str, datetime] = field(default_factory=dict)
+
+    def measure(
+        self,
+        cluster: ConnectCluster,
+        desired: Mapping[str, DesiredConnector],
+        statuses: Mapping[str, ConnectorStatus] | None,
+        deadline: Deadline,
+        now: datetime,
+    ) -> Mapping[str, Progress] | None:
+        """Measure and store the progress of the desired connectors, by name. `statuses` are what Connect has just
+        answered, None when it could not be read.
+
+        Empty when the stream cluster has no metrics provider, None when its brokers cannot be read. Raises
+        StoreUnavailable.
+        """
+        stream = self._measured_stream(cluster.stream_cluster_id, now)
+        if stream is None:
+            return {}
+        connectors = self._watched(cluster.id, desired, deadline)
+        stored = self.store.read(cluster.id)
+        before = stored.connectors
+        try:
+            offsets = self._offsets(stream, connectors.values(), deadline)
+        except StoreUnavailable:
+            raise
+        except HeadgateError as failure:
+            self.store.write_failure(cluster.id, failure.message, now)
+            return None
+        # A connector that could not be loaded in time keeps what is known of it.
+        measured = {name: before[name] for name in desired if name in before}
+        for name, one in connectors.items():
+            facts, running = progress_facts(one, offsets), _runs(statuses, name)
+            measured[name] = after_measurement(before.get(name), one, facts, running, now)
+        self.store.write(cluster.id, measured, _totals(connectors, measured, now, len(desired)), stored)
+        return measured
+
+    def _measured_stream(self, stream_id: str, now: datetime) -> StreamCluster | None:
+        """The stream cluster, None where no provider is installed. Ticks of those do not ask each time."""
+        asked_at = self._unmeasured.get(stream_id)
+        if asked_at and now - asked_at < ONCE_A_MINUTE:
+            return None
+        stream = self.streams.find(stream_id)
+        if stream is None or stream.metrics_provider is MetricsProvider.NONE:
+            self._unmeasured[stream_id] = now
+            return None
+        return stream
+
+    def _offsets(self, stream: StreamCluster, connectors: Iterable[Watched], deadline: Deadline) -> Offsets:
+        topics, groups = set[str](), dict[str, tuple[str, ...]]()
+        for one in connectors:
+            if one.is_sink:
+                groups[one.group] = one.topics
+            else:
+                topics |= set(one.all_topics)
+        if not topics and not groups:
+            return Offsets()
+        with closing(self.clients.kafka(stream)) as kafka:
+            return kafka.offsets(topics, groups, deadline)
+
+    def _watched(
+        self, cluster_id: str, desired: Mapping[str, DesiredConnector], deadline: Deadline
+    ) -> dict[str, Watched]:
+        """How the desired connectors are watched, without those that could not be read in time or were deleted."""
+        known = {name: one for name, one in self._known.get(cluster_id, {}).items() if name in desired}
+        missing = (name for name, one in desired.items() if name not in known or known[name][0] != one.config_hash)
+        for names in _chunks(list(islice(missing, MAX_LOADED)), ROWS_PER_CALL):
+            if deadline.passed:
+                break
+            found = batch_find(
+                *((self.owners[desired[name].resource_type].store, desired[name].resource_id) for name in names)
+            )
+            known |= {name: (one.config_hash, watched(one)) for name, one in zip(names, found, strict=True) if one}
+        self._known[cluster_id] = known
+        return {name: one for name, (_, one) in known.items()}
+
+
+def _runs(statuses: Mapping[str, ConnectorStatus] | None, name: str) -> bool | None:
+    """Whether the connector and all of its tasks run, as Connect says; None when Connect could not be read."""
+    if statuses is None:
+        return None
+    status = statuses.get(name)
+    if status is None or not status.tasks:
+        return False
+    return all(part.state is ReportedState.RUNNING for part in status.parts)
+
+
+def _totals(
+    connectors: Mapping[str, Watched], measured: Mapping[str, Progress], now: datetime, desired: int
+) -> ProgressLook:
+    """The look, with the throughput of all pipelines and the lag of all deliveries that this look has measured, of so
+    many that are desired.
+    """
+    fresh = [
+        (connectors[name], one)
+        for name, one in measured.items()
+        if name in connectors and one.measured_at == now and is_known(one, now)
+    ]
+    throughput = [one.throughput for by, one in fresh if not by.is_sink and one.throughput is not None]
+    lag = [one.lag for _, one in fresh if one.lag is not None]
+    return ProgressLook(
+        at=now,
+        throughput=sum(throughput) if throughput else None,
+        lag=sum(lag) if lag else None,
+        left_out=desired - len(fresh),
+    )
+
+
+def _chunks(names: list[str], size: int) -> Iterator[list[str]]:
+    return (names[at : at + size] for at in range(0, len(names), size))

@@ -1,0 +1,284 @@
+"""The tick of one Connect cluster, in four steps: look, evaluate, publish, carry out.
+
+Level-triggered: it acts on what is, not on what happened. It never touches a connector that does not carry our marker,
+and does nothing at all when Connect cannot be read. Crash safety: `infra/decisions/005-observations.md`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from chalicelib.clients.connect.client import Connect
+from chalicelib.domain.cluster import ConnectCluster, PendingDeletions, SecretDelivery
+from chalicelib.domain.connectors.cluster import TickResult, evaluate_tick, with_verdicts
+from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.drift import MAX_COMPARED, refresh_due
+from chalicelib.domain.connectors.memory import ClusterMemory, DesiredConnector
+from chalicelib.domain.connectors.open_incidents import with_open_incidents
+from chalicelib.domain.connectors.report import cluster_report, has_changed, report_due
+from chalicelib.domain.connectors.tick_input import ConnectSnapshot, TickInput
+from chalicelib.domain.connectors.transitions import RESOURCE_TYPES, Transition
+from chalicelib.domain.monitoring.incident import origin_of
+from chalicelib.domain.monitoring.progress import findings, is_known, measure_due
+from chalicelib.domain.monitoring.report import REPORT_SECONDS
+from chalicelib.domain.names import connector_name, parse_connector_name
+from chalicelib.domain.observation import ConnectorStatus, DesiredState
+from chalicelib.domain.pipeline import SnapshotMode
+from chalicelib.domain.timing import TICK, TICKS_PER_MINUTE
+from chalicelib.errors import HeadgateError, StoreUnavailable, TimedOut, WriteConflict
+from chalicelib.kit.clock import Clock, Deadline, rfc3339
+from chalicelib.kit.isolation import isolated
+from chalicelib.kit.log import get_logger
+from chalicelib.kit.randomness import shuffled
+from chalicelib.services.alerts.bus import EventBus
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.lifecycle import Lifecycle
+from chalicelib.services.connectors.open_operations import OpenOperations
+from chalicelib.services.connectors.owner import ConnectorOwner
+from chalicelib.services.incidents import IncidentService
+from chalicelib.services.monitors.action_executor import ActionExecutor
+from chalicelib.services.monitors.progress_reader import ProgressReader
+from chalicelib.stores.clusters import ConnectClusters
+from chalicelib.stores.connectors.observations import TRANSITIONS_WITH_HEAD, Observations
+from chalicelib.stores.connectors.operations import Operations
+from chalicelib.stores.connectors.transitions import Transitions
+
+_DISPATCH_SECONDS = 40.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """Runs ticks. `send` puts a cluster's tick into the queue, to be delivered after so many seconds."""
+
+    connects: ConnectClusters
+    operations: Operations
+    observations: Observations
+    transitions: Transitions
+    owners: Mapping[str, ConnectorOwner[Any]]
+    lifecycle: Lifecycle
+    clients: ClientFactory
+    incidents: IncidentService
+    progress: ProgressReader
+    bus: EventBus
+    clock: Clock
+    send: Callable[[str, int], None]
+
+    def dispatch(self, *, within_seconds: float = _DISPATCH_SECONDS) -> int:
+        """Send each cluster its ticks for the coming minute; returns how many messages were sent.
+
+        A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
+        """
+        deadline = Deadline.after(within_seconds)
+        clusters = [cluster.id for cluster in self.connects.all()]
+        sent = 0
+        for cluster_id in shuffled(clusters):
+            for number in range(TICKS_PER_MINUTE):
+                if deadline.passed:
+                    break
+                with suppress(StoreUnavailable):
+                    self.send(cluster_id, int((number * TICK).total_seconds()))
+                    sent += 1
+        expected = len(clusters) * TICKS_PER_MINUTE
+        if missing := expected - sent:
+            raise StoreUnavailable(f"{missing} of {expected} messages for ticks were not sent.")
+        return sent
+
+    def run(self, cluster_id: str, deadline: Deadline) -> None:
+        """One tick of one cluster. Does nothing when the cluster was deleted, when another tick was faster, or during
+        the pause after a look at workers that did not answer.
+        """
+        cluster, view = self.observations.cluster_and_view(cluster_id, self.connects)
+        # The time of an observation is when the look begins: what an operation sees in the meantime is newer.
+        now = self.clock()
+        if cluster is None or (view.next_look_at and now < view.next_look_at):
+            return
+        read = self.look(cluster, view, deadline, now)
+        if read is None:
+            self.observations.write(cluster_id, replace(view, compared_at=now), changed=False)
+            return
+        if read.desired is not None and view.torn:
+            conditions = self.incidents.current_conditions(origin_of("connect_cluster", cluster_id))
+            view = with_open_incidents(view, conditions, read.desired, now)
+        result = evaluate_tick(view, self._with_progress(cluster, view, read, deadline, now), now=now)
+        stored = self.store(cluster_id, view, result, deadline)
+        if stored is None:
+            return  # Another tick acts, and what this one has read is out of date.
+        if stored.pending and not view.pending:
+            log_pending(cluster_id, stored.pending)
+        self.carry_out(cluster, result, self.report(cluster_id, stored), deadline)
+
+    def store(self, cluster_id: str, view: ClusterView, result: TickResult, deadline: Deadline) -> ClusterView | None:
+        """Store what the tick saw with what has changed; the view as stored, None when another tick was faster.
+
+        A report about changes is due until it was recorded: a process that dies before that leaves it to the next tick.
+        """
+        after, now = result.view, result.view.observed_at
+        if has_changed(cluster_id, view, after):
+            after = replace(after, reported_at=None)
+        elif now and report_due(view, now) and view.reported_at:
+            after = replace(after, reported_at=now)
+        rows = self.transitions.rows(cluster_id, result.transitions)
+        stored = self.observations.write(
+            cluster_id, after, changed=result.changed, transitions=rows[:TRANSITIONS_WITH_HEAD]
+        )
+        if stored and rows:
+            log_transitions(cluster_id, result.transitions)
+            with isolated():
+                self.transitions.write(rows[TRANSITIONS_WITH_HEAD:], deadline)
+                self.transitions.trim(shuffled(rows)[0], deadline)
+        return stored
+
+    def look(self, cluster: ConnectCluster, view: ClusterView, deadline: Deadline, now: datetime) -> TickInput | None:
+        """Ask Connect once, and read what is desired when that may have changed; None when configs took too long, and
+        the next tick has to ask without them. Raises StoreUnavailable: that our own store does not answer, or holds
+        another secret, says nothing about Connect.
+        """
+        try:
+            connect = self.clients.connect(cluster)
+            snapshot = self._ask(cluster, connect, view, deadline, now)
+        except StoreUnavailable:
+            raise
+        except HeadgateError as error:
+            return TickInput(connect=ConnectSnapshot(unreadable=error.message))
+        if snapshot is None:
+            return None
+        if cluster.connect_version is None:
+            self._complete_registration(cluster, connect, deadline)
+        if view.settled and snapshot.compared_at != now:
+            return TickInput(connect=snapshot)
+        desired = self._desired(cluster.id, deadline)
+        operations = () if view.settled else tuple(self.operations.open_on(cluster.id))
+        return TickInput(connect=snapshot, desired=desired, open_operations=operations)
+
+    def _with_progress(
+        self, cluster: ConnectCluster, view: ClusterView, read: TickInput, deadline: Deadline, now: datetime
+    ) -> TickInput:
+        """With what a measurement finds, if one is due. What it cannot tell of a connector stays as it was.
+
+        After the memory was lost one is due at once: what the incidents say may be over.
+        """
+        desired = view.memory.desired if read.desired is None else read.desired
+        due = read.desired is not None if view.torn else measure_due(view.observed_at, now)
+        if not due:
+            return read
+        statuses = None if read.connect.unreadable else read.connect.statuses
+        with isolated():
+            measured = self.progress.measure(cluster, desired, statuses, deadline, now)
+            if measured is not None:
+                progress = {
+                    name: findings(measurement, now) if is_known(measurement, now) else view.memory.of(name).findings
+                    for name, measurement in measured.items()
+                }
+                return replace(read, progress=progress)
+        return read
+
+    def report(self, cluster_id: str, stored: ClusterView) -> ClusterView:
+        """Publish what is wrong, if that is due; the view as it is stored then. What was not recorded is published by
+        the next tick again.
+        """
+        at = stored.observed_at
+        if at is None or stored.reported_at not in (None, at):
+            return stored
+        with isolated():
+            recorded = self.bus.publish(cluster_report(cluster_id, stored), Deadline.after(REPORT_SECONDS))
+            if recorded and stored.reported_at is None:
+                return self.observations.reported(cluster_id, stored)
+            if not recorded and stored.reported_at:
+                self.observations.report_again(cluster_id, stored)
+        return stored
+
+    def carry_out(self, cluster: ConnectCluster, result: TickResult, stored: ClusterView, deadline: Deadline) -> None:
+        """Finish overdue operations, then carry out the actions of this tick, as far as the deadline allows.
+
+        The owners of orphans that were looked up are stored, unless another tick was faster: it looks them up again.
+        """
+        operations = OpenOperations(
+            operations=self.operations, owners=self.owners, lifecycle=self.lifecycle, clock=self.clock
+        )
+        for operation in result.overdue:
+            operations.roll_forward(operation, deadline)
+        executor = ActionExecutor(
+            connects=self.connects, owners=self.owners, lifecycle=self.lifecycle, clients=self.clients
+        )
+        verdicts = executor.carry_out(cluster, result.actions, stored.memory, deadline)
+        if verdicts and (judged := with_verdicts(stored.memory, verdicts, self.clock())) != stored.memory:
+            self.observations.write(cluster.id, replace(stored, memory=judged), changed=True)
+
+    def _ask(
+        self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline, now: datetime
+    ) -> ConnectSnapshot | None:
+        """Statuses, and now and then the hashes of configs, when no change of what is desired is being carried out;
+        None when these took too long: workers that hang must not cost a second time-out.
+
+        Configs with inline secrets are not read: Headgate hashes the config with references, and stores no hash of a
+        secret.
+        """
+        hashes, known = None, view.memory.observed
+        refreshing = view.settled and view.unreadable is None and refresh_due(view.compared_at, now)
+        if refreshing and known <= MAX_COMPARED and cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER:
+            try:
+                statuses, hashes = connect.statuses_and_configs(deadline)
+            except TimedOut:
+                return None
+            except HeadgateError:
+                hashes = None  # Too large for us: the statuses alone can still be read, and the configs have to wait.
+        if hashes is None:
+            statuses = connect.statuses(deadline)
+        return ConnectSnapshot(
+            statuses=_ours(statuses, view.memory),
+            config_hashes=hashes,
+            compared_at=now if refreshing else view.compared_at,
+        )
+
+    def _complete_registration(self, cluster: ConnectCluster, connect: Connect, deadline: Deadline) -> None:
+        """Store what could not be read when the cluster was registered. Where that fails, a later tick does it."""
+        with suppress(HeadgateError, WriteConflict):
+            root = connect.root(deadline)
+            self.connects.save_alone(
+                replace(cluster, connect_version=root.version, kafka_cluster_id=root.kafka_cluster_id)
+            )
+
+    def _desired(self, cluster_id: str, deadline: Deadline) -> dict[str, DesiredConnector]:
+        """What should exist on a cluster, of each resource only what that takes. Raises TimedOut."""
+        return {
+            connector_name(kind, resource_id): DesiredConnector(
+                resource_type=noun,
+                resource_id=resource_id,
+                desired_state=DesiredState(columns["desired_state"] or DesiredState.DRAFT),
+                config_hash=columns["config_hash"],
+                # Each start of such a connector reads the whole source again.
+                restartable=columns.get("snapshot_mode") != SnapshotMode.ALWAYS,
+                tasks=int(columns.get("expected_tasks") or 1),
+            )
+            for kind, noun in RESOURCE_TYPES.items()
+            for resource_id, columns in self.owners[noun].store.columns_in("connect_cluster_id", cluster_id, deadline)
+            if columns["desired_state"] != DesiredState.DRAFT
+        }
+
+
+def log_transitions(cluster_id: str, transitions: Sequence[Transition]) -> None:
+    """One line for each."""
+    for one in transitions:
+        resource_type, resource_id = one.resource_on(cluster_id)
+        details = {"connect_cluster_id": cluster_id, "resource_type": resource_type, "resource_id": resource_id}
+        details |= {name: getattr(one, name) for name in ("connector", "before", "after", "kinds", "reasons")}
+        details["at"] = rfc3339(one.at)
+        get_logger().info("observed state changed", extra=details)
+
+
+def log_pending(cluster_id: str, pending: PendingDeletions) -> None:
+    """One line, when deletions begin to wait for a confirmation."""
+    details = {"connect_cluster_id": cluster_id, "count": pending.count, "connectors": pending.names}
+    get_logger().warning("deletions wait for the confirmation of an Admin", extra=details)
+
+
+def _ours(statuses: Mapping[str, ConnectorStatus], memory: ClusterMemory) -> dict[str, ConnectorStatus]:
+    """The connectors with names of ours: those desired, then the others in random order.
+
+    A tick handles a bounded number of the others: in a fixed order, those that always fail would exclude the rest.
+    """
+    desired = memory.desired
+    others = shuffled(name for name in statuses if name not in desired and parse_connector_name(name))
+    return {name: statuses[name] for name in (*(name for name in statuses if name in desired), *others)}

@@ -1,0 +1,94 @@
+"""Connection tests of sources and destinations, and what their results mean for health and incidents."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from chalicelib.domain.access import RequestContext
+from chalicelib.domain.addresses import SystemAddress
+from chalicelib.domain.connection_checks import CheckStatus, TestCheck, TestResult, health_after
+from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.incident import origin_of
+from chalicelib.domain.monitoring.source_conditions import health_change
+from chalicelib.domain.registered import RegisteredSystem
+from chalicelib.errors import HeadgateError, StoreUnavailable, WriteConflict
+from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.log import failure, get_logger
+from chalicelib.services.audit.trail import AuditTrail
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.incidents import IncidentService
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.transaction import Transaction
+
+TEST_SECONDS = 12.0
+"""More than a healthy server needs, and it leaves the request some of its 20 s for what follows."""
+
+S = TypeVar("S", bound=RegisteredSystem[Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemChecks:
+    """Tests of connections through the clients of their kind. None of them changes a system.
+
+    `look_soon` has a monitor look at a system, by its noun and id.
+    """
+
+    clients: ClientFactory
+    audit: AuditTrail
+    incidents: IncidentService
+    look_soon: Callable[[str, str], None]
+    clock: Clock
+
+    def test_endpoint(self, context: RequestContext, endpoint: OpenedEndpoint[SystemAddress]) -> TestResult:
+        """Test a connection, registered or not. Stores nothing."""
+        try:
+            return self.clients.make_target(endpoint).test(Deadline.after(context.deadline.remaining(TEST_SECONDS)))
+        except HeadgateError as error:
+            check = TestCheck(name="connect", status=CheckStatus.FAILED, code=error.code, message=error.message)
+            return TestResult(success=False, checks=(check,), server_version=None, latency_ms=None)
+
+    def test(self, context: RequestContext, store: Documents[S], entity_id: str) -> TestResult:
+        """Test a registered connection and store the result in its row. Raises NotFound."""
+        entity = store.get(entity_id)
+        result = self.test_endpoint(context, self.clients.open(entity.endpoint))
+        now = self.clock()
+        tested = replace(entity, last_test=result, last_tested_at=now, health=health_after(result, now=now))
+        transaction = Transaction()
+        changed = self.save_checked(transaction, context, store, entity, tested)
+        self.audit.record(
+            transaction, context, f"{store.noun}.test", entity.id, after={"success": result.success}, meaningful=False
+        )
+        with suppress(WriteConflict):  # it was changed in the meantime: this result is of the former endpoint
+            transaction.commit()
+            if changed:
+                self.request_look(store.noun, entity_id)
+        return result
+
+    def request_look(self, noun: str, entity_id: str) -> None:
+        """Have a monitor look now at a system whose incidents have changed, so that alerting need not wait for the next
+        look of the schedule. That one does what the queue does not take.
+        """
+        try:
+            self.look_soon(noun, entity_id)
+        except StoreUnavailable as error:
+            get_logger().warning("a look was not sent", extra={"resource_id": entity_id, "failure": failure(error)})
+
+    def save_checked(
+        self, transaction: Transaction, context: RequestContext, store: Documents[S], before: S, after: S
+    ) -> bool:
+        """Store a system with the health that a check has found, and what that means for its incidents; whether it
+        means anything.
+        """
+        store.save(transaction, after)
+        change = health_change(store.noun, after.id, after.name, before.health, after.health)
+        if change is None:
+            return False
+        return self.incidents.settle(
+            transaction,
+            origin_of(store.noun, after.id),
+            change.at,
+            began=change.began,
+            ended=change.ended,
+            correlation_id=context.correlation_id,
+        )

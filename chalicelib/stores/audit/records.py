@@ -1,0 +1,137 @@
+"""Audit records: append-only, listed newest first, all of them or those of a resource."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import merge
+from typing import Any
+
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+
+from chalicelib.domain.audit.chain import SHARDS, record_digest, shard_of
+from chalicelib.domain.audit.record import AuditRecord
+from chalicelib.kit.adapters import adapter
+from chalicelib.kit.pages import Page, page_of
+from chalicelib.stores.rows import ROWS_PER_CALL, read_rows
+from chalicelib.stores.tables import Table, body_size, index_on, meta, position, position_of, store_errors
+from chalicelib.stores.transaction import Transaction
+
+_TRAIL = "audit"
+_MEANINGFUL = "meaningful"
+_FILTERED_PAGE = 1_000
+"""Records that one call reads to select meaningful ones: the reads of secrets by Connect are many."""
+
+
+class AuditRow(Table):
+    """One record. The table has a partition for each shard.
+
+    Each index of all records has one partition, and no other columns than keys: so it takes 1,000 records a second.
+    """
+
+    Meta = meta("audit")  # type: ignore[assignment]
+    shard = UnicodeAttribute(hash_key=True)
+    position = UnicodeAttribute(range_key=True)
+    trail = UnicodeAttribute()
+    meaningful_trail = UnicodeAttribute(null=True)
+    resource_id = UnicodeAttribute(null=True)
+    parent_id = UnicodeAttribute(null=True)
+    meaningful = BooleanAttribute()
+    body = UnicodeAttribute()
+    write_id = UnicodeAttribute()
+    by_trail = index_on("trail", columns=())
+    by_meaningful_trail = index_on("meaningful_trail", columns=())
+    by_resource_id = index_on("resource_id")
+    by_parent_id = index_on("parent_id")
+
+
+Rows = Iterator[AuditRow]
+_SIGNED = tuple(AuditRow.get_attributes())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRecord:
+    """The values of a record that the verification compares: its position, and the digest of its row."""
+
+    position: str
+    digest: str
+
+
+class Audit:
+    """Appends and reads. Records are never changed or deleted."""
+
+    def append(self, transaction: Transaction, record: AuditRecord) -> None:
+        """Add the record to the transaction of the change that it describes. Conflict label: `audit.exists`."""
+        row = AuditRow(
+            shard_of(record.id),
+            position(record.at, record.id),
+            trail=_TRAIL,
+            meaningful_trail=_MEANINGFUL if record.meaningful else None,
+            resource_id=record.resource_id,
+            parent_id=record.parent_id,
+            meaningful=record.meaningful,
+            body=adapter(AuditRecord).dump_json(record).decode(),
+            write_id=transaction.write_id,
+        )
+        transaction.put(row, condition=AuditRow.position.does_not_exist(), label="audit.exists")
+
+    def at(self, shard: str, positions: Sequence[str]) -> list[StoredRecord]:
+        """The records of a shard at these positions; none for a position without one. Consistent."""
+        rows = read_rows(*((AuditRow, shard, position) for position in positions))
+        return [_stored_record(row) for row in rows if row]
+
+    def between(self, shard: str, after: str, until: str) -> Iterator[StoredRecord]:
+        """The records of a shard after a position, up to and with another one, oldest first. Consistent."""
+        if after >= until:
+            return
+        positions = AuditRow.position.between(after, until) if after else AuditRow.position <= until
+        with store_errors():
+            for row in AuditRow.query(shard, positions, consistent_read=True):
+                if row.position != after:
+                    yield _stored_record(row)
+
+    def list(
+        self, *, limit: int, after: str | None, resource_id: str | None, include_related: bool, meaningful: bool | None
+    ) -> Page[AuditRecord]:
+        """Newest first. A page ends at `limit`, and when its rows reach `PAGE_BYTES`.
+
+        `include_related` adds the records of a destination's deliveries to the destination's own.
+        """
+        with store_errors():
+            if resource_id is None:
+                page = _page_of_all(limit, after, meaningful=bool(meaningful))
+            else:
+                indexes: list[Any] = [AuditRow.by_resource_id, *([AuditRow.by_parent_id] if include_related else [])]
+                rows = [_query(index, resource_id, limit, after, only_meaningful=bool(meaningful)) for index in indexes]
+                merged = merge(*rows, key=position_of, reverse=True)
+                page = page_of(merged, key=position_of, limit=limit, size=body_size)
+        return page.map(lambda row: adapter(AuditRecord).validate_json(row.body))
+
+
+def _page_of_all(limit: int, after: str | None, *, meaningful: bool) -> Page[AuditRow]:
+    """A page of all records, or of all meaningful ones. The index has only keys, so each row is read by its key."""
+    index, key = (AuditRow.by_meaningful_trail, _MEANINGFUL) if meaningful else (AuditRow.by_trail, _TRAIL)
+    keys = page_of(_query(index, key, limit, after), key=position_of, limit=limit)
+    page = page_of(_whole_rows(keys.items), key=position_of, limit=limit, size=body_size)
+    return replace(page, more=page.more or keys.more)
+
+
+def _whole_rows(keys: Sequence[AuditRow]) -> Rows:
+    """The rows with these keys: one call for each hundred, and only when a caller needs them."""
+    for start in range(0, len(keys), ROWS_PER_CALL):
+        batch = keys[start : start + ROWS_PER_CALL]
+        yield from filter(None, read_rows(*((AuditRow, row.shard, row.position) for row in batch)))
+
+
+def _query(index: Any, key: str, limit: int, after: str | None, *, only_meaningful: bool = False) -> Rows:
+    """At most one more than `limit`. `only_meaningful` filters the rows of an index that has all."""
+    positions = AuditRow.position < after if after else None
+    condition = AuditRow.shard.is_in(*SHARDS)  # a row in another shard is no record: the verification never reads it
+    if only_meaningful:
+        condition &= AuditRow.meaningful == True  # noqa: E712 - a condition, not a comparison
+    size = _FILTERED_PAGE if only_meaningful else limit + 1
+    rows: Rows = index.query(key, positions, condition, scan_index_forward=False, limit=limit + 1, page_size=size)
+    return rows
+
+
+def _stored_record(row: AuditRow) -> StoredRecord:
+    columns: Mapping[str, Any] = {name: getattr(row, name) for name in _SIGNED}
+    return StoredRecord(position=row.position, digest=record_digest(columns))

@@ -1,0 +1,350 @@
+"""What ticks remember about each Connect cluster: a small head that every tick writes, and a body in parts.
+
+The body has one document for each connector, without the fields at their default. A row holds 400 KB at the most, so
+the body of a large cluster is several rows, each with the connectors whose names hash to it. Only parts that changed
+are written: one connector that fails among 10,000 costs one part. The head lists the digest of every part. Parts that
+do not match the head (a writer died in between) are not used, and are written again by the next tick that has something
+to write.
+
+What has changed since (transitions) is stored by the transaction that stores the head and the first parts that changed.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from pynamodb.attributes import (
+    BinaryAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+    UTCDateTimeAttribute,
+)
+from pynamodb.exceptions import UpdateError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
+from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory
+from chalicelib.domain.connectors.orphans import Confirmation
+from chalicelib.errors import Contention, WriteConflict
+from chalicelib.kit.adapters import adapter
+from chalicelib.kit.clock import to_milliseconds
+from chalicelib.stores.clusters import ConnectClusters
+from chalicelib.stores.connectors.transitions import TransitionRow
+from chalicelib.stores.rows import Key, read_rows
+from chalicelib.stores.tables import Table, failure_code, meta, store_errors
+from chalicelib.stores.transaction import Transaction
+
+_HEAD = "head"
+_CONNECTORS_PER_PART = 400
+_PARTS_IN_TRANSACTION = 20
+TRANSITIONS_WITH_HEAD = 75
+"""With the head and the parts not more than the hundred items and the 4 MB of a transaction, of 50 KB for each part."""
+
+_EPOCH_ROWS = 8
+"""For each cluster. Operations of different resources mostly write different ones, ticks write none. Each costs half
+a read unit of a tick.
+"""
+
+_UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+"""Replaces the time in each observation of a body: the head has the time of all of them."""
+
+
+class ObservationRow(Table):
+    """`head` and `body/0` ... of one cluster, and `epoch/0` ...: their sum counts changes of what is desired.
+
+    `write_id` is of the last write after which others that read before it do not count; `pending` and `confirmation`
+    are JSON.
+    """
+
+    Meta = meta("observations")  # type: ignore[assignment]
+    cluster_id = UnicodeAttribute(hash_key=True)
+    part = UnicodeAttribute(range_key=True)
+    epoch = NumberAttribute(default=0)
+    observed_at = UTCDateTimeAttribute(null=True)
+    unreadable = UnicodeAttribute(null=True)
+    unreadable_since = UTCDateTimeAttribute(null=True)
+    compared_at = UTCDateTimeAttribute(null=True)
+    pending = UnicodeAttribute(null=True)
+    confirmation = UnicodeAttribute(null=True)
+    digests = UnicodeAttribute(null=True)
+    write_id = UnicodeAttribute(null=True)
+    reported_at = UTCDateTimeAttribute(null=True)
+    body = BinaryAttribute(null=True, legacy_encoding=False)
+
+
+@dataclass(slots=True)
+class Observations:
+    """Memories by Connect cluster. A body that this process has read before is not read again."""
+
+    _bodies: dict[str, tuple[str, ClusterMemory]] = field(default_factory=dict)
+
+    def cluster_and_view(self, cluster_id: str, clusters: ConnectClusters) -> tuple[ConnectCluster | None, ClusterView]:
+        """What a tick begins with: a cluster's registration, and its view with the epoch. One call without consistency
+        (half the price); more when the body is new to this process.
+
+        Both may be out of date. The registration only says which workers to ask; for an outdated view `write` returns
+        None. Why that is enough: `infra/decisions/005-observations.md`.
+        """
+        epochs: Sequence[Key] = [(ObservationRow, cluster_id, f"epoch/{number}") for number in range(_EPOCH_ROWS)]
+        with store_errors():
+            registered, head, *counted = read_rows(
+                clusters.key(cluster_id), self.key(cluster_id), *epochs, consistent=False
+            )
+            cluster, epoch = clusters.decode(registered), sum(int(row.epoch) for row in counted if row)
+            if head is None or not self._is_current(head):
+                head = next(iter(_heads([cluster_id])), None)
+            if head is None:
+                return cluster, ClusterView(epoch=epoch)
+            return cluster, replace(self._loaded([head])[cluster_id], epoch=epoch)
+
+    def read(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
+        """The view of each cluster: one call, and one more when a body is new to this process."""
+        return self.views(_heads(cluster_ids))
+
+    def heads(self, cluster_ids: Iterable[str]) -> Mapping[str, ClusterView]:
+        """What is known of each cluster itself. `memory` may be empty, and `torn` says nothing."""
+        with store_errors():
+            return {head.cluster_id: self._view(head) for head in _heads(cluster_ids)}
+
+    @staticmethod
+    def key(cluster_id: str) -> Key:
+        """The key of a cluster's head, for a read across tables."""
+        return ObservationRow, cluster_id, _HEAD
+
+    def decode(self, head: ObservationRow | None) -> ClusterView:
+        """The view in the head of a read across tables; an empty view when there was none."""
+        return next(iter(self.views([head]).values())) if head else ClusterView()
+
+    def views(self, rows: Iterable[ObservationRow]) -> Mapping[str, ClusterView]:
+        """The views in these heads, by cluster. Reads the bodies that are new to this process.
+
+        A body that does not match may have been written after its head was read: then both are read again, once.
+        """
+        with store_errors():
+            views = self._loaded(rows)
+            if torn := [cluster_id for cluster_id, view in views.items() if view.torn]:
+                views |= self._loaded(_heads(torn))
+        return views
+
+    def _loaded(self, rows: Iterable[ObservationRow]) -> dict[str, ClusterView]:
+        heads = list(rows)
+        unknown = {head.cluster_id: head.digests for head in heads if head.digests and not self._is_current(head)}
+        if unknown:
+            self._fetch(unknown)
+        return {head.cluster_id: self._view(head) for head in heads}
+
+    def bump(self, transaction: Transaction, cluster_id: str, resource_id: str) -> None:
+        """Record that what is desired of this resource on this cluster has changed."""
+        row = ObservationRow(cluster_id, epoch_row(resource_id))
+        transaction.update(row, [ObservationRow.epoch.add(1)], condition=None, label="epoch")
+
+    def write(
+        self, cluster_id: str, view: ClusterView, *, changed: bool, transitions: Sequence[TransitionRow] = ()
+    ) -> ClusterView | None:
+        """Store what a tick saw, with at most `TRANSITIONS_WITH_HEAD` transitions. The result is the view as stored.
+
+        `changed`: the memory differs from the one that was read.
+
+        None when another tick has stored a body or transitions since, or does so at this moment: that one counts, and
+        this one is dropped. That Connect still cannot be read is stored in any case.
+        """
+        columns: list[tuple[Any, Any]] = [
+            (ObservationRow.observed_at, view.observed_at),
+            (ObservationRow.unreadable, view.unreadable),
+            (ObservationRow.unreadable_since, view.unreadable_since),
+            (ObservationRow.compared_at, view.compared_at),
+        ]
+        if view.reported_at in (None, view.observed_at):  # only a tick that reports writes it
+            columns.append((ObservationRow.reported_at, view.reported_at))
+        memory = _undated(view.memory) if changed else view.memory
+        parts = _packed(memory) if changed else {}
+        digests = " ".join(parts)
+        if changed:
+            columns += [(ObservationRow.digests, digests), (ObservationRow.pending, _pending_text(view.pending))]
+        rows = self._changed_parts(cluster_id, parts)
+        stored: ClusterView | None = None
+        with suppress(Contention), store_errors():
+            if rows or transitions:
+                stored = _write_in_transaction(cluster_id, view, columns, [*transitions, *rows[:_PARTS_IN_TRANSACTION]])
+            else:
+                stored = view if _write_head(cluster_id, view, columns) else None
+        if stored is None:
+            self._bodies.pop(cluster_id, None)
+            return None
+        with store_errors():
+            for row in rows[_PARTS_IN_TRANSACTION:]:
+                row.save()
+        if changed:
+            self._bodies[cluster_id] = (digests, memory)
+        return stored
+
+    def reported(self, cluster_id: str, stored: ClusterView) -> ClusterView:
+        """Store that the report of the view that `write` has returned was recorded; the view as it is stored then.
+        Nothing happens when another tick has written since.
+        """
+        noted = replace(stored, reported_at=stored.observed_at)
+        with store_errors():
+            columns = [(ObservationRow.reported_at, noted.reported_at)]
+            _update_head(cluster_id, _actions(columns), condition=_not_written_since(stored))
+        return noted
+
+    def report_again(self, cluster_id: str, stored: ClusterView) -> None:
+        """Make the next tick report, unless another one has done so meanwhile."""
+        column = ObservationRow.reported_at
+        with store_errors():
+            _update_head(cluster_id, [column.remove()], condition=column == stored.reported_at)
+
+    def confirm(
+        self, transaction: Transaction, cluster_id: str, pending: PendingDeletions, confirmation: Confirmation
+    ) -> None:
+        """Store that these deletions may be carried out. Conflict label: `pending.changed`."""
+        column = ObservationRow.pending
+        text = adapter(Confirmation).dump_json(confirmation).decode()
+        actions = [column.remove(), ObservationRow.confirmation.set(text)]
+        row = ObservationRow(cluster_id, _HEAD)
+        transaction.update(row, actions, condition=column == _pending_text(pending), label="pending.changed")
+
+    def _changed_parts(self, cluster_id: str, parts: Mapping[str, bytes]) -> list[ObservationRow]:
+        current = self._bodies.get(cluster_id, ("", None))[0].split()
+        return [
+            ObservationRow(cluster_id, f"body/{number}", body=zlib.compress(text, 6), digests=digest)
+            for number, (digest, text) in enumerate(parts.items())
+            if len(current) != len(parts) or current[number] != digest
+        ]
+
+    def _fetch(self, unknown: Mapping[str, str]) -> None:
+        """Read the bodies of clusters (id -> digests); one that does not match its digests counts as empty."""
+        keys = [(one, f"body/{n}") for one, digests in unknown.items() for n in range(len(digests.split()))]
+        rows = sorted(ObservationRow.batch_get(keys, consistent_read=True), key=lambda row: row.cluster_id)
+        for cluster_id, found in groupby(rows, key=lambda row: row.cluster_id):
+            parts = sorted(found, key=_number)
+            digests = " ".join(row.digests or "" for row in parts)
+            matches = digests == unknown[cluster_id]
+            self._bodies[cluster_id] = (digests, _join(parts)) if matches else ("", ClusterMemory())
+
+    def _is_current(self, head: ObservationRow) -> bool:
+        return self._bodies.get(head.cluster_id, ("", None))[0] == head.digests
+
+    def _view(self, head: ObservationRow) -> ClusterView:
+        current = self._is_current(head)
+        return ClusterView(
+            observed_at=_in_milliseconds(head.observed_at),
+            unreadable=head.unreadable,
+            unreadable_since=_in_milliseconds(head.unreadable_since),
+            compared_at=_in_milliseconds(head.compared_at),
+            pending=adapter(PendingDeletions).validate_json(head.pending) if head.pending else None,
+            confirmation=adapter(Confirmation).validate_json(head.confirmation) if head.confirmation else None,
+            write_id=head.write_id,
+            reported_at=_in_milliseconds(head.reported_at),
+            torn=bool(head.digests) and not current,
+            memory=self._bodies[head.cluster_id][1] if current else ClusterMemory(),
+        )
+
+
+def epoch_row(resource_id: str) -> str:
+    """The part in which changes of a resource are counted."""
+    return f"epoch/{zlib.crc32(resource_id.encode()) % _EPOCH_ROWS}"
+
+
+def _heads(cluster_ids: Iterable[str]) -> Iterable[ObservationRow]:
+    keys = [(cluster_id, _HEAD) for cluster_id in sorted(set(cluster_ids))]
+    return ObservationRow.batch_get(keys, consistent_read=True) if keys else ()
+
+
+def _write_head(cluster_id: str, view: ClusterView, columns: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether it was written. That Connect still cannot be read always is: no column that others rely on changes."""
+    condition = None if view.unreadable else _not_written_since(view)
+    return _update_head(cluster_id, _actions(columns), condition=condition)
+
+
+def _update_head(cluster_id: str, actions: list[Action], *, condition: Condition | None) -> bool:
+    """Whether the condition was true."""
+    try:
+        ObservationRow(cluster_id, _HEAD).update(actions, condition=condition)
+    except UpdateError as error:
+        if failure_code(error) != "ConditionalCheckFailedException":
+            raise
+        return False
+    return True
+
+
+def _write_in_transaction(
+    cluster_id: str, view: ClusterView, columns: Sequence[tuple[Any, Any]], rows: Sequence[Table]
+) -> ClusterView | None:
+    """The head and these rows in one transaction; the view as it is then stored."""
+    transaction = Transaction()
+    actions = _actions([*columns, (ObservationRow.write_id, transaction.write_id)])
+    head = ObservationRow(cluster_id, _HEAD)
+    transaction.update(head, actions, condition=_not_written_since(view), label="observations.changed")
+    for row in rows:
+        transaction.put(row, condition=None, label="part")
+    try:
+        transaction.commit()
+    except WriteConflict:
+        return None
+    return replace(view, write_id=transaction.write_id)
+
+
+def _actions(columns: Sequence[tuple[Any, Any]]) -> list[Action]:
+    return [column.remove() if value is None else column.set(value) for column, value in columns]
+
+
+def _not_written_since(view: ClusterView) -> Condition:
+    """No other tick has written a body or transitions since the view was read."""
+    column = ObservationRow.write_id
+    condition: Condition = column == view.write_id if view.write_id else column.does_not_exist()
+    return condition
+
+
+def _number(row: ObservationRow) -> int:
+    return int(row.part.partition("/")[2])
+
+
+def _pending_text(pending: PendingDeletions | None) -> str | None:
+    return adapter(PendingDeletions).dump_json(pending).decode() if pending else None
+
+
+def _in_milliseconds(value: datetime | None) -> datetime | None:
+    return to_milliseconds(value) if value else None
+
+
+def _undated(memory: ClusterMemory) -> ClusterMemory:
+    return replace(memory, connectors={name: _without_time(known) for name, known in memory.connectors.items()})
+
+
+def _without_time(memory: ConnectorMemory) -> ConnectorMemory:
+    observation = memory.observation
+    if observation is None or observation.observed_at == _UNDATED:
+        return memory
+    return replace(memory, observation=replace(observation, observed_at=_UNDATED))
+
+
+def _split(memory: ClusterMemory) -> list[ClusterMemory]:
+    """The parts: connectors by a hash of their names, what is not about connectors in the first."""
+    number = 1
+    while number * _CONNECTORS_PER_PART < len(memory.connectors):
+        number *= 2
+    connectors: list[dict[str, ConnectorMemory]] = [{} for _ in range(number)]
+    for name in sorted(memory.connectors):
+        connectors[zlib.crc32(name.encode()) % number][name] = memory.connectors[name]
+    first = replace(memory, connectors=connectors[0])
+    return [first, *(ClusterMemory(connectors=part) for part in connectors[1:])]
+
+
+def _packed(memory: ClusterMemory) -> dict[str, bytes]:
+    """Digest -> text of each part, in order. The number is part of the digest, so that no two parts have the same."""
+    texts = [adapter(ClusterMemory).dump_json(part, exclude_defaults=True) for part in _split(memory)]
+    return {f"{number}.{hashlib.sha256(text).hexdigest()[:10]}": text for number, text in enumerate(texts)}
+
+
+def _join(rows: Iterable[ObservationRow]) -> ClusterMemory:
+    parts: list[ClusterMemory] = [adapter(ClusterMemory).validate_json(zlib.decompress(row.body)) for row in rows]
+    connectors = {name: known for part in parts for name, known in part.connectors.items()}
+    return replace(parts[0], connectors=connectors)

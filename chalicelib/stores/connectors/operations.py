@@ -1,0 +1,26 @@
+"""Operations on connectors, open and settled. Settled ones are kept for a week: they show which were deletions."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+
+from chalicelib.domain.operation import Operation
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.tables import document_table
+
+OperationRows = document_table("operations", groups=("open_on_cluster",))
+_RETENTION = timedelta(days=7)
+
+
+class Operations(Documents[Operation]):
+    """Operations by id; the open ones by Connect cluster."""
+
+    table, entity, noun = OperationRows, Operation, "operation"
+
+    def groups(self, entity: Operation) -> Mapping[str, str | None]:
+        return {"open_on_cluster": None if entity.step.settled else entity.connect_cluster_id}
+
+    def open_on(self, connect_cluster_id: str) -> Iterator[Operation]:
+        return self.all_in("open_on_cluster", connect_cluster_id)
+
+    def expires_at(self, entity: Operation) -> datetime | None:
+        return entity.finished_at + _RETENTION if entity.finished_at else None

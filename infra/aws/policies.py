@@ -1,0 +1,96 @@
+"""The policies of the functions' roles, as small as they get: IAM takes 10,240 characters for all of a role.
+
+All resources with the same actions are in one statement, because resources take most of the room.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from infra.aws.cloudformation import Json, arn, exported, ref, when
+from infra.aws.functions import FUNCTIONS, Function, Rights
+from infra.aws.parameters import AUDIT_KEY, CREDENTIALS_KEY, IN_VPC, OWN_KEYS
+
+NETWORK_POLICY = "NetworkInterfaces"
+"""The policy without which AWS Lambda cannot connect a function to a VPC."""
+
+_CONSUME = "ReceiveMessage DeleteMessage ChangeMessageVisibility GetQueueAttributes"
+_NETWORK_ACTIONS = (
+    "AssignPrivateIpAddresses CreateNetworkInterface DeleteNetworkInterface DescribeNetworkInterfaces "
+    "DescribeSubnets UnassignPrivateIpAddresses"
+)
+
+
+def policy_document(function: Function) -> Json:
+    """The policy of a function's role."""
+    consumed = {_CONSUME: function.queue.name} if function.queue else {}
+    log = arn("logs", f"log-group:/aws/lambda/${{Prefix}}{function.deployed_name}:log-stream:*")
+    statements = [
+        _allow("logs", "CreateLogStream PutLogEvents", [log]),
+        *_by_actions("dynamodb", "table/", function.tables),
+        *_by_actions("sqs", "", (consumed, function.queues)),
+        *_keys(function),
+    ]
+    return _document(statements)
+
+
+def network_policy() -> Json:
+    """Lets AWS Lambda connect functions to the subnets, with the functions' roles.
+
+    These actions take no narrower resource, so the code of the functions is refused them (AWS Lambda, "Required IAM
+    permissions").
+    """
+    ours = arn("lambda", "function:${Prefix}*")
+    denied = {
+        **_allow("ec2", _NETWORK_ACTIONS, "*"),
+        "Effect": "Deny",
+        "Condition": {"ArnLike": {"lambda:SourceFunctionArn": ours}},
+    }
+    return {
+        "Type": "AWS::IAM::Policy",
+        "Properties": {
+            "PolicyName": "network-interfaces",
+            "Roles": [ref(f"{function.stem}Role") for function in FUNCTIONS if function.in_vpc],
+            "PolicyDocument": _document([denied, when(IN_VPC, _allow("ec2", _NETWORK_ACTIONS, "*"))]),
+        },
+    }
+
+
+def _document(statements: list[Json]) -> Json:
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _allow(service: str, actions: str, resources: Any) -> Json:
+    return {
+        "Effect": "Allow",
+        "Action": [f"{service}:{action}" for action in sorted(actions.split())],
+        "Resource": resources,
+    }
+
+
+def _by_actions(service: str, kind: str, rights: Iterable[Rights]) -> Iterator[Json]:
+    """A statement for each set of actions, with all resources that have exactly these."""
+    actions_of: dict[str, set[str]] = {}
+    for group_rights in rights:
+        for actions, names in group_rights.items():
+            for name in names.split():
+                actions_of.setdefault(name, set()).update(actions.split())
+    grouped: dict[str, list[str]] = {}
+    for name, allowed in sorted(actions_of.items()):
+        grouped.setdefault(" ".join(sorted(allowed)), []).append(name)
+    for actions, group in sorted(grouped.items()):
+        yield _allow(service, actions, [arn(service, kind + _in_arn(name)) for name in group])
+
+
+def _in_arn(name: str) -> str:
+    """`jobs` as `${Prefix}jobs`, and the index `jobs/by_listing` as `${Prefix}jobs/index/by_listing`."""
+    return "${Prefix}" + name.replace("/", "/index/")
+
+
+def _keys(function: Function) -> Iterator[Json]:
+    if function.audit_key:
+        yield _allow("kms", function.audit_key, [exported(AUDIT_KEY)])
+    for actions, classes in (("Decrypt", function.opens), ("Decrypt GenerateDataKey", function.seals)):
+        if classes:
+            key = when(OWN_KEYS, ref("KmsKeyArns"), exported(CREDENTIALS_KEY))
+            context = {"kms:EncryptionContext:headgate": [secret_class.value for secret_class in classes]}
+            yield {**_allow("kms", actions, key), "Condition": {"StringEquals": context}}

@@ -1,0 +1,154 @@
+"""There is always an active Admin, whatever happens at the same moment."""
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.access import Actor, RequestContext, Role
+from chalicelib.domain.accounts.api_token import MAX_TOKENS, ApiToken
+from chalicelib.domain.accounts.user import User, UserStatus
+from chalicelib.errors import Conflict
+from chalicelib.kit.ids import new_id
+from chalicelib.kit.masking import Secret
+from chalicelib.services.accounts.users import UserService
+from chalicelib.stores.transaction import Transaction
+from tests.support.apps.call_interceptor import InterceptedCall, Point
+from tests.support.apps.in_process_app import InProcessApp
+
+PASSWORD = Secret("four quiet lamps at noon")
+
+
+def make(app: InProcessApp, role: Role = Role.ADMIN) -> User:
+    now, transaction = app.clock(), Transaction()
+    made = User(id=new_id(), email=f"{new_id()}@example.com", role=role, created_at=now, updated_at=now)
+    stored = app.services.stores.users.put_new(transaction, made)
+    transaction.commit()
+    return stored
+
+
+def as_(app: InProcessApp, user: User) -> RequestContext:
+    return replace(app.context(), actor=Actor(id=user.id, email=user.email, role=user.role, via="session"))
+
+
+def active_admins(app: InProcessApp) -> int:
+    return sum(user.is_active_admin for user in app.services.users.list(limit=500, after=None).items)
+
+
+def test_two_admins_who_demote_each_other_at_the_same_moment_leave_one(app: InProcessApp) -> None:
+    one, other = make(app), make(app)
+
+    def demoted_first(point: Point, send: InterceptedCall) -> object:
+        if point.writes:
+            app.interceptor.unwatch()
+            app.services.users.change_role(as_(app, other), one.id, Role.VIEWER)
+        return send()
+
+    app.interceptor.watch(demoted_first)
+    with pytest.raises(Conflict) as refused:
+        app.services.users.change_role(as_(app, one), other.id, Role.VIEWER)
+    assert refused.value.code == "LAST_ADMIN"
+    assert (active_admins(app), app.services.stores.users.active_admins()) == (1, 1)
+
+
+@pytest.mark.parametrize("take_away", ["disable", "delete"])
+def test_many_who_take_each_other_away_at_the_same_time_leave_one(app: InProcessApp, take_away: str) -> None:
+    admins = [make(app) for _ in range(6)]
+    pairs = zip(admins, [*admins[1:], admins[0]], strict=True)
+
+    def run(actor: User, target: User) -> None:
+        try:
+            getattr(app.services.users, take_away)(as_(app, actor), target.id)
+        except Conflict:
+            return
+
+    threads = [threading.Thread(target=run, args=pair) for pair in pairs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert active_admins(app) == app.services.stores.users.active_admins() >= 1
+
+
+def test_the_number_of_admins_follows_every_change(app: InProcessApp) -> None:
+    users: UserService = app.services.users
+    keeper, person = make(app), make(app, Role.VIEWER)
+    count = app.services.stores.users.active_admins
+    for act, expected in (
+        (lambda: users.change_role(as_(app, keeper), person.id, Role.ADMIN), 2),
+        (lambda: users.disable(as_(app, keeper), person.id), 1),
+        (lambda: users.change_role(as_(app, keeper), person.id, Role.OPS), 1),
+        (lambda: users.change_role(as_(app, keeper), person.id, Role.ADMIN), 1),
+        (lambda: app.services.stores.users.save_alone(_with_password(app, person)), 1),
+        (lambda: users.enable(as_(app, keeper), person.id), 2),
+        (lambda: users.delete(as_(app, keeper), person.id), 1),
+    ):
+        act()
+        assert count() == expected == active_admins(app)
+
+
+def _with_password(app: InProcessApp, user: User) -> User:
+    return replace(app.services.users.get(user.id), password_hash="$argon2id$any")
+
+
+def test_a_lost_reply_of_a_change_is_no_error(app: InProcessApp) -> None:
+    from botocore.exceptions import ReadTimeoutError
+
+    keeper, person = make(app), make(app, Role.VIEWER)
+
+    def lose_once(point: Point, send: InterceptedCall) -> object:
+        answer = send()
+        if point.writes:
+            app.interceptor.unwatch()
+            raise ReadTimeoutError(endpoint_url="aws")
+        return answer
+
+    app.interceptor.watch(lose_once)
+    assert app.services.users.change_role(as_(app, keeper), person.id, Role.ADMIN).role is Role.ADMIN
+    assert active_admins(app) == app.services.stores.users.active_admins() == 2
+
+
+@pytest.mark.parametrize(
+    ("email", "password"),
+    [
+        ("no address", "four quiet lamps at noon"),
+        ("a@b@c", "four quiet lamps at noon"),
+        ("${x}@example.com", "four quiet lamps at noon"),
+        ("admin@example.com", "four quiet ${lamps}"),
+        ("admin@example.com", "x" * 257),
+    ],
+)
+def test_a_first_admin_who_could_never_sign_in_is_refused_at_the_start(
+    app: InProcessApp, email: str, password: str
+) -> None:
+    with pytest.raises(ValueError, match="HEADGATE_ADMIN_"):
+        app.services.users.install_admin(email, Secret(password))
+    assert active_admins(app) == 0
+
+
+def test_a_user_with_more_tokens_than_one_transaction_removes_can_be_deleted(app: InProcessApp) -> None:
+    admin, user, tokens = make(app), make(app, Role.OPS), app.services.stores.api_tokens
+    for number in range(MAX_TOKENS + 50):
+        transaction, now = Transaction(), app.clock()
+        token = ApiToken(
+            id=new_id(),
+            user_id=user.id,
+            name=f"{number}",
+            role=Role.OPS,
+            token_hash="-",
+            created_at=now,
+            updated_at=now,
+        )
+        tokens.put_new(transaction, token)
+        transaction.commit()
+    app.services.users.delete(as_(app, admin), user.id)
+    assert list(tokens.all_in("user_id", user.id)) == []
+    assert app.services.stores.users.find(user.id) is None
+
+
+def test_an_enabled_user_who_never_joined_is_invited_and_nothing_more(app: InProcessApp) -> None:
+    keeper = make(app)
+    invited = app.services.invites.invite(app.context(), "invited@example.com", Role.ADMIN).user
+    app.services.users.disable(as_(app, keeper), invited.id)
+    assert app.services.users.enable(as_(app, keeper), invited.id).status is UserStatus.INVITED
+    assert app.services.stores.users.active_admins() == 1

@@ -1,0 +1,197 @@
+"""Which observation of a resource is shown, and which reads it needs."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.drift import DRIFTED, Drift
+from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory, DesiredConnector
+from chalicelib.domain.connectors.restarts import NOT_RESTARTED, RestartCause, Restarts
+from chalicelib.domain.connectors.reverts import REVERTED
+from chalicelib.domain.observation import MISSING, DesiredState, Observation, ObservedState
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.services.connectors.known_progress import KnownProgress
+from chalicelib.services.connectors.observations import ObservationReader
+from infra.local.doubles.connect_traces import secrets_trace
+from tests.support.apps.in_process_app import START_TIME, InProcessApp
+
+NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
+LATER = START_TIME + timedelta(hours=1)
+
+
+@pytest.fixture
+def reader(app: InProcessApp) -> ObservationReader:
+    return app.services.pipelines.observation_reader
+
+
+def observation(pipeline: Pipeline) -> Observation:
+    assert pipeline.observation
+    return pipeline.observation
+
+
+def view(pipeline: Pipeline, **changes: object) -> dict[str, ClusterView]:
+    """A view of the pipeline's cluster, one hour later, in which its connector has failed."""
+    failed = Observation(state=ObservedState.FAILED, observed_at=START_TIME)
+    remembered = ClusterView(observed_at=LATER, memory=remembering(pipeline, observation=failed))
+    return {pipeline.connect_cluster_id: replace(remembered, **changes)}
+
+
+def remembering(pipeline: Pipeline, **fields: Any) -> ClusterMemory:
+    """The memory of a cluster with this connector alone."""
+    return ClusterMemory(connectors={pipeline.connector_name: ConnectorMemory(**fields)})
+
+
+def test_drafts_are_not_deployed_and_need_no_read(app: InProcessApp, reader: ObservationReader) -> None:
+    drafts = [app.pipeline(), app.pipeline()]
+    app.interceptor.watch()
+    shown = reader.latest(drafts)
+    assert app.interceptor.unwatch() == []
+    assert {observation(one).state for one in shown} == {ObservedState.NOT_DEPLOYED}
+
+
+def test_any_number_of_resources_of_a_cluster_is_one_read(app: InProcessApp, reader: ObservationReader) -> None:
+    pipelines = [app.deployed_pipeline(), app.deployed_pipeline()]
+    app.interceptor.watch()
+    reader.latest(pipelines)
+    assert len(app.interceptor.unwatch()) == 1
+
+
+def test_a_view_and_progress_that_the_caller_has_read_are_not_read_again(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
+    pipeline = app.deployed_pipeline()
+    app.interceptor.watch()
+    (shown,) = reader.latest([pipeline], view(pipeline), KnownProgress())
+    assert app.interceptor.unwatch() == []
+    assert (observation(shown).state, observation(shown).observed_at) == (ObservedState.FAILED, LATER)
+
+
+def test_the_observation_of_an_operation_is_shown_until_a_tick_is_newer(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
+    pipeline = app.deployed_pipeline()
+    (shown,) = reader.latest([pipeline], view(pipeline, observed_at=START_TIME - timedelta(seconds=1)))
+    assert observation(shown).state is ObservedState.RUNNING
+
+
+def test_a_connector_that_a_newer_tick_did_not_find_is_not_deployed(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
+    pipeline = app.deployed_pipeline()
+    (shown,) = reader.latest([pipeline], view(pipeline, memory=ClusterMemory()))
+    seen = observation(shown)
+    assert (seen.state, seen.reasons, seen.observed_at) == (ObservedState.NOT_DEPLOYED, (MISSING,), LATER)
+
+
+def test_a_connector_that_an_older_tick_did_not_find_has_the_state_of_its_operation(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
+    pipeline = app.deployed_pipeline()
+    before = START_TIME - timedelta(seconds=1)
+    (shown,) = reader.latest([pipeline], view(pipeline, memory=ClusterMemory(), observed_at=before))
+    assert shown.observation == pipeline.observation
+
+
+def test_a_look_that_was_stored_only_in_part_says_nothing(app: InProcessApp, reader: ObservationReader) -> None:
+    pipeline = app.deployed_pipeline()
+    (shown,) = reader.latest([pipeline], view(pipeline, memory=ClusterMemory(), torn=True))
+    seen = observation(shown)
+    assert (seen.state, seen.observed_at) == (ObservedState.UNKNOWN, LATER)
+    assert "not stored completely" in seen.reasons[0]
+
+
+@pytest.mark.parametrize("seen_by", ["a tick", "an operation"])
+def test_an_old_observation_is_shown_as_unknown_with_its_age(
+    app: InProcessApp, reader: ObservationReader, seen_by: str
+) -> None:
+    pipeline = app.deployed_pipeline()
+    running = Observation(state=ObservedState.RUNNING, observed_at=START_TIME)
+    memory = remembering(pipeline, observation=running)
+    views = view(pipeline, memory=memory, observed_at=START_TIME) if seen_by == "a tick" else {}
+    app.clock.advance(179)
+    assert observation(reader.latest([pipeline], views)[0]).state is ObservedState.RUNNING
+    app.clock.advance(121)
+    seen = observation(reader.latest([pipeline], views)[0])
+    assert (seen.state, seen.observed_at) == (ObservedState.UNKNOWN, START_TIME)
+    assert seen.reasons == (
+        "Headgate last looked at 2026-01-31T12:00:00.000Z, 5 minutes ago. The state now is not known.",
+        "It was RUNNING then.",
+    )
+
+
+def test_the_state_is_unknown_since_the_tick_that_could_not_read_connect(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
+    pipeline = app.deployed_pipeline()
+    (shown,) = reader.latest([pipeline], view(pipeline, unreadable="Out of reach."))
+    seen = observation(shown)
+    assert (seen.state, seen.reasons, seen.observed_at) == (ObservedState.UNKNOWN, ("Out of reach.",), LATER)
+
+
+def test_the_present_state_of_a_draft_needs_no_call_to_connect(app: InProcessApp, reader: ObservationReader) -> None:
+    pipeline, cluster = app.pipeline(), app.cluster
+    app.connect.calls.clear()
+    assert observation(reader.now(app.context(), pipeline, cluster)).state is ObservedState.NOT_DEPLOYED
+    assert app.connect.calls.count() == 0
+
+
+def test_the_present_state_is_that_of_connect(app: InProcessApp, reader: ObservationReader) -> None:
+    pipeline, cluster = app.deployed_pipeline(), app.cluster
+    app.connect.drop(pipeline.connector_name)
+    assert observation(reader.now(app.context(), pipeline, cluster)).state is ObservedState.NOT_DEPLOYED
+    app.connect.refuse()
+    try:
+        assert observation(reader.now(app.context(), pipeline, cluster)).state is ObservedState.UNKNOWN
+    finally:
+        app.connect.accept()
+
+
+def test_the_present_state_comes_with_what_the_last_tick_has_tried_and_found(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
+    pipeline = app.deployed_pipeline()
+    name, cluster = pipeline.connector_name, app.cluster
+    memory = remembering(
+        pipeline,
+        restarts=Restarts(count=1, tried_at=START_TIME, cause=RestartCause.FAILED),
+        drift=Drift(expected="right", confirmed=True),
+        reverted_at=(START_TIME, START_TIME, START_TIME),
+    )
+    known = ClusterView(observed_at=START_TIME + timedelta(seconds=1), memory=memory)
+    assert observation(reader.now(app.context(), pipeline, cluster, known)).reasons == (REVERTED, DRIFTED)
+    app.connect.fail_task(name, NO_SECRETS)
+    reasons = observation(reader.now(app.context(), pipeline, cluster, known)).reasons
+    assert "Headgate has tried to restart it once" in reasons[-3]
+    assert reasons[-2:] == (REVERTED, DRIFTED)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"observed_at": START_TIME - timedelta(minutes=3)}, {"unreadable": "Out of reach."}, {}]
+)
+def test_what_a_tick_remembers_is_not_said_when_it_is_old_or_an_operation_was_since(
+    app: InProcessApp, reader: ObservationReader, changes: dict[str, Any]
+) -> None:
+    pipeline = app.deployed_pipeline()
+    memory = remembering(pipeline, drift=Drift(expected="right", confirmed=True))
+    before = ClusterView(observed_at=START_TIME - timedelta(seconds=1), memory=memory)
+    known = replace(before, **changes)
+    assert observation(reader.now(app.context(), pipeline, app.cluster, known)).reasons == ()
+
+
+def test_the_present_state_says_that_nothing_restarts_a_connector_that_would_read_everything_again(
+    app: InProcessApp, reader: ObservationReader
+) -> None:
+    pipeline = app.deployed_pipeline()
+    wished = DesiredConnector(
+        resource_type="pipeline",
+        resource_id=pipeline.id,
+        desired_state=DesiredState.RUNNING,
+        config_hash=None,
+        restartable=False,
+    )
+    known = ClusterView(observed_at=LATER, memory=remembering(pipeline, desired=wished))
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
+    assert observation(reader.now(app.context(), pipeline, app.cluster, known)).reasons[-1] == NOT_RESTARTED

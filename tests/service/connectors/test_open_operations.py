@@ -1,0 +1,107 @@
+"""Taking over open operations: by one worker at a time, and only before the deadline."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.operation import Operation, OperationStep
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.timing import OPERATION_LEASE
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.ids import new_id
+from chalicelib.services.connectors.open_operations import OpenOperations
+from chalicelib.stores.transaction import Transaction
+from infra.local.doubles.connect_faults import FaultEffect
+from tests.support.apps.in_process_app import InProcessApp
+
+
+@pytest.fixture
+def takeover(app: InProcessApp) -> OpenOperations:
+    services = app.services
+    return OpenOperations(
+        operations=services.stores.operations,
+        owners=services.tick.owners,
+        lifecycle=services.lifecycle,
+        clock=app.clock,
+    )
+
+
+@pytest.fixture
+def pipeline(app: InProcessApp) -> Pipeline:
+    """A draft whose deploy is open: Connect did not say whether it has created the connector."""
+    pipeline = app.pipeline()
+    app.connect.plant(FaultEffect.TIMED_OUT, "POST", "/connectors$")
+    return app.services.pipelines.deploy(app.context(), pipeline.id)
+
+
+def operation_of(app: InProcessApp, pipeline: Pipeline) -> Operation:
+    assert pipeline.open_operation
+    return app.services.stores.operations.get(pipeline.open_operation.id)
+
+
+def test_an_open_deploy_is_finished(app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline) -> None:
+    takeover.roll_forward(operation_of(app, pipeline), Deadline.after(20))
+    assert operation_of(app, pipeline).step is OperationStep.SUCCEEDED
+    assert app.services.pipelines.get(pipeline.id).desired_state is DesiredState.RUNNING
+
+
+def test_nothing_is_taken_over_after_the_deadline(
+    app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline
+) -> None:
+    before = operation_of(app, pipeline)
+    takeover.roll_forward(before, Deadline.after(0))
+    assert operation_of(app, pipeline) == before
+
+
+def test_an_operation_that_another_worker_has_taken_is_left_to_it(
+    app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline
+) -> None:
+    read = operation_of(app, pipeline)
+    app.connect.refuse()
+    try:
+        takeover.roll_forward(read, Deadline.after(20))
+    finally:
+        app.connect.accept()
+    app.connect.calls.clear()
+    takeover.roll_forward(read, Deadline.after(20))
+    assert app.connect.calls.count() == 0
+    assert operation_of(app, pipeline).step is OperationStep.REQUESTED
+
+
+def test_the_lease_of_an_operation_that_could_not_be_finished_is_renewed(
+    app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline
+) -> None:
+    app.clock.advance(31)
+    app.connect.refuse()
+    try:
+        takeover.roll_forward(operation_of(app, pipeline), Deadline.after(20))
+    finally:
+        app.connect.accept()
+    after = operation_of(app, pipeline)
+    assert (after.step, after.lease_until) == (OperationStep.REQUESTED, app.clock.now + OPERATION_LEASE)
+    assert after.defects == 0
+
+
+def test_an_operation_on_a_resource_that_does_not_exist_any_more_is_closed_as_failed(
+    app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline
+) -> None:
+    operation = operation_of(app, pipeline)
+    operations = app.services.stores.operations
+    orphan = replace(operation, id=new_id(), resource_id=new_id(), lease_until=app.clock.now - timedelta(seconds=1))
+    transaction = Transaction()
+    operations.put_new(transaction, orphan)
+    transaction.commit()
+    takeover.roll_forward(operations.get(orphan.id), Deadline.after(20))
+    closed = operations.get(orphan.id)
+    assert (closed.step, closed.finished_at) == (OperationStep.FAILED, app.clock.now)
+
+
+def test_a_defect_is_counted_and_leaves_the_operation_open(
+    app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline
+) -> None:
+    app.database.bug = RuntimeError("a bug")
+    takeover.roll_forward(operation_of(app, pipeline), Deadline.after(20))
+    after = operation_of(app, pipeline)
+    assert (after.defects, after.step) == (1, OperationStep.REQUESTED)

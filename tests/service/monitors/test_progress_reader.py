@@ -1,0 +1,385 @@
+"""Progress is measured with one look at Kafka, stored, and shown beside what Connect says."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.cluster import MetricsProvider
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.incident import IncidentStatus
+from chalicelib.domain.monitoring.metrics import NOT_KNOWN, Metrics
+from chalicelib.domain.monitoring.progress import Progress, ProgressLook
+from chalicelib.domain.observation import ObservedState
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.kit.clock import Deadline
+from chalicelib.services.connectors.service import ConnectorService
+from tests.support.apps.call_interceptor import Side
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.lost_snapshot import lose_snapshot
+
+ALL_OF_A_LOOK = {"metadata": 1, "list_offsets": 2, "find_coordinator": 1, "offset_fetch": 1, "describe_groups": 1}
+
+
+@pytest.fixture
+def measured_app(app: InProcessApp) -> InProcessApp:
+    """An app whose brokers are measured."""
+    stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
+    app.services.stream_clusters.create(app.context(), stream)
+    for topic in list(app.kafka.state.topics):
+        app.kafka.state.delete_topic(topic)
+    return app
+
+
+@pytest.fixture
+def pipeline(measured_app: InProcessApp) -> Pipeline:
+    """A pipeline that runs and has sent a heartbeat."""
+    pipeline = measured_app.deployed_pipeline()
+    measured_app.kafka.state.create_topic(str(pipeline.capture.heartbeat_topic))
+    measured_app.tick()
+    return pipeline
+
+
+@pytest.fixture
+def delivery(measured_app: InProcessApp, pipeline: Pipeline) -> Delivery:
+    """A delivery of its first topic."""
+    destination = measured_app.destination()
+    data = measured_app.delivery_input(pipeline)
+    delivery = measured_app.services.deliveries.deploy(measured_app.context(), destination.id, data)
+    measured_app.tick()
+    return delivery
+
+
+def measure(app: InProcessApp, *, after: float = 30, readable: bool = True) -> Mapping[str, Progress] | None:
+    """What a tick does when it is due, with what it has read."""
+    app.clock.advance(after)
+    deadline, cluster = Deadline.after(20), app.cluster
+    view = app.services.stores.observations.read([cluster.id])[cluster.id]
+    statuses = app.services.clients.connect(cluster).statuses(deadline) if readable else None
+    return app.services.progress_reader.measure(cluster, view.memory.desired, statuses, deadline, app.clock())
+
+
+def beat(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.kafka.state.advance(str(pipeline.capture.heartbeat_topic), 1)
+
+
+def metrics(service: ConnectorService[Pipeline] | ConnectorService[Delivery], resource_id: str) -> Metrics:
+    (found,) = (one for one in service.list(limit=10, after=None).items if one.id == resource_id)
+    return found.metrics or Metrics()
+
+
+def test_a_pipeline_shows_the_records_that_it_writes_each_second(
+    measured_app: InProcessApp, pipeline: Pipeline
+) -> None:
+    measure(measured_app)
+    measured_app.kafka.state.advance(pipeline.capture.topics[0], 60)
+    beat(measured_app, pipeline)
+    measure(measured_app)
+    for found in (
+        metrics(measured_app.services.pipelines, pipeline.id),
+        measured_app.services.pipelines.get(pipeline.id).metrics or Metrics(),
+        measured_app.services.pipelines.detail(pipeline.id).pipeline.metrics or Metrics(),
+        measured_app.services.pipelines.status(measured_app.context(), pipeline.id).metrics or Metrics(),
+    ):
+        assert (found.throughput, found.lag, found.moved_at) == (2.0, None, measured_app.clock())
+
+
+def test_a_delivery_shows_what_it_has_not_delivered(measured_app: InProcessApp, delivery: Delivery) -> None:
+    state, group = measured_app.kafka.state, f"connect-{delivery.connector_name}"
+    state.advance(delivery.topics[0], 100)
+    state.commit(group, delivery.topics[0], 0, 40)
+    measure(measured_app)
+    state.commit(group, delivery.topics[0], 0, 70)
+    measure(measured_app)
+    services = measured_app.services
+    for found in (
+        metrics(services.deliveries, delivery.id),
+        services.deliveries.get(delivery.id).metrics,
+        services.deliveries.list_of(delivery.destination_id).items[0].metrics,
+        services.deliveries.status_of(measured_app.context(), delivery.destination_id).items[0].metrics,
+        services.pipelines.detail(delivery.pipeline_id).deliveries.items[0].metrics,
+        services.pipelines.destinations(delivery.pipeline_id, limit=10, after=None).items[0].metrics,
+    ):
+        assert found
+        assert (found.throughput, found.lag, found.notice) == (1.0, 30, None)
+
+
+def test_a_pipeline_that_stands_still_behind_running_is_degraded_until_it_moves(
+    measured_app: InProcessApp, pipeline: Pipeline
+) -> None:
+    services = measured_app.services
+    for _ in range(5):
+        measure(measured_app)
+    measured_app.tick()
+    listed = services.pipelines.list(limit=1, after=None).items[0]
+    for seen in (listed, services.pipelines.status(measured_app.context(), pipeline.id)):
+        assert seen.observation
+        assert seen.observation.state is ObservedState.DEGRADED
+        assert "written nothing to Kafka" in seen.observation.reasons[0]
+    beat(measured_app, pipeline)
+    measure(measured_app)
+    measured_app.tick()
+    again = services.pipelines.get(pipeline.id).observation
+    assert again
+    assert (again.state, again.reasons) == (ObservedState.RUNNING, ())
+
+
+def test_a_sink_out_of_its_group_is_degraded(measured_app: InProcessApp, delivery: Delivery) -> None:
+    measured_app.kafka.state.commit(f"connect-{delivery.connector_name}", delivery.topics[0], 0, 0)
+    measured_app.kafka.state.leave_group(f"connect-{delivery.connector_name}")
+    for _ in range(4):
+        measure(measured_app)
+    seen = measured_app.services.deliveries.status(measured_app.context(), delivery.id).observation
+    assert seen
+    assert seen.state is ObservedState.DEGRADED
+    assert "no member" in seen.reasons[0]
+
+
+def test_a_standstill_is_shown_as_long_as_its_incident_is_open_also_when_kafka_cannot_be_read(
+    measured_app: InProcessApp, pipeline: Pipeline
+) -> None:
+    services = measured_app.services
+    for _ in range(5):
+        measured_app.tick(after=30)
+    measured_app.kafka.refuse()
+    try:
+        for _ in range(12):
+            measured_app.tick(after=30)
+    finally:
+        measured_app.kafka.accept()
+    assert [one.condition.code for one in services.incidents.list(limit=10, active=True).items] == ["STALLED"]
+    assert services.overview.read().pipelines["DEGRADED"] == 1
+    listed = services.pipelines.list(limit=1, after=None).items[0]
+    for seen in (listed, services.pipelines.status(measured_app.context(), pipeline.id)):
+        assert seen.observation
+        assert seen.observation.state is ObservedState.DEGRADED
+
+
+def test_nothing_is_asked_where_no_provider_is_installed(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    app.tick()
+    app.kafka.calls.clear()
+    assert measure(app) == {}
+    assert not app.kafka.calls
+    assert metrics(app.services.pipelines, pipeline.id).notice == NOT_KNOWN
+
+
+def test_where_no_provider_is_installed_the_store_is_asked_once_a_minute(app: InProcessApp) -> None:
+    def calls(after: float) -> int:
+        app.interceptor.watch()
+        measure(app, after=after)
+        return len([one for one in app.interceptor.unwatch() if one.side is Side.STORE])
+
+    app.deployed_pipeline()
+    app.tick()
+    app.restart()
+    app.services.clients.connect(app.cluster)
+    app.services.stores.observations.read([app.cluster.id])
+    first = calls(10)
+    assert [calls(10) - first, calls(10) - first, calls(40) - first] == [-1, -1, 0]
+
+
+def test_a_connector_that_was_not_measured_yet_says_so(measured_app: InProcessApp, pipeline: Pipeline) -> None:
+    measure(measured_app)
+    other = measured_app.deployed_pipeline()
+    assert "not been measured yet" in str(metrics(measured_app.services.pipelines, other.id).notice)
+
+
+def test_brokers_that_cannot_be_read_leave_what_is_known_and_say_why_when_it_gets_old(
+    measured_app: InProcessApp, pipeline: Pipeline
+) -> None:
+    measure(measured_app)
+    measure(measured_app)
+    measured_app.kafka.refuse()
+    try:
+        assert measure(measured_app) is None
+        assert metrics(measured_app.services.pipelines, pipeline.id).measured
+        assert measure(measured_app, after=300) is None
+    finally:
+        measured_app.kafka.accept()
+    found = metrics(measured_app.services.pipelines, pipeline.id)
+    assert not found.measured
+    assert "last measured at" in str(found.notice)
+    assert "The brokers did not answer" in str(found.notice)
+
+
+def test_all_connectors_are_measured_with_one_session_at_the_brokers(
+    measured_app: InProcessApp, delivery: Delivery
+) -> None:
+    measured_app.deployed_pipeline()
+    measured_app.kafka.calls.clear()
+    assert len(measure(measured_app) or {}) == 2  # The new one is not in the snapshot of a tick yet.
+    seen = dict(measured_app.kafka.calls)
+    assert {name: seen.pop(name) for name in ALL_OF_A_LOOK} == ALL_OF_A_LOOK | {"metadata": 2}
+    assert seen == {"api_versions": 3}
+
+
+def test_a_resource_that_this_process_has_read_is_not_read_again(
+    measured_app: InProcessApp, delivery: Delivery
+) -> None:
+    def reads() -> int:
+        measured_app.interceptor.watch()
+        measure(measured_app)
+        return sum(one.operation == "BatchGetItem" for one in measured_app.interceptor.unwatch())
+
+    measured_app.restart()
+    measured_app.services.clients.connect(measured_app.cluster)
+    measured_app.services.stores.observations.read([measured_app.cluster.id])
+    assert reads() == reads() + 1
+
+
+def test_a_measurement_in_which_nothing_has_changed_writes_the_row_of_the_cluster_alone(
+    measured_app: InProcessApp, delivery: Delivery
+) -> None:
+    def writes() -> int:
+        measured_app.interceptor.watch()
+        measure(measured_app)
+        return sum(one.writes for one in measured_app.interceptor.unwatch() if one.side is Side.STORE)
+
+    measured_app.kafka.state.advance(delivery.topics[0], 1)
+    for _ in range(15):  # Rows that were written long ago say nothing by themselves.
+        measure(measured_app)
+    assert writes() == 1
+    assert metrics(measured_app.services.deliveries, delivery.id).lag == 1
+    measured_app.kafka.state.advance(delivery.topics[0], 1)
+    assert writes() > 1
+    assert metrics(measured_app.services.deliveries, delivery.id).lag == 2
+
+
+def test_after_a_change_of_its_mappings_a_delivery_lags_behind_its_new_topics(
+    measured_app: InProcessApp, delivery: Delivery
+) -> None:
+    measure(measured_app)
+    other = measured_app.services.pipelines.get(delivery.pipeline_id).capture.topics[1]
+    measured_app.kafka.state.advance(other, 7)
+    mappings = (replace(delivery.mappings[0], topic=other),)
+    measured_app.services.deliveries.update_mappings(measured_app.context(), delivery.id, mappings)
+    measured_app.tick()
+    measure(measured_app)
+    assert metrics(measured_app.services.deliveries, delivery.id).lag == 7
+
+
+def test_a_pipeline_that_was_deleted_is_not_measured_any_more(measured_app: InProcessApp, pipeline: Pipeline) -> None:
+    measure(measured_app)
+    measured_app.services.pipelines.delete(measured_app.context(), pipeline.id)
+    measured_app.tick()
+    assert measure(measured_app) == {}
+    assert measured_app.services.stores.progress.read(measured_app.cluster.id).connectors == {}
+
+
+def test_while_connect_cannot_be_read_no_standstill_begins(measured_app: InProcessApp, pipeline: Pipeline) -> None:
+    for _ in range(2):
+        measure(measured_app)
+    for _ in range(9):
+        measure(measured_app, readable=False)
+    assert metrics(measured_app.services.pipelines, pipeline.id).findings == ()
+
+
+def test_progress_is_read_in_the_calls_that_are_made_already(measured_app: InProcessApp, delivery: Delivery) -> None:
+    measure(measured_app)
+    services, context = measured_app.services, measured_app.context()
+    budgets = {
+        lambda: services.pipelines.list(limit=10, after=None): ["Query", "BatchGetItem"],
+        lambda: services.deliveries.list(limit=10, after=None): ["Query", "BatchGetItem"],
+        lambda: services.deliveries.list_of(delivery.destination_id): ["Query", "BatchGetItem"],
+        lambda: services.pipelines.get(delivery.pipeline_id): ["BatchGetItem"] * 2,
+        lambda: services.deliveries.get(delivery.id): ["BatchGetItem"] * 2,
+        lambda: services.pipelines.status(context, delivery.pipeline_id): ["BatchGetItem"] * 2,
+        lambda: services.pipelines.detail(delivery.pipeline_id): ["BatchGetItem", "Query", "BatchGetItem"],
+    }
+    for call, expected in budgets.items():
+        call()
+        measured_app.interceptor.watch()
+        call()
+        made = [one.operation for one in measured_app.interceptor.unwatch() if one.side is Side.STORE]
+        assert made == expected
+
+
+def test_the_totals_of_a_cluster_are_stored_with_the_look(measured_app: InProcessApp, delivery: Delivery) -> None:
+    measured_app.kafka.state.advance(delivery.topics[0], 10)
+    measure(measured_app)
+    measured_app.kafka.state.advance(delivery.topics[0], 30)
+    measure(measured_app)
+    look = measured_app.services.stores.progress.looks([measured_app.cluster.id, "other"])[measured_app.cluster.id]
+    assert (look.at, look.throughput, look.lag) == (measured_app.clock(), 1.0, 40)
+
+
+def test_a_look_counts_the_connectors_that_the_brokers_do_not_show(
+    measured_app: InProcessApp, delivery: Delivery
+) -> None:
+    measure(measured_app)
+    assert look_at(measured_app).left_out == 0
+    measured_app.kafka.state.denied.add(f"connect-{delivery.connector_name}")
+    measure(measured_app)
+    assert look_at(measured_app).left_out == 1
+
+
+def look_at(app: InProcessApp) -> ProgressLook:
+    return app.services.stores.progress.looks([app.cluster.id])[app.cluster.id]
+
+
+def lose(app: InProcessApp, delivery: Delivery) -> None:
+    """Retention removes records that were not delivered."""
+    app.kafka.state.lose_beginning(delivery.topics[0], 50)
+    app.tick(after=30)
+
+
+def go_on(app: InProcessApp, delivery: Delivery) -> None:
+    """The sink goes on behind the gap."""
+    topic = delivery.topics[0]
+    app.kafka.state.commit(f"connect-{delivery.connector_name}", topic, 0, app.kafka.state.end_offset(topic))
+    for _ in range(3):
+        app.tick(after=30)
+
+
+def losses(app: InProcessApp) -> list[tuple[str, int]]:
+    """Status and occurrences of each CHANGES_LOST, the oldest first."""
+    found = reversed(app.services.incidents.list(limit=500).items)
+    return [(one.status.value, one.occurrences) for one in found if one.condition.code == "CHANGES_LOST"]
+
+
+@pytest.fixture
+def begun(measured_app: InProcessApp, delivery: Delivery) -> Delivery:
+    """A delivery that has delivered everything."""
+    measured_app.kafka.state.advance(delivery.topics[0], 10)
+    go_on(measured_app, delivery)
+    assert losses(measured_app) == []
+    return delivery
+
+
+def test_what_a_sink_has_lost_stays_an_incident_when_it_goes_on_and_is_counted_when_it_loses_again(
+    measured_app: InProcessApp, begun: Delivery
+) -> None:
+    lose(measured_app, begun)
+    go_on(measured_app, begun)
+    assert metrics(measured_app.services.deliveries, begun.id).findings == ()
+    assert losses(measured_app) == [("OPEN", 1)]
+    lose(measured_app, begun)
+    go_on(measured_app, begun)
+    assert losses(measured_app) == [("OPEN", 2)]
+
+
+def test_lost_changes_that_a_person_has_resolved_come_back_with_the_next_gap_alone(
+    measured_app: InProcessApp, begun: Delivery
+) -> None:
+    lose(measured_app, begun)
+    for incident in measured_app.services.incidents.list(limit=10).items:
+        measured_app.services.incidents.move(measured_app.context(), incident.id, IncidentStatus.RESOLVED)
+    measured_app.tick(after=30)
+    go_on(measured_app, begun)
+    assert losses(measured_app) == [("RESOLVED", 1)]
+    lose(measured_app, begun)
+    assert losses(measured_app) == [("RESOLVED", 1), ("OPEN", 1)]
+
+
+def test_lost_changes_stay_an_incident_when_a_snapshot_is_torn_and_end_with_the_delivery(
+    measured_app: InProcessApp, begun: Delivery
+) -> None:
+    lose(measured_app, begun)
+    go_on(measured_app, begun)
+    lose_snapshot(measured_app, measured_app.cluster.id)
+    go_on(measured_app, begun)
+    assert losses(measured_app) == [("OPEN", 1)]
+    measured_app.services.deliveries.delete(measured_app.context(), begun.id)
+    measured_app.tick()
+    assert losses(measured_app) == [("RESOLVED", 1)]

@@ -1,0 +1,240 @@
+"""Looks at sources, and what pipelines report because of them. The database is a fake, all else is real."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chalicelib.api.contract.runtime import PipelineStatusOutput
+from chalicelib.clients.databases.errors import FailureCode
+from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.monitoring.condition import Severity
+from chalicelib.domain.observation import ObservedState
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.errors import StoreUnavailable
+from chalicelib.kit.clock import Deadline
+from infra.local.doubles.connect_faults import FaultEffect
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.source_looks import GB, facts_of, incidents, keep, look, pipeline, seen
+
+__all__ = ["pipeline"]
+
+
+def test_a_pipeline_whose_source_is_well_is_running(app: InProcessApp, pipeline: Pipeline) -> None:
+    look(app, pipeline)
+    assert seen(app, pipeline) == ("RUNNING", ())
+
+
+def test_a_source_that_is_away_for_two_looks_makes_its_pipeline_degraded(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.reachable = False
+    look(app, pipeline)
+    assert seen(app, pipeline)[0] == "RUNNING"
+    look(app, pipeline)
+    state, reasons = seen(app, pipeline)
+    assert state == "DEGRADED"
+    assert reasons[0].startswith("The source cannot be reached, so nothing is captured:")
+
+
+def test_it_is_running_again_when_the_source_is_back(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.reachable = False
+    look(app, pipeline)
+    look(app, pipeline)
+    app.database.reachable = True
+    look(app, pipeline)
+    assert seen(app, pipeline) == ("RUNNING", ())
+
+
+def test_the_source_itself_is_shown_as_it_was_seen_last(app: InProcessApp, pipeline: Pipeline) -> None:
+    def health() -> HealthStatus:
+        return app.services.sources.get(pipeline.source_id).health.status
+
+    assert health() is HealthStatus.HEALTHY
+    app.database.reachable = False
+    look(app, pipeline)
+    assert health() is HealthStatus.UNHEALTHY
+    app.database.reachable = True
+    look(app, pipeline)
+    assert health() is HealthStatus.HEALTHY
+
+
+def test_another_error_of_the_source_is_shown_as_soon_as_it_is_found(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.reachable = False
+    look(app, pipeline)
+    app.database.refusal = FailureCode.AUTHENTICATION_FAILED
+    look(app, pipeline)
+    error = app.services.sources.get(pipeline.source_id).health.last_error
+    assert error
+    assert error.code == "AUTHENTICATION_FAILED"
+
+
+def test_lists_and_status_say_the_same_as_the_detail(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.database.captures = replace(facts_of(pipeline), slots={})
+    look(app, pipeline)
+    listed = app.services.pipelines.list(limit=10, after=None).items[0].observation
+    live = app.services.pipelines.status(app.context(), pipeline.id).observation
+    assert listed
+    assert live
+    assert {listed.state, live.state} == {ObservedState.DEGRADED}
+    assert listed.reasons == live.reasons == seen(app, pipeline)[1]
+    assert "changes were lost" in listed.reasons[0]
+
+
+def test_a_draft_is_not_looked_at(app: InProcessApp) -> None:
+    draft = app.pipeline()
+    app.services.source_monitor.run(draft.source_id, Deadline.after(20))
+    assert app.services.stores.source_states.find(draft.source_id) is None
+
+
+def test_a_source_that_was_deleted_is_not_looked_at(app: InProcessApp) -> None:
+    app.services.source_monitor.run("3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11", Deadline.after(20))
+
+
+def test_every_source_is_sent_once_a_minute(app: InProcessApp) -> None:
+    sent: list[tuple[str, int]] = []
+    sources = [app.source().id for _ in range(3)]
+    monitor = replace(app.services.source_monitor, send=lambda source_id, delay: sent.append((source_id, delay)))
+    assert monitor.dispatch() == 3
+    assert sorted(source_id for source_id, _ in sent) == sorted(sources)
+    assert sorted(delay for _, delay in sent) == [0, 1, 2]
+
+
+def test_a_look_costs_the_same_calls_for_any_number_of_pipelines(app: InProcessApp, pipeline: Pipeline) -> None:
+    def calls() -> list[str]:
+        app.clock.advance(60)
+        app.interceptor.watch()
+        app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
+        return [point.operation for point in app.interceptor.unwatch()]
+
+    reads_the_source = "capture_facts"
+    alone = calls()
+    for _ in range(3):
+        source = app.services.sources.get(pipeline.source_id)
+        app.services.pipelines.deploy(app.context(), app.pipeline(source).id)
+    calls()  # the first look at new pipelines asks Connect what it has stored for them
+    active_alerts = "Query"
+    assert calls() == alone == ["Query", "BatchGetItem", reads_the_source, "TransactWriteItems", "Query", active_alerts]
+
+
+def test_a_message_that_is_refused_does_not_stop_the_others(app: InProcessApp) -> None:
+    sources = sorted(app.source().id for _ in range(3))
+    sent: list[str] = []
+
+    def send(source_id: str, _delay: int) -> None:
+        if source_id == sources[0]:
+            raise StoreUnavailable("The queue did not take the message.")
+        sent.append(source_id)
+
+    with pytest.raises(StoreUnavailable, match="1 of 3 messages"):
+        replace(app.services.source_monitor, send=send).dispatch()
+    assert sorted(sent) == sources[1:]
+
+
+def test_a_slot_that_was_made_again_under_a_paused_pipeline_is_found_by_connects_offset(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    offset = {"lsn": 100, "snapshot": "INITIAL", "snapshot_completed": True}
+    app.connect.connector(pipeline.connector_name).offsets = [{"partition": {"server": "p"}, "offset": offset}]
+    app.services.pipelines.pause(app.context(), pipeline.id)
+    facts = facts_of(pipeline)
+    (slot,) = facts.slots.values()
+    for position in (100, 101):
+        moved = replace(slot, reader=None, position=position)
+        app.database.captures = replace(facts, slots={slot.name: moved})
+        look(app, pipeline)
+        state, reasons = seen(app, pipeline)
+        assert (state, "changes were lost" in " ".join(reasons)) == ("PAUSED", position == 101)
+
+
+def status(app: InProcessApp, pipeline: Pipeline) -> dict[str, Any]:
+    """What `GET /pipelines/{uuid}/status` answers."""
+    found = app.services.pipelines.status(app.context(), pipeline.id)
+    return PipelineStatusOutput.of(found).model_dump(mode="json")
+
+
+def test_the_status_shows_the_log_that_the_source_keeps(app: InProcessApp, pipeline: Pipeline) -> None:
+    limits = {"safe_bytes": 9 * GB, "most_kept_bytes": 10 * GB}
+    keep(app, pipeline, log_end=50 * GB, retained_bytes=GB, **limits)
+    look(app, pipeline)
+    look(app, pipeline)
+    observed_at = status(app, pipeline)["observed_at"]
+    assert status(app, pipeline)["log"] == {
+        "kind": "slot",
+        "name": CapturePlan.of(pipeline, deployed=True).slot_name,
+        "active": True,
+        "retained_bytes": GB,
+        "safe_bytes": 9 * GB,
+        "status": "reserved",
+        "seconds_to_loss": None,
+        "observed_at": observed_at,
+    }
+
+
+def test_a_slot_that_falls_behind_is_reported_before_it_is_lost(app: InProcessApp, pipeline: Pipeline) -> None:
+    states = []
+    for gigabytes in range(1, 11):
+        keep(app, pipeline, log_end=gigabytes * GB, retained_bytes=gigabytes * GB, safe_bytes=(10 - gigabytes) * GB,
+             most_kept_bytes=10 * GB, wal_status="reserved" if gigabytes < 10 else "unreserved")  # fmt: skip
+        look(app, pipeline)
+        states.append(seen(app, pipeline)[0])
+    assert states == ["RUNNING"] * 6 + ["DEGRADED"] * 4
+    shown = status(app, pipeline)
+    assert (shown["log"]["status"], shown["log"]["seconds_to_loss"]) == ("unreserved", 0)
+    assert "its next checkpoint can remove what the slot needs" in " ".join(shown["reasons"])
+
+
+def test_a_slot_without_a_bound_is_a_reason_and_the_pipeline_runs_on(app: InProcessApp, pipeline: Pipeline) -> None:
+    keep(app, pipeline, log_end=20 * GB, retained_bytes=11 * GB)
+    look(app, pipeline)
+    look(app, pipeline)
+    state, (reason,) = seen(app, pipeline)
+    assert state == "RUNNING"
+    assert "keeps 11.0 GB of its log" in reason
+
+
+def test_the_slot_of_a_paused_pipeline_that_retains_without_bound_is_found(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    app.services.pipelines.pause(app.context(), pipeline.id)
+    keep(app, pipeline, log_end=20 * GB, retained_bytes=11 * GB, reader=None)
+    look(app, pipeline)
+    look(app, pipeline)
+    state, reasons = seen(app, pipeline)
+    assert state == "PAUSED"
+    assert "from which nobody reads. Nothing limits that" in reasons[-1]
+    assert "Resume the pipeline, or delete it with its slot" in reasons[-1]
+
+
+def test_the_log_is_not_known_when_the_source_cannot_be_read_for_long(app: InProcessApp, pipeline: Pipeline) -> None:
+    known = status(app, pipeline)["log"]
+    assert known
+    app.database.reachable = False
+    for minute in range(1, 8):
+        look(app, pipeline)
+        assert status(app, pipeline)["log"] == (known if minute <= 5 else None)
+
+
+def test_an_open_operation_does_not_make_headgate_forget_what_it_saw_of_a_capture(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    source = app.services.sources.get(pipeline.source_id)
+    app.services.pipelines.deploy(app.context(), app.pipeline(source).id)
+    app.connect.plant(FaultEffect.TIMED_OUT, "PUT", f"{pipeline.connector_name}/pause$", times=99)
+    assert app.services.pipelines.pause(app.context(), pipeline.id).open_operation
+    app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
+    assert app.services.pipelines.get(pipeline.id).open_operation
+    state = app.services.stores.source_states.get(pipeline.source_id)
+    assert (state.captures[pipeline.id].server, len(state.captures)) == ("1", 2)
+
+
+def test_a_slot_at_risk_is_a_warning_and_nothing_once_it_is_read_again(app: InProcessApp, pipeline: Pipeline) -> None:
+    keep(app, pipeline, log_end=20 * GB, retained_bytes=11 * GB)
+    look(app, pipeline)
+    assert incidents(app) == []
+    look(app, pipeline)
+    assert incidents(app) == [("LOG_AT_RISK", "OPEN", pipeline.id)]
+    (incident,) = app.services.incidents.list(limit=500).items
+    assert incident.condition.severity is Severity.WARNING
+    keep(app, pipeline, log_end=20 * GB, retained_bytes=GB)
+    look(app, pipeline)
+    assert incidents(app) == [("LOG_AT_RISK", "RESOLVED", pipeline.id)]

@@ -1,0 +1,97 @@
+"""Connect clusters: their health by the newest observation, and what may not be registered."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.health import HealthStatus
+from chalicelib.errors import Invalid
+from chalicelib.kit.masking import Secret
+from infra.local.doubles.connect import VERSION
+from tests.support.apps.call_interceptor import Side
+from tests.support.apps.in_process_app import InProcessApp
+
+
+def shown(app: InProcessApp, pipeline_id: str) -> list[ConnectCluster]:
+    """The cluster alone, in its list, and in the detail of a pipeline."""
+    services = app.services
+    listed = services.connect_clusters.list(limit=1, after=None).items
+    detail = services.pipelines.detail(pipeline_id)
+    return [services.connect_clusters.get(detail.connect_cluster.id), *listed, detail.connect_cluster]
+
+
+def test_workers_that_are_gone_are_not_shown_as_healthy(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    app.tick()
+    assert {one.health.status for one in shown(app, pipeline.id)} == {HealthStatus.HEALTHY}
+    app.connect.refuse()
+    try:
+        app.tick()
+        for one in shown(app, pipeline.id):
+            assert one.health.status is HealthStatus.UNHEALTHY
+            assert one.health.last_error is not None
+            assert (one.health.last_error.code, one.health.last_error.at) == ("CONNECT_UNAVAILABLE", app.clock.now)
+    finally:
+        app.connect.accept()
+    app.tick()
+    assert {one.health for one in shown(app, pipeline.id)} == {app.cluster.health}
+    assert app.cluster.health.status is HealthStatus.HEALTHY
+
+
+def test_an_observation_that_is_newer_than_the_last_tick_is_shown(app: InProcessApp) -> None:
+    app.tick()
+    app.connect.refuse()
+    app.clock.advance(5)
+    try:
+        made = app.register_connect(app.connect.url)
+        assert made.health.status is HealthStatus.UNHEALTHY
+        app.tick(made)
+    finally:
+        app.connect.accept()
+    app.clock.advance(5)
+    app.services.connect_clusters.update(app.context(), made.id, app.connect_input(app.connect.url))
+    assert app.services.connect_clusters.get(made.id).health.status is HealthStatus.HEALTHY
+
+
+def test_a_tick_fills_in_what_could_not_be_read_at_registration(app: InProcessApp) -> None:
+    app.connect.refuse()
+    try:
+        made = app.register_connect(app.connect.url)
+    finally:
+        app.connect.accept()
+    assert (made.connect_version, made.kafka_cluster_id) == (None, None)
+    app.tick(made)
+    known = app.services.connect_clusters.get(made.id)
+    assert (known.connect_version, known.kafka_cluster_id) == (VERSION, app.stream.kafka_cluster_id)
+    assert (known.version, known.updated_at) == (made.version, made.updated_at)
+
+
+@pytest.mark.parametrize("workers", [None, "another"])
+@pytest.mark.parametrize("brokers", [None, "another"])
+def test_a_cluster_that_was_unreachable_at_registration_is_asked_for_its_kafka_later(
+    app: InProcessApp, workers: str | None, brokers: str | None
+) -> None:
+    cluster = replace(app.cluster, kafka_cluster_id=workers)
+    stream = replace(app.stream, kafka_cluster_id=brokers)
+    refusal = nullcontext() if workers == brokers else pytest.raises(Invalid)
+    with refusal:
+        app.services.validation.require_same_kafka(app.context(), stream, cluster)
+
+
+@pytest.mark.parametrize("elsewhere", [{"base_url": "http://127.0.0.1:1"}, {"username": "other"}])
+def test_the_stored_password_of_workers_is_never_sent_to_another_place(
+    app: InProcessApp, elsewhere: dict[str, str]
+) -> None:
+    data = replace(app.connect_input(app.connect.url), username="headgate", secrets={"password": Secret("stored")})
+    cluster = app.services.connect_clusters.create(app.context(), data)
+    app.interceptor.watch()
+    with pytest.raises(Invalid) as refused:
+        app.services.connect_clusters.update(app.context(), cluster.id, replace(data, secrets={}, **elsewhere))
+    assert refused.value.details == [
+        {"location": ["body", "credentials", "password"], "type": "required_for_new_target"}
+    ]
+    assert not any(point.side is Side.CONNECT or point.writes for point in app.interceptor.unwatch())
+    given = replace(data, secrets={"password": Secret("given")}, **elsewhere)
+    assert app.services.connect_clusters.update(app.context(), cluster.id, given).credentials.fields == {"password": 2}

@@ -1,0 +1,394 @@
+"""Incidents: what reports, requests and people make of them."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode, Severity
+from chalicelib.domain.monitoring.episodes import Episodes, Sight
+from chalicelib.domain.monitoring.incident import OPERATIONS, Incident, IncidentStatus
+from chalicelib.domain.monitoring.report import MonitorReport
+from chalicelib.errors import Conflict, NotFound
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.ids import new_id
+from chalicelib.stores.transaction import Transaction
+from tests.support.apps.call_interceptor import InterceptedCall, Point
+from tests.support.apps.in_process_app import InProcessApp
+
+OPEN, ACKNOWLEDGED, RESOLVED = IncidentStatus
+ORIGIN = "connect_cluster/k"
+
+
+def condition(code: ConditionCode = ConditionCode.CONNECTOR_FAILED, resource_id: str = "p") -> Condition:
+    return Condition(code=code, resource_type="pipeline", resource_id=resource_id, message="It has failed.")
+
+
+def existing(app: InProcessApp) -> Condition:
+    """A condition of a pipeline that exists."""
+    return condition(resource_id=app.pipeline().id)
+
+
+def report(
+    app: InProcessApp, *conditions: Condition, after: float = 1, seconds: float = 120, origin: str = ORIGIN, **more: Any
+) -> Episodes:
+    """Time passes, and a look finds that exactly these are wrong; what goes on."""
+    app.clock.advance(after)
+    found = MonitorReport(origin=origin, at=app.clock(), conditions=conditions, **more)
+    return app.services.incidents.record(found, Deadline.after(seconds))
+
+
+def settle(app: InProcessApp, *, after: float = 1, origin: str = ORIGIN, **found: Any) -> bool:
+    """Time passes, and a request finds that something began or ended; whether that changes anything."""
+    app.clock.advance(after)
+    transaction = Transaction()
+    changed = app.services.incidents.settle(transaction, origin, app.clock(), correlation_id="c", **found)
+    if changed:
+        transaction.commit()
+    return changed
+
+
+def only(app: InProcessApp) -> Incident:
+    (found,) = app.services.incidents.list(limit=500).items
+    return found
+
+
+def statuses(app: InProcessApp) -> list[IncidentStatus]:
+    return [one.status for one in app.services.incidents.list(limit=500).items]
+
+
+# reports
+
+
+def test_a_report_opens_what_is_new_and_resolves_what_is_gone(app: InProcessApp) -> None:
+    report(app, condition(resource_id="p"), condition(resource_id="q"))
+    episodes = report(app, condition(resource_id="q"), condition(resource_id="r"))
+    found = {one.condition.resource_id: one for one in app.services.incidents.list(limit=500).items}
+    assert {name: one.status for name, one in found.items()} == {"p": RESOLVED, "q": OPEN, "r": OPEN}
+    assert found["q"].occurrences == 1
+    assert {(one.condition.resource_id, one.sight) for one in episodes.going_on.values()} == {
+        ("q", Sight.SEEN),
+        ("r", Sight.SEEN),
+    }
+
+
+def test_what_gets_worse_is_counted_again_and_what_gets_better_is_not(app: InProcessApp) -> None:
+    worse, better = condition(), replace(condition(), severity=Severity.WARNING)
+    for found, occurrences in ((better, 1), (better, 1), (worse, 2), (better, 2)):
+        report(app, found)
+        assert only(app).occurrences == occurrences
+    assert only(app).condition == worse
+
+
+def test_what_a_report_could_not_look_at_neither_ends_nor_is_seen(app: InProcessApp) -> None:
+    report(app, condition(resource_id="p"), condition(resource_id="q"))
+    episodes = report(app, looked_at=frozenset({"q"}))
+    assert sorted(statuses(app)) == [OPEN, RESOLVED]
+    assert [(one.condition.resource_id, one.sight) for one in episodes.going_on.values()] == [("p", Sight.HIDDEN)]
+
+
+def test_where_nobody_looks_what_was_found_before_stands(app: InProcessApp) -> None:
+    report(app, condition(resource_id="p"), condition(resource_id="q"))
+    began = app.clock()
+    episodes = report(app, repeated=True, looked_at=frozenset({"q"}))
+    (standing,) = episodes.going_on.values()
+    assert (standing.condition.resource_id, standing.sight, standing.seen_at) == ("p", Sight.REPEATED, began)
+
+
+def test_an_incident_is_not_ended_by_what_another_origin_has_observed(app: InProcessApp) -> None:
+    report(app, condition())
+    report(app, origin="source/s")
+    assert not settle(app, ended=[condition()], origin="source/s")
+    assert only(app).status is OPEN
+
+
+def test_what_another_origin_has_found_already_is_not_opened_twice(app: InProcessApp) -> None:
+    report(app, condition())
+    episodes = report(app, condition(), origin="source/s")
+    assert (only(app).origin, len(episodes.going_on)) == (ORIGIN, 1)
+
+
+def test_a_report_that_comes_late_does_not_resolve_what_began_after_it(app: InProcessApp) -> None:
+    earlier = MonitorReport(origin=ORIGIN, at=app.clock())
+    report(app, condition())
+    app.services.incidents.record(earlier, Deadline.after(20))
+    assert only(app).status is OPEN
+
+
+def test_an_end_counts_although_the_clock_was_set_back_since_the_beginning(app: InProcessApp) -> None:
+    report(app, condition())
+    report(app, after=-3600)
+    assert (only(app).status, only(app).resolved_at) == (RESOLVED, only(app).last_seen_at)
+
+
+def test_lost_rows_stay_open_when_the_connector_goes_on_and_a_second_gap_is_counted(app: InProcessApp) -> None:
+    lost = replace(condition(ConditionCode.CHANGES_LOST), connector_name="c")
+    for conditions, occurrences in (((lost,), 1), ((lost,), 1), ((), 1), ((), 1), ((lost,), 2), ((lost,), 2)):
+        episodes = report(app, *conditions)
+        assert (only(app).status, only(app).occurrences, len(episodes.going_on)) == (OPEN, occurrences, 1)
+
+
+def test_lost_rows_that_a_person_has_resolved_are_over_with_the_gap(app: InProcessApp) -> None:
+    lost = replace(condition(ConditionCode.CHANGES_LOST), connector_name="c")
+    report(app, lost)
+    app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+    assert len(report(app, lost).going_on) == 1
+    assert report(app).going_on == {}
+    assert statuses(app) == [RESOLVED]
+    report(app, lost)
+    assert statuses(app) == [OPEN, RESOLVED]
+
+
+def test_a_thousand_conditions_open_a_thousand_incidents_once(app: InProcessApp) -> None:
+    many = [condition(resource_id=f"p{number}") for number in range(1000)]
+    app.interceptor.watch()
+    report(app, *many)
+    calls = len(app.interceptor.unwatch())
+    assert report(app, *many).complete
+    assert len(list(app.services.incidents.store.all())) == 1000
+    assert calls < 100
+
+
+def test_a_report_without_anything_new_costs_one_query(app: InProcessApp) -> None:
+    report(app, condition())
+    app.interceptor.watch()
+    report(app, condition())
+    assert [point.operation for point in app.interceptor.unwatch()] == ["Query"]
+
+
+def test_what_there_was_no_time_for_is_left_to_the_next_report(app: InProcessApp) -> None:
+    report(app, condition(resource_id="p"))
+    episodes = report(app, condition(resource_id="q"), seconds=-1)
+    assert not episodes.complete
+    assert [one.condition.resource_id for one in episodes.going_on.values()] == ["p"]
+    assert report(app, condition(resource_id="q")).complete
+    assert statuses(app) == [OPEN, RESOLVED]
+
+
+def test_an_index_that_lags_opens_and_counts_nothing_again(app: InProcessApp) -> None:
+    before = app.tables.snapshot()
+    report(app, condition())
+    lagging = {name: rows for name, rows in before.items() if name.endswith("incidents")}
+
+    def mode(point: Point, call: InterceptedCall) -> object:
+        if point.operation == "Query":
+            with app.tables.showing(lagging):
+                return call()
+        return call()
+
+    app.interceptor.watch(mode)
+    episodes = report(app, condition())
+    app.interceptor.unwatch()
+    assert (only(app).status, only(app).occurrences, len(episodes.going_on)) == (OPEN, 1, 1)
+
+
+def test_a_person_who_is_faster_is_not_overruled(app: InProcessApp) -> None:
+    about = existing(app)
+    report(app, about)
+
+    def move_first(point: Point, call: InterceptedCall) -> object:
+        if point.operation == "TransactWriteItems":
+            app.interceptor.unwatch()
+            app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+        return call()
+
+    app.interceptor.watch(move_first)
+    assert report(app).complete
+    assert (only(app).status, only(app).dismissed) == (RESOLVED, False)
+
+
+# requests
+
+
+def test_a_failure_that_is_found_again_is_counted(app: InProcessApp) -> None:
+    settle(app, began=[condition()])
+    first = only(app)
+    settle(app, began=[condition()])
+    second = only(app)
+    assert (second.id, second.occurrences, second.first_seen_at) == (first.id, 2, first.first_seen_at)
+    assert second.last_seen_at - first.last_seen_at == timedelta(seconds=1)
+
+
+def test_a_request_ends_what_it_finds_well_whatever_the_clock_says(app: InProcessApp) -> None:
+    settle(app, began=[condition()])
+    assert settle(app, ended=[condition()], after=-3600)
+    assert (only(app).status, only(app).resolved_at) == (RESOLVED, only(app).last_seen_at)
+    assert not settle(app, ended=[condition()])
+
+
+def test_a_failed_operation_that_a_person_has_resolved_does_not_go_on(app: InProcessApp) -> None:
+    settle(app, began=[condition()], origin=OPERATIONS)
+    assert len(report(app, origin=OPERATIONS, repeated=True).going_on) == 1
+    app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+    assert report(app, origin=OPERATIONS, repeated=True).going_on == {}
+    settle(app, began=[condition()], origin=OPERATIONS)
+    assert (only(app).status, only(app).occurrences) == (OPEN, 2)
+
+
+# people
+
+
+def test_the_few_active_incidents_among_many_of_a_pipeline_are_found_in_one_call(app: InProcessApp) -> None:
+    report(app, condition(), *(replace(condition(), task_id=number) for number in range(60)))
+    report(app, condition())
+    app.interceptor.watch()
+    page = app.services.incidents.list(limit=1, pipeline_id="p", active=True)
+    assert len(app.interceptor.unwatch()) == 1
+    assert [one.condition for one in page.items] == [condition()]
+
+
+def test_what_a_person_resolves_never_ends_before_it_began(app: InProcessApp) -> None:
+    report(app, condition())
+    app.clock.advance(-3600)
+    app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+    assert only(app).resolved_at == only(app).last_seen_at
+
+
+@pytest.mark.parametrize("moves", [(ACKNOWLEDGED,), (ACKNOWLEDGED, OPEN), (RESOLVED,), (RESOLVED, OPEN)])
+def test_people_move_incidents_as_the_contract_allows(app: InProcessApp, moves: tuple[IncidentStatus, ...]) -> None:
+    report(app, existing(app))
+    incident_id = only(app).id
+    for status in moves:
+        assert app.services.incidents.move(app.context(), incident_id, status).status is status
+    assert only(app).status is moves[-1]
+    assert (only(app).resolved_at is None) == (moves[-1] is not RESOLVED)
+
+
+def test_a_resolved_incident_cannot_be_acknowledged(app: InProcessApp) -> None:
+    report(app, condition())
+    app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+    with pytest.raises(Conflict):
+        app.services.incidents.move(app.context(), only(app).id, ACKNOWLEDGED)
+
+
+def test_the_status_that_it_has_already_changes_nothing_and_leaves_no_record(app: InProcessApp) -> None:
+    report(app, condition())
+    before = only(app)
+    app.services.incidents.move(app.context(), before.id, OPEN)
+    assert only(app) == before
+    assert records(app, before.id) == []
+
+
+def test_each_move_is_audited(app: InProcessApp) -> None:
+    report(app, existing(app))
+    for status in (ACKNOWLEDGED, RESOLVED, OPEN):
+        app.clock.advance(1)
+        app.services.incidents.move(app.context(), only(app).id, status)
+    found = records(app, only(app).id)
+    assert found == ["incident.reopen", "incident.resolve", "incident.acknowledge"]
+
+
+def records(app: InProcessApp, incident_id: str) -> list[str]:
+    """The actions of its audit records, the newest first."""
+    page = app.services.audit.list(
+        limit=100, after=None, resource_id=incident_id, include_related=False, meaningful=None
+    )
+    return [record.action for record in page.items]
+
+
+def test_an_unknown_incident_cannot_be_moved(app: InProcessApp) -> None:
+    with pytest.raises(NotFound):
+        app.services.incidents.move(app.context(), new_id(), RESOLVED)
+
+
+def test_an_acknowledged_incident_stays_so_when_its_condition_begins_again(app: InProcessApp) -> None:
+    report(app, condition())
+    app.services.incidents.move(app.context(), only(app).id, ACKNOWLEDGED)
+    settle(app, began=[condition()])
+    assert (only(app).status, only(app).occurrences) == (ACKNOWLEDGED, 2)
+
+
+def test_what_begins_after_an_incident_was_resolved_is_another_incident(app: InProcessApp) -> None:
+    report(app, condition())
+    app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+    report(app)
+    report(app, condition())
+    assert statuses(app) == [OPEN, RESOLVED]
+
+
+def test_an_incident_is_not_opened_again_while_another_about_the_same_is_open(app: InProcessApp) -> None:
+    about = existing(app)
+    report(app, about)
+    first = only(app).id
+    app.services.incidents.move(app.context(), first, RESOLVED)
+    report(app)
+    report(app, about)
+    with pytest.raises(Conflict, match="Another incident about the same is open"):
+        app.services.incidents.move(app.context(), first, OPEN)
+
+
+def test_one_that_was_opened_again_by_hand_is_resolved_when_its_condition_ends(app: InProcessApp) -> None:
+    about = existing(app)
+    report(app, about)
+    incident_id = only(app).id
+    app.services.incidents.move(app.context(), incident_id, RESOLVED)
+    app.services.incidents.move(app.context(), incident_id, OPEN)
+    report(app)
+    assert statuses(app) == [RESOLVED]
+
+
+def test_what_is_about_something_that_was_deleted_is_not_opened_again(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    report(app, condition(resource_id=pipeline.id))
+    app.services.pipelines.delete(app.context(), pipeline.id)
+    with pytest.raises(Conflict, match="was deleted, so it cannot be opened again"):
+        app.services.incidents.move(app.context(), only(app).id, OPEN)
+    assert statuses(app) == [RESOLVED]
+
+
+def test_one_that_a_deletion_did_not_see_is_ended_by_the_schedule_and_all_others_stay(app: InProcessApp) -> None:
+    about, installation = existing(app), replace(condition(), resource_type="installation", resource_id="headgate")
+    report(app, condition(resource_id=new_id()), about, installation)
+    assert app.services.incidents.end_about_deleted() == 1
+    active = app.services.incidents.list(limit=9, active=True).items
+    assert {one.condition for one in active} == {about, installation}
+    assert app.services.incidents.end_about_deleted() == 0
+
+
+def test_filters_are_joined(app: InProcessApp) -> None:
+    report(app, condition(resource_id="p"), condition(ConditionCode.STALLED, "p"), condition(resource_id="q"))
+    report(app, condition(resource_id="p"), condition(resource_id="q"))
+    service = app.services.incidents
+
+    def found(**filters: object) -> set[tuple[str, str]]:
+        page = service.list(limit=500, **filters)  # type: ignore[arg-type]
+        return {(one.condition.code, one.condition.resource_id) for one in page.items}
+
+    assert found(pipeline_id="p") == {("CONNECTOR_FAILED", "p"), ("STALLED", "p")}
+    assert found(pipeline_id="p", active=True) == {("CONNECTOR_FAILED", "p")}
+    assert found(pipeline_id="p", active=False) == {("STALLED", "p")}
+    assert found(active=True) == {("CONNECTOR_FAILED", "p"), ("CONNECTOR_FAILED", "q")}
+    assert found(status=RESOLVED) == {("STALLED", "p")}
+    assert found(status=OPEN, active=False) == set()
+    assert found(destination_id="d") == set()
+
+
+def test_what_a_person_resolves_is_not_opened_by_the_next_look_at_the_same(app: InProcessApp) -> None:
+    report(app, condition())
+    app.services.incidents.move(app.context(), only(app).id, RESOLVED)
+    for _ in range(3):
+        assert len(report(app, condition(), after=60).going_on) == 1
+    assert statuses(app) == [RESOLVED]
+
+
+def test_a_failure_that_is_found_again_without_having_ended_opens_what_a_person_has_resolved(app: InProcessApp) -> None:
+    settle(app, began=[condition()])
+    found = only(app)
+    app.services.incidents.move(app.context(), found.id, RESOLVED)
+    settle(app, began=[condition()])
+    opened = only(app)
+    assert (opened.id, opened.status, opened.occurrences, opened.resolved_at) == (found.id, OPEN, 2, None)
+
+
+def test_what_a_person_has_resolved_can_be_opened_again_and_ends(app: InProcessApp) -> None:
+    about = existing(app)
+    report(app, about)
+    (found,) = app.services.incidents.list(limit=2).items
+    for status in (RESOLVED, OPEN, RESOLVED, OPEN):
+        app.clock.advance(10)
+        app.services.incidents.move(app.context(), found.id, status)
+    report(app)
+    assert statuses(app) == [RESOLVED]
+    report(app, about)
+    assert statuses(app) == [OPEN, RESOLVED]

@@ -1,0 +1,264 @@
+"""Which secrets Kafka Connect may read, what the audit says about it, and what a changed table of secrets leads to."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import boto3
+import httpx
+import pytest
+from botocore.exceptions import ReadTimeoutError
+
+from chalicelib.domain.audit.record import AuditRecord
+from chalicelib.domain.cluster import SecretDelivery
+from chalicelib.domain.source import Source
+from chalicelib.errors import NotFound, SecretMismatch, StoreUnavailable
+from chalicelib.kit.ids import id_from
+from chalicelib.kit.masking import Secret
+from chalicelib.services.credentials import GRANTED
+from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
+from tests.support.apps.in_process_app import InProcessApp, changed_input
+
+UNKNOWN = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
+
+
+@cache
+def table() -> Any:
+    """A client of the tables, as somebody with access to them has."""
+    return boto3.client("dynamodb")
+
+
+def read(app: InProcessApp, credentials_id: str) -> dict[str, str]:
+    secrets = app.services.secret_provider.read(app.context(), credentials_id)
+    return {name: value.reveal() for name, value in secrets.items()}
+
+
+def refuses(app: InProcessApp, credentials_id: str) -> None:
+    with pytest.raises(NotFound):
+        read(app, credentials_id)
+
+
+def records(app: InProcessApp) -> list[AuditRecord]:
+    """The audit of reads, the newest first."""
+    page = app.services.audit.list(limit=500, after=None, resource_id=None, include_related=False, meaningful=None)
+    return [one for one in page.items if one.action == "secret.read"]
+
+
+def refusals(app: InProcessApp) -> list[Any]:
+    """The reasons of the refusals in the audit."""
+    return [one.after["reason"] for one in records(app) if one.after and one.outcome == "denied"]
+
+
+def deployed_source(app: InProcessApp) -> Source:
+    """A source that a deployed pipeline captures from; the grants of its validation are over."""
+    pipeline = app.deployed_pipeline()
+    app.clock.advance(300)
+    return app.services.sources.get(pipeline.source_id)
+
+
+def test_the_secrets_of_a_source_are_open_while_a_deployed_pipeline_captures_from_it(app: InProcessApp) -> None:
+    source = app.source()
+    pipeline = app.pipeline(source)
+    app.clock.advance(300)
+    refuses(app, source.credentials.id)
+    app.services.pipelines.deploy(app.context(), pipeline.id)
+    app.clock.advance(300)
+    assert read(app, source.credentials.id) == {"password": "source password"}
+    app.services.pipelines.pause(app.context(), pipeline.id)
+    assert read(app, source.credentials.id) == {"password": "source password"}
+    app.services.pipelines.delete(app.context(), pipeline.id)
+    refuses(app, source.credentials.id)
+
+
+def test_the_secrets_of_a_destination_are_open_while_a_delivery_writes_to_it(app: InProcessApp) -> None:
+    pipeline, destination = app.deployed_pipeline(), app.destination()
+    refuses(app, destination.credentials.id)
+    delivery = app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline))
+    app.clock.advance(300)
+    assert read(app, destination.credentials.id) == {"password": "destination password"}
+    app.services.deliveries.delete(app.context(), delivery.id)
+    refuses(app, destination.credentials.id)
+
+
+def test_they_are_open_while_a_deploy_is_not_settled(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    source = app.services.sources.get(pipeline.source_id)
+    app.interceptor.watch(lambda point, call: _late() if point.operation == "POST /connectors" else call())
+    opened = app.services.pipelines.deploy(app.context(), pipeline.id)
+    app.interceptor.unwatch()
+    assert opened.open_operation is not None
+    app.clock.advance(300)
+    assert read(app, source.credentials.id) == {"password": "source password"}
+
+
+def test_a_validation_opens_them_for_two_minutes(app: InProcessApp) -> None:
+    source = app.source()
+    app.pipeline(source)
+    app.clock.advance(119)
+    assert read(app, source.credentials.id) == {"password": "source password"}
+    app.clock.advance(1)
+    refuses(app, source.credentials.id)
+
+
+def test_a_rotation_leaves_a_grant_as_it_is(app: InProcessApp) -> None:
+    source = app.source()
+    app.pipeline(source)
+    rotated(app, source, "another password")
+    assert read(app, source.credentials.id) == {"password": "another password"}
+    app.clock.advance(300)
+    refuses(app, source.credentials.id)
+
+
+def test_a_validation_for_inline_secrets_opens_nothing(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    source = app.services.sources.get(pipeline.source_id)
+    app.clock.advance(300)
+    connector = app.services.pipeline_connector
+    built = connector.config(pipeline, connector.load_dependencies(pipeline))
+    app.services.validation.grant(replace(app.cluster, secret_delivery=SecretDelivery.INLINE), built)
+    refuses(app, source.credentials.id)
+    app.services.validation.grant(app.cluster, built)
+    assert read(app, source.credentials.id) == {"password": "source password"}
+
+
+def test_a_deploy_opens_them_before_the_index_shows_it(app: InProcessApp) -> None:
+    pipeline = app.pipeline()
+    app.clock.advance(300)
+    app.services.pipelines.deploy(app.context(), pipeline.id)
+    source = app.services.sources.get(pipeline.source_id)
+    stored = app.services.stores.secrets.get(source.credentials.id)
+    assert stored.granted_until == app.clock.now + GRANTED
+
+
+def test_what_clusters_sign_in_with_is_never_open(app: InProcessApp) -> None:
+    stream = replace(app.stream_input(app.kafka.address), name="other", secrets={"password": Secret("kafka")})
+    connect = replace(app.connect_input(app.connect.url), name="other", secrets={"password": Secret("connect")})
+    for cluster in (
+        app.services.stream_clusters.create(app.context(), stream),
+        app.services.connect_clusters.create(app.context(), connect),
+    ):
+        app.services.credentials.grant_alone(cluster.credentials)
+        refuses(app, cluster.credentials.id)
+    assert refusals(app) == ["not_for_connectors"] * 2
+
+
+def test_the_key_that_signs_cursors_is_never_open(app: InProcessApp) -> None:
+    services = app.services
+    key = installation_key(SIGNING_KEY, services.stores.secrets, services.envelope, app.clock.now)
+    assert len(key) == 32
+    refuses(app, id_from("installation", "signing_key"))
+
+
+@pytest.mark.parametrize("credentials_id", ["signing-key", "../x", UNKNOWN])
+def test_there_is_nothing_for_another_id(app: InProcessApp, credentials_id: str) -> None:
+    refuses(app, credentials_id)
+
+
+def test_each_read_is_audited_before_the_secret_is_returned(app: InProcessApp) -> None:
+    source = deployed_source(app)
+    app.interceptor.watch(lambda point, call: _unavailable() if point.writes else call())
+    with pytest.raises(StoreUnavailable):
+        read(app, source.credentials.id)
+    app.interceptor.unwatch()
+    assert read(app, source.credentials.id) == {"password": "source password"}
+    assert [(one.resource_id, one.outcome, one.after) for one in records(app)] == [
+        (source.id, "success", {"fields": ["password"]})
+    ]
+    assert "source password" not in str(app.tables.rows("audit"))
+
+
+def test_refusals_are_audited_once_in_ten_minutes_however_often_they_are_repeated(app: InProcessApp) -> None:
+    source = app.source()
+    for _ in range(5):
+        refuses(app, source.credentials.id)
+        refuses(app, UNKNOWN)
+        refuses(app, id_from("another", str(app.numbers)))
+    assert sorted(refusals(app)) == ["not_deployed", "unknown"]
+    assert {one.resource_id for one in records(app)} == {None, source.id}
+    app.clock.advance(600)
+    refuses(app, source.credentials.id)
+    assert sorted(refusals(app)) == ["not_deployed", "not_deployed", "unknown"]
+
+
+def _late() -> object:
+    raise httpx.ReadTimeout("late")
+
+
+def _unavailable() -> object:
+    raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
+
+
+def rotated(app: InProcessApp, source: Source, password: str) -> Source:
+    data = changed_input(source, secrets={"password": Secret(password)})
+    return app.services.sources.update(app.context(), source.id, data)
+
+
+def columns(app: InProcessApp, source: Source) -> dict[str, Any]:
+    """The columns of the row of a source's secrets, as somebody with access to the table sees them."""
+    item = table().get_item(TableName="headgate-secrets", Key={"id": {"S": source.credentials.id}})["Item"]
+    return dict(item)
+
+
+def overwrite(app: InProcessApp, row: dict[str, Any], **changes: Any) -> None:
+    """Put a row into the table of secrets, as somebody with access to the table can."""
+    table().put_item(TableName="headgate-secrets", Item={**row, **changes})
+    app.restart()
+
+
+def refused(app: InProcessApp, source: Source) -> None:
+    """A test of the connection and Connect's secret provider get an internal error; the provider's is audited."""
+    for attempt in (
+        lambda: app.services.sources.test(app.context(), source.id),
+        lambda: app.services.secret_provider.read(app.context(), source.credentials.id),
+    ):
+        with pytest.raises(SecretMismatch) as refusal:
+            attempt()
+        assert refusal.value.code == "INTERNAL"
+    assert "mismatch" in refusals(app)
+
+
+def test_the_row_of_another_resource_is_not_opened(app: InProcessApp) -> None:
+    victim, mine = app.source(), app.source()
+    app.services.credentials.grant_alone(victim.credentials)
+    overwrite(app, columns(app, victim), id={"S": mine.credentials.id})
+    refused(app, mine)
+
+
+def test_a_rotation_never_writes_to_the_row_of_another_resource(app: InProcessApp) -> None:
+    victim, mine = app.source(), app.source()
+    overwrite(app, columns(app, victim), id={"S": mine.credentials.id})
+    certificate = changed_input(mine, secrets={"ca_certificate": Secret("pem")})
+    with pytest.raises(SecretMismatch):
+        app.services.sources.update(app.context(), mine.id, certificate)
+    assert app.services.credentials.open(victim.credentials)["password"].reveal() == "source password"
+
+
+def test_an_old_row_that_was_restored_is_not_opened(app: InProcessApp) -> None:
+    source = deployed_source(app)
+    old = columns(app, source)
+    source = rotated(app, source, "another password")
+    overwrite(app, old)
+    refused(app, source)
+
+
+def test_a_field_that_is_missing_is_not_passed_over(app: InProcessApp) -> None:
+    source = deployed_source(app)
+    without = columns(app, source)
+    certificate = changed_input(source, secrets={"ca_certificate": Secret("pem")})
+    source = app.services.sources.update(app.context(), source.id, certificate)
+    overwrite(app, without)
+    refused(app, source)
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_all_secrets_given_again_replace_a_row_that_others_have_changed(app: InProcessApp, removed: bool) -> None:
+    victim, mine = app.source(), app.source()
+    if removed:
+        table().delete_item(TableName="headgate-secrets", Key={"id": {"S": mine.credentials.id}})
+        app.restart()
+    else:
+        overwrite(app, columns(app, victim), id={"S": mine.credentials.id})
+    assert app.services.credentials.open(rotated(app, mine, "given again").credentials) == {
+        "password": Secret("given again")
+    }
+    assert app.services.credentials.open(victim.credentials) == {"password": Secret("source password")}

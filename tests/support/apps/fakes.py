@@ -1,0 +1,284 @@
+"""A fake database client, and a Connect double that needs no database: for tests of services and ticks.
+
+`tests/faults/test_fakes.py` compares `FakeDatabase` with the real PostgreSQL client. `FakeConnect` is the Connect
+double without databases and secrets: every connection test passes, and every task starts.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from chalicelib.clients.databases.checks import failure_result, success_result
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
+from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.connection_checks import TestResult
+from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.providers.postgresql.facts import (
+    RawColumn,
+    RawTable,
+    RoleFacts,
+    SchemaFacts,
+    ServerFacts,
+    TargetFacts,
+    TypeFacts,
+)
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
+from chalicelib.domain.release import ReleaseState, SourceRelease
+from chalicelib.domain.table import TableName
+from chalicelib.kit.clock import Deadline
+from infra.local.doubles.connect import ConnectDouble
+from infra.local.doubles.connect_http import Routes
+from infra.local.doubles.connect_model import SHOWN, Connector, Part
+from infra.local.doubles.connect_plugins import Plugin, field_errors
+from infra.local.doubles.connect_postgres import Running
+from infra.local.doubles.connect_secrets import SecretReader
+from infra.local.doubles.connect_tasks import Broker, TaskRunner
+from infra.local.doubles.connect_timeline import Delays
+from infra.local.doubles.connect_worker import Worker
+
+TABLES = ("orders", "customers", "items")
+SCHEMA = "shop"
+_AMOUNT = TypeFacts(name="numeric(10,2)")
+NO_DELAYS = Delays(connector=0, task=0, deleted=0, unassigned=0, silent=0, not_ready=0)
+
+
+@dataclass
+class FakeDatabase:
+    """A PostgreSQL that is ready for capture, with three tables in `shop` and no target tables. `at` is a
+    `DatabaseFactory`.
+    """
+
+    tables: Sequence[str] = TABLES
+    server_identity: str | None = None
+    more_columns: int = 0
+    """Columns of each table besides `id` and `note`."""
+    reachable: bool = True
+    refusal: FailureCode = FailureCode.CONNECTION_REFUSED
+    """How every read ends while it is not reachable."""
+
+    slots: dict[str, bool] = field(default_factory=dict)
+    """The replication slots, and whether something reads from each."""
+
+    bug: Exception | None = None
+    """Raised by every read: an exception that a client should never raise."""
+    test_failures: list[FailureCode | None] = field(default_factory=list)
+    """How the next connection tests end; None, and those after them: they succeed."""
+    captures: CaptureFacts | None = None
+    """What is read about deployed captures; None: all of them are well."""
+
+    def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
+        """A client of it, the same for every address."""
+        return FakeDatabaseClient(self, endpoint.address)
+
+    def state(self) -> Mapping[str, Any]:
+        """Everything, for `restore`."""
+        return {**vars(self), "slots": dict(self.slots), "test_failures": list(self.test_failures)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Return to that state."""
+        vars(self).update({**state, "slots": dict(state["slots"]), "test_failures": list(state["test_failures"])})
+
+    def reset(self) -> None:
+        """Be as a new one."""
+        self.restore(FakeDatabase().state())
+
+    def raise_if_unreadable(self) -> None:
+        """DatabaseFailure when the database is unreachable; `bug` when there is one."""
+        if self.bug:
+            raise self.bug
+        if not self.reachable:
+            raise DatabaseFailure(self.refusal)
+
+    def raw_tables(self) -> tuple[RawTable, ...]:
+        """The tables as a client reads them."""
+        return tuple(
+            RawTable(
+                name=TableName(SCHEMA, name),
+                raw_columns=(
+                    RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False),
+                    RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text"), storable_apart=True),
+                    *(
+                        RawColumn(name=f"column_{n}", ordinal=n + 3, type="numeric(10,2)", base=_AMOUNT)
+                        for n in range(self.more_columns)
+                    ),
+                ),
+                primary_key_columns=("id",),
+                stores_apart=True,
+                has_unique_id=True,
+                can_write_heartbeat=True,
+                owned=True,
+            )
+            for name in sorted(self.tables)
+        )
+
+
+@dataclass(frozen=True)
+class FakeDatabaseClient:
+    """A `Database`."""
+
+    database: FakeDatabase
+    address: DatabaseAddress
+
+    def test(self, deadline: Deadline) -> TestResult:
+        """Succeeds, unless a test says otherwise."""
+        failures = self.database.test_failures
+        failure = failures.pop(0) if failures else None
+        return failure_result(DatabaseFailure(failure)) if failure else success_result("18.4", 1)
+
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> ServerFacts:
+        """Ready for a capture of those of the tables that exist."""
+        self.database.raise_if_unreadable()
+        return ServerFacts(
+            version="18.4",
+            version_number=180004,
+            database=self.address.database_name,
+            wal_level="logical",
+            role=RoleFacts(name=self.address.username),
+            tables=tuple(table for table in self.database.raw_tables() if tables is None or table.name in tables),
+        )
+
+    def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
+        """All tables."""
+        self.database.raise_if_unreadable()
+        return TableListing(tables=self.database.raw_tables()[:bound], truncated=bound < len(self.database.tables))
+
+    def capture_facts(self, plans: Sequence[CapturePlan], deadline: Deadline) -> CaptureFacts:
+        """Active slots and complete publications, unless a test says otherwise."""
+        self.database.raise_if_unreadable()
+        return self.database.captures or healthy_captures(plans)
+
+    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> TargetFacts:
+        """Schemas that exist, and no table in them yet."""
+        self.database.raise_if_unreadable()
+        schemas = sorted({target.schema_name for target in targets})
+        return TargetFacts(
+            version_number=180004,
+            role=self.address.username,
+            server_identity=self.database.server_identity,
+            schemas=tuple(SchemaFacts(name=name) for name in schemas),
+        )
+
+    def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
+        """Drops the slot unless something reads from it; waits for nothing."""
+        self.database.raise_if_unreadable()
+        if self.database.slots.get(release.name):
+            return ReleaseState.IN_USE
+        self.database.slots.pop(release.name, None)
+        return ReleaseState.RELEASED
+
+
+def healthy_captures(plans: Sequence[CapturePlan]) -> CaptureFacts:
+    """Every slot is read from, and every publication has the tables of its capture."""
+    return CaptureFacts(
+        system_identifier="1",
+        slots={
+            plan.slot_name: CaptureSlot(
+                name=plan.slot_name, position=100, reader="7", wal_status="reserved", log_end=100, retained_bytes=0
+            )
+            for plan in plans
+        },
+        published={plan.publication_name: frozenset(plan.published_tables) for plan in plans},
+    )
+
+
+class FakeConnect(ConnectDouble):
+    """The Connect double without databases. Each change takes effect within milliseconds."""
+
+    def __init__(self, *, broker: Broker) -> None:
+        super().__init__(headgate_url="", service_credential="", broker=broker, delays=NO_DELAYS)
+        secrets = _NoSecrets(url="", credential="")
+        self._tasks = _FakeTasks(**{**_field_values(self._tasks), "secrets": secrets})
+        self._worker = _FakeWorker(**{**_field_values(self._worker), "secrets": secrets, "tasks": self._tasks})
+        # What `GET /` answers; tests may change it.
+        self.identity: dict[str, str | None] = dict(self._routes._identity)
+        self._routes = Routes(self._worker, self.identity)
+
+    def restore(self, connector: Connector) -> None:
+        """Put a connector back as it was. It has no state until it has started: `settle` waits for that."""
+        connector.part = Part()
+        connector.changed()
+        with self._lock:
+            self._worker.connectors[connector.name] = connector
+            self._tasks.begin(connector)
+
+    def connector(self, name: str) -> Connector:
+        """A connector of the double. KeyError: there is none."""
+        with self._lock:
+            return self._worker.connectors[name]
+
+    @contextmanager
+    def showing(self, connectors: Mapping[str, Connector]) -> Iterator[None]:
+        """Answer as a worker does that has not read the latest changes yet."""
+        with self._lock:
+            current, self._worker.connectors = self._worker.connectors, dict(connectors)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._worker.connectors = current
+
+    def listing(self, expand: Sequence[str]) -> str:
+        """The body of GET /connectors now."""
+        return self._worker.listing(expand)
+
+    def settle(self) -> None:
+        """Wait until every connector has reached its target state."""
+        end = time.monotonic() + 10
+        while not all(self.has_settled(name) for name in self.names()):
+            assert time.monotonic() < end, {name: vars(self.connector(name)) for name in self.names()}
+            time.sleep(0.0005)
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the worker was killed and has not come back: its tasks do nothing, whatever is shown of them."""
+        return self._tasks.down
+
+    def has_settled(self, name: str) -> bool:
+        """Whether a connector has reached its target state; true when there is none."""
+        with self._lock:
+            one = self._worker.connectors.get(name)
+            if one is None or one.preloaded:
+                return True
+            tasks = [task.state for task in one.tasks.values()]
+            expected = {"STARTED": ["RUNNING"] * one.expected_tasks, "STOPPED": []}.get(
+                one.target, ["PAUSED"] * len(tasks)
+            )
+            failed = "FAILED" in (one.part.state, *tasks) and "RESTARTING" not in (one.part.state, *tasks)
+            return failed or (one.part.state == SHOWN[one.target] and tasks == expected)
+
+    def revive(self) -> None:
+        """The worker answers again, and its tasks work, if it was killed or refused connections."""
+        self.accept()
+        self._tasks.down = False
+
+    def reset(self) -> None:
+        """Remove all connectors, faults and recorded calls."""
+        self.faults.clear()
+        for name in self.names():
+            self.drop(name)
+        self._worker.deleted_statuses.clear()
+        self.calls.clear()
+
+
+def _field_values(instance: TaskRunner | Worker) -> dict[str, object]:
+    return {one.name: getattr(instance, one.name) for one in fields(instance)}
+
+
+class _NoSecrets(SecretReader):
+    def resolve(self, config: Mapping[str, str]) -> dict[str, str]:
+        return dict(config)
+
+
+class _FakeTasks(TaskRunner):
+    def _started(self, connector: Connector, resolved: dict[str, str]) -> Running:
+        return Running(trace=connector.planned_failures.pop(0)) if connector.planned_failures else Running()
+
+
+class _FakeWorker(Worker):
+    def _errors(self, plugin: Plugin, resolved: Mapping[str, str]) -> dict[str, list[str]]:
+        return field_errors(plugin, resolved)

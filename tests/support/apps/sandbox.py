@@ -1,0 +1,377 @@
+"""One Headgate sandbox for all tests of a session (of one xdist worker), with doubles and a PostgreSQL.
+
+    def test_something(sandbox: Sandbox) -> None:
+        answer = sandbox.admin.post("/sources", sandbox.source_body())
+
+Everything listens on 127.0.0.1, on free ports. Tests share it: they take names from `sandbox.name()`, and repair what
+they break.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from infra.local import doubles
+from infra.local.doubles.notification_receivers import NotificationReceiver
+from infra.local.stack.layout import ROOT
+from tests.support.apps.sandbox_stack import (
+    ADMIN,
+    DATABASE,
+    ROLE,
+    ROLE_PASSWORD,
+    TARGET,
+    WRITER,
+    WRITER_PASSWORD,
+    running_stack,
+)
+from tests.support.databases.postgresql import RunningPostgreSQL
+from tests.support.waiting import eventually
+
+Json = dict[str, Any]
+PASSWORD = "another horse battery staple"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Api:
+    """A client of the API. Every request has a correlation id, unless the header is set to None."""
+
+    http: httpx.Client
+
+    def call(self, method: str, path: str, body: Any = None, **more: Any) -> httpx.Response:
+        """One request; `path` is below /api/v1 unless it starts with two slashes."""
+        where = path[1:] if path.startswith("//") else "/api/v1" + path
+        headers = {"X-Correlation-ID": secrets.token_hex(8), **more.pop("headers", {})}
+        sent = {name: value for name, value in headers.items() if value is not None}
+        content = {"json": body} if body is not None else {}
+        return self.http.request(method, where, headers=sent, **content, **more)
+
+    def get(self, path: str, **more: Any) -> httpx.Response:
+        """GET."""
+        return self.call("GET", path, **more)
+
+    def post(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
+        """POST."""
+        return self.call("POST", path, body, **more)
+
+    def put(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
+        """PUT."""
+        return self.call("PUT", path, body, **more)
+
+    def delete(self, path: str, **more: Any) -> httpx.Response:
+        """DELETE."""
+        return self.call("DELETE", path, **more)
+
+    def post_ok(self, path: str, body: Any = None, status: int = 201) -> Json:
+        """The body of a POST that must have this status."""
+        response = self.post(path, body)
+        assert response.status_code == status, response.text
+        return dict(response.json())
+
+    def get_ok(self, path: str) -> Any:
+        """The body of a GET that must have status 200."""
+        response = self.get(path)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+
+@dataclass(kw_only=True)
+class Sandbox:
+    """The running sandbox."""
+
+    url: str
+    process: "subprocess.Popen[str]"
+    postgresql: RunningPostgreSQL
+    doubles: doubles.Doubles
+    service_credential: str
+    chat: NotificationReceiver
+    bot: NotificationReceiver
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    _command_lock: threading.Lock = field(default_factory=threading.Lock)
+    _cache: dict[str, Any] = field(default_factory=dict)
+    _clients: list[httpx.Client] = field(default_factory=list)
+
+    def close(self) -> None:
+        """Close the connections of all clients."""
+        for client in self._clients:
+            client.close()
+
+    # clients
+
+    def unauthenticated(self) -> Api:
+        """A client that is not signed in."""
+        self._clients.append(httpx.Client(base_url=self.url, timeout=60, trust_env=False))
+        return Api(http=self._clients[-1])
+
+    def signed_in(self, email: str, password: str = PASSWORD) -> Api:
+        """A client with a session of its own."""
+        api = self.unauthenticated()
+        assert api.post("/auth/login", {"email": email, "password": password}).status_code == 200
+        return api
+
+    @property
+    def admin(self) -> Api:
+        """The first Admin."""
+        return self.cached("admin", lambda: self.signed_in(ADMIN.email, ADMIN.password))
+
+    def with_role(self, role: str) -> Api:
+        """A client of a user with the role."""
+        return self.cached(role, lambda: self.signed_in(self.make_user(role)[1]))
+
+    # commands to the process
+
+    def fire(self, schedule: str) -> Any:
+        """Run a schedule now."""
+        return self._run_command("fire", schedule=schedule)
+
+    def make_user(self, role: str, status: str = "ACTIVE") -> tuple[str, str]:
+        """The id and the address of a new user whose password is PASSWORD."""
+        email = f"{self.name('user')}@example.com"
+        return self._run_command("make_user", email=email, role=role, status=status, password=PASSWORD), email
+
+    def change_user(self, user_id: str, *, role: str, status: str = "ACTIVE") -> None:
+        """Set another role or status."""
+        self._run_command("change_user", id=user_id, role=role, status=status)
+
+    def seal(self) -> None:
+        """From now on Headgate reaches no host but this one: for requests whose addresses are generated."""
+        self._run_command("seal")
+
+    def age_sessions(self, user_id: str) -> None:
+        """Let the user's sessions be eight hours older."""
+        self._run_command("age_sessions", id=user_id)
+
+    # request bodies
+
+    def name(self, prefix: str) -> str:
+        """A name that no other test uses."""
+        return f"{prefix}-{next(self.numbers)}"
+
+    def config(self, database: str = DATABASE, username: str = ROLE, **changes: Any) -> Json:
+        """A database of the sandbox, as a config."""
+        return {
+            "host": "127.0.0.1",
+            "port": self.postgresql.port,
+            "database_name": database,
+            "username": username,
+            "ssl_mode": "prefer",
+            "connection_timeout_seconds": 5,
+            **changes,
+        }
+
+    def source_body(self, **changes: Any) -> Json:
+        """A source that is ready for capture."""
+        return {
+            "name": self.name("source"),
+            "provider": "postgresql",
+            "config": self.config(),
+            "credentials": {"password": ROLE_PASSWORD},
+            **changes,
+        }
+
+    def destination_body(self, **changes: Any) -> Json:
+        """A destination that works."""
+        return {
+            "name": self.name("destination"),
+            "provider": "postgresql",
+            "config": self.config(TARGET, WRITER),
+            "credentials": {"password": WRITER_PASSWORD},
+            **changes,
+        }
+
+    def pipeline_body(self, **changes: Any) -> Json:
+        """A pipeline of two tables, on the shared source and clusters."""
+        return {
+            "name": self.name("pipeline"),
+            "source_id": self.source["id"],
+            "stream_cluster_id": self.stream["id"],
+            "connect_cluster_id": self.connect["id"],
+            "topic_prefix": self.name("prefix"),
+            "tables": [{"schema_name": "shop", "table_name": name} for name in ("orders", "customers")],
+            **changes,
+        }
+
+    def delivery_body(self, pipeline: Json, **changes: Any) -> Json:
+        """A delivery of the pipeline's first topic to a table of its own."""
+        return {
+            "pipeline_id": pipeline["id"],
+            "name": self.name("delivery"),
+            "mappings": [self.mapping(pipeline["topics"][0])],
+            **changes,
+        }
+
+    def mapping(self, topic: str, schema_name: str = "mart") -> Json:
+        """A mapping of the topic to a table that no other delivery writes."""
+        return {"topic": topic, "schema_name": schema_name, "table_name": self.name("table").replace("-", "_")}
+
+    # shared resources, registered on first use
+
+    @property
+    def source(self) -> Json:
+        """A discovered source. Do not change it."""
+        return self.cached("source", self.new_source)
+
+    @property
+    def stream(self) -> Json:
+        """The broker double."""
+        body = {"name": "broker", "bootstrap_servers": self.doubles.kafka}
+        return self.cached("stream", lambda: self.admin.post_ok("/stream/clusters", body))
+
+    @property
+    def connect(self) -> Json:
+        """The Connect double."""
+        body = {"name": "workers", "base_url": self.doubles.connect, "stream_cluster_id": self.stream["id"]}
+        return self.cached("connect", lambda: self.admin.post_ok("/connect/clusters", body))
+
+    # new resources for one test
+
+    def new_source(self) -> Json:
+        """A source whose tables have been discovered."""
+        source = self.admin.post_ok("/sources", self.source_body())
+        job = self.finished_job(self.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
+        assert job["status"] == "COMPLETED", job
+        return dict(self.admin.get_ok(f"/sources/{source['id']}"))
+
+    def new_destination(self, **changes: Any) -> Json:
+        """A destination."""
+        return self.admin.post_ok("/destinations", self.destination_body(**changes))
+
+    def new_pipeline(self, **changes: Any) -> Json:
+        """A draft."""
+        return self.admin.post_ok("/pipelines", self.pipeline_body(**changes))
+
+    def running_pipeline(self, **changes: Any) -> Json:
+        """A deployed pipeline whose topics exist."""
+        draft = self.new_pipeline(**changes)
+        response = self.admin.post_ok(f"/pipelines/{draft['id']}/deploy", status=200)
+        for topic in response["topics"]:
+            with contextlib.suppress(ValueError):
+                self.doubles.kafka_double.state.create_topic(topic)
+        return response
+
+    @property
+    def destination(self) -> Json:
+        """A destination. Do not change it."""
+        return self.cached("destination", self.new_destination)
+
+    @property
+    def pipeline(self) -> Json:
+        """A running pipeline for deliveries to read from. Do not pause, restart or delete it."""
+        return self.cached("pipeline", self.running_pipeline)
+
+    def new_delivery(self, destination: Json | None = None, **changes: Any) -> Json:
+        """A running delivery of the shared pipeline."""
+        destination = destination or self.new_destination()
+        return self.admin.post_ok(
+            f"/destinations/{destination['id']}/deploy", self.delivery_body(self.pipeline, **changes)
+        )
+
+    # waiting
+
+    def finished_job(self, job: Json) -> Json:
+        """The job, when it has finished."""
+        return eventually(
+            lambda: self.admin.get_ok(f"/jobs/{job['id']}"), lambda seen: seen["status"] in ("COMPLETED", "FAILED")
+        )
+
+    # reading
+
+    def listed(self, path: str) -> list[Json]:
+        """Everything in a list, page after page."""
+        response = self.admin.get(path)
+        found = list(response.json())
+        while cursor := response.headers.get("X-Next-Cursor"):
+            response = self.admin.get(path, params={"cursor": cursor})
+            found += response.json()
+        return found
+
+    def ids(self, path: str) -> list[str]:
+        """The ids of a list: schedules look at what is listed at any time, and store what they saw."""
+        return [one["id"] for one in self.listed(path)]
+
+    def audit_records(self, resource_id: str, **more: Any) -> list[Json]:
+        """A resource's audit records, newest first."""
+        response = self.admin.get("/audit", params={"resource_id": resource_id, **more})
+        assert response.status_code == 200, response.text
+        return list(response.json())
+
+    def cached(self, key: str, make: Callable[[], Any]) -> Any:
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
+
+    def _run_command(self, name: str, **arguments: str) -> Any:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with self._command_lock:
+            self.process.stdin.write(json.dumps({"command": name, **arguments}) + "\n")
+            self.process.stdin.flush()
+            response = self.process.stdout.readline()
+        assert response, "the sandbox's process has ended"
+        return json.loads(response)["result"]
+
+
+@contextlib.contextmanager
+def running_process(port: int, variables: dict[str, str], log: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Headgate in a process of its own (`sandbox_process`)."""
+    command = [sys.executable, "-m", "tests.support.apps.sandbox_process", str(port)]
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **variables},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline(), f"Headgate did not start: {log.read_text()[-3000:]}"
+        yield process
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(30)
+        process.stdout.close()
+
+
+@contextlib.contextmanager
+def running_sandbox() -> Iterator[Sandbox]:
+    """A new sandbox, for the caller only."""
+    state = Path(tempfile.mkdtemp(prefix="headgate-sandbox-"))
+    with contextlib.ExitStack() as ends:
+        ends.callback(shutil.rmtree, state, ignore_errors=True)
+        stack = ends.enter_context(running_stack(state))
+        process = ends.enter_context(running_process(stack.port, stack.variables, state / "headgate.log"))
+        sandbox = Sandbox(
+            url=f"http://127.0.0.1:{stack.port}",
+            process=process,
+            postgresql=stack.postgresql,
+            doubles=stack.doubles,
+            service_credential=stack.service_credential,
+            chat=stack.chat,
+            bot=stack.bot,
+        )
+        ends.callback(sandbox.close)
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[Sandbox]:
+    """The sandbox that all tests of this worker share."""
+    with running_sandbox() as running:
+        yield running

@@ -1,0 +1,226 @@
+"""Real PostgreSQL servers for tests, with databases that are ready for capture until a test breaks one thing."""
+
+import contextlib
+import itertools
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from chalicelib.clients.databases.postgresql.client import PostgreSQL
+from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.database import DatabaseProvider, SslMode
+from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.providers.postgresql.facts import ServerFacts
+from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.readiness import Readiness
+from chalicelib.domain.table import TableName
+from chalicelib.kit.clock import Deadline, utc_now
+from chalicelib.kit.masking import Secret
+from infra.local.process.ports import kept_ports
+from infra.local.process.processes import ServerProcess
+from infra.local.process.reaper import Reaper
+from infra.local.stack import postgres
+from infra.local.stack.folders import Folders
+from tests.support.waiting import eventually
+
+HOST = "127.0.0.1"
+ORDERS = TableName("shop", "orders")
+MEMORY, MEMORY_NEEDED_BYTES = Path("/dev/shm"), 2 * 1024**3  # noqa: S108 - the names below it are random
+"""A file system in memory, and the free space that the servers of a whole run need."""
+_numbers = itertools.count(1)
+
+
+def any_address(host: str) -> Sequence[str]:
+    """A policy that allows the one address of a test."""
+    return (host,)
+
+
+def client(endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
+    """The client under test."""
+    return PostgreSQL(endpoint=endpoint, check_host=any_address)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningPostgreSQL:
+    """A server that a test may change in any way."""
+
+    port: int
+    superuser_password: str = field(repr=False)
+    log: Path
+
+    def connect(
+        self, database: str = "postgres", user: str = postgres.SUPERUSER, password: str | None = None, **options: Any
+    ) -> "psycopg.Connection[tuple[Any, ...]]":
+        """A connection of the test's own, committing each statement."""
+        return psycopg.connect(
+            host=HOST, port=self.port, dbname=database, user=user, password=password or self.superuser_password,
+            autocommit=True, connect_timeout=10, **options,
+        )  # fmt: skip
+
+    def address(self, database: str = "postgres", user: str = postgres.SUPERUSER) -> DatabaseAddress:
+        """How Headgate would reach it."""
+        return DatabaseAddress(
+            provider=DatabaseProvider.POSTGRESQL, host=HOST, port=self.port, database_name=database, username=user,
+            ssl_mode=SslMode.PREFER,
+        )  # fmt: skip
+
+    @property
+    def url(self) -> str:
+        """How the superuser connects."""
+        return f"postgresql://{postgres.SUPERUSER}:{self.superuser_password}@{HOST}:{self.port}/postgres"
+
+    @property
+    def superuser(self) -> Mapping[str, Secret]:
+        """The superuser's secrets."""
+        return {"password": Secret(self.superuser_password)}
+
+
+@contextlib.contextmanager
+def fresh_state() -> Iterator[Path]:
+    """An empty folder for a server's state, which PostgreSQL may enter: it runs as another account than root.
+
+    In memory if there is space: each database is some 300 files, and tests make and drop many.
+    """
+    has_space = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_NEEDED_BYTES
+    state = Path(tempfile.mkdtemp(prefix="headgate-postgresql-", dir=MEMORY if has_space else None))
+    # PostgreSQL must be able to reach its data through this folder.
+    state.chmod(0o711)
+    try:
+        yield state
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def running_postgresql(settings: Mapping[str, str] | None = None) -> Iterator[RunningPostgreSQL]:
+    """A new, empty server with these settings on top of those of a local stack."""
+    options = [option for key, value in (settings or {}).items() for option in ("-c", f"{key}={value}")]
+    with contextlib.ExitStack() as ends:
+        folders = Folders(ends.enter_context(fresh_state()))
+        port = kept_ports(folders.ports, ["postgres"])["postgres"]
+        plan = postgres.plan(folders, port=port)
+        reaper = Reaper()
+        ends.callback(reaper.close)
+        server = ServerProcess(replace(plan, command=[*plan.command, *options]), reaper)
+        ends.callback(server.stop)
+        server.start()
+        yield RunningPostgreSQL(
+            port=port, superuser_password=postgres.superuser_password(folders), log=folders.log("postgres")
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shop:
+    """A database that is ready for capture: `role` owns schema `shop` and in it `orders`, and may replicate."""
+
+    server: RunningPostgreSQL
+    name: str
+    role: str
+    password: str = field(repr=False)
+    admin: "psycopg.Connection[tuple[Any, ...]]"
+
+    def run(self, *statements: str) -> None:
+        """Runs statements as the superuser; `{role}` and `{database}` are replaced by this shop's."""
+        for statement in statements:
+            self.admin.execute(statement.replace("{role}", self.role).replace("{database}", self.name).encode())
+
+    @property
+    def address(self) -> DatabaseAddress:
+        """How Headgate would reach it."""
+        return self.server.address(self.name, self.role)
+
+    @property
+    def secrets(self) -> Mapping[str, Secret]:
+        """The secrets that Headgate would sign in with."""
+        return {"password": Secret(self.password)}
+
+    @property
+    def endpoint(self) -> OpenedEndpoint[DatabaseAddress]:
+        """Address and secrets."""
+        return OpenedEndpoint(self.address, self.secrets)
+
+    def plan(self, **changes: Any) -> CapturePlan:
+        """A plan to capture the orders, with a publication that Debezium makes."""
+        plan = CapturePlan(tables=(ORDERS,), slot_name=f"slot_{self.name}", publication_name=f"pub_{self.name}")
+        return replace(plan, **changes)
+
+    def facts(self, *tables: TableName) -> ServerFacts:
+        """The facts that the client reads as this role."""
+        return client(self.endpoint).server_facts(tables, Deadline.after(15))
+
+    def readiness(self, plan: CapturePlan | None) -> Readiness:
+        """The readiness that follows from the facts that the client reads."""
+        names = (*plan.tables, *((plan.heartbeat_table,) if plan.heartbeat_table else ())) if plan else None
+        return judge_readiness(client(self.endpoint).server_facts(names, Deadline.after(15)), plan, utc_now())
+
+
+_SETUP = (
+    "GRANT CREATE ON DATABASE {database} TO {role}",
+    "CREATE SCHEMA shop AUTHORIZATION {role}",
+    "CREATE TABLE shop.orders (id bigint PRIMARY KEY, customer text NOT NULL, amount numeric(10, 2))",
+    "ALTER TABLE shop.orders OWNER TO {role}",
+)
+
+
+@contextlib.contextmanager
+def open_shop(server: RunningPostgreSQL) -> Iterator[Shop]:
+    """A new database with its own role. Afterwards both are dropped, with all slots of the database."""
+    number = next(_numbers)
+    name, role, password = f"shop{number}", f"cdc{number}", secrets.token_urlsafe(12)
+    with server.connect() as postgres_connection:
+        postgres_connection.execute(f"CREATE ROLE {role} LOGIN REPLICATION PASSWORD '{password}'".encode())
+        postgres_connection.execute(f"CREATE DATABASE {name}".encode())
+        try:
+            with server.connect(name) as admin:
+                shop = Shop(server=server, name=name, role=role, password=password, admin=admin)
+                shop.run(*_SETUP)
+                yield shop
+        finally:
+            postgres_connection.execute(
+                "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"
+                " WHERE database = %s OR plugin IS NULL",
+                [name],
+            )
+            postgres_connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+            postgres_connection.execute(f"DROP ROLE {role}".encode())
+
+
+@contextlib.contextmanager
+def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: str) -> Iterator[None]:
+    """Another client that streams from the slot. Afterwards the slot and the sender are free again."""
+    with server.connect(database, replication="database") as connection, server.connect() as observer:
+        process_id = connection.info.backend_pid
+        options = f"(proto_version '1', publication_names '{publication}')"
+        command = f"START_REPLICATION SLOT {slot} LOGICAL 0/0 {options}"
+        started = connection.pgconn.exec_(command.encode())
+        assert started.status == psycopg.pq.ExecStatus.COPY_BOTH, started.error_message
+        try:
+            yield
+        finally:
+            connection.pgconn.finish()
+            # The server notices after a while. It releases the slot before it removes the process from its list.
+            process_ended = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
+            eventually(lambda: observer.execute(process_ended, [process_id]).fetchone() == (True,))
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[RunningPostgreSQL]:
+    """One server for all tests; it writes every statement to its log, with the name of the application."""
+    settings = {"log_statement": "all", "log_line_prefix": "%a|", "max_slot_wal_keep_size": "10GB"}
+    with running_postgresql(settings) as server:
+        yield server
+
+
+@pytest.fixture
+def shop(postgresql: RunningPostgreSQL) -> Iterator[Shop]:
+    """A database of the test's own."""
+    with open_shop(postgresql) as opened:
+        yield opened

@@ -1,0 +1,66 @@
+"""Facts of a PostgreSQL server that is ready for capture, and the verdict on them with something changed."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
+from chalicelib.domain.providers.postgresql.facts import (
+    PublicationFacts,
+    PublishedTable,
+    RawColumn,
+    RawTable,
+    RoleFacts,
+    ServerFacts,
+    TypeFacts,
+)
+from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.readiness import CheckOutcome, Readiness
+from chalicelib.domain.table import TableName
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+ORDERS = TableName("shop", "orders")
+COLUMN = RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False)
+TABLE = RawTable(name=ORDERS, raw_columns=(COLUMN,), primary_key_columns=("id",), owned=True)
+FACTS = ServerFacts(
+    version="18.4",
+    version_number=180004,
+    database="shop",
+    wal_level="logical",
+    max_slot_wal_keep_megabytes=10240,
+    role=RoleFacts(name="cdc"),
+    tables=(TABLE,),
+)
+PLAN = CapturePlan(tables=(ORDERS,), slot_name="slot", publication_name="pub")
+HEARTBEAT = RawTable(
+    name=TableName("shop", "heartbeat"),
+    raw_columns=(COLUMN, replace(COLUMN, name="ts", type="timestamp with time zone")),
+    primary_key_columns=("id",),
+    owned=True,
+    has_unique_id=True,
+    can_write_heartbeat=True,
+)
+BEATING = replace(PLAN, heartbeat_table=HEARTBEAT.name)
+EXISTING = replace(PLAN, publication_mode=PublicationMode.EXISTING)
+PUBLICATION = PublicationFacts(name="pub", tables=(PublishedTable(name=ORDERS),), table_count=1)
+
+
+def judged(plan: CapturePlan | None = PLAN, **changes: Any) -> Readiness:
+    """The verdict on facts that are ready, with these changes."""
+    return judge_readiness(replace(FACTS, **changes), plan, NOW)
+
+
+def statuses(readiness: Readiness, status: CheckOutcome) -> set[str]:
+    """The keys of the checks with this status."""
+    return {check.key for check in readiness.checks if check.status is status}
+
+
+def failing(plan: CapturePlan | None = PLAN, **changes: Any) -> set[str]:
+    """The keys of the checks that fail."""
+    return statuses(judged(plan, **changes), CheckOutcome.FAIL)
+
+
+def warning(plan: CapturePlan | None = PLAN, **changes: Any) -> set[str]:
+    """The keys of the checks that warn, but for the heartbeat table: `PLAN` has chosen none."""
+    return statuses(judged(plan, **changes), CheckOutcome.WARN) - {"heartbeat"}

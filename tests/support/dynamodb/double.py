@@ -1,0 +1,398 @@
+"""DynamoDB in this process, for the many tests that need a store and are not about it: some ten times faster than moto.
+
+    double = DynamoDBDouble()
+    status, body = double.answer("PutItem", {"TableName": ..., "Item": ...})
+
+It has the actions that PynamoDB sends, and is held to DynamoDB Local by tests/contract/dynamodb. It answers one request
+at a time. A stored item is never changed in place, so that a copy of a table may share its items. Unlike DynamoDB it
+forgets the tokens of transactions: a repeated transaction meets what the first one has written.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support.dynamodb.expressions import Placeholders, condition, names, update, value_of_key
+from tests.support.dynamodb.items import Item, Value, comparable, item_size
+
+Request = Mapping[str, Any]
+Rows = dict[Any, dict[Any, Item]]
+"""Items by the value of their hash key, then by that of their range key."""
+
+MAX_ITEM, MAX_PAGE, MAX_BATCH_GET = 400 * 1024, 1024 * 1024, 16 * 1024 * 1024
+MAX_TRANSACTION, MAX_BATCH_READS, MAX_BATCH_WRITES = 100, 100, 25
+_CONDITION_FAILED = "The conditional request failed"
+
+
+class Refused(Exception):
+    """An error as DynamoDB answers it."""
+
+    def __init__(self, code: str, message: str, **fields: Any) -> None:
+        super().__init__(message)
+        self.body = {"__type": f"com.amazonaws.dynamodb.v20120810#{code}", "message": message, **fields}
+
+
+def _invalid(message: str) -> Refused:
+    return Refused("ValidationException", message)
+
+
+@dataclass(frozen=True)
+class Index:
+    """The keys of an index, and its attributes; None means all."""
+
+    keys: tuple[str, ...]
+    attributes: frozenset[str] | None
+
+    @classmethod
+    def of(cls, described: Request, table_keys: tuple[str, ...]) -> "Index":
+        """The index that a CreateTable asks for."""
+        keys, projection = _key_names(described), described["Projection"]
+        if projection["ProjectionType"] == "ALL":
+            return cls(keys, None)
+        return cls(keys, frozenset((*keys, *table_keys, *projection.get("NonKeyAttributes", ()))))
+
+    def projected(self, item: Item) -> Item:
+        """The attributes of an item that the index has."""
+        kept = self.attributes
+        return item if kept is None else {name: value for name, value in item.items() if name in kept}
+
+
+@dataclass(kw_only=True)
+class Table:
+    """A table: the request that created it, its keys and those of its indexes. The hash key comes first."""
+
+    request: Request
+    keys: tuple[str, ...]
+    indexes: Mapping[str, "Index"]
+    types: Mapping[str, str]
+    rows: Rows = field(default_factory=dict)
+
+    @classmethod
+    def create(cls, request: Request) -> "Table":
+        """The table that a CreateTable asks for."""
+        indexes = request.get("GlobalSecondaryIndexes", ())
+        return cls(
+            request=request,
+            keys=_key_names(request),
+            indexes={index["IndexName"]: Index.of(index, _key_names(request)) for index in indexes},
+            types={
+                attribute["AttributeName"]: attribute["AttributeType"] for attribute in request["AttributeDefinitions"]
+            },
+        )
+
+    def described(self) -> Request:
+        """The table for a DescribeTable. DynamoDB counts every six hours only."""
+        return {**self.request, "TableStatus": "ACTIVE", "ItemCount": sum(map(len, self.rows.values()))}
+
+    def items(self) -> Iterator[Item]:
+        """All items."""
+        for rows in self.rows.values():
+            yield from rows.values()
+
+    def identity(self, key: Item) -> tuple[Any, Any]:
+        """The values of the keys. Raises Refused when it is no key of this table."""
+        for name in self.keys:
+            if self.types[name] not in key.get(name, ()) or key[name] == {"S": ""}:
+                raise _invalid("The provided key element does not match the schema")
+        hashed, *ranged = (comparable(key[name]) for name in self.keys)
+        return hashed, ranged[0] if ranged else None
+
+    def get(self, key: Item) -> Item | None:
+        """The item with this key."""
+        hashed, ranged = self.identity(key)
+        return self.rows.get(hashed, {}).get(ranged)
+
+    def put(self, item: Item) -> None:
+        """Store an item."""
+        hashed, ranged = self.identity(item)
+        self.rows.setdefault(hashed, {})[ranged] = item
+
+    def remove(self, key: Item) -> None:
+        """Remove the item with this key, if there is one."""
+        hashed, ranged = self.identity(key)
+        rows = self.rows.get(hashed, {})
+        rows.pop(ranged, None)
+        if not rows:
+            self.rows.pop(hashed, None)
+
+    def check(self, item: Item) -> None:
+        """Raises Refused when the item cannot be stored."""
+        self.identity(item)
+        for index in self.indexes.values():
+            for name in index.keys:
+                if name in item and (self.types[name] not in item[name] or item[name] == {"S": ""}):
+                    raise _invalid(f"One or more parameter values are not valid: the index key {name}")
+        if item_size(item) > MAX_ITEM:
+            raise _invalid("Item size has exceeded the maximum allowed size")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Write:
+    """One checked write: the item before, and after it."""
+
+    table: Table
+    key: Item
+    old: Item | None
+    new: Item | None
+
+    def carry_out(self) -> None:
+        if self.new is not None:
+            self.table.put(self.new)
+        elif self.old is not None:
+            self.table.remove(self.key)
+
+
+class DynamoDBDouble:
+    """Tables by name, and the actions of the API on them."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Table] = {}
+        self._lock = threading.RLock()
+        self._actions: Mapping[str, Callable[[Request], Request]] = {
+            "CreateTable": self._create_table,
+            "DescribeTable": lambda request: {"Table": self._table(request).described()},
+            "UpdateTimeToLive": lambda request: {"TimeToLiveSpecification": request["TimeToLiveSpecification"]},
+            "GetItem": self._get_item,
+            "BatchGetItem": self._batch_get_item,
+            "Query": self._query,
+            "Scan": self._scan,
+            "PutItem": lambda request: self._write("Put", request),
+            "UpdateItem": lambda request: self._write("Update", request),
+            "DeleteItem": lambda request: self._write("Delete", request),
+            "BatchWriteItem": self._batch_write_item,
+            "TransactWriteItems": self._transact_write_items,
+        }
+
+    def answer(self, action: str, request: Request) -> tuple[int, str]:
+        """The status and the body of the answer. An action that is unknown here raises KeyError."""
+        carry_out = self._actions[action]
+        with self._lock:
+            try:
+                return 200, json.dumps(carry_out(request))
+            except Refused as refused:
+                return 400, json.dumps(refused.body)
+
+    def snapshot(self) -> dict[str, Rows]:
+        """The rows of each table as they are now. Tables may share its items."""
+        with self._lock:
+            return {name: copied(table.rows) for name, table in self.tables.items()}
+
+    def restore(self, snapshot: Mapping[str, Rows]) -> None:
+        """Replace the rows of these tables."""
+        with self._lock:
+            for name, rows in snapshot.items():
+                self.tables[name].rows = copied(rows)
+
+    # tables
+
+    def _create_table(self, request: Request) -> Request:
+        if request["TableName"] in self.tables:
+            raise Refused("ResourceInUseException", f"Table already exists: {request['TableName']}")
+        table = self.tables[request["TableName"]] = Table.create(request)
+        return {"TableDescription": table.described()}
+
+    def _table(self, request: Request) -> Table:
+        try:
+            return self.tables[request["TableName"]]
+        except KeyError:
+            message = f"Requested resource not found: Table: {request['TableName']} not found"
+            raise Refused("ResourceNotFoundException", message) from None
+
+    # reads
+
+    def _get_item(self, request: Request) -> Request:
+        item = self._table(request).get(request["Key"])
+        return {} if item is None else {"Item": _projected(item, request)}
+
+    def _batch_get_item(self, request: Request) -> Request:
+        requested = [(name, key) for name, of in request["RequestItems"].items() for key in of["Keys"]]
+        self._check_batch(requested, MAX_BATCH_READS)
+        items: dict[str, list[Item]] = {name: [] for name in request["RequestItems"]}
+        unprocessed: dict[str, Any] = {}
+        size = 0
+        for name, key in requested:
+            of = request["RequestItems"][name]
+            item = self._table({"TableName": name}).get(key)
+            size += item_size(item) if item else 0
+            if size > MAX_BATCH_GET:
+                unprocessed.setdefault(name, {**of, "Keys": []})["Keys"].append(key)
+            elif item is not None:
+                items[name].append(_projected(item, of))
+        return {"Responses": items, "UnprocessedKeys": unprocessed}
+
+    def _query(self, request: Request) -> Request:
+        table, placeholders = self._table(request), Placeholders.of(request)
+        expression = request["KeyConditionExpression"]
+        fits = condition(expression)
+        if "IndexName" in request:
+            index = self._index(table, request["IndexName"])
+            name = index.keys[0]
+            value = value_of_key(expression, name, placeholders)
+            # Most items have another key: they are told apart before anything is parsed.
+            with_key = (item for item in index_items(table, index) if item[name] == value or "N" in value)
+            items = [index.projected(item) for item in with_key if fits(item, placeholders)]
+            return self._page(table, index.keys, items, request)
+        value = comparable(value_of_key(expression, table.keys[0], placeholders))
+        items = [item for item in table.rows.get(value, {}).values() if fits(item, placeholders)]
+        return self._page(table, table.keys, items, request)
+
+    def _scan(self, request: Request) -> Request:
+        table = self._table(request)
+        if "IndexName" in request:
+            index = self._index(table, request["IndexName"])
+            return self._page(table, index.keys, [index.projected(item) for item in index_items(table, index)], request)
+        return self._page(table, table.keys, list(table.items()), request)
+
+    @staticmethod
+    def _index(table: Table, name: str) -> Index:
+        try:
+            return table.indexes[name]
+        except KeyError:
+            raise _invalid(f"The table does not have the specified index: {name}") from None
+
+    def _page(self, table: Table, keys: tuple[str, ...], items: list[Item], request: Request) -> Request:
+        """The items in the order of their keys, from the start key on, up to the limit or 1 MiB."""
+        attributes = tuple(dict.fromkeys((*keys, *table.keys)))
+
+        def order(item: Item) -> Any:
+            return [comparable(item[name]) for name in attributes]
+
+        forward, start = request.get("ScanIndexForward", True), request.get("ExclusiveStartKey")
+        items.sort(key=order, reverse=not forward)
+        if start:
+            after = order(start)
+            items = [item for item in items if (order(item) > after if forward else order(item) < after)]
+        passed, last = self._first_page(items, request.get("Limit"))
+        matching = passed
+        if text := request.get("FilterExpression"):
+            placeholders, fits = Placeholders.of(request), condition(text)
+            matching = [item for item in passed if fits(item, placeholders)]
+        answer: dict[str, Any] = {"Count": len(matching), "ScannedCount": len(passed)}
+        if request.get("Select") != "COUNT":
+            answer["Items"] = [_projected(item, request) for item in matching]
+        if last:
+            answer["LastEvaluatedKey"] = {name: last[name] for name in attributes}
+        return answer
+
+    @staticmethod
+    def _first_page(items: list[Item], limit: int | None) -> tuple[list[Item], Item | None]:
+        """The items of a page, and the last of them when there may be more."""
+        size = 0
+        for number, item in enumerate(items, 1):
+            size += item_size(item)
+            if number == limit or size > MAX_PAGE:
+                return items[:number], item
+        return items, None
+
+    # writes
+
+    def _write(self, kind: str, request: Request) -> Request:
+        write = self._checked(kind, request)
+        write.carry_out()
+        match request.get("ReturnValues"):
+            case "ALL_NEW":
+                return {"Attributes": write.new}
+            case "ALL_OLD" if write.old is not None:
+                return {"Attributes": write.old}
+        return {}
+
+    def _checked(self, kind: str, request: Request) -> _Write:
+        """The planned write. Raises Refused when its condition does not hold, or its item cannot be stored."""
+        table, placeholders = self._table(request), Placeholders.of(request)
+        key = request["Item"] if kind == "Put" else request["Key"]
+        old = table.get(key)
+        if (text := request.get("ConditionExpression")) and not condition(text)(old or {}, placeholders):
+            details = {"Item": old} if old and request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD" else {}
+            raise Refused("ConditionalCheckFailedException", _CONDITION_FAILED, **details)
+        match kind:
+            case "Put":
+                new: Item | None = dict(key)
+            case "Update":
+                new = self._updated(key, old, request)
+            case "ConditionCheck":
+                new = old
+            case _:
+                new = None
+        if new is not None and new is not old:
+            table.check(new)
+        return _Write(table=table, key=key, old=old, new=new)
+
+    @staticmethod
+    def _updated(key: Item, old: Item | None, request: Request) -> Item:
+        new: dict[str, Value] = dict(old or key)
+        if text := request.get("UpdateExpression"):
+            update(text)(new, Placeholders.of(request))
+        if any(new.get(name) != value for name, value in key.items()):
+            raise _invalid("Cannot update an attribute that is part of the key")
+        return new
+
+    def _batch_write_item(self, request: Request) -> Request:
+        writes = [(name, next(iter(entry.items()))) for name, of in request["RequestItems"].items() for entry in of]
+        self._check_batch([(name, entry.get("Item") or entry["Key"]) for name, (_, entry) in writes], MAX_BATCH_WRITES)
+        checked = [
+            self._checked(kind.removesuffix("Request"), {**entry, "TableName": name}) for name, (kind, entry) in writes
+        ]
+        for write in checked:
+            write.carry_out()
+        return {"UnprocessedItems": {}}
+
+    def _transact_write_items(self, request: Request) -> Request:
+        parts = [next(iter(entry.items())) for entry in request["TransactItems"]]
+        if len(parts) > MAX_TRANSACTION:
+            raise _invalid("Member must have length less than or equal to 100")
+        self._check_unique(
+            [(entry["TableName"], entry.get("Item") or entry["Key"]) for _, entry in parts],
+            "Transaction request cannot include multiple operations on one item",
+        )
+        writes: list[_Write] = []
+        reasons: list[dict[str, Any]] = []
+        for kind, entry in parts:
+            try:
+                writes.append(self._checked(kind, entry))
+                reasons.append({"Code": "None"})
+            except Refused as refused:
+                if "ConditionalCheckFailed" not in refused.body["__type"]:
+                    raise
+                reason = {name: value for name, value in refused.body.items() if name == "Item"}
+                reasons.append({"Code": "ConditionalCheckFailed", "Message": _CONDITION_FAILED, **reason})
+        if len(writes) < len(parts):
+            codes = ", ".join(str(reason["Code"]) for reason in reasons)
+            message = f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]"
+            raise Refused("TransactionCanceledException", message, CancellationReasons=reasons)
+        for write in writes:
+            write.carry_out()
+        return {}
+
+    def _check_batch(self, keys: list[tuple[str, Item]], most: int) -> None:
+        if len(keys) > most:
+            raise _invalid(f"Member must have length less than or equal to {most}")
+        self._check_unique(keys, "Provided list of item keys contains duplicates")
+
+    def _check_unique(self, keys: list[tuple[str, Item]], message: str) -> None:
+        identities = [(name, self._table({"TableName": name}).identity(key)) for name, key in keys]
+        if len(set(identities)) < len(identities):
+            raise _invalid(message)
+
+
+def index_items(table: Table, index: Index) -> Iterator[Item]:
+    """The items that have all keys of the index."""
+    keys = set(index.keys)
+    return (item for item in table.items() if keys <= item.keys())
+
+
+def copied(rows: Rows) -> Rows:
+    """A copy that shares the items."""
+    return {hashed: dict(ranged) for hashed, ranged in rows.items()}
+
+
+def _key_names(described: Request) -> tuple[str, ...]:
+    return tuple(key["AttributeName"] for key in sorted(described["KeySchema"], key=lambda key: key["KeyType"]))
+
+
+def _projected(item: Item, request: Request) -> Item:
+    text = request.get("ProjectionExpression")
+    if not text:
+        return item
+    return {name: item[name] for name in names(text, Placeholders.of(request)) if name in item}

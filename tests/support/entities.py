@@ -1,0 +1,50 @@
+"""Entities of tests that need one without an app: each with ordinary values where a test names none."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.pipeline import Capture, Pipeline
+from chalicelib.domain.table import SourceTable, TableName
+
+ORDERS = TableName("shop", "orders")
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
+def make_pipeline(**fields: Any) -> Pipeline:
+    """A draft over one table of a PostgreSQL source."""
+    return Pipeline(
+        **{
+            "id": "0a1b2c3d-0000-4000-8000-00000000ffff",
+            "name": "p",
+            "source_id": "s",
+            "provider": DatabaseProvider.POSTGRESQL,
+            "stream_cluster_id": "k",
+            "connect_cluster_id": "c",
+            "capture": Capture(topic_prefix="p", tables=(ORDERS,)),
+            "created_at": NOW,
+            "updated_at": NOW,
+            **fields,
+        }
+    )
+
+
+def make_source_table(name: TableName = ORDERS, **fields: Any) -> SourceTable:
+    """A discovered table of a PostgreSQL source, with the key `id` and nothing wrong."""
+    return SourceTable(
+        **{
+            "id": "t",
+            "source_id": "s",
+            "provider": DatabaseProvider.POSTGRESQL,
+            "schema_name": name.schema_name,
+            "table_name": name.table_name,
+            "primary_key_columns": ("id",),
+            "columns": (),
+            "estimated_rows": None,
+            "estimated_size_bytes": None,
+            "replica_identity": "DEFAULT",
+            "issues": (),
+            "discovered_at": NOW,
+            **fields,
+        }
+    )

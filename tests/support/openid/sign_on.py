@@ -1,0 +1,97 @@
+"""A Headgate with single sign-on at a double of a provider, for tests of its service.
+
+A test module imports the fixture `sign_on` with those that it needs: `running_double`, `app`, `app_of_the_module`.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import httpx
+import pytest
+
+from chalicelib.domain.access import Actor, RequestContext, Role
+from chalicelib.domain.accounts.user import User
+from chalicelib.errors import HeadgateError, NotPermitted
+from chalicelib.kit.masking import Secret
+from chalicelib.services.accounts.sessions import SignedIn
+from chalicelib.services.accounts.single_sign_on import CameBack, SingleSignOn
+from chalicelib.settings import OidcSettings
+from chalicelib.wiring import Services
+from tests.support.apps.in_process_app import SETTINGS, CachedClients, InProcessApp
+from tests.support.openid.double import OpenIdDouble, came_back
+
+PUBLIC_URL = "https://headgate.example.com"
+PASSWORD = Secret("correct horse battery staple")
+
+
+@dataclass
+class SignOn:
+    """A Headgate with single sign-on, its provider, and browsers that sign in there."""
+
+    app: InProcessApp
+    double: OpenIdDouble
+    services: Services
+
+    @property
+    def service(self) -> SingleSignOn:
+        assert self.services.single_sign_on is not None
+        return self.services.single_sign_on
+
+    def with_settings(self, config: OidcSettings) -> "SignOn":
+        settings = replace(SETTINGS, public_url=PUBLIC_URL, oidc=config)
+        clients = CachedClients(self.app.database, self.app.connections, self.app.interceptor)
+        self.services = Services(settings, clients=clients, clock=self.app.clock)
+        return self
+
+    def context(self) -> RequestContext:
+        anonymous = Actor(id=None, email=None, role=None, via="anonymous")
+        return replace(self.app.context(), actor=anonymous, source_address="203.0.113.7")
+
+    def go(self) -> tuple[CameBack, str]:
+        """The parameters with which a browser returns from the provider, and its ticket."""
+        started = self.service.start(self.context())
+        with httpx.Client(verify=False, trust_env=False) as browser:  # noqa: S501 - plain http
+            fields = came_back(browser.get(started.url).headers["location"])
+        return back_with(fields), started.ticket
+
+    def sign_in(self, *, replaces: str | None = None) -> SignedIn:
+        back, ticket = self.go()
+        return self.service.finish(self.context(), back, ticket, replaces=replaces)
+
+    def refused(self, reason: str, kind: type[HeadgateError] = NotPermitted) -> HeadgateError:
+        """The error of a sign-in that must be refused for this reason, which the audit trail names."""
+        with pytest.raises(kind) as raised:
+            self.sign_in()
+        assert raised.value.details == {"reason": reason}
+        assert reason in self.reasons()
+        return raised.value
+
+    def reasons(self) -> list[str]:
+        """Why sign-ins were refused, by the audit trail."""
+        return [record.after["reason"] for record in self.records() if record.after and "reason" in record.after]
+
+    def records(self, action: str | None = None) -> list[Any]:
+        page = self.services.audit.list(limit=100, after=None, resource_id=None, include_related=False, meaningful=None)
+        return [record for record in page.items if action in (None, record.action)]
+
+    def users(self) -> list[User]:
+        return list(self.services.users.list(limit=100, after=None).items)
+
+    def password_account(self, email: str, role: Role = Role.ADMIN) -> User:
+        """An account that signs in with a password."""
+        self.services.users.install_admin(email, PASSWORD)
+        user = self.services.stores.users.by_email(email)
+        assert user is not None
+        return user if role is Role.ADMIN else self.services.users.change_role(self.app.context(), user.id, role)
+
+
+def back_with(fields: dict[str, str]) -> CameBack:
+    return CameBack(
+        state=fields.get("state"), code=fields.get("code"), issuer=fields.get("iss"), error=fields.get("error")
+    )
+
+
+@pytest.fixture
+def sign_on(app: InProcessApp, running_double: OpenIdDouble) -> SignOn:
+    running_double.reset()
+    return SignOn(app, running_double, app.services).with_settings(running_double.settings())

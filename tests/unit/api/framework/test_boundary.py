@@ -1,0 +1,154 @@
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from chalicelib.api.framework.inputs import MAX_BODY_BYTES
+from chalicelib.api.framework.router import Router
+from chalicelib.domain.access import Permission, RequestContext
+from tests.support.apps.edge import (
+    ADMIN,
+    JSON_ADMIN,
+    THING,
+    ClientResponse,
+    lambda_event,
+    logged,
+    make_edge,
+    through_lambda_event,
+)
+
+THINGS = "/api/v1/things"
+VIEWER = {"x-test-role": "Viewer"}
+
+
+def outcome(seen: ClientResponse) -> tuple[int, str]:
+    return seen.status, json.loads(seen.body)["error"]["code"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "path", "body", "expected"),
+    [
+        ({}, THINGS, b"x" * (MAX_BODY_BYTES + 1), (413, "PAYLOAD_TOO_LARGE")),
+        ({}, f"{THINGS}?x=1", b"{", (401, "UNAUTHENTICATED")),
+        ({**ADMIN, "x-test-csrf": "bad"}, THINGS, b"{", (403, "CSRF_REJECTED")),
+        (VIEWER, f"{THINGS}?x=1", b"{", (403, "FORBIDDEN")),
+        ({**ADMIN, "idempotency-key": "a b"}, f"{THINGS}?x=1", b"{", (422, "VALIDATION_FAILED")),
+        (ADMIN, THINGS, b"{", (415, "UNSUPPORTED_MEDIA_TYPE")),
+        (JSON_ADMIN, THINGS, b"{", (400, "MALFORMED_JSON")),
+    ],
+)
+def test_the_steps_come_in_their_order(
+    headers: dict[str, str], path: str, body: bytes, expected: tuple[int, str]
+) -> None:
+    edge = make_edge()
+    assert outcome(through_lambda_event(edge.app)("POST", path, headers, body)) == expected
+    assert edge.calls == []
+
+
+def test_without_permission_nothing_is_revealed_about_the_path() -> None:
+    send = through_lambda_event(make_edge().app)
+    assert outcome(send("DELETE", f"{THINGS}/not-a-uuid", VIEWER, b"")) == (403, "FORBIDDEN")
+    assert outcome(send("DELETE", f"{THINGS}/not-a-uuid", ADMIN, b"")) == (404, "NOT_FOUND")
+
+
+def test_a_denial_is_audited_with_its_route() -> None:
+    edge = make_edge()
+    through_lambda_event(edge.app)("DELETE", f"{THINGS}/{THING}", {**VIEWER, "x-correlation-id": "c-1"}, b"")
+    [(context, route)] = edge.denied
+    assert (context.actor.id, context.correlation_id, route.method, route.path) == (
+        "u1",
+        "c-1",
+        "DELETE",
+        "/things/{uuid}",
+    )
+
+
+def test_an_unauthenticated_request_is_not_audited_as_a_denial() -> None:
+    edge = make_edge()
+    through_lambda_event(edge.app)("DELETE", f"{THINGS}/{THING}", {}, b"")
+    assert edge.denied == []
+
+
+def test_a_service_route_takes_the_service_credential_and_no_user() -> None:
+    send = through_lambda_event(make_edge().app)
+    assert send("GET", "/api/v1/machine", {"authorization": "Bearer service"}, b"").body == "service"
+    assert outcome(send("GET", "/api/v1/machine", ADMIN, b"")) == (403, "FORBIDDEN")
+
+
+def test_a_public_route_authenticates_nobody() -> None:
+    assert through_lambda_event(make_edge().app)("GET", "/api/v1/wall", {"x-test-role": "nonsense"}, b"").status == 200
+
+
+def test_cookies_that_api_gateway_splits_are_joined() -> None:
+    app = make_edge().app
+    event = {**lambda_event(app, "GET", "/api/v1/wall"), "multiValueHeaders": {"Cookie": ["a=1", "b=2"]}}
+    assert app(event, None)["body"] == "a=1; b=2 127.0.0.1"
+
+
+@pytest.mark.parametrize("sent_id", ["", "a b", "x" * 129, "ä", "a\r\nSet-Cookie: x=1", "a;b"])
+def test_a_bad_correlation_id_is_replaced(sent_id: str) -> None:
+    seen = through_lambda_event(make_edge().app)("GET", "/health", {"X-Correlation-ID": sent_id}, b"")
+    assert len(str(seen.headers["x-correlation-id"])) == 36
+
+
+def test_the_handler_gets_a_deadline_of_twenty_seconds_and_the_correlation_id() -> None:
+    edge = make_edge()
+    through_lambda_event(edge.app)("POST", THINGS, {**JSON_ADMIN, "x-correlation-id": "c-7"}, b'{"name":"a"}')
+    [context] = edge.calls
+    assert (context.correlation_id, context.request_key) == ("c-7", None)
+    assert 0 < context.deadline.remaining() <= 20
+
+
+def test_one_line_is_logged_with_the_pattern_and_not_the_path() -> None:
+    send = through_lambda_event(make_edge().app)
+    with logged() as lines:
+        send("GET", f"{THINGS}/{THING}?hunter2=1", {**ADMIN, "cookie": "hunter2"}, b"")
+    [line] = [json.loads(line) for line in lines.getvalue().splitlines()]
+    logged_fields = (line["method"], line["path"], line["status"], line["code"])
+    assert logged_fields == ("GET", "/api/v1/things/{uuid}", 422, "VALIDATION_FAILED")
+    assert line["duration_ms"] >= 0
+    assert line["correlation_id"]
+    assert THING not in str(line)
+    assert "hunter2" not in str(line)
+
+
+def test_an_unexpected_failure_is_logged_without_its_message() -> None:
+    send = through_lambda_event(make_edge().app)
+    with logged() as lines:
+        send("POST", "/api/v1/broken", {**ADMIN, "x-correlation-id": "c-9"}, b"")
+    assert "builtins.KeyError" in lines.getvalue()
+    assert '"c-9"' in lines.getvalue()
+    assert "hunter2" not in lines.getvalue()
+
+
+def test_a_response_of_another_type_than_declared_is_an_error() -> None:
+    seen = through_lambda_event(make_edge().app)("POST", "/api/v1/sealed", JSON_ADMIN, b'{"name":"a"}')
+    assert outcome(seen) == (500, "INTERNAL")
+
+
+def test_a_denial_that_cannot_be_audited_is_still_a_denial() -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no audit")
+
+    send = through_lambda_event(make_edge(record_denial=fail).app)
+    assert outcome(send("DELETE", f"{THINGS}/{THING}", VIEWER, b"")) == (403, "FORBIDDEN")
+
+
+def test_concurrent_requests_do_not_see_each_other() -> None:
+    routes = Router(tag="Slow")
+
+    @routes.get("/slow", needs=Permission.READ)
+    def slow(context: RequestContext) -> list[int]:
+        """Waits, so that concurrent requests overlap."""
+        time.sleep(0.001)
+        return [int(context.correlation_id)]
+
+    send = through_lambda_event(make_edge(routes).app)
+
+    def ask(number: int) -> bool:
+        seen = send("GET", "/api/v1/slow", {**ADMIN, "x-correlation-id": str(number)}, b"")
+        return seen.body == f"[{number}]" and seen.headers["x-correlation-id"] == str(number)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(400)))

@@ -1,0 +1,102 @@
+"""Options of a capture against the tables that discovery found."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib.domain.checks.capture import check_options
+from chalicelib.domain.pipeline import Capture, CaptureOptions
+from chalicelib.domain.table import Column, ColumnName, SourceTable, TableName
+from chalicelib.errors import Invalid
+from tests.support.entities import make_source_table
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+ORDERS, BEAT = TableName("shop", "orders"), TableName("ops", "beat")
+
+
+def table(name: TableName, *columns: str, key: tuple[str, ...] = ("id",)) -> SourceTable:
+    return make_source_table(
+        name,
+        primary_key_columns=key,
+        columns=tuple(Column(name=one, type="text", nullable=True, ordinal=at) for at, one in enumerate(columns, 1)),
+    )
+
+
+def errors(*tables: SourceTable, **options: object) -> list[dict[str, object]]:
+    """The details of the refusal; none when the options are right."""
+    captured = tuple(one.name for one in tables if one.name != BEAT)
+    capture = Capture(topic_prefix="p", tables=captured, options=CaptureOptions(**options))  # type: ignore[arg-type]
+    try:
+        check_options(capture, {one.name: one for one in tables})
+    except Invalid as error:
+        return list(error.details)
+    return []
+
+
+def column(name: str, of: TableName = ORDERS) -> ColumnName:
+    return ColumnName(of.schema_name, of.table_name, name)
+
+
+def test_a_column_that_is_no_key_may_be_left_out() -> None:
+    assert errors(table(ORDERS, "id", "note"), exclude_columns=(column("note"),)) == []
+
+
+@pytest.mark.parametrize(
+    ("excluded", "type_"),
+    [
+        (column("note", TableName("shop", "other")), "not_captured"),
+        (column("Note"), "not_discovered"),
+        (column("id"), "key_column"),
+    ],
+)
+def test_a_column_that_cannot_be_left_out_is_named_by_its_position(excluded: ColumnName, type_: str) -> None:
+    found = errors(table(ORDERS, "id", "note"), exclude_columns=(column("note"), excluded))
+    assert found == [{"location": ["body", "options", "exclude_columns", 1], "type": type_}]
+
+
+def test_a_column_of_a_table_without_a_primary_key_could_still_arrive_in_a_key_and_is_refused() -> None:
+    found = errors(table(ORDERS, "mail", "note", key=()), exclude_columns=(column("note"),))
+    assert found == [{"location": ["body", "options", "exclude_columns", 0], "type": "table_without_key"}]
+
+
+def test_every_wrong_column_is_named() -> None:
+    found = errors(table(ORDERS, "id", "note"), exclude_columns=(column("id"), column("x")))
+    assert [detail["type"] for detail in found] == ["key_column", "not_discovered"]
+
+
+def test_a_column_that_a_pattern_cannot_tell_from_another_is_refused() -> None:
+    twin = TableName("shop", "orders.private")
+    tables = (table(ORDERS, "id", "private.note"), table(twin, "id", "note"))
+    found = errors(*tables, exclude_columns=(column("private.note"),))
+    assert [detail["type"] for detail in found] == ["ambiguous"]
+
+
+def test_a_heartbeat_table_needs_heartbeats() -> None:
+    found = errors(table(ORDERS, "id"), table(BEAT, "id", "ts"), heartbeat_table=BEAT, heartbeat_interval_ms=0)
+    assert found == [{"location": ["body", "options", "heartbeat_interval_ms"], "type": "heartbeats_off"}]
+
+
+def test_a_heartbeat_table_may_not_share_a_topic_with_a_captured_table() -> None:
+    options = CaptureOptions(heartbeat_table=TableName("ops", "a.beat"))
+    capture = Capture(topic_prefix="p", tables=(TableName("ops.a", "beat"),), options=options)
+    with pytest.raises(Invalid) as refused:
+        check_options(capture, {})
+    assert refused.value.details == [{"location": ["body", "options", "heartbeat_table"], "type": "topic_collision"}]
+
+
+@pytest.mark.parametrize(
+    ("policy", "key", "refused"),
+    [("compact", (), True), ("compact,delete", (), True), ("compact", ("id",), False), ("delete", (), False)],
+)
+def test_a_compacted_topic_is_refused_for_a_table_without_a_key(
+    policy: str, key: tuple[str, ...], refused: bool
+) -> None:
+    capture = Capture(topic_prefix="p", tables=(ORDERS,), properties={"topic.creation.default.cleanup.policy": policy})
+    tables = {ORDERS: replace(table(ORDERS, "id"), primary_key_columns=key)}
+    if not refused:
+        check_options(capture, tables)
+        return
+    with pytest.raises(Invalid, match=r"shop\.orders") as error:
+        check_options(capture, tables)
+    assert error.value.details == [{"location": ["body", "properties"], "type": "compact_without_key"}]

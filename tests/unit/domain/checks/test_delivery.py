@@ -1,0 +1,269 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.cluster import TopicFacts
+from chalicelib.domain.connector_config import ConfigWarning
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.delivery import DeliveryVerdict, TableMapping, TableWriting, WriteMode
+from chalicelib.domain.pipeline import Capture, Converter, Pipeline
+from chalicelib.domain.providers.registry import target_provider
+from chalicelib.domain.table import CapturedType, Column, IssueCode, IssueSeverity, SourceTable, TableIssue, TableName
+from chalicelib.errors import Conflict, HeadgateError, Invalid
+from tests.support.entities import make_pipeline, make_source_table
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+ORDERS, LINES = TableName("public", "orders"), TableName("public", "lines")
+TARGET = target_provider(DatabaseProvider.POSTGRESQL)
+TOPICS = TopicFacts(partitions={"shop.public.orders": 1, "shop.public.lines": 1})
+TO_ORDERS = TableMapping(topic="shop.public.orders", schema_name="dwh", table_name="orders")
+TO_LINES = TableMapping(topic="shop.public.lines", schema_name="dwh", table_name="lines")
+
+
+def pipeline(converter: Converter = Converter.JSON_SCHEMA) -> Pipeline:
+    return make_pipeline(capture=Capture(topic_prefix="shop", tables=(ORDERS, LINES), converter=converter))
+
+
+def table(name: TableName, *, key: Sequence[str] = ("id",), types: Sequence[str] = ("integer",)) -> SourceTable:
+    return make_source_table(
+        name,
+        primary_key_columns=tuple(key),
+        columns=tuple(Column(name=f"c{i}", type=type_, nullable=True, ordinal=i + 1) for i, type_ in enumerate(types)),
+    )
+
+
+def issue(code: IssueCode, severity: IssueSeverity) -> TableIssue:
+    return TableIssue(code=code, severity=severity, column="c0", message="m")
+
+
+def check(
+    *mappings: TableMapping,
+    orders: SourceTable | None = None,
+    topics: TopicFacts | None = TOPICS,
+    converter: Converter = Converter.JSON_SCHEMA,
+    tasks_max: int = 1,
+    **options: Any,
+) -> DeliveryVerdict:
+    tables = {ORDERS: orders or table(ORDERS), LINES: table(LINES)}
+    writing = TableWriting(mappings=mappings, **options)
+    return TARGET.check_mappings(pipeline(converter), tables, writing, tasks_max, topics)
+
+
+def codes(verdict: DeliveryVerdict) -> list[str]:
+    return [problem.code for problem in verdict.problems]
+
+
+def only(verdict: DeliveryVerdict) -> HeadgateError:
+    (problem,) = verdict.problems
+    return problem
+
+
+def of_this_delivery(verdict: DeliveryVerdict) -> list[ConfigWarning]:
+    """The warnings beside those that every delivery gets."""
+    assert verdict.warnings, "every delivery is warned of a TRUNCATE"
+    return [warning for warning in verdict.warnings if warning.code not in ("TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES")]
+
+
+def test_a_correct_delivery_has_no_problems_and_no_warnings_of_its_own() -> None:
+    verdict = check(TO_ORDERS, TO_LINES)
+    assert (verdict.problems, of_this_delivery(verdict)) == ((), [])
+    verdict.require()
+
+
+def test_a_pipeline_without_schemas_cannot_be_delivered_to_a_database() -> None:
+    problem = only(check(TO_ORDERS, converter=Converter.JSON))
+    assert problem.details == [{"location": ["body", "pipeline_id"], "type": "converter_without_schema"}]
+
+
+def test_a_topic_of_another_pipeline_is_refused() -> None:
+    verdict = check(TO_LINES, replace(TO_ORDERS, topic="other.public.orders"))
+    assert codes(verdict) == ["TOPIC_NOT_IN_PIPELINE"]
+    assert only(verdict).details == {"mappings": [1]}
+
+
+def test_a_topic_that_is_not_there_yet_is_refused() -> None:
+    verdict = check(TO_ORDERS, TO_LINES, topics=TopicFacts(partitions={"shop.public.lines": 1}))
+    assert codes(verdict) == ["TOPIC_NOT_FOUND"]
+    assert only(verdict).details == {"mappings": [0]}
+
+
+def test_topics_that_could_not_be_read_are_a_warning() -> None:
+    verdict = check(TO_ORDERS, topics=None)
+    assert verdict.problems == ()
+    assert [warning.code for warning in of_this_delivery(verdict)] == ["TOPICS_NOT_CHECKED"]
+
+
+def test_a_topic_that_has_lost_its_beginning_is_a_warning_that_says_what_to_do() -> None:
+    topics = replace(TOPICS, truncated=frozenset({"shop.public.lines", "not.mapped"}))
+    (warning,) = of_this_delivery(check(TO_ORDERS, TO_LINES, topics=topics))
+    assert warning.code == "TOPIC_TRUNCATED"
+    assert "shop.public.lines" in warning.message
+    assert "new pipeline" in warning.message
+    assert not {"shop.public.orders", "not.mapped"} & set(warning.message.replace(",", "").split())
+    assert of_this_delivery(check(TO_ORDERS, topics=topics)) == []
+
+
+def test_a_topic_whose_beginning_could_not_be_read_is_a_warning() -> None:
+    topics = replace(TOPICS, unread=frozenset({"shop.public.orders"}))
+    (warning,) = of_this_delivery(check(TO_ORDERS, TO_LINES, topics=topics))
+    assert (warning.code, "shop.public.orders" in warning.message) == ("TOPICS_NOT_CHECKED", True)
+
+
+@pytest.mark.parametrize(("partitions", "tasks", "warned"), [(1, 4, False), (3, 1, False), (3, 2, True)])
+def test_several_partitions_and_tasks_are_a_warning_about_changed_keys(
+    partitions: int, tasks: int, warned: bool
+) -> None:
+    topics = TopicFacts(partitions={**TOPICS.partitions, "shop.public.orders": partitions})
+    found = of_this_delivery(check(TO_ORDERS, topics=topics, tasks_max=tasks))
+    assert [warning.code for warning in found] == ["ORDER_PER_KEY"] * warned
+
+
+@pytest.mark.parametrize(
+    ("options", "codes"),
+    [
+        ({"auto_create": False, "auto_evolve": False}, ["TRUNCATE_NOT_DELIVERED"]),
+        ({}, ["TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES"]),
+    ],
+)
+def test_every_delivery_is_warned_of_changes_at_the_source(options: dict[str, Any], codes: list[str]) -> None:
+    assert [warning.code for warning in check(TO_ORDERS, **options).warnings] == codes
+
+
+def test_a_table_that_was_never_discovered_is_refused() -> None:
+    writing = TableWriting(mappings=(TO_ORDERS, TO_LINES))
+    verdict = TARGET.check_mappings(pipeline(), {LINES: table(LINES)}, writing, 1, TOPICS)
+    assert codes(verdict) == ["TABLE_NOT_DISCOVERED"]
+    assert only(verdict).details == {"mappings": [0]}
+
+
+def test_upserting_without_a_key_is_refused() -> None:
+    assert codes(check(TO_ORDERS, orders=table(ORDERS, key=()))) == ["KEY_REQUIRED"]
+
+
+def test_inserting_needs_no_key() -> None:
+    options = {"write_mode": WriteMode.INSERT, "delete_enabled": False}
+    assert check(TO_ORDERS, orders=table(ORDERS, key=()), **options).problems == ()
+
+
+@pytest.mark.parametrize("code", [IssueCode.TYPE_STOPS_TASK, IssueCode.COLUMNS_DIFFER_BY_CASE])
+def test_a_column_that_stops_the_capture_is_refused(code: IssueCode) -> None:
+    bad = replace(table(ORDERS), issues=(issue(code, IssueSeverity.FAIL),))
+    assert codes(check(TO_ORDERS, orders=bad)) == ["TYPE_UNSUPPORTED"]
+
+
+def test_a_type_that_stops_every_delivery_to_the_target_is_refused_and_its_mapping_named() -> None:
+    verdict = check(TO_LINES, TO_ORDERS, orders=table(ORDERS, types=("integer", "numeric[]")))
+    assert codes(verdict) == ["TYPE_UNSUPPORTED"]
+    assert only(verdict).details == {"mappings": [1]}
+
+
+def test_a_type_below_a_domain_is_refused_as_well() -> None:
+    (column,) = table(ORDERS, types=("shop.sums",)).columns
+    domain = replace(column, captured=CapturedType(name="numeric", dimensions=1))
+    assert codes(check(TO_ORDERS, orders=replace(table(ORDERS), columns=(domain,)))) == ["TYPE_UNSUPPORTED"]
+
+
+@pytest.mark.parametrize("type_", ["bit(1)", "point", "inet[]"])
+def test_a_type_that_only_may_stop_the_task_is_left_to_the_look_at_the_target(type_: str) -> None:
+    warned = replace(table(ORDERS, types=(type_,)), issues=(issue(IssueCode.TYPE_STOPS_TASK, IssueSeverity.WARN),))
+    assert check(TO_ORDERS, orders=warned).problems == ()
+
+
+@pytest.mark.parametrize("code", [IssueCode.TYPE_CHANGES_VALUE, IssueCode.TYPE_NOT_CAPTURED])
+def test_values_that_change_or_are_missing_are_a_warning(code: IssueCode) -> None:
+    verdict = check(TO_ORDERS, orders=replace(table(ORDERS), issues=(issue(code, IssueSeverity.WARN),)))
+    (warning,) = of_this_delivery(verdict)
+    assert (warning.code, "c0" in warning.message) == (code.value, True)
+
+
+def test_an_issue_of_discovery_that_is_only_information_is_not_a_warning() -> None:
+    remark = issue(IssueCode.TYPE_CHANGES_VALUE, IssueSeverity.INFO)
+    assert of_this_delivery(check(TO_ORDERS, orders=replace(table(ORDERS), issues=(remark,)))) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "warning"),
+    [
+        ({"auto_create": True, "auto_evolve": False}, "AUTO_CREATE_EVOLVES"),
+        ({"auto_create": False, "auto_evolve": True}, "AUTO_EVOLVE_CREATES"),
+        ({"write_mode": WriteMode.INSERT, "delete_enabled": False}, "INSERT_REPEATS"),
+        ({"write_mode": WriteMode.INSERT}, "DELETES_NOT_DELIVERED"),
+    ],
+)
+def test_what_the_sink_does_beyond_or_below_the_options_is_a_warning(options: dict[str, Any], warning: str) -> None:
+    assert warning in [one.code for one in check(TO_ORDERS, **options).warnings]
+
+
+def test_two_target_schemas_are_refused() -> None:
+    problem = only(check(TO_ORDERS, replace(TO_LINES, schema_name="other")))
+    assert problem.details == [{"location": ["body", "mappings"], "type": "one_schema"}]
+
+
+def test_two_topics_into_one_table_are_a_conflict() -> None:
+    problem = only(check(TO_ORDERS, replace(TO_LINES, table_name="orders")))
+    assert isinstance(problem, Conflict)
+    assert (problem.code, problem.details) == ("TARGET_TABLE_CONFLICT", {"mappings": [1]})
+
+
+def test_table_names_that_differ_only_by_case_are_different() -> None:
+    assert check(TO_ORDERS, replace(TO_LINES, table_name="Orders")).problems == ()
+
+
+def test_a_topic_twice_is_refused() -> None:
+    problem = only(check(TO_ORDERS, replace(TO_ORDERS, table_name="again")))
+    assert problem.details == [{"location": ["body", "mappings", 1, "topic"], "type": "duplicate"}]
+
+
+@pytest.mark.parametrize(
+    ("field", "name", "type_"),
+    [
+        ("table_name", "a.b", "dot"),
+        ("table_name", "", "length"),
+        ("table_name", " ", "length"),
+        ("table_name", "x" * 64, "length"),
+        ("table_name", "é" * 32, "length"),
+        ("schema_name", "x" * 64, "length"),
+        ("table_name", 'a"b', "characters"),
+        ("schema_name", 'a"b', "characters"),
+        ("table_name", "a\\b", "characters"),
+        ("schema_name", "a\\b", "characters"),
+        ("table_name", "a\nb", "characters"),
+        ("table_name", "${x:y}", "characters"),
+        ("schema_name", "${x:y}", "characters"),
+    ],
+)
+def test_a_name_that_the_sink_does_not_support_is_refused_with_its_location(field: str, name: str, type_: str) -> None:
+    problem = only(check(replace(TO_ORDERS, **{field: name})))
+    assert problem.details == [{"location": ["body", "mappings", 0, field], "type": type_}]
+
+
+@pytest.mark.parametrize("name", ["x" * 63, "é" * 31, "Order Lines", "größe", "a$b", "a'b", "100%", "日本"])
+def test_an_odd_name_of_good_length_is_taken(name: str) -> None:
+    assert check(replace(TO_ORDERS, table_name=name)).problems == ()
+
+
+@pytest.mark.parametrize("count", [0, 501])
+def test_the_number_of_mappings_is_bounded(count: int) -> None:
+    names = [TableName("public", f"t{number}") for number in range(count)]
+    many = replace(pipeline(), capture=Capture(topic_prefix="shop", tables=tuple(names)))
+    mappings = (TableMapping(topic=many.capture.topic(n), schema_name="dwh", table_name=n.table_name) for n in names)
+    writing = TableWriting(mappings=tuple(mappings))
+    verdict = TARGET.check_mappings(many, {name: table(name) for name in names}, writing, 1, None)
+    assert only(verdict).details == [{"location": ["body", "mappings"], "type": "length"}]
+
+
+def test_the_first_problem_is_the_one_raised() -> None:
+    verdict = check(replace(TO_ORDERS, topic="other", table_name="a.b"), converter=Converter.JSON)
+    assert len(verdict.problems) == 3
+    with pytest.raises(Invalid) as raised:
+        verdict.require()
+    assert raised.value is verdict.problems[0]
+
+
+def test_an_error_never_carries_what_the_user_typed() -> None:
+    verdict = check(replace(TO_ORDERS, topic="hunter2", table_name="hunter2." * 20))
+    assert verdict.problems
+    assert "hunter2" not in str([(problem.message, problem.details) for problem in verdict.problems])

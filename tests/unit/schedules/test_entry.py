@@ -1,0 +1,43 @@
+"""What the schedule starts each minute: one part that fails must not stop the others, nor go unnoticed."""
+
+import traceback
+
+import pytest
+
+from chalicelib.errors import StoreUnavailable
+from chalicelib.schedules.entry import run_all
+
+
+def test_every_part_runs_and_the_first_error_is_raised_at_the_end() -> None:
+    ran: list[str] = []
+
+    def part(name: str, error: Exception | None = None) -> int:
+        ran.append(name)
+        if error:
+            raise error
+        return 1
+
+    with pytest.raises(StoreUnavailable, match="1 of 6"):
+        run_all(
+            {
+                "ticks": lambda: part("ticks", StoreUnavailable("1 of 6 messages for ticks were not sent.")),
+                "jobs": lambda: part("jobs", RuntimeError("a bug")),
+                "source_checks": lambda: part("source_checks"),
+            }
+        )
+    assert ran == ["ticks", "jobs", "source_checks"]
+
+
+def test_the_results_are_returned_by_name() -> None:
+    assert run_all({"ticks": lambda: 6, "jobs": lambda: 0}) == {"ticks": 6, "jobs": 0}
+
+
+def test_the_message_of_an_unexpected_error_is_not_raised_because_lambda_would_log_it() -> None:
+    def fail() -> int:
+        raise KeyError("password=hunter2")
+
+    with pytest.raises(RuntimeError) as raised:
+        run_all({"jobs": fail})
+    printed = "".join(traceback.format_exception(raised.value))
+    assert "hunter2" not in printed
+    assert "KeyError" in str(raised.value)

@@ -1,5 +1,0 @@
-"""A whole Headgate in this process for every test here."""
-
-from tests.support.in_process_app import app, app_of_the_module
-
-__all__ = ["app", "app_of_the_module"]
