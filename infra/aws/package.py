@@ -117,6 +117,7 @@ def stage_project(project: Path) -> None:
     without_leftovers = shutil.ignore_patterns("__pycache__", "deployments")
     for folder in ("chalicelib", ".chalice"):
         shutil.copytree(ROOT / folder, project / folder, ignore=without_leftovers)
+    shutil.copytree(ROOT / "infra" / "docs", project / "chalicelib" / "documents")
     for file in ("app.py", "requirements.txt"):
         shutil.copyfile(ROOT / file, project / file)
     write_inputs(project)

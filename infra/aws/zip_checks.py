@@ -111,7 +111,7 @@ def _own_code_faults(names: set[str], root: Path) -> Iterator[str]:
     ours = {"app.py"} | {
         str(path.relative_to(root)) for path in (root / "chalicelib").rglob("*.py") if "__pycache__" not in path.parts
     }
-    ours |= {f"chalicelib/documents/{path.name}" for path in (root / "chalicelib" / "documents").glob("*.md")}
+    ours |= {f"chalicelib/documents/{path.name}" for path in (root / "infra" / "docs").glob("*.md")}
     yield from _missing("our own code", ours | RUNTIME_OF_CHALICE, names)
     deployed = {name for name in names if name.startswith(("chalicelib/", "chalice/")) or "/" not in name}
     modules = {name for name in deployed if "/" not in name and name.endswith((".py", ".so")) and name != "app.py"}

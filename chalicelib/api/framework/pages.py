@@ -1,4 +1,4 @@
-"""The documents of `infra/docs` as pages. `chalicelib/documents` is a link there, so that they are in the package."""
+"""The documents of `infra/docs` as pages. In the package of the functions they are in `chalicelib/documents`."""
 
 import re
 from functools import cache
@@ -7,7 +7,9 @@ from pathlib import Path
 import chalicelib
 from chalicelib.errors import NotFound
 
-_FOLDER = Path(chalicelib.__file__).parent / "documents"
+_CODE = Path(chalicelib.__file__).parent
+_PACKAGED = _CODE / "documents"
+_FOLDER = _PACKAGED if _PACKAGED.is_dir() else _CODE.parent / "infra" / "docs"
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
