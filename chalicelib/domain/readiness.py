@@ -60,7 +60,7 @@ class Readiness:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Judgement:
     """What one check saw, what it expects, and the exact thing to do about the difference."""
 
     status: CheckOutcome
@@ -71,7 +71,7 @@ class Finding:
 
 Facts = TypeVar("Facts")
 Plan = TypeVar("Plan")
-Judge = Callable[[Facts, Plan | None], Finding | None]
+Judge = Callable[[Facts, Plan | None], Judgement | None]
 """Returns None when there is nothing to judge: no plan of a capture, or no table of the kind."""
 
 
@@ -87,27 +87,27 @@ class Check(Generic[Facts, Plan]):
     by_plan: bool = True
 
 
-def passed(current: str, expected: str) -> Finding:
+def passed(current: str, expected: str) -> Judgement:
     """As it should be."""
-    return Finding(CheckOutcome.PASS, current, expected)
+    return Judgement(CheckOutcome.PASS, current, expected)
 
 
-def warned(current: str, expected: str, action: str) -> Finding:
+def warned(current: str, expected: str, action: str) -> Judgement:
     """A capture would work; a person should know."""
-    return Finding(CheckOutcome.WARN, current, expected, action)
+    return Judgement(CheckOutcome.WARN, current, expected, action)
 
 
-def failed(current: str, expected: str, action: str) -> Finding:
+def failed(current: str, expected: str, action: str) -> Judgement:
     """A capture would stop, stay silent or lose changes."""
-    return Finding(CheckOutcome.FAIL, current, expected, action)
+    return Judgement(CheckOutcome.FAIL, current, expected, action)
 
 
-def for_server(judge: Callable[[Facts], Finding | None]) -> Judge[Facts, Any]:
+def for_server(judge: Callable[[Facts], Judgement | None]) -> Judge[Facts, Any]:
     """A judge of the server alone, for any plan."""
     return lambda facts, _plan: judge(facts)
 
 
-def for_plan(judge: Callable[[Facts, Plan], Finding | None]) -> Judge[Facts, Plan]:
+def for_plan(judge: Callable[[Facts, Plan], Judgement | None]) -> Judge[Facts, Plan]:
     """A judge that has nothing to say without a plan."""
     return lambda facts, plan: None if plan is None else judge(facts, plan)
 
@@ -130,16 +130,16 @@ def judge(checks: Sequence[Check[Facts, Plan]], facts: Facts, plan: Plan | None,
     """
     shown = []
     for check in checks:
-        finding = check.judge(facts, plan)
-        if finding is not None:
-            shown.append(_shown(check, finding, at_most_warn=plan is None and check.by_plan))
+        judgement = check.judge(facts, plan)
+        if judgement is not None:
+            shown.append(_shown(check, judgement, at_most_warn=plan is None and check.by_plan))
     return Readiness(status=_verdict(shown), checked_at=now, checks=tuple(shown))
 
 
 def unreachable(checks: Sequence[Check[Any, Any]], error: HeadgateError, now: datetime) -> Readiness:
     """The verdict on a source that could not be read: `error` says why, in our own words; all else is unknown."""
     first = failed(error.code, "connected", f"{error.message} Then ask again; a connection test shows each step.")
-    unknown = Finding(CheckOutcome.UNKNOWN, "", "")
+    unknown = Judgement(CheckOutcome.UNKNOWN, "", "")
     shown = [_shown(check, first if check is CONNECTION else unknown) for check in checks]
     return Readiness(status=ReadinessStatus.NOT_READY, checked_at=now, checks=tuple(shown))
 
@@ -155,17 +155,17 @@ def statements(lines: Sequence[str]) -> str:
     return "\n".join([*lines[:SHOWN_NAMES], *more])
 
 
-def _shown(check: Check[Any, Any], finding: Finding, *, at_most_warn: bool = False) -> ReadinessCheck:
-    demoted = at_most_warn and finding.status is CheckOutcome.FAIL
+def _shown(check: Check[Any, Any], judgement: Judgement, *, at_most_warn: bool = False) -> ReadinessCheck:
+    demoted = at_most_warn and judgement.status is CheckOutcome.FAIL
     return ReadinessCheck(
         key=check.key,
         name=check.name,
-        status=CheckOutcome.WARN if demoted else finding.status,
+        status=CheckOutcome.WARN if demoted else judgement.status,
         severity=check.severity,
         description=check.description,
-        current_value=finding.current or None,
-        expected_value=finding.expected or None,
-        recommended_action=finding.action,
+        current_value=judgement.current or None,
+        expected_value=judgement.expected or None,
+        recommended_action=judgement.action,
     )
 
 

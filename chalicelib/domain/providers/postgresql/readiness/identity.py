@@ -14,18 +14,18 @@ from chalicelib.domain.providers.postgresql.replica_identity import (
     missed_children,
 )
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.readiness import Check, Finding, Judge, passed
+from chalicelib.domain.readiness import Check, Judge, Judgement, passed
 from chalicelib.domain.table import IssueSeverity
 
 
 def _where_old_rows_are_published(judge: Judge[ServerFacts, CapturePlan]) -> Judge[ServerFacts, CapturePlan]:
     """A judge that passes where neither updates nor deletes are, or will be, published."""
 
-    def judge_published(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
-        finding = judge(facts, plan)
-        if finding is None or _publishes_old_rows(facts, plan):
-            return finding
-        return passed("neither updates nor deletes are published", finding.expected)
+    def judge_published(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
+        judgement = judge(facts, plan)
+        if judgement is None or _publishes_old_rows(facts, plan):
+            return judgement
+        return passed("neither updates nor deletes are published", judgement.expected)
 
     return judge_published
 

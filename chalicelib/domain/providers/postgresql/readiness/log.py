@@ -8,7 +8,7 @@ from chalicelib.domain.providers.postgresql.readiness.hosting import change_sett
 from chalicelib.domain.providers.postgresql.replica_identity import lacks_identity
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
-from chalicelib.domain.readiness import Check, Finding, failed, for_plan, for_server, passed, statements, warned
+from chalicelib.domain.readiness import Check, Judgement, failed, for_plan, for_server, passed, statements, warned
 from chalicelib.domain.table import IssueSeverity, TableName
 
 GIGABYTE = 1024**3
@@ -24,7 +24,7 @@ HEARTBEAT_NAME = "headgate_heartbeat"
 """The name of the heartbeat table in recommended statements."""
 
 
-def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
+def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
     slots = [slot for slot in facts.slots if slot.database == facts.database]
     if plan is not None:
         slots = [slot for slot in slots if slot.name == plan.slot_name]
@@ -58,7 +58,7 @@ def _slot_sentence(slot: SlotFacts) -> str:
     return f"{slot.name} ({slot.wal_status or 'unknown'}, {kept}{left})"
 
 
-def log_retention(facts: ServerFacts) -> Finding | None:
+def log_retention(facts: ServerFacts) -> Judgement | None:
     kept, expected = facts.max_slot_wal_keep_megabytes, "a limit that is more than the longest outage writes"
     if kept is None:
         return None
@@ -76,7 +76,7 @@ def log_retention(facts: ServerFacts) -> Finding | None:
     return passed(f"{kept} MB", expected)
 
 
-def heartbeat(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+def heartbeat(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     expected = "a table that each heartbeat writes to"
     if plan.heartbeat_table is None:
         name = TableName(plan.tables[0].schema_name, HEARTBEAT_NAME)
@@ -143,7 +143,7 @@ def _heartbeat_faults(facts: ServerFacts, plan: CapturePlan, table: RawTable) ->
     return [(what, fix) for applies, what, fix in rules if applies]
 
 
-def open_transactions(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
+def open_transactions(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
     """A slot is made once all transactions that were writing have ended; an existing one waits for nothing."""
     if plan is not None and facts.slot(plan.slot_name) is not None:
         return None
@@ -164,7 +164,7 @@ def open_transactions(facts: ServerFacts, plan: CapturePlan | None) -> Finding |
     )
 
 
-def session_limits(facts: ServerFacts) -> Finding:
+def session_limits(facts: ServerFacts) -> Judgement:
     limits = {name: value for name, value in facts.session_limits.items() if value > 0}
     if not limits:
         return passed("none", "none")

@@ -15,7 +15,7 @@ from chalicelib.domain.providers.postgresql.readiness.tables import captured
 from chalicelib.domain.providers.postgresql.replica_identity import identity_columns
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
-from chalicelib.domain.readiness import Check, Finding, failed, for_plan, listed, passed, statements, warned
+from chalicelib.domain.readiness import Check, Judgement, failed, for_plan, listed, passed, statements, warned
 
 
 def is_up_to_date(publication: PublicationFacts, plan: CapturePlan) -> bool:
@@ -32,7 +32,7 @@ def is_rewritten(publication: PublicationFacts, plan: CapturePlan) -> bool:
     return plan.publication_mode is PublicationMode.FILTERED and not is_up_to_date(publication, plan)
 
 
-def publication_available(facts: ServerFacts, plan: CapturePlan) -> Finding:
+def publication_available(facts: ServerFacts, plan: CapturePlan) -> Judgement:
     publication, name = facts.publication(plan.publication_name), quoted(plan.publication_name)
     if plan.publication_mode is PublicationMode.EXISTING:
         if publication is None:
@@ -47,7 +47,7 @@ def publication_available(facts: ServerFacts, plan: CapturePlan) -> Finding:
     return passed("missing: it will be made" if publication is None else "exists", "missing, or for single tables")
 
 
-def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
+def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
     """With `filtered`, the role may make the publication or change it, and owns the tables that it adds."""
     if plan is None:
         return _right_to_create(facts)
@@ -78,7 +78,7 @@ def _owners_advice(facts: ServerFacts, plan: CapturePlan, lacking: Sequence[tupl
     )
 
 
-def _right_to_create(facts: ServerFacts) -> Finding:
+def _right_to_create(facts: ServerFacts) -> Judgement:
     expected = "may create one, or one is made beforehand"
     if facts.role.superuser or facts.role.can_create_in_database:
         return passed("may create one", expected)
@@ -125,7 +125,7 @@ def _act_as(facts: ServerFacts, owner: str | None) -> str:
     )
 
 
-def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     """Every kind of change is published; Debezium never adds one to a publication that exists."""
     publication = facts.publication(plan.publication_name)
     if publication is None:
@@ -144,7 +144,7 @@ def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Finding | N
     )
 
 
-def publication_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+def publication_tables(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     publication = facts.publication(plan.publication_name)
     if publication is None or plan.publication_mode is not PublicationMode.EXISTING:
         return None
@@ -161,7 +161,7 @@ def _add_table(publication: PublicationFacts, table: RawTable) -> str:
     return f"ALTER PUBLICATION {quoted(publication.name)} {change};"
 
 
-def publication_rows(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+def publication_rows(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     """A row filter or a column list is a choice of the publication's owner, unless it hides what says which row."""
     publication = facts.publication(plan.publication_name)
     if publication is None or is_rewritten(publication, plan):
@@ -206,7 +206,7 @@ def _hidden_columns(publication: PublicationFacts, table: RawTable) -> list[str]
     return [c.name for c in table.raw_columns if c.generated is None and c.name not in published.columns]
 
 
-def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     tables = [table.name for table in _captured(facts, plan) if table.kind is RelationKind.PARTITIONED]
     if not tables:
         return None

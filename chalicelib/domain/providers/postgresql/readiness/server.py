@@ -9,7 +9,7 @@ from chalicelib.domain.providers.postgresql.sql import quoted
 from chalicelib.domain.readiness import (
     Check,
     CheckOutcome,
-    Finding,
+    Judgement,
     failed,
     for_plan,
     for_server,
@@ -33,19 +33,19 @@ def runs_now(facts: ServerFacts, plan: CapturePlan | None) -> bool:
     return plan is not None and plan.deployed and slot is not None and slot.active
 
 
-def server_version(facts: ServerFacts) -> Finding:
+def server_version(facts: ServerFacts) -> Judgement:
     if facts.version_number < OLDEST_VERSION:
         return warned(facts.version, "13 or newer", "Move the database to a supported version of PostgreSQL.")
     return passed(facts.version, "13 or newer")
 
 
-def wal_level(facts: ServerFacts) -> Finding:
+def wal_level(facts: ServerFacts) -> Judgement:
     if facts.wal_level == "logical":
         return passed("logical", "logical")
     return failed(facts.wal_level, "logical", enable_logical(facts))
 
 
-def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
+def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     """A standby takes no publication, and before PostgreSQL 16 no logical slot either."""
     if not facts.in_recovery:
         return passed("primary", "primary")
@@ -59,7 +59,7 @@ def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
     return failed("standby", "primary", "Register the address of the primary server.")
 
 
-def replication_privilege(facts: ServerFacts) -> Finding:
+def replication_privilege(facts: ServerFacts) -> Judgement:
     if _may_replicate(facts):
         return passed("granted", "granted")
     return failed("missing", "granted", grant_replication(facts))
@@ -71,7 +71,7 @@ def _may_replicate(facts: ServerFacts) -> bool:
     return facts.role.superuser or facts.role.replication or (attempt is not None and attempt.identity is not None)
 
 
-def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
+def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
     """The kind of connection that a capture opens: what another check explains is not said twice."""
     attempt, expected = facts.replication_attempt, "a replication connection is let in"
     if attempt is None or not _may_replicate(facts):
@@ -82,13 +82,13 @@ def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Find
     code, action = attempt.failure_code or "UNKNOWN", f"{attempt.message} {_REPLICATION_ADVICE}"
     if code == "TOO_MANY_CONNECTIONS":
         crowded = (wal_senders(facts, plan), connection_limit(facts, plan))
-        is_explained = runs_now(facts, plan) or any(finding.status is not CheckOutcome.PASS for finding in crowded)
+        is_explained = runs_now(facts, plan) or any(judgement.status is not CheckOutcome.PASS for judgement in crowded)
         return None if is_explained else warned(code, expected, action)
     is_unknown = code in ("TIMEOUT", "NOT_ACCEPTING_CONNECTIONS")
-    return Finding(CheckOutcome.UNKNOWN if is_unknown else CheckOutcome.FAIL, code, expected, action)
+    return Judgement(CheckOutcome.UNKNOWN if is_unknown else CheckOutcome.FAIL, code, expected, action)
 
 
-def same_server(facts: ServerFacts, plan: CapturePlan) -> Finding | None:
+def same_server(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     """Restored and copied servers keep slots and names, but a stored position in the log means nothing there."""
     attempt = facts.replication_attempt
     if plan.server is None or attempt is None or attempt.identity is None:
@@ -106,7 +106,7 @@ _REPLICATION_ADVICE = (
 )
 
 
-def replication_slots(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
+def replication_slots(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     has_its_own = plan is not None and facts.slot(plan.slot_name) is not None
     fix = (
         f"{change_setting(facts, 'max_replication_slots', str(facts.max_slots + 4))} "
@@ -115,12 +115,12 @@ def replication_slots(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
     return _one_free(len(facts.slots), facts.max_slots, plan, fix, has_its_own=has_its_own)
 
 
-def wal_senders(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
+def wal_senders(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     fix = change_setting(facts, "max_wal_senders", str(facts.max_senders + 4))
     return _one_free(facts.senders_used, facts.max_senders, plan, fix, has_its_own=runs_now(facts, plan))
 
 
-def _one_free(used: int, limit: int, plan: CapturePlan | None, fix: str, *, has_its_own: bool) -> Finding:
+def _one_free(used: int, limit: int, plan: CapturePlan | None, fix: str, *, has_its_own: bool) -> Judgement:
     current = f"{used} of {limit} in use"
     if has_its_own or used < limit:
         return passed(current, "one free")
@@ -128,7 +128,7 @@ def _one_free(used: int, limit: int, plan: CapturePlan | None, fix: str, *, has_
     return (warned if plan is None and limit > 0 else failed)(current, "one free", fix)
 
 
-def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
+def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     role = facts.role
     limits = (
         (role.connection_limit, role.connections_used, f"ROLE {quoted(role.name)}"),
@@ -150,7 +150,7 @@ def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Finding:
     return judge(f"{max(0, least)} free", expected, fix)
 
 
-def slot_usable(facts: ServerFacts, plan: CapturePlan) -> Finding:
+def slot_usable(facts: ServerFacts, plan: CapturePlan) -> Judgement:
     slot, expected = facts.slot(plan.slot_name), "free, or an idle pgoutput slot of this database"
     another = "Choose another slot_name for the pipeline"
     drop = f"SELECT pg_drop_replication_slot('{plan.slot_name}');"

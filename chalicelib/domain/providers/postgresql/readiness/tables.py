@@ -11,7 +11,7 @@ from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.readiness import (
     Check,
-    Finding,
+    Judgement,
     Judge,
     failed,
     for_plan,
@@ -42,7 +42,7 @@ def _without(table: RawTable, plan: CapturePlan) -> RawTable:
     return replace(table, raw_columns=kept)
 
 
-def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Finding:
+def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Judgement:
     missing = [name for name in plan.tables if facts.table(name) is None]
     other = [f"{table.name} ({table.kind})" for table in captured(facts, plan) if not table.kind.is_table]
     if not missing and not other:
@@ -68,7 +68,7 @@ def each_table(
 ) -> Judge[ServerFacts, CapturePlan]:
     """A judge of each captured table that names those with the fault, each with its fix, and `note` below."""
 
-    def judge(facts: ServerFacts, plan: CapturePlan | None) -> Finding | None:
+    def judge(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
         tables = captured(facts, plan)
         if not tables:
             return None
@@ -112,7 +112,7 @@ def _lossy(table: RawTable) -> Sequence[str | None]:
     return [i.column for i in table_issues(table) if i.code in _TYPE_CODES and i.severity is not IssueSeverity.INFO]
 
 
-def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Finding:
+def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Judgement:
     pairs = colliding_topics(plan.tables)
     if not pairs:
         return passed("all different", "all different")
