@@ -47,7 +47,7 @@ class ReadinessCheck:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readiness:
+class ReadinessReport:
     """The verdict with every check that was made."""
 
     status: ReadinessStatus
@@ -122,7 +122,7 @@ CONNECTION: Check[Any, Any] = Check(
 """The first check of every provider: facts exist only where it passes."""
 
 
-def judge(checks: Sequence[Check[Facts, Plan]], facts: Facts, plan: Plan | None, now: datetime) -> Readiness:
+def judge(checks: Sequence[Check[Facts, Plan]], facts: Facts, plan: Plan | None, now: datetime) -> ReadinessReport:
     """Judge what was read, for one capture or, without a plan, in general.
 
     Without a plan, what depends on the choices of a capture is at most a warning. Checks with nothing to judge are not
@@ -133,15 +133,15 @@ def judge(checks: Sequence[Check[Facts, Plan]], facts: Facts, plan: Plan | None,
         judgement = check.judge(facts, plan)
         if judgement is not None:
             shown.append(_shown(check, judgement, at_most_warn=plan is None and check.by_plan))
-    return Readiness(status=_verdict(shown), checked_at=now, checks=tuple(shown))
+    return ReadinessReport(status=_verdict(shown), checked_at=now, checks=tuple(shown))
 
 
-def unreachable(checks: Sequence[Check[Any, Any]], error: HeadgateError, now: datetime) -> Readiness:
+def unreachable(checks: Sequence[Check[Any, Any]], error: HeadgateError, now: datetime) -> ReadinessReport:
     """The verdict on a source that could not be read: `error` says why, in our own words; all else is unknown."""
     first = failed(error.code, "connected", f"{error.message} Then ask again; a connection test shows each step.")
     unknown = Judgement(CheckOutcome.UNKNOWN, "", "")
     shown = [_shown(check, first if check is CONNECTION else unknown) for check in checks]
-    return Readiness(status=ReadinessStatus.NOT_READY, checked_at=now, checks=tuple(shown))
+    return ReadinessReport(status=ReadinessStatus.NOT_READY, checked_at=now, checks=tuple(shown))
 
 
 def listed(named: Mapping[str, Sequence[object]]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import capture_provider
-from chalicelib.domain.readiness import Readiness
+from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit.clock import Clock, Deadline
@@ -30,7 +30,7 @@ class DatabaseChecks:
         *,
         deployed: bool,
         server: str | None = None,
-    ) -> Readiness:
+    ) -> ReadinessReport:
         """Judge whether capture will work: for a pipeline's own choices, or for the server as such.
 
         `server` identifies the one that the pipeline was captured from, where that is known.

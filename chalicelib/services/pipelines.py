@@ -14,7 +14,7 @@ from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.providers.registry import capture_provider
-from chalicelib.domain.readiness import Readiness
+from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.source import Source
 from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.pages import Page
@@ -172,7 +172,7 @@ class PipelineService(ConnectorService[Pipeline]):
             self.connector.store.get(pipeline_id)
         return page.with_items(self.observation_reader.latest(page.items))
 
-    def readiness(self, context: RequestContext, source_id: str, pipeline_id: str | None) -> Readiness:
+    def readiness(self, context: RequestContext, source_id: str, pipeline_id: str | None) -> ReadinessReport:
         """Whether a source is ready, in general or for one of its pipelines. Raises NotFound, REFERENCE_NOT_FOUND."""
         source = self.connector.sources.get(source_id)
         pipeline = self.connector.store.find(pipeline_id) if pipeline_id else None

@@ -35,10 +35,8 @@ EXCEPTIONS: Mapping[str, frozenset[str]] = {
     ),
     # The bus calls other services, which the wiring hands to it as functions.
     "service-without-io": frozenset({"chalicelib/services/alerts/bus.py"}),
-    # To be renamed: this name still stands for two classes.
-    "class-twice": frozenset({"Readiness"}),
 }
-"""By rule: files, functions as `file::function`, and names of classes."""
+"""By rule: files, and functions as `file::function`."""
 
 _EXCEPTED = re.compile(r"# own-rule ([a-z-]+): \w+")
 _SECRET = re.compile(r"(^|_)(token|secret|password|signature|mac|credential)(_hash|_digest)?$")
@@ -220,9 +218,8 @@ def _classes_twice(files: Mapping[str, str]) -> Iterator[tuple[str, int]]:
             for node in ast.parse(source).body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     places[node.name].append((file, node.lineno))
-    for name, definitions in places.items():
-        if name not in EXCEPTIONS["class-twice"]:
-            yield from definitions[1:]
+    for definitions in places.values():
+        yield from definitions[1:]
 
 
 PROJECT_RULES: Mapping[str, ProjectRule] = {"class-twice": _classes_twice}

@@ -24,7 +24,7 @@ from chalicelib.domain.delivery import (
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.monitoring.source_state import CaptureState, Finding
 from chalicelib.domain.pipeline import Capture, Pipeline
-from chalicelib.domain.readiness import Readiness
+from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.release import ReleaseResult, SourceRelease
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
@@ -74,14 +74,14 @@ class SourceReadiness(Protocol):
 
     def judge_readiness(
         self, facts: Any, pipeline: Pipeline | None, now: datetime, *, deployed: bool, server: str | None = None
-    ) -> Readiness:
+    ) -> ReadinessReport:
         """Whether a capture will work: for a pipeline's own choices, or in general.
 
         `facts` were read for the pipeline's tables. `deployed`: its connector exists and may be running now.
         `server` identifies the one that it was captured from, where that is known.
         """
 
-    def unreachable_readiness(self, error: HeadgateError, now: datetime) -> Readiness:
+    def unreachable_readiness(self, error: HeadgateError, now: datetime) -> ReadinessReport:
         """The verdict on a source that could not be read; `error` says why, in our own words."""
 
 

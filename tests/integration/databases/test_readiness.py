@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
-from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessStatus
+from chalicelib.domain.readiness import CheckOutcome, ReadinessReport, ReadinessStatus
 from chalicelib.domain.table import TableName
 from tests.support.databases.postgresql import ORDERS, RunningPostgreSQL, Shop, open_shop, reader_of, running_postgresql
 
@@ -132,12 +132,12 @@ FAULTS = {
 }
 
 
-def failing(readiness: Readiness) -> set[str]:
+def failing(readiness: ReadinessReport) -> set[str]:
     """The keys of the checks that fail."""
     return {check.key for check in readiness.failures}
 
 
-def warning(readiness: Readiness) -> set[str]:
+def warning(readiness: ReadinessReport) -> set[str]:
     """The keys of the checks that warn, but for the heartbeat table: most plans here have chosen none."""
     return {check.key for check in readiness.checks if check.status is CheckOutcome.WARN} - {"heartbeat"}
 

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import Hosting
 from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
-from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessCheck
+from chalicelib.domain.readiness import CheckOutcome, ReadinessCheck, ReadinessReport
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline, utc_now
 from tests.support.databases.pooler import OnReplication, pooler
@@ -19,12 +19,12 @@ HEARTBEAT = TableName("shop", "heartbeat")
 MAKE_HEARTBEAT = "CREATE TABLE shop.heartbeat (id integer PRIMARY KEY, ts timestamptz NOT NULL)"
 
 
-def check_of(readiness: Readiness, key: str) -> ReadinessCheck:
+def check_of(readiness: ReadinessReport, key: str) -> ReadinessCheck:
     """One check."""
     return next(check for check in readiness.checks if check.key == key)
 
 
-def failing(readiness: Readiness) -> set[str]:
+def failing(readiness: ReadinessReport) -> set[str]:
     """The keys of the checks that fail."""
     return {check.key for check in readiness.failures}
 
@@ -198,7 +198,7 @@ def test_a_server_of_ones_own_is_changed_by_sql(shop: Shop) -> None:
     assert check.recommended_action == "ALTER SYSTEM SET wal_level = 'logical'; Then restart the server."
 
 
-def through(shop: Shop, behaviour: OnReplication) -> Readiness:
+def through(shop: Shop, behaviour: OnReplication) -> ReadinessReport:
     """The readiness as seen through a pooler."""
     with pooler(shop.server.port, behaviour) as port:
         endpoint = replace(shop.endpoint, address=replace(shop.address, port=port))

@@ -5,7 +5,7 @@ import pytest
 
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.capture_tables import table_issues
-from chalicelib.domain.readiness import CheckOutcome, Readiness, ReadinessCheck, ReadinessStatus
+from chalicelib.domain.readiness import CheckOutcome, ReadinessCheck, ReadinessReport, ReadinessStatus
 from chalicelib.domain.table import ColumnName, IssueCode, IssueSeverity, TableName
 from chalicelib.kit.clock import Deadline
 from tests.support.databases.postgresql import ORDERS, Shop, client
@@ -13,12 +13,12 @@ from tests.support.databases.postgresql import ORDERS, Shop, client
 NOTES = TableName("shop", "notes")
 
 
-def failing(readiness: Readiness) -> set[str]:
+def failing(readiness: ReadinessReport) -> set[str]:
     """The keys of the checks that fail."""
     return {check.key for check in readiness.failures}
 
 
-def check_of(readiness: Readiness, key: str) -> ReadinessCheck:
+def check_of(readiness: ReadinessReport, key: str) -> ReadinessCheck:
     """One check."""
     return next(check for check in readiness.checks if check.key == key)
 

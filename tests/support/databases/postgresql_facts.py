@@ -16,7 +16,7 @@ from chalicelib.domain.providers.postgresql.facts import (
 )
 from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.readiness import CheckOutcome, Readiness
+from chalicelib.domain.readiness import CheckOutcome, ReadinessReport
 from chalicelib.domain.table import TableName
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -46,12 +46,12 @@ EXISTING = replace(PLAN, publication_mode=PublicationMode.EXISTING)
 PUBLICATION = PublicationFacts(name="pub", tables=(PublishedTable(name=ORDERS),), table_count=1)
 
 
-def judged(plan: CapturePlan | None = PLAN, **changes: Any) -> Readiness:
+def judged(plan: CapturePlan | None = PLAN, **changes: Any) -> ReadinessReport:
     """The verdict on facts that are ready, with these changes."""
     return judge_readiness(replace(FACTS, **changes), plan, NOW)
 
 
-def statuses(readiness: Readiness, status: CheckOutcome) -> set[str]:
+def statuses(readiness: ReadinessReport, status: CheckOutcome) -> set[str]:
     """The keys of the checks with this status."""
     return {check.key for check in readiness.checks if check.status is status}
 

@@ -16,7 +16,7 @@ from chalicelib.domain.providers.postgresql.facts import ServerFacts
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
 from chalicelib.domain.providers.postgresql.readiness import checks
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
-from chalicelib.domain.readiness import Readiness
+from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.source import Source
 
 
@@ -48,7 +48,7 @@ class PostgreSQLCapture:
 
     def judge_readiness(
         self, facts: ServerFacts, pipeline: Pipeline | None, now: datetime, *, deployed: bool, server: str | None = None
-    ) -> Readiness:
+    ) -> ReadinessReport:
         plan = replication.CapturePlan.of(pipeline, deployed=deployed, server=server) if pipeline else None
         return checks.judge_readiness(facts, plan, now)
 

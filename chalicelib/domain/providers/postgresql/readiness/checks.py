@@ -9,7 +9,7 @@ from chalicelib.domain.providers.postgresql.readiness.publication import PUBLICA
 from chalicelib.domain.providers.postgresql.readiness.server import SERVER_CHECKS
 from chalicelib.domain.providers.postgresql.readiness.tables import TABLE_CHECKS
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.readiness import CONNECTION, Check, Readiness, judge, unreachable
+from chalicelib.domain.readiness import CONNECTION, Check, ReadinessReport, judge, unreachable
 from chalicelib.errors import HeadgateError
 
 CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
@@ -23,9 +23,9 @@ CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
 """Every check, in the order in which they are shown."""
 
 
-def judge_readiness(facts: ServerFacts, plan: CapturePlan | None, now: datetime) -> Readiness:
+def judge_readiness(facts: ServerFacts, plan: CapturePlan | None, now: datetime) -> ReadinessReport:
     return judge(CHECKS, facts, plan, now)
 
 
-def unreachable_readiness(error: HeadgateError, now: datetime) -> Readiness:
+def unreachable_readiness(error: HeadgateError, now: datetime) -> ReadinessReport:
     return unreachable(CHECKS, error, now)

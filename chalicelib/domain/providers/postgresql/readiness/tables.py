@@ -11,8 +11,8 @@ from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.readiness import (
     Check,
-    Judgement,
     Judge,
+    Judgement,
     failed,
     for_plan,
     listed,
