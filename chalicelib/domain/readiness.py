@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from chalicelib.domain.names import SHOWN_NAMES, name_list
-from chalicelib.domain.table import IssueSeverity
+from chalicelib.domain.table import IssueSeverity, TableName
 from chalicelib.errors import HeadgateError
 
 
@@ -71,20 +71,19 @@ class Judgement:
 
 Facts = TypeVar("Facts")
 Plan = TypeVar("Plan")
-Judge = Callable[[Facts, Plan | None], Judgement | None]
-"""Returns None when there is nothing to judge: no plan of a capture, or no table of the kind."""
+Judge = Callable[[Facts, Plan], Judgement | None]
+"""Judges for the plan of a capture, or for None in general. Returns None when there is nothing to judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Generic[Facts, Plan]):
-    """A row of a provider's table of checks. `by_plan`: it depends on what one capture has chosen."""
+    """A check that a provider makes. Without a plan, what depends on the choices of a capture is at most a warning."""
 
     key: str
     name: str
     description: str
     judge: Judge[Facts, Plan]
     severity: IssueSeverity = IssueSeverity.FAIL
-    by_plan: bool = True
 
 
 def passed(current: str, expected: str) -> Judgement:
@@ -102,46 +101,85 @@ def failed(current: str, expected: str, action: str) -> Judgement:
     return Judgement(CheckOutcome.FAIL, current, expected, action)
 
 
-def for_server(judge: Callable[[Facts], Judgement | None]) -> Judge[Facts, Any]:
-    """A judge of the server alone, for any plan."""
-    return lambda facts, _plan: judge(facts)
+def readiness_check(
+    key: str, *, name: str, description: str, severity: IssueSeverity = IssueSeverity.FAIL
+) -> Callable[[Judge[Facts, Plan]], Check[Facts, Plan]]:
+    """Makes a check of its judge, as a decorator."""
+    return lambda judge: Check(key=key, name=name, description=description, judge=judge, severity=severity)
 
 
-def for_plan(judge: Callable[[Facts, Plan], Judgement | None]) -> Judge[Facts, Plan]:
+def for_plan(judge: Callable[[Facts, Plan], Judgement | None]) -> Judge[Facts, Plan | None]:
     """A judge that has nothing to say without a plan."""
     return lambda facts, plan: None if plan is None else judge(facts, plan)
+
+
+class NamedTable(Protocol):
+    """A table as the facts of a provider have it."""
+
+    @property
+    def name(self) -> TableName: ...
+
+
+Table = TypeVar("Table", bound=NamedTable)
+
+
+def table_check(
+    key: str,
+    *,
+    name: str,
+    description: str,
+    tables: Callable[[Facts, Plan], Sequence[Table]],
+    expected: str,
+    fix: Callable[[Table, Facts], str],
+    note: str = "",
+    severity: IssueSeverity = IssueSeverity.FAIL,
+) -> Callable[[Callable[[Table], str | None]], Check[Facts, Plan]]:
+    """Makes a check of each captured table from a function that says what is wrong with one, as a decorator.
+
+    The function returns None for a table without the fault, and "" where the table's name says it all. `note` comes
+    below the fixes.
+    """
+
+    def decorate(fault: Callable[[Table], str | None]) -> Check[Facts, Plan]:
+        def judge(facts: Facts, plan: Plan) -> Judgement | None:
+            captured = tables(facts, plan)
+            if not captured:
+                return None
+            faults = [(table, text) for table in captured if (text := fault(table)) is not None]
+            if not faults:
+                return passed("all tables", expected)
+            named = name_list(f"{table.name}{f' ({text})' if text else ''}" for table, text in faults)
+            current = named if plan is not None else f"{len(faults)} of {len(captured)} tables: {named}"
+            action = f"{statements([fix(table, facts) for table, _ in faults])}\n{note}".rstrip()
+            # Without a plan these are all tables of the source, and a capture may leave the faulty ones out.
+            only_warns = severity is IssueSeverity.WARN or plan is None
+            return (warned if only_warns else failed)(current, expected, action)
+
+        return Check(key=key, name=name, description=description, judge=judge, severity=severity)
+
+    return decorate
 
 
 CONNECTION: Check[Any, Any] = Check(
     key="connection",
     name="Connection",
     judge=lambda _facts, _plan: passed("connected", "connected"),
-    by_plan=False,
     description="The server can be reached, lets the role in and can be read.",
 )
 """The first check of every provider: facts exist only where it passes."""
 
 
-def judge(checks: Sequence[Check[Facts, Plan]], facts: Facts, plan: Plan | None, now: datetime) -> ReadinessReport:
-    """Judge what was read, for one capture or, without a plan, in general.
-
-    Without a plan, what depends on the choices of a capture is at most a warning. Checks with nothing to judge are not
-    shown.
-    """
-    shown = []
-    for check in checks:
-        judgement = check.judge(facts, plan)
-        if judgement is not None:
-            shown.append(_shown(check, judgement, at_most_warn=plan is None and check.by_plan))
-    return ReadinessReport(status=_verdict(shown), checked_at=now, checks=tuple(shown))
+def judge(checks: Sequence[Check[Facts, Plan]], facts: Facts, plan: Plan, now: datetime) -> ReadinessReport:
+    """Judge what was read, for one capture or, without a plan, in general; what has nothing to judge is not shown."""
+    judgements = ((check, check.judge(facts, plan)) for check in checks)
+    return _report([_shown(check, judgement) for check, judgement in judgements if judgement is not None], now)
 
 
 def unreachable(checks: Sequence[Check[Any, Any]], error: HeadgateError, now: datetime) -> ReadinessReport:
-    """The verdict on a source that could not be read: `error` says why, in our own words; all else is unknown."""
-    first = failed(error.code, "connected", f"{error.message} Then ask again; a connection test shows each step.")
+    """The report on a source that could not be read: `error` says why, in our own words; all else is unknown."""
+    connection = failed(error.code, "connected", f"{error.message} Then ask again; a connection test shows each step.")
     unknown = Judgement(CheckOutcome.UNKNOWN, "", "")
-    shown = [_shown(check, first if check is CONNECTION else unknown) for check in checks]
-    return ReadinessReport(status=ReadinessStatus.NOT_READY, checked_at=now, checks=tuple(shown))
+    return _report([_shown(check, connection if check is CONNECTION else unknown) for check in checks], now)
 
 
 def listed(named: Mapping[str, Sequence[object]]) -> str:
@@ -155,12 +193,11 @@ def statements(lines: Sequence[str]) -> str:
     return "\n".join([*lines[:SHOWN_NAMES], *more])
 
 
-def _shown(check: Check[Any, Any], judgement: Judgement, *, at_most_warn: bool = False) -> ReadinessCheck:
-    demoted = at_most_warn and judgement.status is CheckOutcome.FAIL
+def _shown(check: Check[Any, Any], judgement: Judgement) -> ReadinessCheck:
     return ReadinessCheck(
         key=check.key,
         name=check.name,
-        status=CheckOutcome.WARN if demoted else judgement.status,
+        status=judgement.status,
         severity=check.severity,
         description=check.description,
         current_value=judgement.current or None,
@@ -169,8 +206,9 @@ def _shown(check: Check[Any, Any], judgement: Judgement, *, at_most_warn: bool =
     )
 
 
-def _verdict(checks: Sequence[ReadinessCheck]) -> ReadinessStatus:
-    found = {check.status for check in checks}
-    if CheckOutcome.FAIL in found:
-        return ReadinessStatus.NOT_READY
-    return ReadinessStatus.WARNING if found - {CheckOutcome.PASS} else ReadinessStatus.READY
+def _report(checks: Sequence[ReadinessCheck], now: datetime) -> ReadinessReport:
+    outcomes = {check.status for check in checks}
+    status = ReadinessStatus.WARNING if outcomes - {CheckOutcome.PASS} else ReadinessStatus.READY
+    if CheckOutcome.FAIL in outcomes:
+        status = ReadinessStatus.NOT_READY
+    return ReadinessReport(status=status, checked_at=now, checks=tuple(checks))

@@ -7,9 +7,9 @@ import pytest
 
 from chalicelib.clients.databases.contract import DatabaseFactory
 from chalicelib.domain.providers.postgresql.facts import RawTable
-from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
+from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.readiness import ReadinessStatus
+from chalicelib.domain.readiness import ReadinessStatus, judge
 from chalicelib.domain.table import TableName
 from chalicelib.errors import Unavailable
 from chalicelib.kit.clock import Deadline, utc_now
@@ -67,7 +67,7 @@ def test_it_lists_no_more_tables_than_the_bound(database: DatabaseFactory, shop:
 def test_it_is_ready_for_capture(database: DatabaseFactory, shop: Shop) -> None:
     facts = database(shop.endpoint).server_facts(NAMES, soon())
     assert {shape(table) for table in facts.tables} == {shape(table) for table in FakeDatabase().raw_tables()}
-    readiness = judge_readiness(facts, PLAN, utc_now())
+    readiness = judge(CHECKS, facts, PLAN, utc_now())
     assert readiness.failures == ()
     assert readiness.status in (ReadinessStatus.READY, ReadinessStatus.WARNING)
 

@@ -31,8 +31,10 @@ from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import HeadgateError
 
 
-class CaptureConfiguration(Protocol):
-    """What a capture may choose, and the connector config that follows from it."""
+class CaptureProvider(Protocol):
+    """How a kind of database is captured from."""
+
+    # What a capture may choose, and the connector config that follows from it.
 
     @property
     def allowed_properties(self) -> AllowedProperties:
@@ -65,11 +67,9 @@ class CaptureConfiguration(Protocol):
     def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
         """The config of the source connector. A function of its arguments alone."""
 
+    # Whether a source and its tables can be captured.
 
-class SourceReadiness(Protocol):
-    """Whether a source and its tables can be captured."""
-
-    def source_tables(self, found: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:
+    def source_tables(self, tables: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:
         """The tables that discovery has read, with what would go wrong in a capture: columns, topic collisions, all."""
 
     def judge_readiness(
@@ -84,9 +84,7 @@ class SourceReadiness(Protocol):
     def unreachable_readiness(self, error: HeadgateError, now: datetime) -> ReadinessReport:
         """The verdict on a source that could not be read; `error` says why, in our own words."""
 
-
-class RunningCaptures(Protocol):
-    """Whether deployed captures still work. Findings are codes of ours with sentences of the provider."""
+    # Whether deployed captures still work. Findings are codes of ours with sentences of the provider.
 
     @property
     def paused_notice(self) -> str:
@@ -112,9 +110,7 @@ class RunningCaptures(Protocol):
     def lost_changes(self, facts: Any, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
         """Whether changes were lost after that offset."""
 
-
-class CaptureDeletion(Protocol):
-    """What a pipeline keeps in its source, and what becomes of it when the pipeline is deleted."""
+    # What a pipeline keeps in its source, and what becomes of it when the pipeline is deleted.
 
     def source_release(self, pipeline: Pipeline) -> SourceRelease | None:
         """What a deletion can release there, because only this pipeline uses it; None when there is no such thing."""
@@ -123,10 +119,6 @@ class CaptureDeletion(Protocol):
         """What the audit record of a deletion says about the source: how the release ended (None: nothing was to be
         released), and as `kept` what stays there.
         """
-
-
-class CaptureProvider(CaptureConfiguration, SourceReadiness, RunningCaptures, CaptureDeletion, Protocol):
-    """How a kind of database is captured from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql.identity import read_identity
+from chalicelib.clients.databases.postgresql.session import read_identity
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.database import SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint

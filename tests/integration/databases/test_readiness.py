@@ -7,25 +7,31 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
-from chalicelib.domain.readiness import CheckOutcome, ReadinessReport, ReadinessStatus
+from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
 from chalicelib.domain.table import TableName
 from tests.support.databases.postgresql import ORDERS, RunningPostgreSQL, Shop, open_shop, reader_of, running_postgresql
+from tests.support.databases.readiness import check_of, failing, warning
 
 EXISTING = PublicationMode.EXISTING
 PUBLISHED = "CREATE PUBLICATION pub_{database} FOR TABLE shop.orders"
 FOREIGN_OWNER = "ALTER TABLE shop.orders OWNER TO postgres"
+SLOT = "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')"
 READABLE = "GRANT SELECT ON shop.orders TO {role}"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Statements that break a working shop, the plan to check, and the check that has to fail, or to warn."""
+    """Statements that break a working shop, the plan to check, and the check that has to fail, or to warn.
+
+    `repaired`: the check recommends statements that repair it.
+    """
 
     check: str
     statements: tuple[str, ...]
     existing: bool = False
     warns: bool = False
     tables: tuple[TableName, ...] = (ORDERS,)
+    repaired: bool = True
 
     def plan(self) -> dict[str, Any]:
         """The changes to the default plan."""
@@ -61,11 +67,12 @@ FAULTS = {
     "row level security forced on the owner": Fault(
         "row_security", ("ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",)
     ),
-    "table that does not exist": Fault("tables", (), tables=(ORDERS, TableName("shop", "nothing"))),
+    "table that does not exist": Fault("tables", (), tables=(ORDERS, TableName("shop", "nothing")), repaired=False),
     "view": Fault(
         "tables",
         ("CREATE VIEW shop.seen AS SELECT * FROM shop.orders", "GRANT SELECT ON shop.seen TO {role}"),
         tables=(TableName("shop", "seen"),),
+        repaired=False,
     ),
     "topics that collide": Fault(
         "topic_names",
@@ -76,6 +83,7 @@ FAULTS = {
             "ALTER TABLE shop.two_words OWNER TO {role}",
         ),
         tables=(TableName("shop", "two words"), TableName("shop", "two_words")),
+        repaired=False,
     ),
     "no key with default identity": Fault("replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey",)),
     "identity NOTHING": Fault("replica_identity", ("ALTER TABLE shop.orders REPLICA IDENTITY NOTHING",)),
@@ -91,7 +99,9 @@ FAULTS = {
         "replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE",)
     ),
     "publication that is missing": Fault("publication", (), existing=True),
-    "publication FOR ALL TABLES": Fault("publication", ("CREATE PUBLICATION pub_{database} FOR ALL TABLES",)),
+    "publication FOR ALL TABLES": Fault(
+        "publication", ("CREATE PUBLICATION pub_{database} FOR ALL TABLES",), repaired=False
+    ),
     "publication without the table": Fault("publication_tables", ("CREATE PUBLICATION pub_{database}",), existing=True),
     "publication of inserts only": Fault(
         "publication_operations", (f"{PUBLISHED} WITH (publish = 'insert')",), existing=True, warns=True
@@ -104,7 +114,9 @@ FAULTS = {
     "publication with a row filter": Fault(
         "publication_rows", (f"{PUBLISHED} WHERE (id > 5)",), existing=True, warns=True
     ),
-    "filtered publication with a row filter": Fault("publication_rows", (f"{PUBLISHED} WHERE (id > 5)",), warns=True),
+    "filtered publication with a row filter": Fault(
+        "publication_rows", (f"{PUBLISHED} WHERE (id > 5)",), warns=True
+    ),
     "publication with a column list": Fault(
         "publication_rows",
         ("CREATE PUBLICATION pub_{database} FOR TABLE shop.orders (id)",),
@@ -128,18 +140,8 @@ FAULTS = {
         ),
         tables=(TableName("shop", "parts"),),
     ),
-    "physical slot": Fault("slot", ("SELECT pg_create_physical_replication_slot('slot_{database}')",)),
+    "physical slot": Fault("slot", ("SELECT pg_create_physical_replication_slot('slot_{database}')",), repaired=False),
 }
-
-
-def failing(readiness: ReadinessReport) -> set[str]:
-    """The keys of the checks that fail."""
-    return {check.key for check in readiness.failures}
-
-
-def warning(readiness: ReadinessReport) -> set[str]:
-    """The keys of the checks that warn, but for the heartbeat table: most plans here have chosen none."""
-    return {check.key for check in readiness.checks if check.status is CheckOutcome.WARN} - {"heartbeat"}
 
 
 HEARTBEAT = TableName("shop", "heartbeat")
@@ -161,74 +163,37 @@ def test_existing_publication_is_ready(shop: Shop) -> None:
     assert shop.readiness(plan).status is ReadinessStatus.READY
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_fails_its_own_check(shop: Shop, name: str) -> None:
-    fault = FAULTS[name]
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_each_fault_fails_its_own_check_and_the_recommended_sql_repairs_it(shop: Shop, fault: Fault) -> None:
     shop.run(*fault.statements)
-    readiness = shop.readiness(shop.plan(**fault.plan()))
-    assert (warning if fault.warns else failing)(readiness) == {fault.check}
-    assert readiness.status is (ReadinessStatus.WARNING if fault.warns else ReadinessStatus.NOT_READY)
-
-
-REPAIRED_BY_THEIR_OWN_SQL = (
-    "role without REPLICATION",
-    "no CREATE on the database",
-    "table of another owner",
-    "publication of another owner",
-    "connection limit of the role",
-    "connection limit of the database",
-    "unlogged table",
-    "columns that differ by case",
-    "no SELECT on the table",
-    "no SELECT on one column",
-    "no USAGE on the schema",
-    "row level security",
-    "row level security forced on the owner",
-    "no key with default identity",
-    "identity NOTHING",
-    "identity index that was dropped",
-    "key that is deferrable",
-    "publication that is missing",
-    "publication without the table",
-    "publication of inserts only",
-    "own publication of inserts only",
-    "publication with a row filter",
-    "publication with a column list",
-    "publication whose column list lacks the key",
-    "publication of updates and deletes only",
-    "partitions published individually",
-)
-
-
-@pytest.mark.parametrize("name", REPAIRED_BY_THEIR_OWN_SQL)
-def test_recommended_sql_repairs_the_fault(shop: Shop, name: str) -> None:
-    fault = FAULTS[name]
-    shop.run(*fault.statements)
-    check = next(c for c in shop.readiness(shop.plan(**fault.plan())).checks if c.key == fault.check)
-    assert check.recommended_action is not None
-    assert "OWNER TO" not in check.recommended_action
-    for line in check.recommended_action.splitlines():
+    plan = shop.plan(**fault.plan())
+    report = shop.readiness(plan)
+    assert (warning if fault.warns else failing)(report) == {fault.check}
+    assert report.status is (ReadinessStatus.WARNING if fault.warns else ReadinessStatus.NOT_READY)
+    advice = check_of(report, fault.check).recommended_action or ""
+    assert "OWNER TO" not in advice
+    for line in advice.splitlines() if fault.repaired else ():
         statement, ends_as_sql, _ = line.partition(";")
         if ends_as_sql and statement.split()[0] in ("ALTER", "GRANT", "CREATE"):
             shop.run(statement)
-    repaired = shop.readiness(shop.plan(**fault.plan()))
-    assert fault.check not in failing(repaired) | warning(repaired)
+    repaired = shop.readiness(plan)
+    assert (fault.check not in failing(repaired) | warning(repaired)) is fault.repaired
 
 
-def test_slot_that_another_client_reads_is_refused(shop: Shop) -> None:
-    shop.run(PUBLISHED, "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
+@pytest.mark.parametrize(
+    ("deployed", "expected"),
+    [pytest.param(False, {"slot"}, id="another client's"), pytest.param(True, set(), id="of a deployed pipeline")],
+)
+def test_slot_that_is_read_belongs_to_the_plan_only_where_it_is_deployed(
+    shop: Shop, deployed: bool, expected: set[str]
+) -> None:
+    shop.run(PUBLISHED, SLOT)
     with reader_of(shop.server, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
-        assert failing(shop.readiness(shop.plan(publication_mode=EXISTING))) == {"slot"}
-
-
-def test_own_slot_of_a_deployed_pipeline_is_accepted(shop: Shop) -> None:
-    shop.run(PUBLISHED, "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
-    with reader_of(shop.server, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
-        assert failing(shop.readiness(shop.plan(publication_mode=EXISTING, deployed=True))) == set()
+        assert failing(shop.readiness(shop.plan(publication_mode=EXISTING, deployed=deployed))) == expected
 
 
 def test_idle_slot_of_this_database_can_be_used(shop: Shop) -> None:
-    shop.run("SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
+    shop.run(SLOT)
     assert failing(shop.readiness(shop.plan())) == set()
 
 
@@ -265,11 +230,14 @@ def test_member_of_amazons_replication_role_is_proved_by_a_connection(shop: Shop
 
 
 @pytest.mark.parametrize(
-    "statement", ["ALTER ROLE {role} NOREPLICATION", "REVOKE CREATE ON DATABASE {database} FROM {role}"]
+    ("statement", "expected"),
+    [
+        ("ALTER ROLE {role} NOREPLICATION", {"replication_privilege"}),
+        ("REVOKE CREATE ON DATABASE {database} FROM {role}", set()),
+    ],
 )
-def test_without_a_plan_only_general_checks_fail(shop: Shop, statement: str) -> None:
+def test_without_a_plan_only_general_checks_fail(shop: Shop, statement: str, expected: set[str]) -> None:
     shop.run(statement)
-    expected = {"replication_privilege"} if "REPLICATION" in statement else set()
     assert failing(shop.readiness(None)) == expected
     assert shop.readiness(None).status is not ReadinessStatus.READY
 
@@ -306,7 +274,7 @@ def test_no_free_slot_is_reported(limited: RunningPostgreSQL) -> None:
 
 def test_no_free_sender_is_reported(limited: RunningPostgreSQL) -> None:
     with open_shop(limited) as shop:
-        shop.run(PUBLISHED, "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
+        shop.run(PUBLISHED, SLOT)
         with reader_of(limited, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
             other_slot = shop.plan(publication_mode=EXISTING, slot_name="another")
             assert failing(shop.readiness(other_slot)) == {"replication_slots", "wal_senders"}
@@ -314,7 +282,7 @@ def test_no_free_sender_is_reported(limited: RunningPostgreSQL) -> None:
 
 def test_slot_whose_log_was_removed_is_reported(limited: RunningPostgreSQL) -> None:
     with open_shop(limited) as shop:
-        shop.run("SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')")
+        shop.run(SLOT)
         for _ in range(4):
             shop.run("CREATE TABLE shop.filler AS SELECT 1", "DROP TABLE shop.filler", "SELECT pg_switch_wal()")
         shop.run("CHECKPOINT")

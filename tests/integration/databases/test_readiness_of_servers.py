@@ -8,25 +8,16 @@ import pytest
 
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import Hosting
-from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
-from chalicelib.domain.readiness import CheckOutcome, ReadinessCheck, ReadinessReport
+from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
+from chalicelib.domain.readiness import CheckOutcome, ReadinessReport, judge
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline, utc_now
 from tests.support.databases.pooler import OnReplication, pooler
 from tests.support.databases.postgresql import ORDERS, Shop, client, open_shop, running_postgresql
+from tests.support.databases.readiness import check_of, failing
 
 HEARTBEAT = TableName("shop", "heartbeat")
 MAKE_HEARTBEAT = "CREATE TABLE shop.heartbeat (id integer PRIMARY KEY, ts timestamptz NOT NULL)"
-
-
-def check_of(readiness: ReadinessReport, key: str) -> ReadinessCheck:
-    """One check."""
-    return next(check for check in readiness.checks if check.key == key)
-
-
-def failing(readiness: ReadinessReport) -> set[str]:
-    """The keys of the checks that fail."""
-    return {check.key for check in readiness.failures}
 
 
 def test_the_identity_of_the_server_is_shown(shop: Shop) -> None:
@@ -72,7 +63,7 @@ def test_the_age_of_a_transaction_that_writes_is_read(shop: Shop) -> None:
         (found,) = shop.facts().open_transactions
         assert found.process_id == other.info.backend_pid
         facts = replace(shop.facts(), open_transactions=(replace(found, seconds=601),))
-    check = check_of(judge_readiness(facts, None, utc_now()), "open_transactions")
+    check = check_of(judge(CHECKS, facts, None, utc_now()), "open_transactions")
     assert check.current_value == f"process {found.process_id} (10 min)"
     assert f"pg_terminate_backend({found.process_id})" in (check.recommended_action or "")
 
@@ -178,7 +169,7 @@ def test_advice_is_that_of_the_service_that_runs_the_server(shop: Shop, hosting:
     with imitated(shop, hosting):
         facts = replace(shop.facts(), wal_level="replica", max_slots=0, max_senders=0, max_slot_wal_keep_megabytes=-1)
     assert facts.hosting is hosting
-    checks = {check.key: check for check in judge_readiness(facts, None, utc_now()).checks}
+    checks = {check.key: check for check in judge(CHECKS, facts, None, utc_now()).checks}
     for key in ("wal_level", "replication_slots", "wal_senders", "log_retention"):
         action = checks[key].recommended_action or ""
         assert "ALTER SYSTEM" not in action
@@ -194,7 +185,7 @@ def test_aurora_is_known_by_its_function(shop: Shop) -> None:
 def test_a_server_of_ones_own_is_changed_by_sql(shop: Shop) -> None:
     facts = replace(shop.facts(), wal_level="replica")
     assert facts.hosting is Hosting.SELF_MANAGED
-    check = check_of(judge_readiness(facts, None, utc_now()), "wal_level")
+    check = check_of(judge(CHECKS, facts, None, utc_now()), "wal_level")
     assert check.recommended_action == "ALTER SYSTEM SET wal_level = 'logical'; Then restart the server."
 
 
@@ -203,7 +194,7 @@ def through(shop: Shop, behaviour: OnReplication) -> ReadinessReport:
     with pooler(shop.server.port, behaviour) as port:
         endpoint = replace(shop.endpoint, address=replace(shop.address, port=port))
         facts = client(endpoint).server_facts((ORDERS,), Deadline.after(15))
-        return judge_readiness(facts, shop.plan(), utc_now())
+        return judge(CHECKS, facts, shop.plan(), utc_now())
 
 
 @pytest.mark.parametrize("behaviour", [OnReplication.REFUSE, OnReplication.IGNORE])

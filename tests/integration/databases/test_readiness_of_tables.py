@@ -5,22 +5,13 @@ import pytest
 
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.capture_tables import table_issues
-from chalicelib.domain.readiness import CheckOutcome, ReadinessCheck, ReadinessReport, ReadinessStatus
+from chalicelib.domain.readiness import CheckOutcome, ReadinessCheck, ReadinessStatus
 from chalicelib.domain.table import ColumnName, IssueCode, IssueSeverity, TableName
 from chalicelib.kit.clock import Deadline
 from tests.support.databases.postgresql import ORDERS, Shop, client
+from tests.support.databases.readiness import check_of, failing
 
 NOTES = TableName("shop", "notes")
-
-
-def failing(readiness: ReadinessReport) -> set[str]:
-    """The keys of the checks that fail."""
-    return {check.key for check in readiness.failures}
-
-
-def check_of(readiness: ReadinessReport, key: str) -> ReadinessCheck:
-    """One check."""
-    return next(check for check in readiness.checks if check.key == key)
 
 
 def make_notes(shop: Shop, columns: str, *more: str) -> None:

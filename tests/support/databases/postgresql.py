@@ -18,9 +18,9 @@ from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.database import DatabaseProvider, SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
-from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
+from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.readiness import ReadinessReport
+from chalicelib.domain.readiness import ReadinessReport, judge
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.masking import Secret
@@ -159,7 +159,7 @@ class Shop:
     def readiness(self, plan: CapturePlan | None) -> ReadinessReport:
         """The readiness that follows from the facts that the client reads."""
         names = (*plan.tables, *((plan.heartbeat_table,) if plan.heartbeat_table else ())) if plan else None
-        return judge_readiness(client(self.endpoint).server_facts(names, Deadline.after(15)), plan, utc_now())
+        return judge(CHECKS, client(self.endpoint).server_facts(names, Deadline.after(15)), plan, utc_now())
 
 
 _SETUP = (

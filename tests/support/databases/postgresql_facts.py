@@ -14,10 +14,11 @@ from chalicelib.domain.providers.postgresql.facts import (
     ServerFacts,
     TypeFacts,
 )
-from chalicelib.domain.providers.postgresql.readiness.checks import judge_readiness
+from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.readiness import CheckOutcome, ReadinessReport
+from chalicelib.domain.readiness import ReadinessReport, judge
 from chalicelib.domain.table import TableName
+from tests.support.databases import readiness
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ORDERS = TableName("shop", "orders")
@@ -48,19 +49,12 @@ PUBLICATION = PublicationFacts(name="pub", tables=(PublishedTable(name=ORDERS),)
 
 def judged(plan: CapturePlan | None = PLAN, **changes: Any) -> ReadinessReport:
     """The verdict on facts that are ready, with these changes."""
-    return judge_readiness(replace(FACTS, **changes), plan, NOW)
-
-
-def statuses(readiness: ReadinessReport, status: CheckOutcome) -> set[str]:
-    """The keys of the checks with this status."""
-    return {check.key for check in readiness.checks if check.status is status}
+    return judge(CHECKS, replace(FACTS, **changes), plan, NOW)
 
 
 def failing(plan: CapturePlan | None = PLAN, **changes: Any) -> set[str]:
-    """The keys of the checks that fail."""
-    return statuses(judged(plan, **changes), CheckOutcome.FAIL)
+    return readiness.failing(judged(plan, **changes))
 
 
 def warning(plan: CapturePlan | None = PLAN, **changes: Any) -> set[str]:
-    """The keys of the checks that warn, but for the heartbeat table: `PLAN` has chosen none."""
-    return statuses(judged(plan, **changes), CheckOutcome.WARN) - {"heartbeat"}
+    return readiness.warning(judged(plan, **changes))

@@ -57,13 +57,22 @@ def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
     return [schema for schema, _ in pairs], [table for _, table in pairs]
 
 
-_ROLE = (
+SERVER = (
+    *("version", "version_number", "database", "wal_level", "in_recovery", "max_slots", "max_senders", "senders_used"),
+    "max_slot_wal_keep_megabytes",
+)
+ROLE = (
     *("name", "superuser", "replication", "connection_limit", "connections_used"),
     *("database_connection_limit", "database_connections_used", "can_create_in_database"),
 )
-_SLOT = ("name", "plugin", "database", "active", "wal_status", "retained_bytes", "safe_bytes")
-_TRANSACTION = ("seconds", "process_id", "database")
+SLOT = ("name", "plugin", "database", "active", "wal_status", "retained_bytes", "safe_bytes")
+TRANSACTION = ("seconds", "process_id", "database")
+CAPTURE_SLOT = (
+    *("name", "position", "reader", "wal_status", "log_end"),
+    *("retained_bytes", "safe_bytes", "most_kept_bytes", "idle_seconds_left"),
+)
 _PUBLICATION = ("name", "all_tables", "inserts", "updates", "deletes", "via_root", "owned", "table_count")
+_COLUMN = ("can_select", "writable", "storable_apart", "needs_quotes")
 _TABLE = (
     *("schema_usage", "owned", "owner", "row_security_active", "primary_key_columns", "identity_usable"),
     *("identity_index_columns", "stores_apart", "has_unique_id", "can_write_heartbeat"),
@@ -72,15 +81,10 @@ _TABLE = (
 _TARGET = ("owned", "can_select", "can_insert", "can_update", "can_delete")
 
 
-def _fields(names: Sequence[str], row: Row) -> dict[str, Any]:
+def fields(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     """The columns of a row by the field names of facts; arrays as tuples."""
     values = (tuple(value) if isinstance(value, list) else value for value in row)
     return dict(zip(names, values, strict=True))
-
-
-def role_facts(row: Row) -> facts.RoleFacts:
-    """A row of `ROLE`."""
-    return facts.RoleFacts(**_fields(_ROLE, row))
 
 
 def hosting_parameters() -> list[list[str]]:
@@ -94,16 +98,6 @@ def hosting(signs: Sequence[str]) -> facts.Hosting:
     return next((hosting for sign, hosting in SIGNS.items() if sign in signs), facts.Hosting.SELF_MANAGED)
 
 
-def open_transaction(row: Row) -> facts.OpenTransaction:
-    """A row of `OPEN_TRANSACTIONS`."""
-    return facts.OpenTransaction(**_fields(_TRANSACTION, row))
-
-
-def slot_facts(row: Row) -> facts.SlotFacts:
-    """A row of `SLOTS`."""
-    return facts.SlotFacts(**_fields(_SLOT, row))
-
-
 def publication_facts(publications: Sequence[Row], published: Sequence[Row]) -> tuple[facts.PublicationFacts, ...]:
     """Rows of `PUBLICATIONS` with those of `PUBLISHED_TABLES`."""
     members: dict[str, list[facts.PublishedTable]] = defaultdict(list)
@@ -111,7 +105,7 @@ def publication_facts(publications: Sequence[Row], published: Sequence[Row]) -> 
         name, names = TableName(schema_name, table_name), None if columns is None else tuple(columns)
         members[publication].append(facts.PublishedTable(name=name, row_filter=row_filter, columns=names))
     return tuple(
-        facts.PublicationFacts(**_fields(_PUBLICATION, row), tables=tuple(members[row[0]])) for row in publications
+        facts.PublicationFacts(**fields(_PUBLICATION, row), tables=tuple(members[row[0]])) for row in publications
     )
 
 
@@ -124,8 +118,8 @@ def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[facts.RawColumn, ..
 
 
 def _column(row: Row) -> facts.RawColumn:
-    _, name, ordinal, declared, base, kind, is_array, dimensions, is_domain, nullable, *rest = row
-    has_default, generated, can_select, writable, storable_apart, needs_quotes = rest
+    _, name, ordinal, declared, base, kind, is_array, dimensions, is_domain, *rest = row
+    nullable, has_default, generated, *others = rest
     kind = _TYPE_KINDS.get(kind, TypeKind.OTHER)
     return facts.RawColumn(
         name=name,
@@ -135,10 +129,7 @@ def _column(row: Row) -> facts.RawColumn:
         nullable=nullable,
         has_default=has_default,
         generated=_GENERATED.get(generated),
-        can_select=can_select,
-        writable=writable,
-        storable_apart=storable_apart,
-        needs_quotes=needs_quotes,
+        **fields(_COLUMN, others),
     )
 
 
@@ -150,7 +141,7 @@ def raw_table(row: Row, columns: tuple[facts.RawColumn, ...]) -> facts.RawTable:
         persistence=_PERSISTENCE.get(row[4], facts.Persistence.PERMANENT),
         replica_identity=_IDENTITIES.get(row[5], facts.ReplicaIdentity.DEFAULT),
         raw_columns=columns,
-        **_fields(_TABLE, row[6:]),
+        **fields(_TABLE, row[6:]),
     )
 
 
@@ -190,5 +181,5 @@ def target_table(
         foreign_keys=tuple(name for name, _ in by_kind["foreign key"]),
         triggers=tuple(name for name, _ in by_kind["trigger"]),
         row_security_active=bool(by_kind["row security"]),
-        **_fields(_TARGET, row[4:]),
+        **fields(_TARGET, row[4:]),
     )

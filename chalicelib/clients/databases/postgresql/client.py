@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING
 from chalicelib.clients.databases.checks import failure_result, success_result
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots, target_queries
+from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import (
     ConnectionLimit,
+    OpenTransaction,
     RawTable,
     ReplicationAttempt,
+    RoleFacts,
     SchemaFacts,
     ServerFacts,
+    SlotFacts,
     TargetFacts,
     TargetTable,
 )
@@ -72,11 +75,11 @@ class PostgreSQL:
         return replace(facts, replication_attempt=self._attempt_replication(deadline))
 
     def _attempt_replication(self, deadline: Deadline) -> ReplicationAttempt:
-        from chalicelib.clients.databases.postgresql import identity
+        from chalicelib.clients.databases.postgresql import session
 
         limit = Deadline.after(deadline.remaining(REPLICATION_SECONDS))
         try:
-            server = identity.read_identity(self.endpoint, self.check_host, self.trusted_ca_file, limit)
+            server = session.read_identity(self.endpoint, self.check_host, self.trusted_ca_file, limit)
         except DatabaseFailure as failure:
             return ReplicationAttempt(failure_code=failure.failure_code.value, message=failure.message)
         return ReplicationAttempt(identity=server)
@@ -105,10 +108,10 @@ class PostgreSQL:
                 in_recovery=in_recovery,
                 extensions=frozenset(extensions),
                 server_identity=_identity(session),
-                replica_role=session.row(target_queries.REPLICATION_ROLE)[0],
+                replica_role=session.row(queries.REPLICATION_ROLE)[0],
                 connection_limits=tuple(
                     ConnectionLimit(name=name, most=limit, used=used)
-                    for name, limit, used in session.rows(target_queries.CONNECTIONS, [], max_rows=3)
+                    for name, limit, used in session.rows(queries.CONNECTIONS, [], max_rows=3)
                 ),
                 schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in rows),
                 tables=_target_tables(session, targets),
@@ -126,7 +129,6 @@ class PostgreSQL:
 
 
 def _server_facts(session: "DatabaseSession", tables: Sequence[TableName] | None) -> ServerFacts:
-    version, number, database, wal_level, in_recovery, slots, senders, used, kept = session.row(queries.SERVER)
     signs, limits, milliseconds = session.row(queries.HOSTING, catalog.hosting_parameters())
     transactions = session.rows(
         queries.OPEN_TRANSACTIONS, [MAX_TRANSACTIONS, MAX_TRANSACTIONS], max_rows=2 * MAX_TRANSACTIONS
@@ -134,17 +136,12 @@ def _server_facts(session: "DatabaseSession", tables: Sequence[TableName] | None
     raw_tables = _discovered_tables(session) if tables is None else _named_tables(session, tables)
     names = catalog.names_of(table.name for table in raw_tables)
     return ServerFacts(
-        version=version,
-        version_number=number,
-        database=database,
-        wal_level=wal_level,
-        in_recovery=in_recovery,
-        max_slots=slots,
-        max_senders=senders,
-        senders_used=used,
-        max_slot_wal_keep_megabytes=kept,
-        role=catalog.role_facts(session.row(queries.ROLE)),
-        slots=tuple(map(catalog.slot_facts, session.rows(queries.SLOTS, [MAX_SLOTS], max_rows=MAX_SLOTS))),
+        **catalog.fields(catalog.SERVER, session.row(queries.SERVER)),
+        role=RoleFacts(**catalog.fields(catalog.ROLE, session.row(queries.ROLE))),
+        slots=tuple(
+            SlotFacts(**catalog.fields(catalog.SLOT, row))
+            for row in session.rows(queries.SLOTS, [MAX_SLOTS], max_rows=MAX_SLOTS)
+        ),
         publications=catalog.publication_facts(
             session.rows(queries.PUBLICATIONS, [MAX_PUBLICATIONS], max_rows=MAX_PUBLICATIONS),
             session.rows(queries.PUBLISHED_TABLES, [*names, MAX_PUBLISHED], max_rows=MAX_PUBLISHED),
@@ -152,7 +149,7 @@ def _server_facts(session: "DatabaseSession", tables: Sequence[TableName] | None
         tables=raw_tables,
         hosting=catalog.hosting(signs),
         session_limits=dict(zip(limits, milliseconds, strict=True)),
-        open_transactions=tuple(map(catalog.open_transaction, transactions)),
+        open_transactions=tuple(OpenTransaction(**catalog.fields(catalog.TRANSACTION, row)) for row in transactions),
     )
 
 
@@ -214,14 +211,14 @@ def _target_tables(session: "DatabaseSession", targets: Sequence[TableName]) -> 
         keys[oid].append(key)
     effects: dict[int, list[Row]] = defaultdict(list)
     parameters = {"tables": oids, "max_rows": MAX_SIDE_EFFECTS}
-    for effect in session.rows(target_queries.SIDE_EFFECTS, parameters, max_rows=MAX_SIDE_EFFECTS):
+    for effect in session.rows(queries.SIDE_EFFECTS, parameters, max_rows=MAX_SIDE_EFFECTS):
         effects[effect[0]].append(effect)
     return tuple(catalog.target_table(row, columns.get(row[0], ()), keys[row[0]], effects[row[0]]) for row in rows)
 
 
 def _identity(session: "DatabaseSession") -> str | None:
     """The identity of the server, the same under all of its names; None when the role may not read it."""
-    if not session.row(target_queries.MAY_READ_IDENTITY)[0]:
+    if not session.row(queries.MAY_READ_IDENTITY)[0]:
         return None
-    identifier, address, port = session.row(target_queries.IDENTITY)
+    identifier, address, port = session.row(queries.IDENTITY)
     return f"postgresql:{identifier}@{address}:{port}"

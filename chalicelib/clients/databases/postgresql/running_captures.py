@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
 MAX_PUBLISHED = 20_000
 
-_SLOT_FIELDS = (
-    *("name", "position", "reader", "wal_status", "log_end"),
-    *("retained_bytes", "safe_bytes", "most_kept_bytes", "idle_seconds_left"),
-)
-"""The columns of `CAPTURE_SLOTS`."""
-
 
 def read(session: "DatabaseSession", plans: Sequence[CapturePlan]) -> CaptureFacts:
     """Raises DatabaseFailure."""
@@ -29,7 +23,7 @@ def read(session: "DatabaseSession", plans: Sequence[CapturePlan]) -> CaptureFac
     rows = session.rows(queries.CAPTURE_SLOTS, [slots, len(slots)], max_rows=len(slots)) if slots else []
     return CaptureFacts(
         system_identifier=_system_identifier(session),
-        slots={row[0]: CaptureSlot(**dict(zip(_SLOT_FIELDS, row, strict=True))) for row in rows},
+        slots={row[0]: CaptureSlot(**catalog.fields(catalog.CAPTURE_SLOT, row)) for row in rows},
         published=_published(session, plans),
     )
 

@@ -19,6 +19,7 @@ from chalicelib.clients.databases.postgresql.relay import MAX_BYTES, Relay
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.providers.postgresql.facts import ServerIdentity
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 
@@ -111,24 +112,32 @@ def open_session(
         connection.close()
 
 
-def replication_answer(
-    endpoint: OpenedEndpoint[DatabaseAddress],
-    check_host: HostCheck,
-    trusted_ca_file: str | None,
-    deadline: Deadline,
-    command: LiteralString,
-) -> tuple[str, ...]:
-    """The first row of the answer to a replication command, on a new connection. Raises DatabaseFailure."""
-    connection = _open_connection(endpoint, check_host, trusted_ca_file, deadline, replication="database")
+def read_identity(
+    endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
+) -> ServerIdentity:
+    """Opens a replication connection, as a capture does, and asks which server answers. Raises DatabaseFailure."""
     try:
-        with _translate_errors(deadline):
-            result = connection.wait(_first_result(connection.pgconn, command.encode()))
-        if result.status != ExecStatus.SINGLE_TUPLE:
-            sqlstate = result.error_field(DiagnosticField.SQLSTATE)
-            raise failure_of_sqlstate(sqlstate.decode("ascii", "replace") if sqlstate else None)
-        return tuple((result.get_value(0, at) or b"").decode("utf-8", "replace") for at in range(result.nfields))
-    finally:
-        connection.close()
+        connection = _open_connection(endpoint, check_host, trusted_ca_file, deadline, replication="database")
+        with contextlib.closing(connection):
+            answer = _identify_system(connection, deadline)
+    except DatabaseFailure as refusal:
+        # A pooler that ignores the type of the connection sends the command to an ordinary session.
+        if refusal.failure_code is FailureCode.READ_FAILED:
+            raise failure(FailureCode.REPLICATION_NOT_SUPPORTED) from None
+        raise
+    if len(answer) < 2 or not all(value.isdecimal() for value in answer[:2]):
+        raise failure(FailureCode.REPLICATION_NOT_SUPPORTED)
+    return ServerIdentity(system_identifier=answer[0][:20], timeline=int(answer[1][:10]))
+
+
+def _identify_system(connection: BoundedConnection, deadline: Deadline) -> tuple[str, ...]:
+    """The first row of the answer."""
+    with _translate_errors(deadline):
+        result = connection.wait(_first_result(connection.pgconn, b"IDENTIFY_SYSTEM"))
+    if result.status != ExecStatus.SINGLE_TUPLE:
+        sqlstate = result.error_field(DiagnosticField.SQLSTATE)
+        raise failure_of_sqlstate(sqlstate.decode("ascii", "replace") if sqlstate else None)
+    return tuple((result.get_value(0, at) or b"").decode("utf-8", "replace") for at in range(result.nfields))
 
 
 def _first_result(pgconn: PGconn, command: bytes) -> PQGen[PGresult]:

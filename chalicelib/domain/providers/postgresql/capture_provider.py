@@ -14,10 +14,11 @@ from chalicelib.domain.providers.postgresql import (
 )
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
-from chalicelib.domain.providers.postgresql.readiness import checks
+from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
-from chalicelib.domain.readiness import ReadinessReport
+from chalicelib.domain.readiness import ReadinessReport, judge, unreachable
 from chalicelib.domain.source import Source
+from chalicelib.errors import HeadgateError
 
 
 class PostgreSQLCapture:
@@ -29,7 +30,6 @@ class PostgreSQLCapture:
     check_options = staticmethod(capture_options.check_options)
     preview_warnings = staticmethod(capture_warnings.preview_warnings)
     source_tables = staticmethod(capture_tables.source_tables)
-    unreachable_readiness = staticmethod(checks.unreachable_readiness)
     effective_options = staticmethod(replication.effective_options)
     capture_state = staticmethod(running_capture.capture_state)
     needs_offset = staticmethod(running_capture.needs_offset)
@@ -50,7 +50,10 @@ class PostgreSQLCapture:
         self, facts: ServerFacts, pipeline: Pipeline | None, now: datetime, *, deployed: bool, server: str | None = None
     ) -> ReadinessReport:
         plan = replication.CapturePlan.of(pipeline, deployed=deployed, server=server) if pipeline else None
-        return checks.judge_readiness(facts, plan, now)
+        return judge(CHECKS, facts, plan, now)
+
+    def unreachable_readiness(self, error: HeadgateError, now: datetime) -> ReadinessReport:
+        return unreachable(CHECKS, error, now)
 
     def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
         """Debezium's PostgreSQL connector needs nothing of Kafka beyond what its worker has."""

@@ -1,12 +1,12 @@
 """Discovered PostgreSQL tables, each with what prevents its capture or changes what arrives."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql.capture_types import column_issue
-from chalicelib.domain.providers.postgresql.facts import Persistence, RawColumn, RawTable
+from chalicelib.domain.providers.postgresql.facts import Persistence, RawTable
 from chalicelib.domain.providers.postgresql.replica_identity import (
     PRICE,
     identity_sentence,
@@ -53,9 +53,9 @@ def source_tables(found: Sequence[RawTable], source_id: str, now: datetime) -> t
     )
 
 
-def columns_differing_by_case(columns: Iterable[RawColumn]) -> tuple[str, ...]:
+def columns_differing_by_case(raw: RawTable) -> tuple[str, ...]:
     """The columns whose names are equal but for upper and lower case, by Java's rules, which are Debezium's."""
-    names = [column.name for column in columns]
+    names = [column.name for column in raw.raw_columns]
     times = Counter(name.lower() for name in names)
     return tuple(name for name in names if times[name.lower()] > 1)
 
@@ -117,7 +117,7 @@ def _column_issues(raw: RawTable) -> Iterator[TableIssue]:
     if len(unreadable) < len(raw.raw_columns):
         for name in unreadable:
             yield _fails(IssueCode.NO_PRIVILEGE, "The role may not read the column.", name)
-    for name in columns_differing_by_case(raw.raw_columns):
+    for name in columns_differing_by_case(raw):
         message = "Another column has the same name but for upper and lower case: the capture stops."
         yield _fails(IssueCode.COLUMNS_DIFFER_BY_CASE, message, name)
     for column in raw.raw_columns:

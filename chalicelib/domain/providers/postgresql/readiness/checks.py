@@ -1,31 +1,46 @@
 """Whether a PostgreSQL server can be captured from: every fault that a read-only connection can foresee."""
 
-from datetime import datetime
-
 from chalicelib.domain.providers.postgresql.facts import ServerFacts
-from chalicelib.domain.providers.postgresql.readiness.identity import IDENTITY_CHECKS
-from chalicelib.domain.providers.postgresql.readiness.log import LOG_CHECKS
-from chalicelib.domain.providers.postgresql.readiness.publication import PUBLICATION_CHECKS
-from chalicelib.domain.providers.postgresql.readiness.server import SERVER_CHECKS
-from chalicelib.domain.providers.postgresql.readiness.tables import TABLE_CHECKS
+from chalicelib.domain.providers.postgresql.readiness import identity, log, publication, server, tables
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.readiness import CONNECTION, Check, ReadinessReport, judge, unreachable
-from chalicelib.errors import HeadgateError
+from chalicelib.domain.readiness import CONNECTION, Check
 
-CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
+CHECKS: tuple[Check[ServerFacts, CapturePlan | None], ...] = (
     CONNECTION,
-    *SERVER_CHECKS,
-    *LOG_CHECKS,
-    *TABLE_CHECKS,
-    *IDENTITY_CHECKS,
-    *PUBLICATION_CHECKS,
+    server.server_version,
+    server.wal_level,
+    server.primary_server,
+    server.replication_privilege,
+    server.replication_connection,
+    server.same_server,
+    server.replication_slots,
+    server.wal_senders,
+    server.connection_limit,
+    server.slot_usable,
+    log.slot_log_kept,
+    log.log_retention,
+    log.heartbeat,
+    log.open_transactions,
+    log.session_limits,
+    tables.tables_exist,
+    tables.schema_usage,
+    tables.select_privilege,
+    tables.row_security,
+    tables.logged_tables,
+    tables.primary_key,
+    tables.column_names,
+    tables.cursor_columns,
+    tables.topic_names,
+    tables.column_types,
+    identity.replica_identity,
+    identity.large_values,
+    identity.later_partitions,
+    identity.child_tables,
+    publication.publication_available,
+    publication.publication_rights,
+    publication.publication_operations,
+    publication.publication_tables,
+    publication.publication_rows,
+    publication.partitioned_tables,
 )
 """Every check, in the order in which they are shown."""
-
-
-def judge_readiness(facts: ServerFacts, plan: CapturePlan | None, now: datetime) -> ReadinessReport:
-    return judge(CHECKS, facts, plan, now)
-
-
-def unreachable_readiness(error: HeadgateError, now: datetime) -> ReadinessReport:
-    return unreachable(CHECKS, error, now)

@@ -8,7 +8,7 @@ from chalicelib.domain.providers.postgresql.readiness.hosting import change_sett
 from chalicelib.domain.providers.postgresql.replica_identity import lacks_identity
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
-from chalicelib.domain.readiness import Check, Judgement, failed, for_plan, for_server, passed, statements, warned
+from chalicelib.domain.readiness import Judgement, failed, for_plan, passed, readiness_check, statements, warned
 from chalicelib.domain.table import IssueSeverity, TableName
 
 GIGABYTE = 1024**3
@@ -24,13 +24,19 @@ HEARTBEAT_NAME = "headgate_heartbeat"
 """The name of the heartbeat table in recommended statements."""
 
 
+@readiness_check(
+    "slot_log",
+    name="Log behind the slot",
+    description="The server still has the log from which the slot continues, and does not have to keep too much.",
+)
 def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
     slots = [slot for slot in facts.slots if slot.database == facts.database]
     if plan is not None:
         slots = [slot for slot in slots if slot.name == plan.slot_name]
     lost = [slot.name for slot in slots if slot.wal_status == "lost"]
     if lost:
-        return failed(
+        # Without a plan the slot may be that of any capture.
+        return (warned if plan is None else failed)(
             f"lost: {name_list(lost)}",
             "reserved",
             f"Changes are gone for good. SELECT pg_drop_replication_slot('{lost[0]}'); {NEW_SNAPSHOT}",
@@ -58,7 +64,14 @@ def _slot_sentence(slot: SlotFacts) -> str:
     return f"{slot.name} ({slot.wal_status or 'unknown'}, {kept}{left})"
 
 
-def log_retention(facts: ServerFacts) -> Judgement | None:
+@readiness_check(
+    "log_retention",
+    name="Log kept for slots",
+    description="A capture that does not run keeps log on the server: with a bound it can lose log that it "
+    "still needs, without one it can fill the disk.",
+    severity=IssueSeverity.WARN,
+)
+def log_retention(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement | None:
     kept, expected = facts.max_slot_wal_keep_megabytes, "a limit that is more than the longest outage writes"
     if kept is None:
         return None
@@ -76,6 +89,13 @@ def log_retention(facts: ServerFacts) -> Judgement | None:
     return passed(f"{kept} MB", expected)
 
 
+@readiness_check(
+    "heartbeat",
+    name="Heartbeat table",
+    description="Each heartbeat writes a row into a published table, so that the slot of a quiet database moves on "
+    "and the server can remove its log.",
+)
+@for_plan
 def heartbeat(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     expected = "a table that each heartbeat writes to"
     if plan.heartbeat_table is None:
@@ -93,7 +113,7 @@ def heartbeat(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     faults = _heartbeat_faults(facts, plan, table)
     if not faults:
         return passed(str(name), expected)
-    return failed("; ".join(what for what, _ in faults), expected, statements([fix for _, fix in faults]))
+    return failed("; ".join(fault for fault, _ in faults), expected, statements([fix for _, fix in faults]))
 
 
 def _make_heartbeat(facts: ServerFacts, plan: CapturePlan, name: TableName) -> str:
@@ -140,9 +160,16 @@ def _heartbeat_faults(facts: ServerFacts, plan: CapturePlan, table: RawTable) ->
         ),
         (lacks_identity(table), "no replica identity", f"ALTER TABLE {name} REPLICA IDENTITY FULL;"),
     )
-    return [(what, fix) for applies, what, fix in rules if applies]
+    return [(fault, fix) for applies, fault, fix in rules if applies]
 
 
+@readiness_check(
+    "open_transactions",
+    name="Open transactions",
+    description="No transaction delays the start of a new capture. Those of other roles are seen only by roles "
+    "with pg_read_all_stats.",
+    severity=IssueSeverity.WARN,
+)
 def open_transactions(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
     """A slot is made once all transactions that were writing have ended; an existing one waits for nothing."""
     if plan is not None and facts.slot(plan.slot_name) is not None:
@@ -164,7 +191,13 @@ def open_transactions(facts: ServerFacts, plan: CapturePlan | None) -> Judgement
     )
 
 
-def session_limits(facts: ServerFacts) -> Judgement:
+@readiness_check(
+    "session_limits",
+    name="Time limits of the role",
+    description="No time limit of the role or the database ends a long snapshot.",
+    severity=IssueSeverity.WARN,
+)
+def session_limits(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
     limits = {name: value for name, value in facts.session_limits.items() if value > 0}
     if not limits:
         return passed("none", "none")
@@ -175,45 +208,3 @@ def session_limits(facts: ServerFacts) -> Judgement:
         statements([f"ALTER ROLE {role} IN DATABASE {database} SET {name} = 0;" for name in limits])
         + "\nA snapshot of a large table is one long transaction: a limit ends it, and it starts over.",
     )
-
-
-LOG_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
-    Check(
-        key="slot_log",
-        name="Log behind the slot",
-        judge=slot_log_kept,
-        description="The server still has the log from which the slot continues, and does not have to keep too much.",
-    ),
-    Check(
-        key="log_retention",
-        name="Log kept for slots",
-        judge=for_server(log_retention),
-        by_plan=False,
-        severity=IssueSeverity.WARN,
-        description="A capture that does not run keeps log on the server: with a bound it can lose log that it "
-        "still needs, without one it can fill the disk.",
-    ),
-    Check(
-        key="heartbeat",
-        name="Heartbeat table",
-        judge=for_plan(heartbeat),
-        description="Each heartbeat writes a row into a published table, so that the slot of a quiet database moves on "
-        "and the server can remove its log.",
-    ),
-    Check(
-        key="open_transactions",
-        name="Open transactions",
-        judge=open_transactions,
-        severity=IssueSeverity.WARN,
-        description="No transaction delays the start of a new capture. Those of other roles are seen only by roles "
-        "with pg_read_all_stats.",
-    ),
-    Check(
-        key="session_limits",
-        name="Time limits of the role",
-        judge=for_server(session_limits),
-        by_plan=False,
-        severity=IssueSeverity.WARN,
-        description="No time limit of the role or the database ends a long snapshot.",
-    ),
-)

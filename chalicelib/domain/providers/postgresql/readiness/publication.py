@@ -15,28 +15,30 @@ from chalicelib.domain.providers.postgresql.readiness.tables import captured
 from chalicelib.domain.providers.postgresql.replica_identity import identity_columns
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
-from chalicelib.domain.readiness import Check, Judgement, failed, for_plan, listed, passed, statements, warned
+from chalicelib.domain.readiness import Judgement, failed, for_plan, listed, passed, readiness_check, statements, warned
 
 
-def is_up_to_date(publication: PublicationFacts, plan: CapturePlan) -> bool:
-    """Whether it lists exactly the captured tables and that of the heartbeat, so that Debezium leaves it as it is."""
-    return (
+def _is_rewritten(publication: PublicationFacts, plan: CapturePlan) -> bool:
+    """Whether Debezium will replace its list of tables."""
+    lists_exactly = (
         not publication.all_tables
         and publication.table_count == len(plan.published_tables)
         and all(publication.table(name) is not None for name in plan.published_tables)
     )
+    return plan.publication_mode is PublicationMode.FILTERED and not lists_exactly
 
 
-def is_rewritten(publication: PublicationFacts, plan: CapturePlan) -> bool:
-    """Whether Debezium will replace its list of tables."""
-    return plan.publication_mode is PublicationMode.FILTERED and not is_up_to_date(publication, plan)
-
-
+@readiness_check(
+    "publication",
+    name="Publication",
+    description="The publication exists, or can be made for exactly the captured tables.",
+)
+@for_plan
 def publication_available(facts: ServerFacts, plan: CapturePlan) -> Judgement:
     publication, name = facts.publication(plan.publication_name), quoted(plan.publication_name)
     if plan.publication_mode is PublicationMode.EXISTING:
         if publication is None:
-            return failed("missing", "exists", create_publication(plan))
+            return failed("missing", "exists", _create_publication(plan))
         return passed("exists", "exists")
     if publication is not None and publication.all_tables:
         return failed(
@@ -47,6 +49,12 @@ def publication_available(facts: ServerFacts, plan: CapturePlan) -> Judgement:
     return passed("missing: it will be made" if publication is None else "exists", "missing, or for single tables")
 
 
+@readiness_check(
+    "publication_rights",
+    name="Rights for the publication",
+    description="A publication that the connector makes takes CREATE on the database and an owner's rights on the "
+    "tables. One that an administrator makes (publication_mode existing) takes neither.",
+)
 def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
     """With `filtered`, the role may make the publication or change it, and owns the tables that it adds."""
     if plan is None:
@@ -56,18 +64,18 @@ def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Judgemen
         # Nothing is made; or Debezium refuses every role, and `publication_available` has said so.
         return None
     expected = "may make or change the publication"
-    stays = publication is not None and not is_rewritten(publication, plan)
+    stays = publication is not None and not _is_rewritten(publication, plan)
     lacking = [] if facts.role.superuser or stays else _lacking_rights(facts, plan, publication)
     if not lacking:
         return passed("sufficient", expected)
-    return failed(name_list(what for what, _ in lacking), expected, _owners_advice(facts, plan, lacking))
+    return failed(name_list(right for right, _ in lacking), expected, _owners_advice(facts, plan, lacking))
 
 
 def _owners_advice(facts: ServerFacts, plan: CapturePlan, lacking: Sequence[tuple[str, str]]) -> str:
     """First what changes no right of anybody; then a role that has the owner's."""
     publication, name = facts.publication(plan.publication_name), quoted(plan.publication_name)
     if publication is None:
-        first = create_publication(plan)
+        first = _create_publication(plan)
     else:
         missing = [table for table in plan.published_tables if publication.table(table) is None]
         first = f"ALTER PUBLICATION {name} ADD TABLE {', '.join(map(quoted_table, missing or plan.tables[:1]))};"
@@ -89,7 +97,7 @@ def _grant_create(facts: ServerFacts) -> str:
     return f"GRANT CREATE ON DATABASE {quoted(facts.database)} TO {quoted(facts.role.name)};"
 
 
-def create_publication(plan: CapturePlan) -> str:
+def _create_publication(plan: CapturePlan) -> str:
     """The statement that makes what the plan needs, with all of its tables: a part of them would lose the others."""
     tables = ", ".join(map(quoted_table, plan.published_tables))
     return (
@@ -102,15 +110,15 @@ def _lacking_rights(
     facts: ServerFacts, plan: CapturePlan, publication: PublicationFacts | None
 ) -> list[tuple[str, str]]:
     """What the role lacks, each with its fix."""
-    lacking, owners = [], {table.owner: table for table in reversed(_published(facts, plan)) if not table.owned}
+    foreign = [table for table in _published(facts, plan) if not table.owned]
+    lacking, owners = [], {table.owner: table for table in reversed(foreign)}
     if publication is None and not facts.role.can_create_in_database:
         lacking.append(("no CREATE on the database", _grant_create(facts)))
     if publication is not None and not publication.owned:
         lacking.append(("not owner of the publication", "-- choose a publication_name that does not exist yet"))
     return lacking + [
         (f"not owner of {table.name}", _act_as(facts, table.owner) if owners[table.owner] is table else "")
-        for table in _published(facts, plan)
-        if not table.owned
+        for table in foreign
     ]
 
 
@@ -125,6 +133,12 @@ def _act_as(facts: ServerFacts, owner: str | None) -> str:
     )
 
 
+@readiness_check(
+    "publication_operations",
+    name="Published kinds of change",
+    description="Inserts, updates and deletes are published. What is not is lost while the connector runs.",
+)
+@for_plan
 def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     """Every kind of change is published; Debezium never adds one to a publication that exists."""
     publication = facts.publication(plan.publication_name)
@@ -144,6 +158,12 @@ def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Judgement |
     )
 
 
+@readiness_check(
+    "publication_tables",
+    name="Published tables",
+    description="The publication has every captured table. Changes of others are lost after the snapshot.",
+)
+@for_plan
 def publication_tables(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     publication = facts.publication(plan.publication_name)
     if publication is None or plan.publication_mode is not PublicationMode.EXISTING:
@@ -161,10 +181,16 @@ def _add_table(publication: PublicationFacts, table: RawTable) -> str:
     return f"ALTER PUBLICATION {quoted(publication.name)} {change};"
 
 
+@readiness_check(
+    "publication_rows",
+    name="Published rows and columns",
+    description="No row filter and no column list hides part of a captured table, or it hides what nobody needs.",
+)
+@for_plan
 def publication_rows(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     """A row filter or a column list is a choice of the publication's owner, unless it hides what says which row."""
     publication = facts.publication(plan.publication_name)
-    if publication is None or is_rewritten(publication, plan):
+    if publication is None or _is_rewritten(publication, plan):
         return None
     tables = _published(facts, plan)
     filtered = [table.name for table in tables if _is_filtered(publication, table)]
@@ -206,6 +232,12 @@ def _hidden_columns(publication: PublicationFacts, table: RawTable) -> list[str]
     return [c.name for c in table.raw_columns if c.generated is None and c.name not in published.columns]
 
 
+@readiness_check(
+    "partitioned_tables",
+    name="Partitioned tables",
+    description="Changes of a partitioned table are published under the name that is captured.",
+)
+@for_plan
 def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     tables = [table.name for table in _captured(facts, plan) if table.kind is RelationKind.PARTITIONED]
     if not tables:
@@ -218,7 +250,7 @@ def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Judgement | Non
     fix = (
         f"ALTER PUBLICATION {quoted(plan.publication_name)} SET (publish_via_partition_root = true);"
         if publication is not None
-        else f"Make it beforehand: {create_publication(plan)}"
+        else f"Make it beforehand: {_create_publication(plan)}"
         f"\nOr leave the property {PARTITION_ROOT_PROPERTY} out of the pipeline."
     )
     return failed(f"published under their partitions: {name_list(tables)}", expected, fix)
@@ -234,44 +266,3 @@ def _published(facts: ServerFacts, plan: CapturePlan) -> list[RawTable]:
     heartbeat = facts.table(plan.heartbeat_table) if plan.heartbeat_table else None
     tables = _captured(facts, plan)
     return [*tables, heartbeat] if heartbeat is not None and plan.heartbeat_table not in plan.tables else tables
-
-
-PUBLICATION_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
-    Check(
-        key="publication",
-        name="Publication",
-        judge=for_plan(publication_available),
-        description="The publication exists, or can be made for exactly the captured tables.",
-    ),
-    Check(
-        key="publication_rights",
-        name="Rights for the publication",
-        judge=publication_rights,
-        description="A publication that the connector makes takes CREATE on the database and an owner's rights on the "
-        "tables. One that an administrator makes (publication_mode existing) takes neither.",
-    ),
-    Check(
-        key="publication_operations",
-        name="Published kinds of change",
-        judge=for_plan(publication_operations),
-        description="Inserts, updates and deletes are published. What is not is lost while the connector runs.",
-    ),
-    Check(
-        key="publication_tables",
-        name="Published tables",
-        judge=for_plan(publication_tables),
-        description="The publication has every captured table. Changes of others are lost after the snapshot.",
-    ),
-    Check(
-        key="publication_rows",
-        name="Published rows and columns",
-        judge=for_plan(publication_rows),
-        description="No row filter and no column list hides part of a captured table, or it hides what nobody needs.",
-    ),
-    Check(
-        key="partitioned_tables",
-        name="Partitioned tables",
-        judge=for_plan(partitioned_tables),
-        description="Changes of a partitioned table are published under the name that is captured.",
-    ),
-)

@@ -6,16 +6,7 @@ from chalicelib.domain.providers.postgresql.facts import UNLIMITED, ServerFacts
 from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting, enable_logical, grant_replication
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted
-from chalicelib.domain.readiness import (
-    Check,
-    CheckOutcome,
-    Judgement,
-    failed,
-    for_plan,
-    for_server,
-    passed,
-    warned,
-)
+from chalicelib.domain.readiness import CheckOutcome, Judgement, failed, for_plan, passed, readiness_check, warned
 from chalicelib.domain.table import IssueSeverity
 
 LOGICAL_STANDBY_VERSION = 160000
@@ -26,6 +17,12 @@ NEEDED_CONNECTIONS = 2
 COMFORTABLE_CONNECTIONS = 4
 """A capture uses one connection to read and one to stream, and others for a short time (slot look-up, heartbeat)."""
 
+_REPLICATION_ADVICE = (
+    "An ordinary connection to the same address was let in just before. Register the address of the server itself: "
+    "PgBouncer before 1.23, RDS Proxy and the pooled host names of Supabase and Neon let no capture in. "
+    "On the server, a line of pg_hba.conf for the database must let the role in."
+)
+
 
 def runs_now(facts: ServerFacts, plan: CapturePlan | None) -> bool:
     """Whether the plan's own connector streams now, and so has what it needs."""
@@ -33,18 +30,32 @@ def runs_now(facts: ServerFacts, plan: CapturePlan | None) -> bool:
     return plan is not None and plan.deployed and slot is not None and slot.active
 
 
-def server_version(facts: ServerFacts) -> Judgement:
+@readiness_check(
+    "server_version",
+    name="Server version",
+    description="The server is a version that Debezium supports.",
+    severity=IssueSeverity.WARN,
+)
+def server_version(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
     if facts.version_number < OLDEST_VERSION:
         return warned(facts.version, "13 or newer", "Move the database to a supported version of PostgreSQL.")
     return passed(facts.version, "13 or newer")
 
 
-def wal_level(facts: ServerFacts) -> Judgement:
+@readiness_check(
+    "wal_level",
+    name="Write-ahead log level",
+    description="The write-ahead log has what is needed to read single rows from it.",
+)
+def wal_level(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
     if facts.wal_level == "logical":
         return passed("logical", "logical")
     return failed(facts.wal_level, "logical", enable_logical(facts))
 
 
+@readiness_check(
+    "primary_server", name="Primary server", description="Slots and publications are made on a primary server."
+)
 def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     """A standby takes no publication, and before PostgreSQL 16 no logical slot either."""
     if not facts.in_recovery:
@@ -59,7 +70,10 @@ def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     return failed("standby", "primary", "Register the address of the primary server.")
 
 
-def replication_privilege(facts: ServerFacts) -> Judgement:
+@readiness_check(
+    "replication_privilege", name="Replication privilege", description="The role may open a replication connection."
+)
+def replication_privilege(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
     if _may_replicate(facts):
         return passed("granted", "granted")
     return failed("missing", "granted", grant_replication(facts))
@@ -71,6 +85,11 @@ def _may_replicate(facts: ServerFacts) -> bool:
     return facts.role.superuser or facts.role.replication or (attempt is not None and attempt.identity is not None)
 
 
+@readiness_check(
+    "replication_connection",
+    name="Replication connection",
+    description="The registered address lets in a replication connection, as a capture opens one. It was tried.",
+)
 def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
     """The kind of connection that a capture opens: what another check explains is not said twice."""
     attempt, expected = facts.replication_attempt, "a replication connection is let in"
@@ -81,46 +100,51 @@ def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Judg
         return passed(f"let in by system {system}, timeline {timeline}", expected)
     code, action = attempt.failure_code or "UNKNOWN", f"{attempt.message} {_REPLICATION_ADVICE}"
     if code == "TOO_MANY_CONNECTIONS":
-        crowded = (wal_senders(facts, plan), connection_limit(facts, plan))
-        is_explained = runs_now(facts, plan) or any(judgement.status is not CheckOutcome.PASS for judgement in crowded)
+        crowded = [check.judge(facts, plan) for check in (wal_senders, connection_limit)]
+        is_explained = runs_now(facts, plan) or any(seats.status is not CheckOutcome.PASS for seats in crowded if seats)
         return None if is_explained else warned(code, expected, action)
     is_unknown = code in ("TIMEOUT", "NOT_ACCEPTING_CONNECTIONS")
     return Judgement(CheckOutcome.UNKNOWN if is_unknown else CheckOutcome.FAIL, code, expected, action)
 
 
+@readiness_check(
+    "same_server",
+    name="Same server",
+    description="It is the server that the pipeline was captured from: it has the same system identifier.",
+)
+@for_plan
 def same_server(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     """Restored and copied servers keep slots and names, but a stored position in the log means nothing there."""
     attempt = facts.replication_attempt
     if plan.server is None or attempt is None or attempt.identity is None:
         return None
-    found, expected = f"system {attempt.identity.system_identifier}", f"system {plan.server}"
-    if found == expected:
-        return passed(found, expected)
-    return failed(found, expected, f"Another server answers than the one that was captured from. {NEW_SNAPSHOT}")
+    current, expected = f"system {attempt.identity.system_identifier}", f"system {plan.server}"
+    if current == expected:
+        return passed(current, expected)
+    return failed(current, expected, f"Another server answers than the one that was captured from. {NEW_SNAPSHOT}")
 
 
-_REPLICATION_ADVICE = (
-    "An ordinary connection to the same address was let in just before. Register the address of the server itself: "
-    "PgBouncer before 1.23, RDS Proxy and the pooled host names of Supabase and Neon let no capture in. "
-    "On the server, a line of pg_hba.conf for the database must let the role in."
+@readiness_check(
+    "replication_slots",
+    name="Free replication slot",
+    description="The server has room for the capture's replication slot.",
 )
-
-
 def replication_slots(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     has_its_own = plan is not None and facts.slot(plan.slot_name) is not None
     fix = (
         f"{change_setting(facts, 'max_replication_slots', str(facts.max_slots + 4))} "
         "Or drop a slot that nobody needs: SELECT pg_drop_replication_slot('NAME');"
     )
-    return _one_free(len(facts.slots), facts.max_slots, plan, fix, has_its_own=has_its_own)
+    return _with_one_free(len(facts.slots), facts.max_slots, plan, fix, has_its_own=has_its_own)
 
 
+@readiness_check("wal_senders", name="Free sender", description="The server has a free sender to stream changes with.")
 def wal_senders(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     fix = change_setting(facts, "max_wal_senders", str(facts.max_senders + 4))
-    return _one_free(facts.senders_used, facts.max_senders, plan, fix, has_its_own=runs_now(facts, plan))
+    return _with_one_free(facts.senders_used, facts.max_senders, plan, fix, has_its_own=runs_now(facts, plan))
 
 
-def _one_free(used: int, limit: int, plan: CapturePlan | None, fix: str, *, has_its_own: bool) -> Judgement:
+def _with_one_free(used: int, limit: int, plan: CapturePlan | None, fix: str, *, has_its_own: bool) -> Judgement:
     current = f"{used} of {limit} in use"
     if has_its_own or used < limit:
         return passed(current, "one free")
@@ -128,6 +152,11 @@ def _one_free(used: int, limit: int, plan: CapturePlan | None, fix: str, *, has_
     return (warned if plan is None and limit > 0 else failed)(current, "one free", fix)
 
 
+@readiness_check(
+    "connection_limit",
+    name="Connection limit",
+    description="Role and database allow the connections that a capture holds.",
+)
 def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     role = facts.role
     limits = (
@@ -135,8 +164,8 @@ def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
         (role.database_connection_limit, role.database_connections_used, f"DATABASE {quoted(facts.database)}"),
     )
     free = [
-        (limit - used, f"ALTER {what} CONNECTION LIMIT {used + COMFORTABLE_CONNECTIONS};")
-        for limit, used, what in limits
+        (limit - used, f"ALTER {subject} CONNECTION LIMIT {used + COMFORTABLE_CONNECTIONS};")
+        for limit, used, subject in limits
         if limit > UNLIMITED
     ]
     expected = f"at least {COMFORTABLE_CONNECTIONS} free"
@@ -150,6 +179,13 @@ def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     return judge(f"{max(0, least)} free", expected, fix)
 
 
+@readiness_check(
+    "slot",
+    name="Replication slot",
+    description="No other reader uses the slot, and this capture can read it. With another reader the snapshot "
+    "arrives, and every change after it is lost.",
+)
+@for_plan
 def slot_usable(facts: ServerFacts, plan: CapturePlan) -> Judgement:
     slot, expected = facts.slot(plan.slot_name), "free, or an idle pgoutput slot of this database"
     another = "Choose another slot_name for the pipeline"
@@ -165,77 +201,3 @@ def slot_usable(facts: ServerFacts, plan: CapturePlan) -> Judgement:
     if slot.active and not plan.deployed:
         return failed("in use by another reader", expected, f"{another}, or stop the other reader of this slot.")
     return passed("in use by this pipeline" if slot.active else "idle", expected)
-
-
-SERVER_CHECKS: tuple[Check[ServerFacts, CapturePlan], ...] = (
-    Check(
-        key="server_version",
-        name="Server version",
-        judge=for_server(server_version),
-        by_plan=False,
-        severity=IssueSeverity.WARN,
-        description="The server is a version that Debezium supports.",
-    ),
-    Check(
-        key="wal_level",
-        name="Write-ahead log level",
-        judge=for_server(wal_level),
-        by_plan=False,
-        description="The write-ahead log has what is needed to read single rows from it.",
-    ),
-    Check(
-        key="primary_server",
-        name="Primary server",
-        judge=primary_server,
-        by_plan=False,
-        description="Slots and publications are made on a primary server.",
-    ),
-    Check(
-        key="replication_privilege",
-        name="Replication privilege",
-        judge=for_server(replication_privilege),
-        by_plan=False,
-        description="The role may open a replication connection.",
-    ),
-    Check(
-        key="replication_connection",
-        name="Replication connection",
-        judge=replication_connection,
-        by_plan=False,
-        description="The registered address lets in a replication connection, as a capture opens one. It was tried.",
-    ),
-    Check(
-        key="same_server",
-        name="Same server",
-        judge=for_plan(same_server),
-        description="It is the server that the pipeline was captured from: it has the same system identifier.",
-    ),
-    Check(
-        key="replication_slots",
-        name="Free replication slot",
-        judge=replication_slots,
-        by_plan=False,
-        description="The server has room for the capture's replication slot.",
-    ),
-    Check(
-        key="wal_senders",
-        name="Free sender",
-        judge=wal_senders,
-        by_plan=False,
-        description="The server has a free sender to stream changes with.",
-    ),
-    Check(
-        key="connection_limit",
-        name="Connection limit",
-        judge=connection_limit,
-        by_plan=False,
-        description="Role and database allow the connections that a capture holds.",
-    ),
-    Check(
-        key="slot",
-        name="Replication slot",
-        judge=for_plan(slot_usable),
-        description="No other reader uses the slot, and this capture can read it. With another reader the snapshot "
-        "arrives, and every change after it is lost.",
-    ),
-)

@@ -3,9 +3,9 @@
 from chalicelib.domain.pipeline import Capture
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import RoleFacts
-from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS, unreachable_readiness
+from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.replication import CapturePlan, publication_name
-from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
+from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus, unreachable
 from chalicelib.errors import Unavailable
 from tests.support.databases.postgresql_facts import BEATING, HEARTBEAT, NOW, ORDERS, TABLE, judged
 from tests.support.entities import make_pipeline
@@ -36,7 +36,7 @@ def test_a_verdict_with_only_warnings_is_a_warning() -> None:
 
 
 def test_unreachable_source_names_the_connection_and_knows_nothing_else() -> None:
-    readiness = unreachable_readiness(Unavailable("The host is asleep.", code="TIMEOUT"), NOW)
+    readiness = unreachable(CHECKS, Unavailable("The host is asleep.", code="TIMEOUT"), NOW)
     assert readiness.status is ReadinessStatus.NOT_READY
     assert [check.key for check in readiness.failures] == ["connection"]
     assert readiness.checks[0].current_value == "TIMEOUT"

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from chalicelib.domain.providers.postgresql.facts import OpenTransaction, SlotFacts
 from tests.support.databases.postgresql_facts import PLAN, failing, judged, warning
+from tests.support.databases.readiness import check_of
 
 
 def test_lost_slot_fails_the_plan_that_names_it_and_only_warns_without() -> None:
@@ -22,7 +23,7 @@ def test_a_slot_is_judged_by_what_is_kept_for_it_and_by_what_is_left() -> None:
     assert warning(slots=(slot,)) == set()
     assert warning(slots=(replace(slot, safe_bytes=1024**3),)) == {"slot_log"}
     assert warning(slots=(replace(slot, retained_bytes=11 * 1024**3),)) == {"slot_log"}
-    (check,) = [c for c in judged(slots=(replace(slot, safe_bytes=-5),)).checks if c.key == "slot_log"]
+    check = check_of(judged(slots=(replace(slot, safe_bytes=-5),)), "slot_log")
     assert check.current_value == "slot (reserved, 1.0 GB kept, lost after 0.0 GB more)"
 
 

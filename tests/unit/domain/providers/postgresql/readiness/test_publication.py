@@ -16,6 +16,7 @@ from tests.support.databases.postgresql_facts import (
     judged,
     warning,
 )
+from tests.support.databases.readiness import check_of
 
 
 def test_publication_that_lists_exactly_the_tables_needs_no_rights() -> None:
@@ -57,7 +58,7 @@ def test_a_recommended_publication_has_every_table() -> None:
     names = tuple(TableName("shop", f"t{number}") for number in range(40))
     plan = replace(EXISTING, tables=names, heartbeat_table=HEARTBEAT.name)
     tables = (*(replace(TABLE, name=name) for name in names), HEARTBEAT)
-    check = next(c for c in judged(plan, tables=tables).failures if c.key == "publication")
+    check = check_of(judged(plan, tables=tables), "publication")
     assert all(f'"shop"."t{number}"' in (check.recommended_action or "") for number in range(40))
     assert '"shop"."heartbeat"' in (check.recommended_action or "")
 

@@ -7,16 +7,8 @@ import pytest
 from chalicelib.domain.providers.postgresql.facts import ReplicationAttempt, RoleFacts, ServerIdentity, SlotFacts
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
-from tests.support.databases.postgresql_facts import (
-    EXISTING,
-    PLAN,
-    PUBLICATION,
-    TABLE,
-    failing,
-    judged,
-    statuses,
-    warning,
-)
+from tests.support.databases.postgresql_facts import EXISTING, PLAN, PUBLICATION, TABLE, failing, judged, warning
+from tests.support.databases.readiness import check_of, with_status
 
 
 @pytest.mark.parametrize(
@@ -32,8 +24,8 @@ from tests.support.databases.postgresql_facts import (
 def test_standby_is_judged_by_its_version_and_by_who_makes_the_publication(
     plan: CapturePlan | None, version_number: int, expected: CheckOutcome
 ) -> None:
-    readiness = judged(plan, in_recovery=True, version_number=version_number, publications=(PUBLICATION,))
-    assert next(check.status for check in readiness.checks if check.key == "primary_server") is expected
+    report = judged(plan, in_recovery=True, version_number=version_number, publications=(PUBLICATION,))
+    assert check_of(report, "primary_server").status is expected
 
 
 def test_slot_of_another_plug_in_is_refused() -> None:
@@ -64,8 +56,7 @@ def test_a_running_pipelines_own_slot_is_not_judged_as_occupied() -> None:
 @pytest.mark.parametrize(("free", "expected"), [(1, "fail"), (2, "warn"), (4, "pass")])
 def test_connection_limit_is_judged_by_what_is_left(free: int, expected: str) -> None:
     role = RoleFacts(name="cdc", connection_limit=10, connections_used=10 - free)
-    check = next(check for check in judged(role=role).checks if check.key == "connection_limit")
-    assert check.status == expected
+    assert check_of(judged(role=role), "connection_limit").status == expected
 
 
 def test_a_superuser_has_no_connection_limit_and_needs_no_grant() -> None:
@@ -75,18 +66,17 @@ def test_a_superuser_has_no_connection_limit_and_needs_no_grant() -> None:
     assert failing(role=role, tables=(replace(TABLE, owned=False),)) == set()
 
 
-IDENTITY = ReplicationAttempt(identity=ServerIdentity(system_identifier="7412", timeline=3))
+LET_IN = ReplicationAttempt(identity=ServerIdentity(system_identifier="7412", timeline=3))
 
 
 def refused_by(code: str) -> ReplicationAttempt:
-    """An attempt that ended with this code."""
     return ReplicationAttempt(failure_code=code, message="A sentence.")
 
 
 def test_a_replication_connection_proves_the_right_to_replicate() -> None:
     role = RoleFacts(name="cdc", replication=False)
     assert failing(role=role) == {"replication_privilege"}
-    assert failing(role=role, replication_attempt=IDENTITY) == set()
+    assert failing(role=role, replication_attempt=LET_IN) == set()
 
 
 @pytest.mark.parametrize("code", ["REPLICATION_NOT_SUPPORTED", "ACCESS_NOT_ALLOWED", "CONNECTION_LOST"])
@@ -96,9 +86,9 @@ def test_a_refused_replication_connection_is_a_failure_of_its_own(code: str) -> 
 
 
 def test_a_replication_connection_without_an_answer_is_unknown() -> None:
-    readiness = judged(replication_attempt=refused_by("TIMEOUT"))
-    assert statuses(readiness, CheckOutcome.UNKNOWN) == {"replication_connection"}
-    assert readiness.status is ReadinessStatus.WARNING
+    report = judged(replication_attempt=refused_by("TIMEOUT"))
+    assert with_status(report, CheckOutcome.UNKNOWN) == {"replication_connection"}
+    assert report.status is ReadinessStatus.WARNING
 
 
 def test_what_another_check_explains_is_not_said_of_the_replication_connection() -> None:
@@ -112,14 +102,11 @@ def test_what_another_check_explains_is_not_said_of_the_replication_connection()
 
 
 def test_a_pipeline_is_not_deployed_again_on_another_server_than_it_was_captured_from() -> None:
-    identity = IDENTITY.identity
-    assert identity
-    known = replace(PLAN, server=identity.system_identifier)
-    assert failing(known, replication_attempt=IDENTITY) == set()
-    assert failing(replace(known, server="1"), replication_attempt=IDENTITY) == {"same_server"}
-    [check] = [one for one in judged(known, replication_attempt=IDENTITY).checks if one.key == "same_server"]
-    assert check.status is CheckOutcome.PASS
+    known = replace(PLAN, server="7412")
+    assert check_of(judged(known, replication_attempt=LET_IN), "same_server").status is CheckOutcome.PASS
+    assert failing(replace(known, server="1"), replication_attempt=LET_IN) == {"same_server"}
 
 
 def test_a_server_that_was_never_looked_at_is_not_compared() -> None:
-    assert all(check.key != "same_server" or check.status is not CheckOutcome.FAIL for check in judged().checks)
+    reports = (judged(replace(PLAN, server="1")), judged(replication_attempt=LET_IN))
+    assert "same_server" not in {check.key for report in reports for check in report.checks}

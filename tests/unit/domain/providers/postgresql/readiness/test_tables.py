@@ -6,6 +6,7 @@ from chalicelib.domain.providers.postgresql.facts import Persistence, ReplicaIde
 from chalicelib.domain.readiness import CheckOutcome
 from chalicelib.domain.table import TableName
 from tests.support.databases.postgresql_facts import COLUMN, PLAN, TABLE, judged
+from tests.support.databases.readiness import check_of
 
 
 def test_names_in_sql_are_quoted() -> None:
@@ -41,5 +42,5 @@ def test_without_a_plan_hindered_tables_are_counted() -> None:
         replace(TABLE, name=TableName("shop", f"t{number}"), raw_columns=(hidden if number < 3 else COLUMN,))
         for number in range(5)
     )
-    check = next(c for c in judged(None, tables=tables).checks if c.key == "select_privilege")
+    check = check_of(judged(None, tables=tables), "select_privilege")
     assert (check.status, check.current_value) == (CheckOutcome.WARN, "3 of 5 tables: shop.t0, shop.t1, shop.t2")
