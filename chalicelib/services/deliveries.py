@@ -130,9 +130,9 @@ class DeliveryService(ConnectorService[Delivery]):
         """All of a destination's deliveries, newest first, each with an observation made now. Raises NotFound."""
         page, connects = self._listed(destination_id), self.connector.connects
         ids = sorted({delivery.connect_cluster_id for delivery in page.items})
-        found = batch_find(*((connects, one) for one in ids)) if ids else []
-        clusters = {cluster_id: require_found(cluster) for cluster_id, cluster in zip(ids, found, strict=True)}
-        return page.with_items(self.observation_reader.all_now(context, page.items, clusters))
+        clusters = batch_find(*((connects, cluster_id) for cluster_id in ids)) if ids else []
+        by_id = {cluster_id: require_found(cluster) for cluster_id, cluster in zip(ids, clusters, strict=True)}
+        return page.with_items(self.observation_reader.all_now(context, page.items, by_id))
 
     def control_all(
         self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None
@@ -165,8 +165,8 @@ class DeliveryService(ConnectorService[Delivery]):
         writing = provider.remapped(delivery.writing, mappings, destination.address)
         same = writing == delivery.writing and not delivery.open_operation
         if same and not needs_config(self.connector, delivery, deps):
-            seen = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster)).observation
-            if seen is None or seen.state is not ObservedState.NOT_DEPLOYED:
+            observed = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster)).observation
+            if observed is None or observed.state is not ObservedState.NOT_DEPLOYED:
                 self.connector.check(context, delivery, deps)
                 return self._latest(delivery, deps)
         parameters, deps = writing_parameters(writing), self._identified(context, deps)
@@ -189,8 +189,8 @@ class DeliveryService(ConnectorService[Delivery]):
         """Every delivery of a destination as stored now, with its latest observation. Raises NotFound."""
         listed = self._listed(destination_id).items
         # An index may lag behind, and what is desired decides who is left alone.
-        found = batch_find(*((self.connector.store, delivery.id) for delivery in listed))
-        return self.observation_reader.latest([delivery for delivery in found if delivery])
+        stored = batch_find(*((self.connector.store, delivery.id) for delivery in listed))
+        return self.observation_reader.latest([delivery for delivery in stored if delivery])
 
     def _control_one(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:
         if changes_nothing(kind, delivery):

@@ -79,19 +79,20 @@ class PipelineService(ConnectorService[Pipeline]):
     def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
         """Newest first, each with its latest observation and what the last look at its source found."""
         page = self.connector.store.list(limit=limit, after=after, by_size=True)
-        clusters = sorted({one.connect_cluster_id for one in page.items})
-        sources = sorted({one.source_id for one in page.items})
+        clusters = sorted({pipeline.connect_cluster_id for pipeline in page.items})
+        sources = sorted({pipeline.source_id for pipeline in page.items})
         rows = progress_rows(page.items)
-        found = iter(
+        loaded = iter(
             batch_find(
                 *((self.connector.observations, cluster_id) for cluster_id in clusters),
                 *((self.source_states, source_id) for source_id in sources),
-                *((self.connector.progress, one) for one in rows),
+                *((self.connector.progress, row) for row in rows),
             )
         )
-        views, states = {one: next(found) for one in clusters}, {one: next(found) for one in sources}
-        seen = self.observation_reader.latest(page.items, views, known_progress(rows, list(found)))
-        return page.with_items(tuple(self._with_state(one, states[one.source_id]) for one in seen))
+        views = {cluster_id: next(loaded) for cluster_id in clusters}
+        states = {source_id: next(loaded) for source_id in sources}
+        observed = self.observation_reader.latest(page.items, views, known_progress(rows, list(loaded)))
+        return page.with_items(tuple(self._with_state(pipeline, states[pipeline.source_id]) for pipeline in observed))
 
     def with_findings(self, resource: Pipeline, deps: PipelineDependencies) -> Pipeline:
         return self._with_state(resource, deps.source_state)
@@ -196,9 +197,9 @@ class PipelineService(ConnectorService[Pipeline]):
             return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG, parameters) or pipeline
         kind = OperationKind.DEPLOY
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
-            seen = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster), deps.view)
-            if seen.observation is None or seen.observation.state is not ObservedState.NOT_DEPLOYED:
-                return seen
+            observed = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster), deps.view)
+            if observed.observation is None or observed.observation.state is not ObservedState.NOT_DEPLOYED:
+                return observed
             kind = kind if pipeline.desired_state is DesiredState.RUNNING else OperationKind.RECREATE
         return self._execute(context, pipeline, deps, kind, parameters) or pipeline
 
@@ -251,12 +252,12 @@ class PipelineService(ConnectorService[Pipeline]):
 
 
 def _require_references(deps: PipelineDependencies) -> None:
-    for found, noun in (
+    for referred, noun in (
         (deps.source, "source"),
         (deps.stream_cluster, "stream cluster"),
         (deps.connect_cluster, "Connect cluster"),
     ):
-        if found is None:
+        if referred is None:
             raise reference_not_found(noun)
     if require_found(deps.connect_cluster).stream_cluster_id != require_found(deps.stream_cluster).id:
         message = "The Connect cluster belongs to another stream cluster."

@@ -10,12 +10,12 @@ from itertools import chain
 from chalicelib.domain.connectors import orphans, recreations, restarts
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.drift import SUSPECT_EVERY, is_suspicious
-from chalicelib.domain.connectors.memory import NOTHING, ClusterMemory, ConnectorMemory
+from chalicelib.domain.connectors.memory import NOTHING, ClusterMemory, ConnectorMemory, DesiredConnector
 from chalicelib.domain.connectors.orphans import FOREIGN_FOR, JUDGED_PER_TICK, MAX_FOREIGN, Verdict
 from chalicelib.domain.connectors.step import Action, ConnectorLook, StepResult, step, with_attempt
-from chalicelib.domain.connectors.tick_input import TickInput
 from chalicelib.domain.connectors.transitions import Transition, cluster_transition
 from chalicelib.domain.lease import expired
+from chalicelib.domain.monitoring.source_state import Finding
 from chalicelib.domain.observation import ConnectorStatus
 from chalicelib.domain.operation import Operation
 
@@ -24,6 +24,33 @@ MAX_TAKEOVERS = 10
 
 Actions = Mapping[Action, tuple[str, ...]]
 """Names of connectors by what is to be done with them. An action without connectors is left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectSnapshot:
+    """What Connect has just answered: the status of every connector with a name of ours, by name.
+
+    `config_hashes` is None when configs were not asked for; `compared_at` is when they were last asked for.
+    `unreadable` is a sentence of ours that says why there was no answer; the rest is empty then.
+    """
+
+    statuses: Mapping[str, ConnectorStatus] = field(default_factory=dict)
+    config_hashes: Mapping[str, str] | None = None
+    compared_at: datetime | None = None
+    unreadable: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TickInput:
+    """What a tick has read. `desired` is None when nothing has changed since the memory, which has it as well.
+
+    `progress` is what a measurement has found wrong with each connector; None when none was due, or none could be made.
+    """
+
+    connect: ConnectSnapshot
+    desired: Mapping[str, DesiredConnector] | None = None
+    open_operations: tuple[Operation, ...] = ()
+    progress: Mapping[str, tuple[Finding, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ for `scheduled.rebalance.max.delay.ms`, five minutes by default.
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
+from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.drift import DRIFTED
 from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnector
 from chalicelib.domain.connectors.recovery import WRONG_STATE_FOR, not_ended
@@ -71,17 +72,16 @@ def connector_conditions(
     return tuple(conditions.values())
 
 
-def cluster_condition(
-    cluster_id: str, unreadable: str | None, since: datetime | None, now: datetime | None
-) -> Condition | None:
-    """The condition of a Connect cluster that has not been readable for a while. `unreadable` says why."""
-    if unreadable is None or since is None or now is None or now - since < UNREADABLE_FOR:
+def cluster_condition(cluster_id: str, view: ClusterView) -> Condition | None:
+    """The condition of a Connect cluster that has not been readable for a while."""
+    since, now = view.unreadable_since, view.observed_at
+    if view.unreadable is None or since is None or now is None or now - since < UNREADABLE_FOR:
         return None
     return Condition(
         code=ConditionCode.STREAM_CONNECT_UNAVAILABLE,
         resource_type="connect_cluster",
         resource_id=cluster_id,
-        message=unreadable,
+        message=view.unreadable,
     )
 
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from chalicelib.domain.connectors.drift import Drift
+from chalicelib.domain.connectors.drift import DRIFTED, Drift
 from chalicelib.domain.connectors.orphans import Orphan
 from chalicelib.domain.connectors.recreations import Recreations
-from chalicelib.domain.connectors.restarts import Restarts
+from chalicelib.domain.connectors.restarts import NOT_RESTARTED, Restarts, notice, restart_cause
+from chalicelib.domain.connectors.reverts import REVERTED, is_contested
 from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.source_state import Finding
 from chalicelib.domain.observation import DesiredState, Observation
@@ -70,6 +71,20 @@ class ConnectorMemory:
         return not (
             self.recreations or self.conditions or self.restarts or self.drift or self.reverted_at or self.findings
         )
+
+    def notices(self, observation: Observation) -> tuple[str, ...]:
+        """What people have to know of a connector that was observed so, by the same tick or later, besides its state:
+        what was tried, and what something else has changed.
+        """
+        desired, needs_restart = self.desired, restart_cause(observation) is not None
+        left_alone = desired is not None and desired.should_run and not desired.restartable
+        sentences = (
+            notice(self.restarts) if self.restarts and needs_restart else None,
+            NOT_RESTARTED if left_alone and needs_restart else None,
+            REVERTED if is_contested(self.reverted_at) else None,
+            DRIFTED if self.drift and self.drift.confirmed else None,
+        )
+        return tuple(sentence for sentence in sentences if sentence)
 
 
 NOTHING = ConnectorMemory()

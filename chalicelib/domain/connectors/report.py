@@ -5,7 +5,6 @@ from itertools import chain
 
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.conditions import cluster_condition
-from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.domain.timing import CLOCKS_APART, ONCE_A_MINUTE
@@ -13,8 +12,8 @@ from chalicelib.domain.timing import CLOCKS_APART, ONCE_A_MINUTE
 
 def has_changed(cluster_id: str, before: ClusterView, after: ClusterView) -> bool:
     """Whether something has begun, got worse or ended. Such a report is due until it was recorded."""
-    of_cluster = [_unavailable(cluster_id, view) is None for view in (before, after)]
-    return of_cluster[0] != of_cluster[1] or before.memory.conditions != after.memory.conditions
+    was_available, is_available = (cluster_condition(cluster_id, view) is None for view in (before, after))
+    return was_available != is_available or before.memory.conditions != after.memory.conditions
 
 
 def report_due(view: ClusterView, now: datetime) -> bool:
@@ -30,7 +29,7 @@ def cluster_report(cluster_id: str, view: ClusterView) -> MonitorReport:
     if at is None:
         raise ValueError("A cluster that was never looked at has nothing to report.")
     if view.unreadable is not None:
-        unavailable = _unavailable(cluster_id, view)
+        unavailable = cluster_condition(cluster_id, view)
         conditions = (unavailable,) if unavailable else ()
         return MonitorReport(origin=origin, at=at, conditions=conditions, looked_at=frozenset({cluster_id}))
     wrong = view.memory.conditions
@@ -44,7 +43,3 @@ def cluster_report(cluster_id: str, view: ClusterView) -> MonitorReport:
             if memory.observation and memory.observation.connector
         },
     )
-
-
-def _unavailable(cluster_id: str, view: ClusterView) -> Condition | None:
-    return cluster_condition(cluster_id, view.unreadable, view.unreadable_since, view.observed_at)

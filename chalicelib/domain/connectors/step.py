@@ -142,7 +142,7 @@ def _desired(before: ConnectorMemory, look: ConnectorLook, desired: DesiredConne
         wrong_since=(before.wrong_since or now) if wrong else None,
         reverted_at=reverts.after_observation(before.reverted_at, newly_wrong=newly_wrong, now=now),
         recreations=_recreations(before, observation, now, missing=missing),
-        restarts=_restarts(before.restarts, observation, now) if idle and _may_restart(desired) else None,
+        restarts=_restarts(before.restarts, observation, desired, now) if idle else None,
         drift=_drift(before.drift, look, desired.config_hash),
         unassigned_since=(before.unassigned_since or now) if unassigned else None,
         findings=before.findings if look.findings is None else look.findings,
@@ -195,11 +195,11 @@ def _recreations(
     return before.recreations
 
 
-def _may_restart(desired: DesiredConnector) -> bool:
-    return desired.should_run and desired.restartable
-
-
-def _restarts(before: Restarts | None, observation: Observation | None, now: datetime) -> Restarts | None:
+def _restarts(
+    before: Restarts | None, observation: Observation | None, desired: DesiredConnector, now: datetime
+) -> Restarts | None:
+    if not desired.should_run or not desired.restartable:
+        return None
     return before if observation is None else restarts.after_observation(before, observation, now)
 
 

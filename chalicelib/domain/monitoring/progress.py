@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain.monitoring.catch_up import CatchUp, after_interval, lag_finding
 from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.monitoring.source_state import VALID_FOR, Finding, FindingCode
-from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
+from chalicelib.domain.monitoring.watched_connector import ProgressFacts, WatchedConnector
 from chalicelib.domain.timing import TICK
 from chalicelib.kit.clock import rfc3339
 
@@ -103,7 +103,7 @@ def measure_due(last_look: datetime | None, now: datetime) -> bool:
 
 
 def after_measurement(
-    before: Progress | None, watched: Watched, facts: ProgressFacts | None, running: bool | None, now: datetime
+    before: Progress | None, watched: WatchedConnector, facts: ProgressFacts | None, running: bool | None, now: datetime
 ) -> Progress:
     """The progress after a measurement; `facts` None when the connector could not be measured, which changes nothing
     until what is known is too old.
@@ -229,7 +229,7 @@ def _catch_up(before: Progress | None, facts: ProgressFacts, running: bool | Non
 def _with_quiet(
     after: Progress,
     before: Progress | None,
-    watched: Watched,
+    watched: WatchedConnector,
     facts: ProgressFacts,
     running: bool | None,
     *,
@@ -268,7 +268,7 @@ def _was_stalled(before: Progress | None) -> bool:
     return before is not None and any(one.code is FindingCode.STALLED for one in before.findings)
 
 
-def _has_work(after: Progress, watched: Watched, facts: ProgressFacts) -> bool:
+def _has_work(after: Progress, watched: WatchedConnector, facts: ProgressFacts) -> bool:
     """A capture always has heartbeats to send; a sink has records, or one that came after its last commit."""
     if not watched.is_sink:
         return watched.notice is None
@@ -277,7 +277,7 @@ def _has_work(after: Progress, watched: Watched, facts: ProgressFacts) -> bool:
 
 
 def _findings(
-    after: Progress, before: Progress | None, watched: Watched, facts: ProgressFacts, running: bool | None
+    after: Progress, before: Progress | None, watched: WatchedConnector, facts: ProgressFacts, running: bool | None
 ) -> tuple[Finding, ...]:
     """While Connect cannot be read no standstill begins, and none ends but by a move."""
     found, now = list[Finding](), after.measured_at
@@ -310,7 +310,7 @@ def _no_members(after: Progress) -> Finding | None:
     return Finding(code=FindingCode.STALLED, message=message, certain=True, since=since)
 
 
-def _quiet(after: Progress, watched: Watched, facts: ProgressFacts) -> Finding | None:
+def _quiet(after: Progress, watched: WatchedConnector, facts: ProgressFacts) -> Finding | None:
     since, limit = after.quiet_since, watched.quiet if facts.begun else max(watched.quiet, FIRST_HEARTBEAT_WITHIN)
     if since is None or after.looks < LOOKS_WITHOUT_MOVE or after.measured_at - since <= limit:
         return None

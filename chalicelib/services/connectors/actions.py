@@ -69,10 +69,10 @@ def _adopt_or_unknown(action: ConnectorAction, config: Config, unclear: Headgate
 
 def adopt(action: ConnectorAction, config: Config) -> bool:
     """Whether a connector of this name exists, is ours and now has the config. Raises CONNECTOR_NAME_CONFLICT."""
-    found = find_ours(action)
-    if found is None:
+    current = find_ours(action)
+    if current is None:
         return False
-    if not same(found, config):
+    if not same_config(current, config):
         action.connect.put_config(action.name, config, action.deadline)
     return True
 
@@ -81,10 +81,10 @@ def update(action: ConnectorAction) -> None:
     """Write the connector's config if it is another one: each write restarts the connector. One that is missing is
     created.
     """
-    found, config = find_ours(action), action.config()
-    if found is None:
+    current, config = find_ours(action), action.config()
+    if current is None:
         deploy(action)
-    elif not same(found, config):
+    elif not same_config(current, config):
         action.check()
         action.connect.put_config(action.name, config, action.deadline)
 
@@ -146,30 +146,30 @@ def remove_ours(action: ConnectorAction) -> None:
 
 
 def _exists(action: ConnectorAction) -> bool:
-    found = action.connect.find_config(action.name, action.deadline)
-    return found is not None and ours(action.name, found)
+    current = action.connect.find_config(action.name, action.deadline)
+    return current is not None and is_ours(action.name, current)
 
 
 def find_ours(action: ConnectorAction) -> Config | None:
     """The config in Connect, or None. Raises CONNECTOR_NAME_CONFLICT when the connector is not ours."""
-    found = action.connect.find_config(action.name, action.deadline)
-    if found is not None and not ours(action.name, found):
+    current = action.connect.find_config(action.name, action.deadline)
+    if current is not None and not is_ours(action.name, current):
         raise Conflict(
             "A connector of this name exists in Kafka Connect and was not made by Headgate. Nothing was changed.",
             code="CONNECTOR_NAME_CONFLICT",
         )
-    return found
+    return current
 
 
-def ours(name: str, found: Config) -> bool:
+def is_ours(name: str, config: Config) -> bool:
     """Whether the config in Connect carries the owner marker of the resource that the name belongs to."""
     parsed = parse_connector_name(name)
-    return parsed is not None and found.get(OWNER_KEY) == owner_marker(*parsed)
+    return parsed is not None and config.get(OWNER_KEY) == owner_marker(*parsed)
 
 
-def same(found: Config, config: Config) -> bool:
-    """Whether two configs are equal; Connect adds the name."""
-    return {**found, "name": ""} == {**config, "name": ""}
+def same_config(current: Config, config: Config) -> bool:
+    """Whether two configs are equal. Connect adds the name to the one that it has."""
+    return {**current, "name": ""} == {**config, "name": ""}
 
 
 def _control(action: ConnectorAction, act: Callable[[str, Deadline], None]) -> None:
@@ -180,11 +180,9 @@ def _control(action: ConnectorAction, act: Callable[[str, Deadline], None]) -> N
         raise _missing() from None
 
 
-def _require_ours(action: ConnectorAction) -> Config:
-    found = find_ours(action)
-    if found is None:
+def _require_ours(action: ConnectorAction) -> None:
+    if find_ours(action) is None:
         raise _missing()
-    return found
 
 
 def _missing() -> Conflict:

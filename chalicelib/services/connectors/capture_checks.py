@@ -51,21 +51,17 @@ class CaptureChecks:
             offset = self.stored_offset(connect, pipeline, context.deadline)
         except (Unavailable, TimedOut, Invalid):
             return
-        provider, state = capture_provider(pipeline.provider), self.store.find(source.id)
-        before = state.captures.get(pipeline.id) if state else None
-        findings = [
-            one for one in provider.capture_state(facts, pipeline, before, self.clock()).findings if one.code in LASTING
-        ]
-        lost = provider.lost_changes(facts, pipeline, offset)
-        if found := [*findings, *([lost] if lost else [])]:
+        provider, before = capture_provider(pipeline.provider), self._known(pipeline)
+        capture = provider.capture_state(facts, pipeline, before, self.clock())
+        lasting = next((finding for finding in capture.findings if finding.code in LASTING), None)
+        if loss := lasting or provider.lost_changes(facts, pipeline, offset):
             raise Conflict(
-                f"{found[0].message} To continue without the lost changes, repeat this with {ACCEPT_DATA_LOSS}=true."
+                f"{loss.message} To continue without the lost changes, repeat this with {ACCEPT_DATA_LOSS}=true."
             )
 
     def known_server(self, pipeline: Pipeline) -> str | None:
         """What identifies the server that a deployed pipeline was captured from; None when no look found it."""
-        state = self.store.find(pipeline.source_id)
-        capture = state.captures.get(pipeline.id) if state else None
+        capture = self._known(pipeline)
         return capture.server if capture else None
 
     def accept(self, pipeline: Pipeline) -> None:
@@ -84,32 +80,24 @@ class CaptureChecks:
     ) -> dict[str, CaptureState]:
         """Each capture as it is now, by its pipeline's id. Raises Unavailable, TimedOut, Invalid."""
         facts = self.read(source, [pipeline for pipeline, _ in running], deadline)
-        provider, earlier = capture_provider(source.address.provider), before.captures if before else {}
-        found, now = {}, self.clock()
+        provider, known = capture_provider(source.address.provider), before.captures if before else {}
+        captures, now = {}, self.clock()
         for pipeline, connect in running:
-            seen = provider.capture_state(facts, pipeline, earlier.get(pipeline.id), now)
-            found[pipeline.id] = self._with_offset(facts, pipeline, connect, earlier.get(pipeline.id), seen, deadline)
-        return found
+            earlier = known.get(pipeline.id)
+            capture = provider.capture_state(facts, pipeline, earlier, now)
+            # Each offset is a call to Connect, so it is asked for only where it can decide.
+            if provider.needs_offset(earlier, capture):
+                with suppress(HeadgateError):
+                    offset = self.stored_offset(connect, pipeline, deadline)
+                    capture = provider.with_offset(facts, pipeline, capture, offset)
+            captures[pipeline.id] = capture
+        return captures
 
     def stored_offset(self, connect: Connect, pipeline: Pipeline, deadline: Deadline) -> Mapping[str, Any] | None:
         """The offset of the pipeline's connector. Raises Unavailable."""
         return connect.find_offset(pipeline.connector_name, Deadline.after(deadline.remaining(_OFFSET_SECONDS)))
 
-    def _with_offset(
-        self,
-        facts: Any,
-        pipeline: Pipeline,
-        connect: Connect,
-        before: CaptureState | None,
-        seen: CaptureState,
-        deadline: Deadline,
-    ) -> CaptureState:
-        """What Connect's offset adds, asked for only where it can decide."""
-        provider = capture_provider(pipeline.provider)
-        if not provider.needs_offset(before, seen):
-            return seen
-        try:
-            offset = self.stored_offset(connect, pipeline, deadline)
-        except HeadgateError:
-            return seen
-        return provider.with_offset(facts, pipeline, seen, offset)
+    def _known(self, pipeline: Pipeline) -> CaptureState | None:
+        """What the last look at its source found of the capture."""
+        state = self.store.find(pipeline.source_id)
+        return state.captures.get(pipeline.id) if state else None

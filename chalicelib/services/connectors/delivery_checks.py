@@ -138,7 +138,7 @@ def _require_target(verdict: DeliveryVerdict, ddl: Sequence[TargetStatement]) ->
         verdict.require()
     except Invalid as problem:
         if isinstance(problem.details, dict):
-            problem.details["target_ddl"] = [asdict(one) for one in ddl]
+            problem.details["target_ddl"] = [asdict(statement) for statement in ddl]
         raise
 
 
@@ -148,10 +148,10 @@ def _cut(
     """As many statements as one answer may have, and a warning when there are more."""
     kept: list[TargetStatement] = []
     characters = 0
-    for one in statements:
-        characters += len(one.statement)
+    for target in statements:
+        characters += len(target.statement)
         if characters > MAX_DDL_CHARACTERS:
             message = f"Only the first {len(kept)} statements of target_ddl fit the answer. Preview fewer mappings."
             return tuple(kept), (ConfigWarning(code="TARGET_DDL_CUT", message=message),)
-        kept.append(one)
+        kept.append(target)
     return tuple(kept), ()

@@ -54,9 +54,15 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
             (self.pipelines, pipeline_id),
             (self.connects, connect_cluster_id),
             (self.observations, connect_cluster_id),
-            *((self.progress, one) for one in rows),
+            *((self.progress, row) for row in rows),
         )
-        return DeliveryDependencies(destination, pipeline, cluster, view, known_progress(rows, parts))
+        return DeliveryDependencies(
+            destination=destination,
+            pipeline=pipeline,
+            connect_cluster=cluster,
+            view=view,
+            progress=known_progress(rows, parts),
+        )
 
     def check(self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies) -> None:
         self.checks.require(context, resource, deps, self.config(resource, deps))
@@ -118,7 +124,8 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
             self.target_claims.keep(transaction, refused, destination, resource.writing)
 
     def on_deleted(self, transaction: Transaction, resource: Delivery, deps: DeliveryDependencies) -> None:
-        self._remove(transaction, resource, deps)
+        self.store.remove(transaction, resource)
+        self._release_all(transaction, resource, deps)
 
     def on_forgotten(
         self, transaction: Transaction, operation: Operation | None, resource: Delivery, deps: DeliveryDependencies
@@ -128,7 +135,8 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
             self.on_failed(transaction, operation, resource, deps)
             return
         pending = [self.with_pending_change(operation, resource).writing] if operation else []
-        self._remove(transaction, resource, deps, *pending)
+        self.store.remove(transaction, resource)
+        self._release_all(transaction, resource, deps, *pending)
 
     def parent_id(self, resource: Delivery) -> str | None:
         return resource.destination_id
@@ -139,12 +147,6 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     def deploying_operation(self, delivery_id: str) -> str | None:
         """The id of the open deploy of this delivery: it has no row before its connector exists."""
         return self.claims.find(_draft_key(delivery_id))
-
-    def _remove(
-        self, transaction: Transaction, delivery: Delivery, deps: DeliveryDependencies, *pending: Writing
-    ) -> None:
-        self.store.remove(transaction, delivery)
-        self._release_all(transaction, delivery, deps, *pending)
 
     def _release_all(
         self, transaction: Transaction, delivery: Delivery, deps: DeliveryDependencies, *pending: Writing

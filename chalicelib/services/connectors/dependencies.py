@@ -1,7 +1,6 @@
 """What pipelines and deliveries refer to, loaded in one call after the entity itself was read."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connectors.cluster_view import ClusterView
@@ -12,35 +11,23 @@ from chalicelib.domain.source import Source
 from chalicelib.services.connectors.known_progress import KnownProgress
 
 
-class ConnectorDependencies(Protocol):
-    """What every owner of a connector refers to; its `ConnectorOwner` knows the rest. `view` is of the last tick."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorDependencies:
+    """What every owner of a connector refers to, each None when it does not exist. `view` is of the last tick."""
 
-    @property
-    def connect_cluster(self) -> ConnectCluster | None: ...
-    @property
-    def view(self) -> ClusterView: ...
-    @property
-    def progress(self) -> KnownProgress: ...
+    connect_cluster: ConnectCluster | None
+    view: ClusterView
+    progress: KnownProgress
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineDependencies:
-    """What a pipeline refers to, each None when it does not exist."""
-
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineDependencies(ConnectorDependencies):
     source: Source | None
     stream_cluster: StreamCluster | None
-    connect_cluster: ConnectCluster | None
-    view: ClusterView
     source_state: SourceState | None
-    progress: KnownProgress
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryDependencies:
-    """What a delivery refers to, each None when it does not exist."""
-
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryDependencies(ConnectorDependencies):
     destination: Destination | None
     pipeline: Pipeline | None
-    connect_cluster: ConnectCluster | None
-    view: ClusterView
-    progress: KnownProgress

@@ -9,7 +9,7 @@ A definite failure of E1 or T2 is undone and settled as failed. When the outcome
 and the next holder of its lease rolls it forward from what it observes (`services/monitors/tick.py`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from chalicelib.clients.connect.client import OutcomeUnknown
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit.record import Outcome
 from chalicelib.domain.health import Failure
-from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.incident import OPERATIONS
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, ReportedState, observe, unreadable
 from chalicelib.domain.operation import OperationKind, OperationStep
@@ -162,12 +161,12 @@ class Lifecycle:
         if run.operation.kind not in _CREATES:
             return self._look(action, run.resource, run.desired_after)
         if run.operation.kind is OperationKind.RECREATE:
-            seen: Observation = self._look_once(action, run.resource)
-            if seen.state is ObservedState.UNKNOWN:
-                return seen
+            observation: Observation = self._look_once(action, run.resource)
+            if observation.state is ObservedState.UNKNOWN:
+                return observation
             # One that was just created is stopped, and has no tasks.
-            if seen.connector and (seen.connector.tasks or seen.state is ObservedState.FAILED):
-                return replace(seen, reasons=(*seen.reasons, _EXISTED))
+            if observation.connector and (observation.connector.tasks or observation.state is ObservedState.FAILED):
+                return replace(observation, reasons=(*observation.reasons, _EXISTED))
         reasons = ("It was just created.",)
         return Observation(state=ObservedState.STOPPED, observed_at=self.clock(), reasons=reasons)
 
@@ -179,12 +178,12 @@ class Lifecycle:
             self._undo_and_fail(run, action, error)
             raise
 
-    def _settle(self, run: OperationRun[R], seen: Observation | None) -> R | None:
+    def _settle(self, run: OperationRun[R], observation: Observation | None) -> R | None:
         """T2. A resource that was written meanwhile is read again."""
         operation, owner = run.operation, run.owner
         for _ in range(_SETTLE_ATTEMPTS):
             try:
-                return self._commit_success(run, seen)
+                return self._commit_success(run, observation)
             except WriteConflict:
                 stored = self.operations.get(operation.id)
                 if stored.step is OperationStep.SUCCEEDED:
@@ -194,19 +193,22 @@ class Lifecycle:
                 run = replace(run, resource=owner.load(operation) or run.resource)
         raise _still_open()
 
-    def _commit_success(self, run: OperationRun[R], seen: Observation | None) -> R | None:
+    def _commit_success(self, run: OperationRun[R], observation: Observation | None) -> R | None:
         transaction = Transaction()
-        result = self._write_result(transaction, run, seen)
+        result = self._write_result(transaction, run, observation)
         done = replace(run.operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
         self.operations.save(transaction, done)
         self.observations.bump(transaction, run.resource.connect_cluster_id, run.resource.id)
         if condition := success_condition(run):
-            self._settle_incident(transaction, run, ended=[condition])
+            cause = run.operation.correlation_id
+            self.incidents.settle(transaction, OPERATIONS, self.clock(), ended=[condition], correlation_id=cause)
         self._audit(transaction, run, Outcome.SUCCESS, after=result)
         transaction.commit()
         return result
 
-    def _write_result(self, transaction: Transaction, run: OperationRun[R], seen: Observation | None) -> R | None:
+    def _write_result(
+        self, transaction: Transaction, run: OperationRun[R], observation: Observation | None
+    ) -> R | None:
         owner, resource, kind = run.owner, run.resource, run.operation.kind
         if kind is OperationKind.DELETE:
             owner.on_deleted(transaction, resource, run.deps)
@@ -218,7 +220,7 @@ class Lifecycle:
         after = replace(
             run.intended,
             desired_state=run.desired_after,
-            observation=seen,
+            observation=observation,
             open_operation=None,
             last_error=None,
             **written,
@@ -272,23 +274,11 @@ class Lifecycle:
             failure = Failure(code=error.code, message=error.message, at=self.clock())
             owner.store.save(transaction, replace(stored, open_operation=None, last_error=failure))
         if condition := failure_condition(run, error):
-            self._settle_incident(transaction, run, began=[condition])
+            cause = run.operation.correlation_id
+            self.incidents.settle(transaction, OPERATIONS, self.clock(), began=[condition], correlation_id=cause)
         owner.on_failed(transaction, run.operation, resource, run.deps)
         self.observations.bump(transaction, resource.connect_cluster_id, resource.id)
         transaction.commit()
-
-    def _settle_incident(
-        self,
-        transaction: Transaction,
-        run: OperationRun[R],
-        *,
-        began: Sequence[Condition] = (),
-        ended: Sequence[Condition] = (),
-    ) -> None:
-        correlation_id = run.operation.correlation_id
-        self.incidents.settle(
-            transaction, OPERATIONS, self.clock(), began=began, ended=ended, correlation_id=correlation_id
-        )
 
     def write_failure(self, transaction: Transaction, run: OperationRun[R], error: HeadgateError) -> None:
         """Settle the operation's own row as failed, with its audit record."""
@@ -308,10 +298,10 @@ class Lifecycle:
             act(action.name, action.deadline)
             if recreated:
                 return settled  # the next tick sees it
-            seen = self._look(action, settled, settled.desired_state)
+            observation = self._look(action, settled, settled.desired_state)
         except HeadgateError as error:
-            seen = unreadable(error.message, self.clock())
-        observed, transaction = replace(settled, observation=seen), Transaction()
+            observation = unreadable(error.message, self.clock())
+        observed, transaction = replace(settled, observation=observation), Transaction()
         saved = run.owner.store.save(transaction, observed)
         try:
             transaction.commit()
@@ -324,13 +314,13 @@ class Lifecycle:
         expected = ObservedState.PAUSED if desired is DesiredState.PAUSED else ObservedState.RUNNING
         until = Deadline.after(action.deadline.remaining(_SETTLE_SECONDS))
         while True:
-            seen = self._look_once(action, resource)
+            observation = self._look_once(action, resource)
             # A failed task does not recover; every other reason for DEGRADED may pass within seconds.
-            tasks = seen.connector.tasks if seen.connector else ()
+            tasks = observation.connector.tasks if observation.connector else ()
             failed_task = any(task.state is ReportedState.FAILED for task in tasks)
-            unread = seen.connector is None and seen.state is ObservedState.UNKNOWN
-            if seen.state in (expected, ObservedState.FAILED) or failed_task or unread or until.passed:
-                return seen
+            unread = observation.connector is None and observation.state is ObservedState.UNKNOWN
+            if observation.state in (expected, ObservedState.FAILED) or failed_task or unread or until.passed:
+                return observation
             self.sleep(0.25)
 
     def _look_once(self, action: ConnectorAction, resource: R) -> Observation:

@@ -1,14 +1,14 @@
 """The observation that the API shows: the newest of those of an operation, a tick and a live read, with its age."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.connectors import recreations
 from chalicelib.domain.connectors.cluster_view import ClusterView
-from chalicelib.domain.connectors.notices import notices
-from chalicelib.domain.connectors.recreations import reasons
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import (
     OLD_AFTER,
@@ -61,7 +61,7 @@ class ObservationReader:
         `loaded`, and progress when it is `known`.
         """
         views, known = self._read(resources, loaded, known)
-        return tuple(self._with_observation(one, views.get(one.connect_cluster_id), known) for one in resources)
+        return tuple(self._with_observation(resource, views, known) for resource in resources)
 
     def measured(self, resource: R, known: KnownProgress) -> R:
         """The resource with its metrics."""
@@ -88,26 +88,30 @@ class ObservationReader:
         the time of the others: first those that the last tick could read.
         """
         views, known = self._read(resources)
-        measured = [self.measured(one, known) for one in resources]
-        deployed = [one for one in measured if not _is_draft(one)]
-        ids = sorted({one.connect_cluster_id for one in deployed}, key=lambda one: bool(_view(views, one).unreadable))
-        deadline, found = Deadline.after(context.deadline.remaining(LIVE_SECONDS)), dict[str, _Statuses]()
+        measured = [self.measured(resource, known) for resource in resources]
+        names = defaultdict[str, list[str]](list)
+        for resource in measured:
+            if not _is_draft(resource):
+                names[resource.connect_cluster_id].append(resource.connector_name)
+        ids = sorted(names, key=lambda cluster_id: bool(_view(views, cluster_id).unreadable))
+        deadline, statuses = Deadline.after(context.deadline.remaining(LIVE_SECONDS)), dict[str, _Statuses]()
         for number, cluster_id in enumerate(ids):
             share = Deadline.after(deadline.remaining() / (len(ids) - number))
-            names = [one.connector_name for one in deployed if one.connect_cluster_id == cluster_id]
-            found[cluster_id] = self._statuses(clusters[cluster_id], names, share)
-        return tuple(self._in_statuses(one, views, found) for one in measured)
+            statuses[cluster_id] = self._statuses(clusters[cluster_id], names[cluster_id], share)
+        return tuple(self._in_statuses(resource, views, statuses) for resource in measured)
 
     def _read(
         self, resources: Sequence[R], loaded: Views = NO_VIEWS, known: KnownProgress | None = None
     ) -> tuple[Views, KnownProgress]:
         """What is known of their Connect clusters and of their progress, as far as it is not given: one read."""
-        deployed = [one for one in resources if not _is_draft(one)]
-        unread = sorted({one.connect_cluster_id for one in deployed} - loaded.keys())
-        asked = progress_rows(deployed) if known is None else []
-        rows = batch_read(*((self.observations, one) for one in unread), *((self.progress, one) for one in asked))
+        deployed = [resource for resource in resources if not _is_draft(resource)]
+        unread = sorted({resource.connect_cluster_id for resource in deployed} - loaded.keys())
+        parts = progress_rows(deployed) if known is None else []
+        rows = batch_read(
+            *((self.observations, cluster_id) for cluster_id in unread), *((self.progress, part) for part in parts)
+        )
         views = {**loaded, **self.observations.views(filter(None, rows[: len(unread)]))}
-        return views, known or known_progress(asked, [self.progress.decode(row) for row in rows[len(unread) :]])
+        return views, known or known_progress(parts, [self.progress.decode(row) for row in rows[len(unread) :]])
 
     def _statuses(self, cluster: ConnectCluster, names: Sequence[str], deadline: Deadline) -> _Statuses:
         """The connectors by name; of one alone only that one is asked for."""
@@ -120,29 +124,28 @@ class ObservationReader:
             return error.message
         return {names[0]: status} if status else {}
 
-    def _in_statuses(self, resource: R, views: Views, found: Mapping[str, _Statuses]) -> R:
+    def _in_statuses(self, resource: R, views: Views, statuses: Mapping[str, _Statuses]) -> R:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(self.clock()))
-        statuses = found[resource.connect_cluster_id]
-        if isinstance(statuses, str):
-            return replace(resource, observation=unreadable(statuses, self.clock()))
-        status, view = statuses.get(resource.connector_name), _view(views, resource.connect_cluster_id)
-        return self._observed(resource, status, view)
+        answer = statuses[resource.connect_cluster_id]
+        if isinstance(answer, str):
+            return replace(resource, observation=unreadable(answer, self.clock()))
+        return self._observed(resource, answer.get(resource.connector_name), _view(views, resource.connect_cluster_id))
 
     def _observed(self, resource: R, status: ConnectorStatus | None, view: ClusterView) -> R:
         now = self.clock()
         if status is None:
             return replace(resource, observation=_missing(resource, view, now))
-        seen: Observation = observe(status, now=now, tasks=resource.expected_tasks)
-        noted = replace(seen, reasons=(*seen.reasons, *_notices(resource, seen, view)))
-        return _explained(resource, noted, view)
+        observation: Observation = observe(status, now=now, tasks=resource.expected_tasks)
+        reasons = (*observation.reasons, *_notices(resource, observation, view))
+        return _explained(resource, replace(observation, reasons=reasons), view)
 
-    def _with_observation(self, resource: R, view: ClusterView | None, known: KnownProgress) -> R:
+    def _with_observation(self, resource: R, views: Views, known: KnownProgress) -> R:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
-        now = self.clock()
-        seen = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
-        return _explained(self.measured(resource, known), unless_old(seen, now), view or ClusterView())
+        now, view = self.clock(), _view(views, resource.connect_cluster_id)
+        newest = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
+        return _explained(self.measured(resource, known), unless_old(newest, now), view)
 
 
 def _explained(resource: R, observation: Observation | None, view: ClusterView) -> R:
@@ -160,9 +163,9 @@ def _is_draft(resource: Pipeline | Delivery) -> bool:
     return resource.desired_state is DesiredState.DRAFT and resource.open_operation is None
 
 
-def _seen_by_tick(view: ClusterView | None, resource: Pipeline | Delivery) -> Observation | None:
+def _seen_by_tick(view: ClusterView, resource: Pipeline | Delivery) -> Observation | None:
     """What the last tick saw; None before the first one. A connector that it did not find does not exist."""
-    if view is None or view.observed_at is None:
+    if view.observed_at is None:
         return None
     if view.unreadable:
         return unreadable(view.unreadable, view.observed_at)
@@ -172,28 +175,29 @@ def _seen_by_tick(view: ClusterView | None, resource: Pipeline | Delivery) -> Ob
     observation = memory.observation
     if observation is None:
         return _missing(resource, view, view.observed_at)
-    sentences = (*observation.reasons, *notices(memory, observation))
-    return replace(observation, observed_at=view.observed_at, reasons=sentences)
+    reasons = (*observation.reasons, *memory.notices(observation))
+    return replace(observation, observed_at=view.observed_at, reasons=reasons)
 
 
 def _view(views: Views, cluster_id: str) -> ClusterView:
+    """An empty one before the first tick."""
     return views.get(cluster_id) or ClusterView()
 
 
-def _notices(resource: Pipeline | Delivery, seen: Observation, view: ClusterView) -> tuple[str, ...]:
-    """What the last tick remembers about a connector that was just seen; nothing when it is of a time before the last
+def _notices(resource: Pipeline | Delivery, observation: Observation, view: ClusterView) -> tuple[str, ...]:
+    """What the last tick remembers about a connector that was observed now; nothing when that tick was before the last
     operation, or too long ago.
     """
     at, stored = view.observed_at, resource.observation
-    if at is None or view.unreadable or seen.observed_at - at >= OLD_AFTER:
+    if at is None or view.unreadable or observation.observed_at - at >= OLD_AFTER:
         return ()
     changed_since = stored is not None and stored.observed_at > at
-    return () if changed_since else notices(view.memory.of(resource.connector_name), seen)
+    return () if changed_since else view.memory.of(resource.connector_name).notices(observation)
 
 
 def _missing(resource: Pipeline | Delivery, view: ClusterView, at: datetime) -> Observation:
-    tried = reasons(view.memory.of(resource.connector_name).recreations, resource.last_error)
-    return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=at, reasons=tried)
+    reasons = recreations.reasons(view.memory.of(resource.connector_name).recreations, resource.last_error)
+    return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=at, reasons=reasons)
 
 
 def _not_deployed(at: datetime) -> Observation:

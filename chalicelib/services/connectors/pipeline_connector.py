@@ -11,16 +11,16 @@ from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
 from chalicelib.domain.providers.registry import capture_provider
-from chalicelib.domain.release import ReleaseResult
+from chalicelib.domain.release import ReleaseResult, ReleaseState
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
-from chalicelib.errors import Invalid
+from chalicelib.errors import HeadgateError, Invalid, StoreUnavailable
+from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
 from chalicelib.services.connectors.owner import RELEASE, ConnectorOwner, require_found
-from chalicelib.services.connectors.source_release import release_in_source
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
@@ -38,6 +38,12 @@ _CONTINUES = frozenset(
     }
 )
 """What lets a capture that ran before go on. A draft never ran."""
+
+_RELEASE_SECONDS = 8.0
+"""A deleted Debezium connector lets go of its source within five seconds, unless it is in a long transaction."""
+
+_SETTLE_SECONDS = 5.0
+"""What the request needs after the release."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +77,14 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             (self.captures.store, source_id),
             *((self.progress, row) for row in rows),
         )
-        return PipelineDependencies(source, stream, cluster, view, state, known_progress(rows, parts))
+        return PipelineDependencies(
+            source=source,
+            stream_cluster=stream,
+            connect_cluster=cluster,
+            view=view,
+            source_state=state,
+            progress=known_progress(rows, parts),
+        )
 
     def check(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
         """The readiness checks ask the source itself whether each table exists.
@@ -113,12 +126,12 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         Raises TABLE_NOT_DISCOVERED, naming those that were not discovered, and Invalid.
         """
         capture = pipeline.capture
-        found = self.tables.find(source, capture.captured_tables)
-        missing = [position for position, table in enumerate(capture.tables) if table not in found]
-        if missing or len(found) < len(capture.captured_tables):
-            raise _undiscovered(missing, heartbeat_table=capture.options.heartbeat_table not in {None, *found})
-        capture_provider(pipeline.provider).check_options(capture, found)
-        return found
+        tables = self.tables.find(source, capture.captured_tables)
+        missing = [position for position, table in enumerate(capture.tables) if table not in tables]
+        if missing or len(tables) < len(capture.captured_tables):
+            raise _undiscovered(missing, heartbeat_table=capture.options.heartbeat_table not in {None, *tables})
+        capture_provider(pipeline.provider).check_options(capture, tables)
+        return tables
 
     def config(self, resource: Pipeline, deps: PipelineDependencies) -> BuiltConfig:
         provider = capture_provider(resource.provider)
@@ -162,11 +175,18 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     def release(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
     ) -> ReleaseResult | None:
-        """A draft has nothing in its source: its connector never ran."""
+        # A draft has nothing in its source: its connector never ran.
         release = capture_provider(resource.provider).source_release(resource)
         if not operation.parameters.get(RELEASE) or release is None or resource.desired_state is DesiredState.DRAFT:
             return None
-        return release_in_source(self.clients, context, require_found(deps.source), release)
+        seconds = min(_RELEASE_SECONDS, max(1.0, context.deadline.remaining() - _SETTLE_SECONDS))
+        try:
+            database = self.clients.database(require_found(deps.source).endpoint)
+            return ReleaseResult(state=database.release(release, Deadline.after(seconds)))
+        except StoreUnavailable:
+            raise
+        except HeadgateError as error:
+            return ReleaseResult(state=ReleaseState.UNKNOWN, error=error.message)
 
     def deletion_details(self, resource: Pipeline, released: ReleaseResult | None) -> Mapping[str, Any]:
         details = capture_provider(resource.provider).deletion_details(resource, released)

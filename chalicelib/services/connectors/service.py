@@ -10,7 +10,7 @@ from chalicelib.domain.delivery import TargetStatement
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import TimedOut, Unavailable
 from chalicelib.kit.pages import Page
-from chalicelib.services.connectors.actions import ours
+from chalicelib.services.connectors.actions import is_ours
 from chalicelib.services.connectors.forget import forget_resource
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
@@ -60,8 +60,8 @@ class ConnectorService(Generic[R]):
         """The resource with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
         resource, deps = self._read(resource_id)
         measured = self.observation_reader.measured(resource, deps.progress)
-        seen = self.observation_reader.now(context, measured, require_found(deps.connect_cluster), deps.view)
-        return with_notice(self.connector, self.with_findings(seen, deps), deps, self.OUTDATED)
+        observed = self.observation_reader.now(context, measured, require_found(deps.connect_cluster), deps.view)
+        return with_notice(self.connector, self.with_findings(observed, deps), deps, self.OUTDATED)
 
     def with_findings(self, resource: R, deps: Any) -> R:
         """The resource, its observation with what else is known about its connector than Connect says."""
@@ -77,9 +77,10 @@ class ConnectorService(Generic[R]):
         resource, deps = self._read(resource_id, of)
         require_deployed(resource)
         if changes_nothing(kind, self._latest(resource, deps)):
-            seen = self.observation_reader.now(context, resource, require_found(deps.connect_cluster))
-            if changes_nothing(kind, seen) and self._has_our_connector(context, resource, deps):
-                return with_notice(self.connector, seen, deps, self.OUTDATED)
+            # What the last tick saw may be ten seconds old: a writing call follows unless Connect says the same now.
+            observed = self.observation_reader.now(context, resource, require_found(deps.connect_cluster))
+            if changes_nothing(kind, observed) and self._has_our_connector(context, resource, deps):
+                return with_notice(self.connector, observed, deps, self.OUTDATED)
         return self._execute(context, resource, deps, kind, parameters) or resource
 
     def _has_our_connector(self, context: RequestContext, resource: R, deps: Any) -> bool:
@@ -89,7 +90,7 @@ class ConnectorService(Generic[R]):
             config = connect.find_config(resource.connector_name, context.deadline)
         except (Unavailable, TimedOut):
             return False
-        return config is not None and ours(resource.connector_name, config)
+        return config is not None and is_ours(resource.connector_name, config)
 
     def delete(
         self,
@@ -123,8 +124,8 @@ class ConnectorService(Generic[R]):
     def _latest(self, resource: R, deps: Any) -> R:
         """The resource with its latest observation, from the dependencies that were loaded with it."""
         views = {resource.connect_cluster_id: deps.view}
-        seen = self.observation_reader.latest([resource], views, deps.progress)[0]
-        return self.with_findings(seen, deps)
+        observed = self.observation_reader.latest([resource], views, deps.progress)[0]
+        return self.with_findings(observed, deps)
 
     def _execute(
         self,

@@ -25,7 +25,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.isolation import isolated
 from chalicelib.kit.randomness import shuffled
 from chalicelib.services.client_factory import ClientFactory
-from chalicelib.services.connectors.actions import ours
+from chalicelib.services.connectors.actions import is_ours
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS
 from chalicelib.services.connectors.owner import ConnectorOwner
@@ -160,7 +160,7 @@ class ActionExecutor:
                 config = owned.connect.find_config(name, owned.deadline)
                 if config is None:
                     return None
-                verdict = Verdict.OURS if ours(name, config) else Verdict.FOREIGN
+                verdict = Verdict.OURS if is_ours(name, config) else Verdict.FOREIGN
         verdicts[name] = verdict
         return verdict
 
@@ -194,7 +194,7 @@ class OwnedConnectors:
     def do(self, act: Act, name: str) -> bool:
         """Do this to a connector; False when there is none of this name that carries our marker."""
         config = self.connect.find_config(name, self.deadline)
-        if config is None or not ours(name, config):
+        if config is None or not is_ours(name, config):
             return False
         act(name, self.deadline)
         return True

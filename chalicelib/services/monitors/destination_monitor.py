@@ -42,10 +42,7 @@ class DestinationMonitor:
     send: Callable[[str, int], None]
 
     def dispatch(self, *, within_seconds: float = DISPATCH_SECONDS) -> int:
-        """Send a test of every destination for this minute; returns how many messages were sent.
-
-        A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
-        """
+        """Send a test of every destination for this minute. See `send_all`."""
         destinations = [destination.id for destination in self.destinations.all()]
         return send_looks("destinations", destinations, self.send, within_seconds)
 

@@ -1,18 +1,17 @@
 """Measures how the connectors of a Connect cluster move: one look at the offsets in Kafka for all of them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, StreamCluster
 from chalicelib.domain.connectors.memory import DesiredConnector
-from chalicelib.domain.connectors.watched import watched
+from chalicelib.domain.connectors.watched import watched_connector
 from chalicelib.domain.monitoring.offsets import Offsets
 from chalicelib.domain.monitoring.progress import Progress, ProgressLook, after_measurement, is_known
-from chalicelib.domain.monitoring.watched import Watched, progress_facts
+from chalicelib.domain.monitoring.watched_connector import WatchedConnector, progress_facts
 from chalicelib.domain.observation import ConnectorStatus, ReportedState
 from chalicelib.domain.timing import ONCE_A_MINUTE
 from chalicelib.errors import HeadgateError, StoreUnavailable
@@ -27,7 +26,7 @@ from chalicelib.stores.rows import ROWS_PER_CALL
 MAX_LOADED = 5_000
 """Pipelines and deliveries that one measurement reads; those beyond are measured by the next ones."""
 
-_Known = dict[str, tuple[str | None, Watched]]
+_Known = dict[str, tuple[str | None, WatchedConnector]]
 """Connector -> the hash of its config, and how it is watched."""
 
 
@@ -71,9 +70,9 @@ class ProgressReader:
             return None
         # A connector that could not be loaded in time keeps what is known of it.
         measured = {name: before[name] for name in desired if name in before}
-        for name, one in connectors.items():
-            facts, running = progress_facts(one, offsets), _runs(statuses, name)
-            measured[name] = after_measurement(before.get(name), one, facts, running, now)
+        for name, connector in connectors.items():
+            facts, running = progress_facts(connector, offsets), _runs(statuses, name)
+            measured[name] = after_measurement(before.get(name), connector, facts, running, now)
         self.store.write(cluster.id, measured, _totals(connectors, measured, now, len(desired)), stored)
         return measured
 
@@ -88,13 +87,13 @@ class ProgressReader:
             return None
         return stream
 
-    def _offsets(self, stream: StreamCluster, connectors: Iterable[Watched], deadline: Deadline) -> Offsets:
+    def _offsets(self, stream: StreamCluster, connectors: Iterable[WatchedConnector], deadline: Deadline) -> Offsets:
         topics, groups = set[str](), dict[str, tuple[str, ...]]()
-        for one in connectors:
-            if one.is_sink:
-                groups[one.group] = one.topics
+        for connector in connectors:
+            if connector.is_sink:
+                groups[connector.group] = connector.topics
             else:
-                topics |= set(one.all_topics)
+                topics |= set(connector.all_topics)
         if not topics and not groups:
             return Offsets()
         with closing(self.clients.kafka(stream)) as kafka:
@@ -102,19 +101,20 @@ class ProgressReader:
 
     def _watched(
         self, cluster_id: str, desired: Mapping[str, DesiredConnector], deadline: Deadline
-    ) -> dict[str, Watched]:
+    ) -> dict[str, WatchedConnector]:
         """How the desired connectors are watched, without those that could not be read in time or were deleted."""
-        known = {name: one for name, one in self._known.get(cluster_id, {}).items() if name in desired}
-        missing = (name for name, one in desired.items() if name not in known or known[name][0] != one.config_hash)
-        for names in _chunks(list(islice(missing, MAX_LOADED)), ROWS_PER_CALL):
+        known = {name: entry for name, entry in self._known.get(cluster_id, {}).items() if name in desired}
+        unread = [name for name in desired if name not in known or known[name][0] != desired[name].config_hash]
+        for at in range(0, min(len(unread), MAX_LOADED), ROWS_PER_CALL):
             if deadline.passed:
                 break
-            found = batch_find(
-                *((self.owners[desired[name].resource_type].store, desired[name].resource_id) for name in names)
-            )
-            known |= {name: (one.config_hash, watched(one)) for name, one in zip(names, found, strict=True) if one}
+            names = unread[at : min(at + ROWS_PER_CALL, MAX_LOADED)]
+            keys = [(self.owners[desired[name].resource_type].store, desired[name].resource_id) for name in names]
+            for name, resource in zip(names, batch_find(*keys), strict=True):
+                if resource:
+                    known[name] = (resource.config_hash, watched_connector(resource))
         self._known[cluster_id] = known
-        return {name: one for name, (_, one) in known.items()}
+        return {name: connector for name, (_, connector) in known.items()}
 
 
 def _runs(statuses: Mapping[str, ConnectorStatus] | None, name: str) -> bool | None:
@@ -128,25 +128,25 @@ def _runs(statuses: Mapping[str, ConnectorStatus] | None, name: str) -> bool | N
 
 
 def _totals(
-    connectors: Mapping[str, Watched], measured: Mapping[str, Progress], now: datetime, desired: int
+    connectors: Mapping[str, WatchedConnector], measured: Mapping[str, Progress], now: datetime, desired: int
 ) -> ProgressLook:
     """The look, with the throughput of all pipelines and the lag of all deliveries that this look has measured, of so
     many that are desired.
     """
     fresh = [
-        (connectors[name], one)
-        for name, one in measured.items()
-        if name in connectors and one.measured_at == now and is_known(one, now)
+        (connectors[name], progress)
+        for name, progress in measured.items()
+        if name in connectors and progress.measured_at == now and is_known(progress, now)
     ]
-    throughput = [one.throughput for by, one in fresh if not by.is_sink and one.throughput is not None]
-    lag = [one.lag for _, one in fresh if one.lag is not None]
+    throughput = [
+        progress.throughput
+        for connector, progress in fresh
+        if not connector.is_sink and progress.throughput is not None
+    ]
+    lag = [progress.lag for _, progress in fresh if progress.lag is not None]
     return ProgressLook(
         at=now,
         throughput=sum(throughput) if throughput else None,
         lag=sum(lag) if lag else None,
         left_out=desired - len(fresh),
     )
-
-
-def _chunks(names: list[str], size: int) -> Iterator[list[str]]:
-    return (names[at : at + size] for at in range(0, len(names), size))

@@ -61,29 +61,35 @@ class MonitorReports:
     def publish_removed(self) -> int:
         """Report that nothing is wrong at origins that were deleted: no look ends their alerts. Returns how many."""
         at, active = self.clock(), self.alerts.facets(Deadline.after(REPORT_SECONDS), only_active=True)
-        checked = shuffled(one.id for one in active)[:_MAX_ALERTS]
-        alerts = batch_find(*((self.alerts, one) for one in checked)) if checked else []
+        checked = shuffled(alert.id for alert in active)[:_MAX_ALERTS]
+        alerts = batch_find(*((self.alerts, alert_id) for alert_id in checked)) if checked else []
         origins = sorted({alert.origin for alert in alerts if alert and "/" in alert.origin})
-        emitters = [
-            (self.emitters[kind], emitter_id) for kind, _, emitter_id in (one.partition("/") for one in origins)
-        ]
-        found = batch_find(*emitters) if emitters else []
-        removed = [origin for origin, emitter in zip(origins, found, strict=True) if emitter is None]
+        keys = [(self.emitters[kind], emitter_id) for kind, emitter_id in (origin.split("/", 1) for origin in origins)]
+        emitters = batch_find(*keys) if keys else []
+        removed = [origin for origin, emitter in zip(origins, emitters, strict=True) if emitter is None]
         return sum(self.publish(origin, at, ()) for origin in removed)
 
 
 def send_looks(noun: str, ids: Sequence[str], send: Callable[[str, int], None], within_seconds: float) -> int:
-    """Send a look at each of these, spread over the coming minute; returns how many messages were sent.
+    """Send a look at each of these, spread over the coming minute. See `send_all`."""
+    messages = [(emitter_id, number % SPREAD_SECONDS) for number, emitter_id in enumerate(shuffled(ids))]
+    return send_all(noun, messages, send, within_seconds)
+
+
+def send_all(
+    noun: str, messages: Sequence[tuple[str, int]], send: Callable[[str, int], None], within_seconds: float
+) -> int:
+    """Send messages, each an id and after how many seconds it is delivered; returns how many were sent.
 
     A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
     """
     deadline, sent = Deadline.after(within_seconds), 0
-    for number, one in enumerate(shuffled(ids)):
+    for emitter_id, delay in messages:
         if deadline.passed:
             break
         with suppress(StoreUnavailable):
-            send(one, number % SPREAD_SECONDS)
+            send(emitter_id, delay)
             sent += 1
-    if sent < len(ids):
-        raise StoreUnavailable(f"{len(ids) - sent} of {len(ids)} messages for {noun} were not sent.")
+    if sent < len(messages):
+        raise StoreUnavailable(f"{len(messages) - sent} of {len(messages)} messages for {noun} were not sent.")
     return sent

@@ -7,13 +7,13 @@ server no longer hands out the changes of a table. So what Kafka Connect says is
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from chalicelib.domain.health import HealthRecord
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import source_conditions
 from chalicelib.domain.monitoring.source_state import SourceState, after_check, after_failure
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
@@ -45,31 +45,34 @@ class SourceMonitor:
     send: Callable[[str, int], None]
 
     def dispatch(self, *, within_seconds: float = DISPATCH_SECONDS) -> int:
-        """Send a look at every source for this minute; returns how many messages were sent.
-
-        A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
-        """
+        """Send a look at every source for this minute. See `send_all`."""
         return send_looks("sources", [source.id for source in self.sources.all()], self.send, within_seconds)
 
     def run(self, source_id: str, deadline: Deadline) -> None:
         """Look once, unless the source was deleted or has no deployed pipeline, and report what is wrong. Without
         deployed pipelines that is what tests and jobs have found: a test of the source ends it.
         """
-        every, origin = self._pipelines(source_id), origin_of("source", source_id)
+        every = self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items
         deployed = [pipeline for pipeline in every if pipeline.desired_state is not DesiredState.DRAFT]
         pipelines = [pipeline for pipeline in deployed if pipeline.open_operation is None]
         if not deployed:
-            self.reports.repeat(origin, over=[draft.id for draft in every])
+            self.reports.repeat(origin_of("source", source_id), over=[draft.id for draft in every])
         if not pipelines:
             return
-        clusters = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
-        source, before, *found = batch_find(
-            (self.sources, source_id), (self.store, source_id), *((self.connects, one) for one in clusters)
+        cluster_ids = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
+        source, before, *clusters = batch_find(
+            (self.sources, source_id),
+            (self.store, source_id),
+            *((self.connects, cluster_id) for cluster_id in cluster_ids),
         )
         if source is None:
             return
-        connects = {cluster.id: self.clients.connect(cluster) for cluster in found if cluster}
-        running = [(one, connects[one.connect_cluster_id]) for one in pipelines if one.connect_cluster_id in connects]
+        connects = {cluster.id: self.clients.connect(cluster) for cluster in clusters if cluster}
+        running = [
+            (pipeline, connects[pipeline.connect_cluster_id])
+            for pipeline in pipelines
+            if pipeline.connect_cluster_id in connects
+        ]
         now = self.clock()
         try:
             captures = self.checks.look(source, running, before, deadline)
@@ -78,29 +81,28 @@ class SourceMonitor:
             after = after_failure(before, source_id, error.message, now)
             health = HealthRecord.unhealthy(now, error.code, error.message)
         else:
-            others = [one.id for one in deployed if one.id not in captures]
+            others = [pipeline.id for pipeline in deployed if pipeline.id not in captures]
             after = after_check(before, source_id, captures, now, not_looked_at=others)
             health, failed = HealthRecord.healthy(now), None
         ids = [pipeline.id for pipeline in deployed]
-        # One failed look says neither that the source is away nor that what a test has found is over.
-        unconfirmed = after.unreachable is not None and not after.is_confirmed(after.unreachable)
-        if self._store(before, after, source, ids) and not unconfirmed:
-            conditions = source_conditions(source.id, source.name, after, failed, ids, now)
-            if failed is None:
-                self.reports.publish(origin, now, conditions)
-            else:  # it has seen no capture
-                seen = [condition for condition in conditions if condition.resource_id == source.id]
-                self.reports.publish(origin, now, seen, looked_at=[source.id])
-        self._store_health(source, health)
-
-    def _pipelines(self, source_id: str) -> tuple[Pipeline, ...]:
-        return self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items
-
-    def _store_health(self, source: Source, health: HealthRecord) -> None:
-        """Store how the source is, when that or what is wrong with it has changed."""
+        if self._store(before, after, source, ids):
+            self._report(source, after, failed, ids, now)
         if not source.health.says_the_same(health):
             with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
                 self.sources.save_alone(replace(source, health=health))
+
+    def _report(
+        self, source: Source, state: SourceState, failed: str | None, pipeline_ids: Sequence[str], now: datetime
+    ) -> None:
+        # One failed look says neither that the source is away nor that what a test has found is over.
+        if state.unreachable is not None and not state.is_confirmed(state.unreachable):
+            return
+        conditions = source_conditions(source.id, source.name, state, failed, pipeline_ids, now)
+        looked_at = None
+        if failed is not None:  # it has seen no capture
+            conditions = [condition for condition in conditions if condition.resource_id == source.id]
+            looked_at = [source.id]
+        self.reports.publish(origin_of("source", source.id), now, conditions, looked_at=looked_at)
 
     def _store(
         self, before: SourceState | None, after: SourceState, source: Source, pipeline_ids: Sequence[str]
@@ -121,5 +123,5 @@ def _codes(state: SourceState | None) -> dict[str, list[str]]:
     if state is None:
         return {}
     of_source = {state.id: [state.unreachable.code.value]} if state.unreachable else {}
-    of_captures = {key: [one.code.value for one in capture.findings] for key, capture in state.captures.items()}
+    of_captures = {key: [finding.code.value for finding in capture.findings] for key, capture in state.captures.items()}
     return {**of_source, **{key: codes for key, codes in of_captures.items() if codes}}

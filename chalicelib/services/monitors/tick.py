@@ -12,13 +12,12 @@ from typing import Any
 
 from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.cluster import ConnectCluster, PendingDeletions, SecretDelivery
-from chalicelib.domain.connectors.cluster import TickResult, evaluate_tick, with_verdicts
+from chalicelib.domain.connectors.cluster import ConnectSnapshot, TickInput, TickResult, evaluate_tick, with_verdicts
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.drift import MAX_COMPARED, refresh_due
 from chalicelib.domain.connectors.memory import ClusterMemory, DesiredConnector
 from chalicelib.domain.connectors.open_incidents import with_open_incidents
 from chalicelib.domain.connectors.report import cluster_report, has_changed, report_due
-from chalicelib.domain.connectors.tick_input import ConnectSnapshot, TickInput
 from chalicelib.domain.connectors.transitions import RESOURCE_TYPES, Transition
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.progress import findings, is_known, measure_due
@@ -40,6 +39,7 @@ from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.monitors.action_executor import ActionExecutor
 from chalicelib.services.monitors.progress_reader import ProgressReader
+from chalicelib.services.monitors.reports import send_all
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.connectors.observations import TRANSITIONS_WITH_HEAD, Observations
 from chalicelib.stores.connectors.operations import Operations
@@ -66,24 +66,11 @@ class Tick:
     send: Callable[[str, int], None]
 
     def dispatch(self, *, within_seconds: float = _DISPATCH_SECONDS) -> int:
-        """Send each cluster its ticks for the coming minute; returns how many messages were sent.
-
-        A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
-        """
-        deadline = Deadline.after(within_seconds)
-        clusters = [cluster.id for cluster in self.connects.all()]
-        sent = 0
-        for cluster_id in shuffled(clusters):
-            for number in range(TICKS_PER_MINUTE):
-                if deadline.passed:
-                    break
-                with suppress(StoreUnavailable):
-                    self.send(cluster_id, int((number * TICK).total_seconds()))
-                    sent += 1
-        expected = len(clusters) * TICKS_PER_MINUTE
-        if missing := expected - sent:
-            raise StoreUnavailable(f"{missing} of {expected} messages for ticks were not sent.")
-        return sent
+        """Send each cluster its ticks for the coming minute. See `send_all`."""
+        clusters = shuffled(cluster.id for cluster in self.connects.all())
+        delays = [int((number * TICK).total_seconds()) for number in range(TICKS_PER_MINUTE)]
+        messages = [(cluster_id, delay) for cluster_id in clusters for delay in delays]
+        return send_all("ticks", messages, self.send, within_seconds)
 
     def run(self, cluster_id: str, deadline: Deadline) -> None:
         """One tick of one cluster. Does nothing when the cluster was deleted, when another tick was faster, or during
@@ -260,11 +247,11 @@ class Tick:
 
 def log_transitions(cluster_id: str, transitions: Sequence[Transition]) -> None:
     """One line for each."""
-    for one in transitions:
-        resource_type, resource_id = one.resource_on(cluster_id)
+    for transition in transitions:
+        resource_type, resource_id = transition.resource_on(cluster_id)
         details = {"connect_cluster_id": cluster_id, "resource_type": resource_type, "resource_id": resource_id}
-        details |= {name: getattr(one, name) for name in ("connector", "before", "after", "kinds", "reasons")}
-        details["at"] = rfc3339(one.at)
+        details |= {name: getattr(transition, name) for name in ("connector", "before", "after", "kinds", "reasons")}
+        details["at"] = rfc3339(transition.at)
         get_logger().info("observed state changed", extra=details)
 
 

@@ -221,10 +221,14 @@ class Observations:
 
     def _fetch(self, unknown: Mapping[str, str]) -> None:
         """Read the bodies of clusters (id -> digests); one that does not match its digests counts as empty."""
-        keys = [(one, f"body/{n}") for one, digests in unknown.items() for n in range(len(digests.split()))]
+        keys = [
+            (cluster_id, f"body/{number}")
+            for cluster_id, digests in unknown.items()
+            for number in range(len(digests.split()))
+        ]
         rows = sorted(ObservationRow.batch_get(keys, consistent_read=True), key=lambda row: row.cluster_id)
-        for cluster_id, found in groupby(rows, key=lambda row: row.cluster_id):
-            parts = sorted(found, key=_number)
+        for cluster_id, group in groupby(rows, key=lambda row: row.cluster_id):
+            parts = sorted(group, key=_number)
             digests = " ".join(row.digests or "" for row in parts)
             matches = digests == unknown[cluster_id]
             self._bodies[cluster_id] = (digests, _join(parts)) if matches else ("", ClusterMemory())

@@ -16,10 +16,10 @@ from chalicelib.services.connectors.actions import (
     adopt,
     delete,
     deploy,
-    ours,
+    is_ours,
     recreate,
     restart_task,
-    same,
+    same_config,
     update,
 )
 from infra.local.doubles.connect_faults import FaultEffect
@@ -86,7 +86,7 @@ def test_a_deploy_gives_an_adopted_connector_its_present_config(app: InProcessAp
     preload(app, action, poll__interval__ms="1")
     deploy(action)
     assert connector_writes(app) == [("PUT", f"/connectors/{action.name}/config")]
-    assert same(app.connect.config_of(action.name), action.config())
+    assert same_config(app.connect.config_of(action.name), action.config())
 
 
 def test_a_deploy_that_is_refused_by_the_check_creates_nothing(app: InProcessApp, action: ConnectorAction) -> None:
@@ -248,11 +248,11 @@ def test_the_restart_of_an_unknown_task_is_refused(
 
 
 def test_configs_are_compared_without_the_name_that_connect_adds() -> None:
-    assert same({**MARKER, "name": NAME}, MARKER)
-    assert not same({**MARKER, "added": "1"}, MARKER)
+    assert same_config({**MARKER, "name": NAME}, MARKER)
+    assert not same_config({**MARKER, "added": "1"}, MARKER)
 
 
 def test_only_the_marker_of_the_resource_in_the_name_makes_a_connector_ours() -> None:
-    assert ours(NAME, MARKER)
-    assert not ours(NAME, {OWNER_KEY: owner_marker(ConnectorKind.SINK, RESOURCE_ID)})
-    assert not ours("orders", MARKER)
+    assert is_ours(NAME, MARKER)
+    assert not is_ours(NAME, {OWNER_KEY: owner_marker(ConnectorKind.SINK, RESOURCE_ID)})
+    assert not is_ours("orders", MARKER)

@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib.domain.alerts.kinds import kind_of_condition
 from chalicelib.domain.alerts.titles import TITLES
+from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR, cluster_condition
 from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnector
 from chalicelib.domain.connectors.restarts import RestartCause, Restarts
@@ -20,7 +21,7 @@ from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Condition, Cond
 from chalicelib.domain.monitoring.progress import after_measurement
 from chalicelib.domain.monitoring.source_conditions import capture_conditions, health_conditions
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
-from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
+from chalicelib.domain.monitoring.watched_connector import ProgressFacts, WatchedConnector
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import DesiredState
 from tests.support.connectors import reported
@@ -63,7 +64,9 @@ def connection(kind: str, code: str) -> Callable[[], list[Condition]]:
 
 def progress(role: ConnectorKind, *, delivered: int) -> list[Condition]:
     """What a metrics provider finds of a connector after ten minutes: it has moved so far in each half of one."""
-    watched = Watched(connector=connector_name(role, PIPELINE), kind=role, topics=("t",), quiet=timedelta(seconds=60))
+    watched = WatchedConnector(
+        connector=connector_name(role, PIPELINE), kind=role, topics=("t",), quiet=timedelta(seconds=60)
+    )
     measured = None
     for number in range(20):
         at, lag = number * delivered, 10**6 if role is SINK else None
@@ -74,7 +77,8 @@ def progress(role: ConnectorKind, *, delivered: int) -> list[Condition]:
 
 
 def unreadable() -> list[Condition]:
-    found = cluster_condition("k", "It does not answer.", NOW - UNREADABLE_FOR, NOW)
+    view = ClusterView(unreadable="It does not answer.", unreadable_since=NOW - UNREADABLE_FOR, observed_at=NOW)
+    found = cluster_condition("k", view)
     return [found] if found else []
 
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from chalicelib.domain.connectors.cluster import evaluate_tick
+from chalicelib.domain.connectors.cluster import ConnectSnapshot, TickInput, evaluate_tick
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnector
 from chalicelib.domain.connectors.step import ConnectorLook
-from chalicelib.domain.connectors.tick_input import ConnectSnapshot, TickInput
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, observe

@@ -6,7 +6,14 @@ from datetime import datetime, timedelta
 import pytest
 
 from chalicelib.domain.cluster import PendingDeletions
-from chalicelib.domain.connectors.cluster import MAX_TAKEOVERS, TickResult, evaluate_tick, with_verdicts
+from chalicelib.domain.connectors.cluster import (
+    MAX_TAKEOVERS,
+    ConnectSnapshot,
+    TickInput,
+    TickResult,
+    evaluate_tick,
+    with_verdicts,
+)
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.drift import Drift
 from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory
@@ -22,7 +29,6 @@ from chalicelib.domain.connectors.orphans import (
 from chalicelib.domain.connectors.recreations import CREATED_PER_TICK
 from chalicelib.domain.connectors.restarts import RESTARTED_PER_TICK
 from chalicelib.domain.connectors.step import Action
-from chalicelib.domain.connectors.tick_input import ConnectSnapshot, TickInput
 from chalicelib.domain.connectors.transitions import ConnectState
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode

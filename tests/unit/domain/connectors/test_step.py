@@ -8,7 +8,6 @@ import pytest
 
 from chalicelib.domain.connectors.drift import Drift
 from chalicelib.domain.connectors.memory import NOTHING, ConnectorMemory
-from chalicelib.domain.connectors.notices import notices
 from chalicelib.domain.connectors.orphans import DELETE_AFTER, QUARANTINE_AFTER, Orphan
 from chalicelib.domain.connectors.recreations import Recreations
 from chalicelib.domain.connectors.restarts import NOT_RESTARTED, RestartCause, Restarts
@@ -246,7 +245,7 @@ def test_the_notices_say_that_nothing_restarts_a_connector_that_would_read_every
     for seen, expected in ((FAILED, (NOT_RESTARTED,)), (RUNNING, ())):
         after = step(memory(FAILED, NO_RESTART), look(seen, NO_RESTART), NOW).memory
         assert after.observation
-        assert notices(after, after.observation) == expected
+        assert after.notices(after.observation) == expected
 
 
 # transitions

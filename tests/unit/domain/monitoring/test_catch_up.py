@@ -7,11 +7,13 @@ import pytest
 from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.monitoring.progress import Progress, after_measurement
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
-from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
+from chalicelib.domain.monitoring.watched_connector import ProgressFacts, WatchedConnector
 from chalicelib.domain.names import ConnectorKind
 
 START = datetime(2026, 1, 31, 12, tzinfo=UTC)
-SINK = Watched(connector="sink", kind=ConnectorKind.SINK, topics=("shop.public.orders",), quiet=timedelta(seconds=180))
+SINK = WatchedConnector(
+    connector="sink", kind=ConnectorKind.SINK, topics=("shop.public.orders",), quiet=timedelta(seconds=180)
+)
 
 
 class Delivery:

@@ -17,20 +17,22 @@ from chalicelib.domain.monitoring.progress import (
     metrics,
     total_metrics,
 )
-from chalicelib.domain.monitoring.watched import ProgressFacts, Watched
+from chalicelib.domain.monitoring.watched_connector import ProgressFacts, WatchedConnector
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import Observation, ObservedState
 from chalicelib.kit.clock import rfc3339
 
 START = datetime(2026, 1, 31, 12, tzinfo=UTC)
-SOURCE = Watched(
+SOURCE = WatchedConnector(
     connector="source",
     kind=ConnectorKind.SOURCE,
     topics=("shop.public.orders",),
     heartbeat_topic="shop.headgate-heartbeat",
     quiet=timedelta(seconds=30),
 )
-SINK = Watched(connector="sink", kind=ConnectorKind.SINK, topics=("shop.public.orders",), quiet=timedelta(seconds=180))
+SINK = WatchedConnector(
+    connector="sink", kind=ConnectorKind.SINK, topics=("shop.public.orders",), quiet=timedelta(seconds=180)
+)
 UNREADABLE = None
 
 
@@ -62,7 +64,7 @@ def commits(
 class Timeline:
     """Measurements that are half a minute apart."""
 
-    watched: Watched
+    watched: WatchedConnector
     now: datetime = START
     progress: Progress | None = None
     codes: list[str] = field(default_factory=list)
@@ -79,7 +81,7 @@ class Timeline:
 
 
 def timeline(
-    watched: Watched, facts: Sequence[ProgressFacts | None], *, running: bool | None = True, after: float = 30
+    watched: WatchedConnector, facts: Sequence[ProgressFacts | None], *, running: bool | None = True, after: float = 30
 ) -> Timeline:
     return Timeline(watched).measure(facts, running=running, after=after)
 
@@ -101,7 +103,7 @@ STALLED = "STALLED"
     ids=["standstill", "paused capture", "all delivered", "sink stands still", "no members", "paused sink", "denied"],
 )
 def test_where_nothing_has_changed_only_the_time_of_the_measurement_has(
-    watched: Watched, facts: Sequence[ProgressFacts | None], running: bool
+    watched: WatchedConnector, facts: Sequence[ProgressFacts | None], running: bool
 ) -> None:
     seen = timeline(watched, facts, running=running)
     before = seen.progress
@@ -130,7 +132,7 @@ def test_a_standstill_ends_with_the_first_move() -> None:
 
 
 def test_a_capture_with_rare_heartbeats_may_be_quiet_for_longer() -> None:
-    rare = Watched(
+    rare = WatchedConnector(
         **{name: getattr(SOURCE, name) for name in ("connector", "kind", "topics", "heartbeat_topic")},
         quiet=timedelta(seconds=180),
     )
@@ -143,7 +145,7 @@ def test_a_capture_that_does_not_run_is_not_stalled_and_has_time_when_it_runs_ag
 
 
 def test_nobody_knows_whether_a_capture_without_heartbeats_stands_still() -> None:
-    without = Watched(
+    without = WatchedConnector(
         connector="source", kind=ConnectorKind.SOURCE, topics=("t",), quiet=timedelta(seconds=30), notice="No."
     )
     assert not any(timeline(without, heartbeats(*[1] * 20)).codes)
@@ -259,7 +261,7 @@ def test_retention_that_overtakes_a_paused_sink_is_found_at_once_and_keeps_its_t
 
 def test_numbers_of_other_topics_are_not_compared() -> None:
     seen = timeline(SINK, commits(5, 6))
-    seen.watched = Watched(connector="sink", kind=ConnectorKind.SINK, topics=("other",), quiet=SINK.quiet)
+    seen.watched = WatchedConnector(connector="sink", kind=ConnectorKind.SINK, topics=("other",), quiet=SINK.quiet)
     seen.measure(commits(9_000))
     assert seen.progress
     assert (seen.progress.throughput, seen.progress.moved_at) == (None, None)

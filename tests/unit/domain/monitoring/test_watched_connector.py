@@ -5,18 +5,22 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.domain.monitoring.offsets import GroupOffsets, Offsets, PartitionOffsets
-from chalicelib.domain.monitoring.watched import ProgressFacts, Watched, progress_facts
+from chalicelib.domain.monitoring.watched_connector import (
+    ProgressFacts,
+    WatchedConnector,
+    progress_facts,
+)
 from chalicelib.domain.names import ConnectorKind
 
 ORDERS, LINES, HEARTBEAT = "shop.public.orders", "shop.public.lines", "shop.headgate-heartbeat"
-SOURCE = Watched(
+SOURCE = WatchedConnector(
     connector="source",
     kind=ConnectorKind.SOURCE,
     topics=(ORDERS, LINES),
     heartbeat_topic=HEARTBEAT,
     quiet=timedelta(seconds=30),
 )
-SINK = Watched(connector="sink", kind=ConnectorKind.SINK, topics=(ORDERS, LINES), quiet=timedelta(seconds=180))
+SINK = WatchedConnector(connector="sink", kind=ConnectorKind.SINK, topics=(ORDERS, LINES), quiet=timedelta(seconds=180))
 
 
 def topic(end: int, beginning: int = 0, partitions: int = 1) -> dict[int, PartitionOffsets]:
@@ -76,5 +80,5 @@ def test_a_group_has_no_member_only_when_it_says_so(state: str, members: int | N
         (SINK, Offsets(topics={ORDERS: topic(1)}, groups={SINK.group: None})),
     ],
 )
-def test_what_cannot_be_read_completely_is_not_measured(watched: Watched, offsets: Offsets) -> None:
+def test_what_cannot_be_read_completely_is_not_measured(watched: WatchedConnector, offsets: Offsets) -> None:
     assert progress_facts(watched, offsets) is None

@@ -12,7 +12,7 @@ REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
+class WatchedConnector:
     """A connector that is measured. `heartbeat_topic` is null for sinks, and where heartbeats are switched off.
 
     `notice` says why it cannot be seen whether it moves, where that is so.
@@ -64,7 +64,7 @@ class ProgressFacts:
     rebalancing: bool = False
 
 
-def progress_facts(watched: Watched, offsets: Offsets) -> ProgressFacts | None:
+def progress_facts(watched: WatchedConnector, offsets: Offsets) -> ProgressFacts | None:
     """What the brokers say about a connector; None when something of it cannot be read."""
     if any(offsets.topics.get(topic, {}) is None for topic in watched.all_topics):
         return None
@@ -74,14 +74,14 @@ def progress_facts(watched: Watched, offsets: Offsets) -> ProgressFacts | None:
     return _sink_facts(watched, offsets, group) if group else None
 
 
-def _source_facts(watched: Watched, offsets: Offsets) -> ProgressFacts:
+def _source_facts(watched: WatchedConnector, offsets: Offsets) -> ProgressFacts:
     ends = {topic: sum(one.end for one in (offsets.topics.get(topic) or {}).values()) for topic in watched.all_topics}
     records = sum(ends[topic] for topic in watched.topics)
     begun = watched.heartbeat_topic is None or watched.heartbeat_topic in offsets.topics
     return ProgressFacts(position=sum(ends.values()), records=records, end=records, begun=begun)
 
 
-def _sink_facts(watched: Watched, offsets: Offsets, group: GroupOffsets) -> ProgressFacts:
+def _sink_facts(watched: WatchedConnector, offsets: Offsets, group: GroupOffsets) -> ProgressFacts:
     """A partition that was never committed is read from its beginning.
 
     Connect commits behind the last record that it delivered: where that is followed by the mark of a transaction, one
