@@ -66,7 +66,7 @@ def test_a_deploy_that_gets_a_404_of_a_web_server_fails_without_a_change(app: In
 def test_a_deploy_that_connect_never_answers_ends_at_its_deadline_with_an_unknown_outcome(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     silence = app.connect.plant(FaultEffect.HANG, *CREATE)
-    deployed = app.services.pipelines.deploy(app.context(seconds=1.5), pipeline.id)
+    deployed = app.services.pipelines.deploy(app.context(seconds=5), pipeline.id)
     assert deployed.open_operation
     silence.release()
     assert recover(app) == []

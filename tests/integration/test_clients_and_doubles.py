@@ -98,7 +98,7 @@ def test_a_create_that_may_be_applied_has_an_unknown_outcome(
 
 
 def test_a_late_create_has_an_unknown_outcome_until_it_is_seen(connect: Connect, doubles: Doubles) -> None:
-    doubles.connect_double.plant(FaultEffect.APPLY_LATE, "POST", "/connectors$", delay_seconds=0.3)
+    doubles.connect_double.plant(FaultEffect.APPLY_LATE, "POST", "/connectors$", delay_seconds=5)
     with pytest.raises(OutcomeUnknown):
         connect.create_stopped(NAME, CONFIG, deadline())
     assert connect.find_config(NAME, deadline()) is None

@@ -275,7 +275,7 @@ def _one_request(client: socket.socket) -> None:
 
 def _until_served(server: ApiServer) -> None:
     request = f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n"
-    eventually(lambda: exchange(server, request), lambda response: b" 200 OK" in response, seconds=10)
+    eventually(lambda: exchange(server, request), lambda response: b" 200 OK" in response)
 
 
 def test_a_stop_completes_a_running_request_and_closes_waiting_connections() -> None:

@@ -197,7 +197,7 @@ def test_workers_that_hang_do_not_take_the_time_of_sinks_on_others(app: InProces
         app.services.deliveries.deploy(app.context(), destination_id, data)
     path = "/connectors$" if sinks > 1 else f"{hanging[0].connector_name}/status$"
     app.connect.plant(FaultEffect.HANG, "GET", path, times=99)
-    page = app.services.deliveries.status_of(app.context(seconds=3), destination_id)
+    page = app.services.deliveries.status_of(app.context(seconds=9), destination_id)
     states = {one.id: one.observation.state for one in page.items if one.observation}
     away = {one.id for one in hanging}
     assert {states[one] for one in away} == {ObservedState.UNKNOWN}

@@ -184,9 +184,9 @@ def test_a_source_is_moved_and_deleted_also_when_its_tables_cannot_be_removed_in
     moved, deleted = app.source(), app.source()
     with throttled(units_per_second=1):
         app.services.sources.update(
-            app.context(seconds=1), moved.id, changed_input(moved, address=replace(moved.address, port=5433))
+            app.context(seconds=2), moved.id, changed_input(moved, address=replace(moved.address, port=5433))
         )
-        app.services.sources.delete(app.context(seconds=1), deleted.id)
+        app.services.sources.delete(app.context(seconds=2), deleted.id)
     assert shown(app, moved) == []
     app.database.tables = ["orders"]
     app.services.discovery.discover(app.context(), moved.id)
@@ -199,7 +199,7 @@ def test_what_a_deletion_leaves_of_the_tables_is_removed_by_a_later_sweep(app: I
     app.database.tables = [f"table_{n:03}" for n in range(100)]
     deleted, kept = app.source(), app.source()
     with throttled(units_per_second=1):
-        app.services.sources.delete(app.context(seconds=1), deleted.id)
+        app.services.sources.delete(app.context(seconds=2), deleted.id)
     left = len(app.tables.rows("source-tables"))
     assert left > 100
     assert app.services.sources.sweep() == 0
@@ -213,7 +213,7 @@ def test_a_sweep_that_the_store_slows_down_is_continued_by_the_next(app: InProce
     app.database.tables = [f"table_{n:03}" for n in range(100)]
     deleted = app.source()
     with throttled(units_per_second=1):
-        app.services.sources.delete(app.context(seconds=1), deleted.id)
+        app.services.sources.delete(app.context(seconds=2), deleted.id)
         app.clock.advance(SWEPT_AFTER.total_seconds() + 1)
         assert app.services.sources.sweep() == 0
     assert app.services.sources.sweep() == 1

@@ -95,7 +95,7 @@ class World:
 
     def settle(self) -> None:
         """Wait until every connector that is not frozen has reached its target state."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 40
         while not all(self._has_settled(name) for name in self.app.connect.names()):
             assert time.monotonic() < end, [vars(connector) for connector in self._connectors()]
             time.sleep(0.0005)

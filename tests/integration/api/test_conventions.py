@@ -79,7 +79,7 @@ def test_cursors_page_through_the_whole_list_newest_first(sandbox: Sandbox) -> N
         cursor = {"cursor": response.headers["X-Next-Cursor"]}
     assert seen[:5] == created[::-1]
     assert len(set(seen)) == len(seen)
-    assert seen == [one["id"] for one in sandbox.admin.get_ok("/destinations")]
+    assert seen == [entry["id"] for entry in sandbox.listed("/destinations")]
 
 
 def test_a_cursor_belongs_to_its_list_and_its_filters(sandbox: Sandbox) -> None:

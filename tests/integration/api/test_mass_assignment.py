@@ -11,8 +11,14 @@ pytestmark = pytest.mark.thorough
 def test_no_body_takes_a_field_of_the_server(sandbox: Sandbox) -> None:
     for resource in (sandbox.pipeline, sandbox.destination, sandbox.source):
         assert resource["id"]
-    before = sandbox.admin.get_ok("/audit?limit=1")
+
+    def newest_of_a_person() -> str:
+        # Schedules and Connect's reads of secrets leave records at any time.
+        records = sandbox.admin.get_ok("/audit?limit=500")
+        return next(record["id"] for record in records if record["actor"]["via"] == "session")
+
+    before = newest_of_a_person()
     found = try_all(sandbox.admin, sandbox.admin.get_ok("//openapi.json"))
     assert found.accepted == []
     assert found.count > 40 * len(OWNED)
-    assert sandbox.admin.get_ok("/audit?limit=1") == before
+    assert newest_of_a_person() == before

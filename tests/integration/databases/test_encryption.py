@@ -119,7 +119,10 @@ def test_bundle_of_the_installation_is_trusted(encrypted: Encrypted, tmp_path: P
     assert client_of(encrypted, SslMode.VERIFY_FULL, bundle=str(bundle)).test(Deadline.after(10)).success
 
 
-def test_certificate_leaves_no_file_behind(encrypted: Encrypted) -> None:
-    before = set(Path(tempfile.gettempdir()).glob("*.pem"))
+def test_certificate_leaves_no_file_behind(
+    encrypted: Encrypted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Other processes have files of their own in the common folder.
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     attempt(encrypted, SslMode.VERIFY_FULL, ca=encrypted.certificate)
-    assert set(Path(tempfile.gettempdir()).glob("*.pem")) <= before
+    assert list(tmp_path.iterdir()) == []

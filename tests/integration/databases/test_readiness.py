@@ -11,6 +11,7 @@ from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
 from chalicelib.domain.table import TableName
 from tests.support.databases.postgresql import ORDERS, RunningPostgreSQL, Shop, open_shop, reader_of, running_postgresql
 from tests.support.databases.readiness import check_of, failing, warning
+from tests.support.waiting import eventually
 
 EXISTING = PublicationMode.EXISTING
 PUBLISHED = "CREATE PUBLICATION pub_{database} FOR TABLE shop.orders"
@@ -176,6 +177,8 @@ def test_each_fault_fails_its_own_check_and_the_recommended_sql_repairs_it(shop:
         statement, ends_as_sql, _ = line.partition(";")
         if ends_as_sql and statement.split()[0] in ("ALTER", "GRANT", "CREATE"):
             shop.run(statement)
+    # The server ends the processes of the first reading some time later, and until then counts their connections.
+    eventually(lambda: not shop.connections())
     repaired = shop.readiness(plan)
     assert (fault.check not in failing(repaired) | warning(repaired)) is fault.repaired
 

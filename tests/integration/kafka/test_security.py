@@ -29,11 +29,10 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from infra.local.doubles.authority import Authority, Pair
 from infra.local.process.ports import free_port
-from infra.local.process.processes import ServerProcess
-from infra.local.process.reaper import Reaper
 from infra.local.stack import kafka
 from infra.local.stack.fetch import fetch_all
 from infra.local.stack.folders import Folders
+from tests.support.servers import running_server
 
 pytestmark = pytest.mark.real
 LOOPBACK = AddressPolicy(allow_loopback=True)
@@ -117,19 +116,12 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     ports: dict[str, int] = {}
     for name in names:
         ports[name] = free_port(ports.values())
-    folders, reaper = Folders(folder), Reaper()
-    plan = kafka.plan(fetch_all().kafka, folders, port=ports["PLAINTEXT"], controller_port=ports["CONTROLLER"])
+    plan = kafka.plan(fetch_all().kafka, Folders(folder), port=ports["PLAINTEXT"], controller_port=ports["CONTROLLER"])
     with (folder / "kafka" / "broker.properties").open("a") as file:
         file.writelines(f"{key}={value}\n" for key, value in security_settings(folder, ports, authority).items())
-    server = ServerProcess(plan, reaper)
-    server.start()
-    try:
+    with running_server(plan), token_endpoint() as url:
         prepare(f"127.0.0.1:{ports['PLAINTEXT']}")
-        with token_endpoint() as url:
-            yield Broker(ports=ports, authority=authority, client=authority.sign("headgate"), token_endpoint=url)
-    finally:
-        server.stop()
-        reaper.close()
+        yield Broker(ports=ports, authority=authority, client=authority.sign("headgate"), token_endpoint=url)
 
 
 def security_settings(folder: Path, ports: dict[str, int], authority: Authority) -> dict[str, str]:

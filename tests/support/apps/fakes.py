@@ -80,11 +80,9 @@ class FakeDatabase:
         return {**vars(self), "slots": dict(self.slots), "test_failures": list(self.test_failures)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Return to that state."""
         vars(self).update({**state, "slots": dict(state["slots"]), "test_failures": list(state["test_failures"])})
 
     def reset(self) -> None:
-        """Be as a new one."""
         self.restore(FakeDatabase().state())
 
     def raise_if_unreadable(self) -> None:
@@ -143,7 +141,6 @@ class FakeDatabaseClient:
         )
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
-        """All tables."""
         self.database.raise_if_unreadable()
         return TableListing(tables=self.database.raw_tables()[:bound], truncated=bound < len(self.database.tables))
 
@@ -228,7 +225,7 @@ class FakeConnect(ConnectDouble):
 
     def settle(self) -> None:
         """Wait until every connector has reached its target state."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 40
         while not all(self.has_settled(name) for name in self.names()):
             assert time.monotonic() < end, {name: vars(self.connector(name)) for name in self.names()}
             time.sleep(0.0005)

@@ -60,19 +60,15 @@ class Api:
         return self.http.request(method, where, headers=sent, **content, **more)
 
     def get(self, path: str, **more: Any) -> httpx.Response:
-        """GET."""
         return self.call("GET", path, **more)
 
     def post(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
-        """POST."""
         return self.call("POST", path, body, **more)
 
     def put(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
-        """PUT."""
         return self.call("PUT", path, body, **more)
 
     def delete(self, path: str, **more: Any) -> httpx.Response:
-        """DELETE."""
         return self.call("DELETE", path, **more)
 
     def post_ok(self, path: str, body: Any = None, status: int = 201) -> Json:
@@ -90,8 +86,6 @@ class Api:
 
 @dataclass(kw_only=True)
 class Sandbox:
-    """The running sandbox."""
-
     url: str
     process: "subprocess.Popen[str]"
     postgresql: RunningPostgreSQL
@@ -105,36 +99,30 @@ class Sandbox:
     _clients: list[httpx.Client] = field(default_factory=list)
 
     def close(self) -> None:
-        """Close the connections of all clients."""
         for client in self._clients:
             client.close()
 
     # clients
 
     def unauthenticated(self) -> Api:
-        """A client that is not signed in."""
         self._clients.append(httpx.Client(base_url=self.url, timeout=60, trust_env=False))
         return Api(http=self._clients[-1])
 
     def signed_in(self, email: str, password: str = PASSWORD) -> Api:
-        """A client with a session of its own."""
         api = self.unauthenticated()
         assert api.post("/auth/login", {"email": email, "password": password}).status_code == 200
         return api
 
     @property
     def admin(self) -> Api:
-        """The first Admin."""
         return self.cached("admin", lambda: self.signed_in(ADMIN.email, ADMIN.password))
 
     def with_role(self, role: str) -> Api:
-        """A client of a user with the role."""
         return self.cached(role, lambda: self.signed_in(self.make_user(role)[1]))
 
     # commands to the process
 
     def fire(self, schedule: str) -> Any:
-        """Run a schedule now."""
         return self._run_command("fire", schedule=schedule)
 
     def make_user(self, role: str, status: str = "ACTIVE") -> tuple[str, str]:
@@ -143,7 +131,6 @@ class Sandbox:
         return self._run_command("make_user", email=email, role=role, status=status, password=PASSWORD), email
 
     def change_user(self, user_id: str, *, role: str, status: str = "ACTIVE") -> None:
-        """Set another role or status."""
         self._run_command("change_user", id=user_id, role=role, status=status)
 
     def seal(self) -> None:
@@ -161,7 +148,6 @@ class Sandbox:
         return f"{prefix}-{next(self.numbers)}"
 
     def config(self, database: str = DATABASE, username: str = ROLE, **changes: Any) -> Json:
-        """A database of the sandbox, as a config."""
         return {
             "host": "127.0.0.1",
             "port": self.postgresql.port,
@@ -246,11 +232,9 @@ class Sandbox:
         return dict(self.admin.get_ok(f"/sources/{source['id']}"))
 
     def new_destination(self, **changes: Any) -> Json:
-        """A destination."""
         return self.admin.post_ok("/destinations", self.destination_body(**changes))
 
     def new_pipeline(self, **changes: Any) -> Json:
-        """A draft."""
         return self.admin.post_ok("/pipelines", self.pipeline_body(**changes))
 
     def running_pipeline(self, **changes: Any) -> Json:
@@ -282,7 +266,6 @@ class Sandbox:
     # waiting
 
     def finished_job(self, job: Json) -> Json:
-        """The job, when it has finished."""
         return eventually(
             lambda: self.admin.get_ok(f"/jobs/{job['id']}"), lambda seen: seen["status"] in ("COMPLETED", "FAILED")
         )
@@ -298,9 +281,9 @@ class Sandbox:
             found += response.json()
         return found
 
-    def ids(self, path: str) -> list[str]:
-        """The ids of a list: schedules look at what is listed at any time, and store what they saw."""
-        return [one["id"] for one in self.listed(path)]
+    def ids(self, path: str) -> set[str]:
+        """The ids of a list. Schedules may change or remove entries at any time, so tests compare with `<=`."""
+        return {entry["id"] for entry in self.listed(path)}
 
     def audit_records(self, resource_id: str, **more: Any) -> list[Json]:
         """A resource's audit records, newest first."""

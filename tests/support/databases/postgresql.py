@@ -25,10 +25,9 @@ from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.masking import Secret
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import ServerProcess
-from infra.local.process.reaper import Reaper
 from infra.local.stack import postgres
 from infra.local.stack.folders import Folders
+from tests.support.servers import running_server
 from tests.support.waiting import eventually
 
 HOST = "127.0.0.1"
@@ -103,18 +102,14 @@ def fresh_state() -> Iterator[Path]:
 def running_postgresql(settings: Mapping[str, str] | None = None) -> Iterator[RunningPostgreSQL]:
     """A new, empty server with these settings on top of those of a local stack."""
     options = [option for key, value in (settings or {}).items() for option in ("-c", f"{key}={value}")]
-    with contextlib.ExitStack() as ends:
-        folders = Folders(ends.enter_context(fresh_state()))
+    with fresh_state() as state:
+        folders = Folders(state)
         port = kept_ports(folders.ports, ["postgres"])["postgres"]
         plan = postgres.plan(folders, port=port)
-        reaper = Reaper()
-        ends.callback(reaper.close)
-        server = ServerProcess(replace(plan, command=[*plan.command, *options]), reaper)
-        ends.callback(server.stop)
-        server.start()
-        yield RunningPostgreSQL(
-            port=port, superuser_password=postgres.superuser_password(folders), log=folders.log("postgres")
-        )
+        with running_server(replace(plan, command=[*plan.command, *options])):
+            yield RunningPostgreSQL(
+                port=port, superuser_password=postgres.superuser_password(folders), log=folders.log("postgres")
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +150,11 @@ class Shop:
     def facts(self, *tables: TableName) -> ServerFacts:
         """The facts that the client reads as this role."""
         return client(self.endpoint).server_facts(tables, Deadline.after(15))
+
+    def connections(self) -> int:
+        """How many connections of this role the server counts."""
+        query = "SELECT count(*) FROM pg_stat_activity WHERE usename = %s"
+        return int(self.admin.execute(query, [self.role]).fetchall()[0][0])
 
     def readiness(self, plan: CapturePlan | None) -> ReadinessReport:
         """The readiness that follows from the facts that the client reads."""

@@ -87,7 +87,7 @@ def test_a_provider_that_hangs_takes_no_more_than_the_time_that_is_left(
 ) -> None:
     chat.script(Reply(delay_seconds=30))
     sender = senders(authority=authority, chat_host=chat.address)[ChannelProvider.CHAT_WEBHOOK]
-    deadline = Deadline.after(0.5)
+    deadline = Deadline.after(5)
     outcome = sender.send(message(), secrets(webhook_url=f"{chat.url}/services/T"), deadline)
     assert isinstance(outcome, Ambiguous)
     assert deadline.passed

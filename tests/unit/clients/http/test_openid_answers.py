@@ -91,7 +91,8 @@ def test_a_provider_that_does_not_answer_is_not_waited_for(double: OpenIdDouble,
     began = time.monotonic()
     with pytest.raises(TimedOut):
         sign_in(provider_of(double), seconds=0.5)
-    assert time.monotonic() - began < 2
+    # Without the limit it would be 20 seconds.
+    assert time.monotonic() - began < 10
 
 
 def test_a_provider_that_cannot_be_reached_is_unavailable() -> None:

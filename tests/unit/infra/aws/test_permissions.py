@@ -351,7 +351,7 @@ def test_the_api_may_count_secrets_by_their_key(app: InProcessApp) -> None:
 def test_the_dispatcher_may_remove_the_tables_of_deleted_sources(app: InProcessApp) -> None:
     source = app.source()
     with throttled(units_per_second=1):
-        app.services.sources.delete(app.context(seconds=0.1), source.id)
+        app.services.sources.delete(app.context(seconds=2), source.id)
     app.clock.advance(3600)
     with taken() as calls:
         assert app.services.sources.sweep() == 1

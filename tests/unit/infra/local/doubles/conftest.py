@@ -8,7 +8,7 @@ from infra.local.doubles import Delays
 from infra.local.doubles.connect import ConnectDouble
 from tests.support.apps.doubles import ConnectView, SecretEndpoint
 
-QUICK = Delays(connector=0.01, task=0.01, deleted=0.01, unassigned=0.01, silent=0.01, not_ready=0.5, validation=2.0)
+QUICK = Delays(connector=0.01, task=0.01, deleted=0.01, unassigned=0.01, silent=0.01, not_ready=5, validation=2)
 
 
 @pytest.fixture
@@ -21,7 +21,6 @@ def secret_endpoint() -> Iterator[SecretEndpoint]:
 
 @pytest.fixture
 def double(secret_endpoint: SecretEndpoint) -> Iterator[ConnectDouble]:
-    """A running double."""
     made = ConnectDouble(
         headgate_url=secret_endpoint.url, service_credential=secret_endpoint.credential, delays=QUICK
     ).start()
@@ -39,7 +38,6 @@ def connect(double: ConnectDouble) -> Iterator[ConnectView]:
 
 @pytest.fixture
 def sink(secret_endpoint: SecretEndpoint) -> dict[str, str]:
-    """The configuration of a sink."""
     return {
         "name": "sink-1",
         "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector",

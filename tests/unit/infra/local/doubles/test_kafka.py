@@ -78,7 +78,7 @@ def test_a_broken_call_is_applied_without_answer(double: KafkaDouble, admin: Adm
     double.break_next("create_topics")
     with pytest.raises(KafkaException):
         admin.create_topics([NewTopic("orders", 1, 1)], request_timeout=2)["orders"].result(10)
-    assert "orders" in double.state.topics
+    eventually(lambda: "orders" in double.state.topics)
 
 
 def test_a_frozen_broker_answers_once_it_thaws(double: KafkaDouble, admin: AdminClient) -> None:

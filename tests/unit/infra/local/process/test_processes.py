@@ -70,7 +70,7 @@ def test_a_killed_server_takes_its_children_with_it_and_starts_again(plan, reape
     child = running(int((tmp_path / "child").read_text()))
     first = server.pid
     server.kill()
-    assert wait_for_end(child, 5)
+    assert wait_for_end(child, 30)
     server.start()
     assert server.pid != first
     server.kill()
@@ -106,7 +106,7 @@ def test_what_a_killed_run_left_behind_is_ended_at_the_next_start(plan, reaper):
     server = ServerProcess(plan(SERVES), reaper)
     server.plan.pid_file.write_text(running(remaining.pid).to_line())
     server.start()
-    assert remaining.wait(5) == -signal.SIGTERM
+    assert remaining.wait(30) == -signal.SIGTERM
     server.stop()
 
 
@@ -149,7 +149,7 @@ def test_servers_end_when_the_run_is_killed(tmp_path):
         assert process.stdout.readline() == "serving\n"
         server = Identity.from_line((tmp_path / "pid").read_text())
         process.kill()
-    assert wait_for_end(server, 10)
+    assert wait_for_end(server, 30)
 
 
 def test_only_the_end_of_a_long_log_is_shown(tmp_path):
