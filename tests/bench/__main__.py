@@ -16,7 +16,6 @@ DISCOVERED = 500
 
 
 def main() -> int:
-    """Measures and prints."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Costs, next to their budgets.")
     parser.add_argument("--counts", action="store_true", help="only what does not depend on the machine")
     parser.add_argument("--json", type=Path, help="also write the lines to this file")

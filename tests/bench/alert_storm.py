@@ -23,8 +23,8 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
 from tests.bench.seeds import connector_names, pipeline_rows, resource_id
-from tests.bench.storm import app_on_dynamodb_local
 from tests.support.alerting.virtual import AlertingDriver, alerting_of
+from tests.support.apps.dynamodb_local import app_on_dynamodb_local
 from tests.support.apps.in_process_app import InProcessApp
 
 ALERTS, CONNECTORS = 10_000, 100

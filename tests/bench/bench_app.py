@@ -67,7 +67,6 @@ class BenchApp:
         return json.loads(answer["body"]) if answer["body"] else answer
 
     def sign_in(self) -> None:
-        """Sign in as Admin."""
         body = {"email": ADMIN[0], "password": ADMIN[1]}
         answer = self.app(self.event("POST", "/api/v1/auth/login", body), None)
         assert answer["statusCode"] == 200, answer

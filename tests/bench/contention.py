@@ -60,7 +60,6 @@ class _Callers:
     seen: Contention
 
     def call(self, request: Callable[[RequestContext], object]) -> None:
-        """One request."""
         began = self.app.clock.now
         context = replace(self.app.context(), deadline=VirtualDeadline.on(self.app.clock, REQUEST_SECONDS))
         try:
@@ -72,7 +71,6 @@ class _Callers:
         self.seen.seconds.append((self.app.clock.now - began).total_seconds())
 
     def tick(self) -> None:
-        """One tick of the cluster."""
         try:
             self.app.services.tick.run(self.app.cluster.id, VirtualDeadline.on(self.app.clock, TICK_SECONDS))
         except HeadgateError:

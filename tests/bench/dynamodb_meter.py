@@ -31,7 +31,6 @@ class Metered:
 
     @property
     def total(self) -> int:
-        """Calls to DynamoDB."""
         return sum(self.calls.values())
 
     @property

@@ -31,7 +31,6 @@ class Growth:
 
     @property
     def holds(self) -> bool:
-        """Whether the slope is nearly 0."""
         return abs(self.exponent) <= FLAT
 
 

@@ -45,12 +45,10 @@ class Operation:
 
     @property
     def budget(self) -> int:
-        """How many calls to DynamoDB it may make."""
         return BUDGETS[self.kind]
 
     @property
     def holds(self) -> bool:
-        """Whether the budget holds."""
         return self.seen.total <= self.budget
 
 
@@ -105,7 +103,6 @@ def create_data(bench_app: BenchApp, tables: int, sources: int = FULL) -> BenchD
 
 
 def discover(data: BenchData) -> Metered:
-    """One discovery, run as its worker runs it."""
     from chalicelib.kit.clock import Deadline
 
     data.job = data.bench_app.call("POST", f"/sources/{data.source}/discover")["id"]

@@ -27,7 +27,6 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def put_rows(rows: Iterable[Any]) -> None:
-    """Store PynamoDB rows."""
     writes = [(row.Meta.table_name, {"PutRequest": {"Item": in_json(row.to_dynamodb_dict())}}) for row in rows]
     for at in range(0, len(writes), MAX_BATCH_WRITES):
         of_table: dict[str, list[Any]] = {}

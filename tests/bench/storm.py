@@ -7,13 +7,9 @@ transaction.
 
 import resource
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from chalicelib.domain.cluster import MetricsProvider
@@ -22,16 +18,10 @@ from chalicelib.domain.monitoring.progress import MEASURE_EVERY
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.stores.monitoring.incidents import IncidentRows
-from infra.local.process.ports import kept_ports
-from infra.local.process.processes import ServerProcess
-from infra.local.process.reaper import Reaper
-from infra.local.stack import dynamodb
-from infra.local.stack.fetch import fetch_all
-from infra.local.stack.folders import Folders
 from tests.bench.seeds import connector_names, pipeline_rows
-from tests.support.apps.call_interceptor import CallInterceptor, Side
-from tests.support.apps.in_process_app import InProcessApp, app_on
-from tests.support.apps.tables import on_dynamodb_local
+from tests.support.apps.call_interceptor import Side
+from tests.support.apps.dynamodb_local import app_on_dynamodb_local
+from tests.support.apps.in_process_app import InProcessApp
 
 CONNECTORS = 10_000
 MAX_TICKS = 20
@@ -116,21 +106,6 @@ def _active() -> int:
 def _memory() -> float:
     """The most that this process has used, in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-@contextmanager
-def app_on_dynamodb_local() -> Iterator[InProcessApp]:
-    """An app on a DynamoDB Local of its own."""
-    with ExitStack() as cleanup:
-        folders = Folders(Path(cleanup.enter_context(tempfile.TemporaryDirectory())))
-        reaper, interceptor = Reaper(), CallInterceptor()
-        cleanup.callback(reaper.close)
-        port = kept_ports(folders.ports, ["dynamodb"])["dynamodb"]
-        server = ServerProcess(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
-        cleanup.callback(server.stop)
-        server.start()
-        tables = cleanup.enter_context(on_dynamodb_local(interceptor, f"http://127.0.0.1:{port}"))
-        yield cleanup.enter_context(app_on(tables, interceptor))
 
 
 if __name__ == "__main__":

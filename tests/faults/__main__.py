@@ -16,7 +16,6 @@ from tests.faults.harness.matrix import CANNOT_HAPPEN, READ_ONLY, CaseReport, ta
 
 
 def main() -> int:
-    """Run all cases."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--processes", type=int, default=2)

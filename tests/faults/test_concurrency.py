@@ -15,7 +15,8 @@ from chalicelib.errors import Conflict, HeadgateError, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.kafka import KafkaDouble
-from tests.faults.cases.connectors import DEPLOY_DELIVERY, REMAP_DELIVERY, OperationCase
+from tests.faults.cases.connectors import DEPLOY_DELIVERY, REMAP_DELIVERY
+from tests.faults.cases.operation_case import OperationCase
 from tests.faults.fault_runs import recover
 from tests.faults.invariants import violations
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side

@@ -4,37 +4,28 @@ A proxy in front of DynamoDB Local and another in front of Kafka Connect stop th
 other test uses this stack.
 """
 
-import base64
-import os
 import secrets
 import shutil
-import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from infra.local.app.environment import Keys, environment
-from infra.local.app.first_admin import FirstAdmin
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import ServerPlan, ServerProcess
-from infra.local.process.reaper import Reaper
-from infra.local.stack import readiness_probes, real_stack
-from infra.local.stack.layout import ROOT
-from tests.support.apps.real_headgate import RealHeadgate
+from infra.local.stack import real_stack
+from tests.support.apps.real_headgate import RealHeadgate, running_headgate
 from tests.support.databases.pausing_proxy import PausingProxy, ProxiedRequest
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 
-ADMIN = FirstAdmin(email="admin@example.com", password="correct horse battery staple", made_here=False)
 SETTLED_WITHIN = 120.0
 
 
@@ -122,37 +113,12 @@ def killable() -> Iterator[Killable]:
         store, connect = PausingProxy(stack.addresses.dynamodb), PausingProxy(stack.addresses.connect)
         cleanup.callback(store.close)
         cleanup.callback(connect.close)
-        keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=credential)
-        variables = environment(ADMIN, keys, replace(stack.addresses, dynamodb=store.url))
-        reaper = Reaper()
-        cleanup.callback(reaper.close)
-        process = ServerProcess(_plan(port, state, variables), reaper)
-        cleanup.callback(process.stop)
-        process.start()
-        client = cleanup.enter_context(
-            httpx.Client(base_url=f"{url}/api/v1", headers={"X-Correlation-ID": "kill"}, timeout=40)
+        headgate = cleanup.enter_context(
+            running_headgate(
+                stack, state, port, credential, {"AWS_ENDPOINT_URL_DYNAMODB": store.url}, connect_url=connect.url
+            )
         )
-        client.post("/auth/login", json={"email": ADMIN.email, "password": ADMIN.password}).raise_for_status()
-        bare = RealHeadgate(stack=stack, process=process, service_credential=credential, client=client)
-        yield Killable(headgate=_with_clusters(bare, connect.url), store=store, connect=connect)
-
-
-def _plan(port: int, state: Path, variables: Mapping[str, str]) -> ServerPlan:
-    return ServerPlan(
-        name="Headgate",
-        command=[sys.executable, "-m", "tests.support.apps.headgate_process", str(port)],
-        folder=ROOT,
-        log=state / "headgate.log",
-        pid_file=state / "headgate.pid",
-        ready=lambda: readiness_probes.http_text(port, "/health") != "",
-        environment=variables,
-    )
-
-
-def _with_clusters(bare: RealHeadgate, connect_url: str) -> RealHeadgate:
-    stream = bare.post("/stream/clusters", {"name": "stream", "bootstrap_servers": bare.stack.addresses.kafka})
-    body = {"name": "connect", "base_url": connect_url, "stream_cluster_id": stream["id"]}
-    return replace(bare, stream_cluster_id=stream["id"], connect_cluster_id=bare.post("/connect/clusters", body)["id"])
+        yield Killable(headgate=headgate, store=store, connect=connect)
 
 
 def test_a_deploy_killed_at_any_step_ends_with_one_connector_and_one_audit_record_per_outcome(

@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -30,17 +28,12 @@ from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys, LocalKeys
 from chalicelib.stores.transaction import Transaction
 from chalicelib.wiring import Services
-from infra.local.process.ports import kept_ports
-from infra.local.process.processes import ServerProcess
-from infra.local.process.reaper import Reaper
-from infra.local.stack import dynamodb
-from infra.local.stack.fetch import fetch_all
-from infra.local.stack.folders import Folders
 from tests.security.figure import Figure
 from tests.security.sealed_variants import things, variants
 from tests.support.apps.call_interceptor import CallInterceptor
 from tests.support.apps.in_process_app import SETTINGS
 from tests.support.apps.tables import on_dynamodb_local
+from tests.support.servers import dynamodb_local
 
 ROWS, WRITERS, READERS, PER_TRANSACTION = 10_000, 20, 4, 50
 RUN_SECONDS, _BETWEEN_READS = 45.0, 0.005
@@ -104,22 +97,9 @@ class Reads:
 def figures() -> list[Figure]:
     """Measures binding and rotation."""
     get_logger().setLevel("CRITICAL")  # each refused variant is logged
-    with _dynamodb_local() as url, on_dynamodb_local(CallInterceptor(), url):
+    with dynamodb_local() as url, on_dynamodb_local(CallInterceptor(), url):
         rotation = _rotated_live()
     return [*rotation, _forged()]
-
-
-@contextmanager
-def _dynamodb_local() -> Iterator[str]:
-    with TemporaryDirectory(prefix="headgate-keys-") as state, ExitStack() as ends:
-        folders = Folders(Path(state))
-        port = kept_ports(folders.ports, ["dynamodb"])["dynamodb"]
-        reaper = Reaper()
-        ends.callback(reaper.close)
-        server = ServerProcess(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
-        ends.callback(server.stop)
-        server.start()
-        yield f"http://127.0.0.1:{port}"
 
 
 def _rotated_live() -> list[Figure]:

@@ -17,11 +17,9 @@ TABLES = (
 
 
 def reachable() -> Iterable[Diagnosis]:
-    """All diagnoses that the classifier can find."""
     by_code = (diagnosis for table in TABLES for meanings in table.values() for diagnosis in meanings)
     return {Diagnosis.GENERAL, *by_code, *(diagnosis for diagnosis, *_ in RULES)}
 
 
 def event_kind(trace: str, role: ConnectorKind) -> EventKind:
-    """The event kind of the diagnosis of a trace."""
     return hint_of(classify(trace, role), role).event_type

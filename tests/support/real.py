@@ -16,11 +16,11 @@ import pytest
 
 from infra.local.process.ports import kept_ports
 from infra.local.process.processes import ServerProcess
-from infra.local.process.reaper import Reaper
 from infra.local.stack import connect, real_stack
 from infra.local.stack.fetch import fetch_all
 from infra.local.stack.folders import Folders
 from infra.local.stack.real_stack import RealStack
+from tests.support.servers import running_server
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +92,7 @@ def other_worker(
     with contextlib.ExitStack() as ends:
         # Its configuration has the service credential, which the search for leaks allows in the first worker's only.
         ends.callback(shutil.rmtree, folder, ignore_errors=True)
-        reaper = Reaper()
-        ends.callback(reaper.close)
-        worker = ServerProcess(replace(plan, name=f"Kafka Connect ({name})"), reaper)
+        worker = ends.enter_context(running_server(replace(plan, name=f"Kafka Connect ({name})")))
+        # It would take long to leave its group, and nobody waits for what it does.
         ends.callback(worker.kill)
-        worker.start()
         yield f"http://127.0.0.1:{port}", worker

@@ -5,46 +5,29 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from infra.local.process.ports import kept_ports
-from infra.local.process.processes import ServerProcess
-from infra.local.process.reaper import Reaper
-from infra.local.stack import dynamodb
-from infra.local.stack.fetch import fetch_all
-from infra.local.stack.folders import Folders
 from tests.support.apps.call_interceptor import CallInterceptor
 from tests.support.apps.tables import in_memory, on_dynamodb_local
+from tests.support.servers import dynamodb_local
 
 Json = dict[str, Any]
 _NUMBERS = itertools.count(1)
 
 
 @pytest.fixture(scope="module", params=["double", pytest.param("real", marks=pytest.mark.real)])
-def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def client(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The SDK's client of the double, or of a DynamoDB Local."""
     with ExitStack() as ends:
         if request.param == "double":
             ends.enter_context(in_memory(CallInterceptor()))
         else:
-            url = _dynamodb_local(tmp_path_factory.mktemp("dynamodb"), ends)
-            ends.enter_context(on_dynamodb_local(CallInterceptor(), url))
+            ends.enter_context(on_dynamodb_local(CallInterceptor(), ends.enter_context(dynamodb_local())))
         yield boto3.client("dynamodb")
-
-
-def _dynamodb_local(state: Path, ends: ExitStack) -> str:
-    folders, reaper = Folders(state), Reaper()
-    ends.callback(reaper.close)
-    port = kept_ports(folders.ports, ["dynamodb"])["dynamodb"]
-    server = ServerProcess(dynamodb.plan(fetch_all().dynamodb, folders, port=port), reaper)
-    ends.callback(server.stop)
-    server.start()
-    return f"http://127.0.0.1:{port}"
 
 
 @dataclass(frozen=True)

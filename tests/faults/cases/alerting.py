@@ -27,7 +27,6 @@ def rule(app: InProcessApp) -> AlertRule:
 
 
 def rule_of_channel(app: InProcessApp) -> AlertRule:
-    """A rule that names a channel."""
     data = AlertRuleValues(name="rule", channel_ids=(channel(app).id,))
     return app.services.alerting.rules.create(app.context(), data)
 

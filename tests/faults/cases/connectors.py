@@ -3,113 +3,89 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.database import SslMode
-from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.delivery import Delivery, TableMapping
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import NotFound
-from chalicelib.services.deliveries import DeliveryService
+from chalicelib.services.pipelines import PipelineService
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.faults.cases.operation_case import OperationCase, PreparedOperation
+from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.inspection import bodies
 from tests.support.apps.in_process_app import InProcessApp, changed_input
 
 Resource = Pipeline | Delivery
-Request = Callable[[], Resource | None]
+Prepare = Callable[[InProcessApp], PreparedOperation]
 DELIVERY_ID = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
 
 
 def stored(app: InProcessApp, resource_id: str) -> Resource | None:
-    """The stored pipeline or delivery."""
     stores = app.services.stores
     return stores.pipelines.find(resource_id) or stores.deliveries.find(resource_id)
 
 
-def has_desired_state(app: InProcessApp, resource_id: str, state: DesiredState) -> Callable[[], bool]:
-    """A function that says whether the resource exists with this desired state."""
+def on_pipeline(
+    request: Callable[[PipelineService, RequestContext, str], object],
+    is_done: Callable[[InProcessApp, Pipeline], bool],
+    *,
+    of: Callable[[InProcessApp], Pipeline] = InProcessApp.deployed_pipeline,
+) -> Prepare:
+    """A request about a pipeline that was read before."""
 
-    def is_done() -> bool:
-        found = stored(app, resource_id)
-        return found is not None and found.desired_state is state
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        pipeline = of(app)
+        return PreparedOperation(
+            warm_up=lambda: app.services.pipelines.detail(pipeline.id),
+            request=lambda: request(app.services.pipelines, app.context(), pipeline.id),
+            is_done=lambda: is_done(app, pipeline),
+        )
 
-    return is_done
-
-
-def with_pipeline(
-    app: InProcessApp, pipeline_id: str, request: Request, is_done: Callable[[], bool]
-) -> PreparedOperation:
-    """An operation on a pipeline that was read before."""
-    return PreparedOperation(
-        warm_up=lambda: app.services.pipelines.detail(pipeline_id),
-        request=request,
-        is_done=is_done,
-    )
+    return prepare
 
 
-def with_delivery(app: InProcessApp, request: Request, is_done: Callable[[], bool]) -> PreparedOperation:
-    """An operation on the delivery, which was read before."""
-    return PreparedOperation(
-        warm_up=lambda: app.services.deliveries.get(DELIVERY_ID),
-        request=request,
-        is_done=is_done,
-    )
+def desired_state_of(app: InProcessApp, resource_id: str) -> DesiredState | None:
+    resource = stored(app, resource_id)
+    return resource.desired_state if resource else None
 
 
-def deploy_pipeline(app: InProcessApp) -> PreparedOperation:
-    pipeline_id = app.pipeline().id
-    return with_pipeline(
-        app,
-        pipeline_id,
-        request=lambda: app.services.pipelines.deploy(app.context(), pipeline_id),
-        is_done=has_desired_state(app, pipeline_id, DesiredState.RUNNING),
-    )
+def in_state(state: DesiredState) -> Callable[[InProcessApp, Pipeline], bool]:
+    return lambda app, pipeline: desired_state_of(app, pipeline.id) is state
 
 
-def pause_pipeline(app: InProcessApp) -> PreparedOperation:
-    pipeline_id = app.deployed_pipeline().id
-    return with_pipeline(
-        app,
-        pipeline_id,
-        request=lambda: app.services.pipelines.pause(app.context(), pipeline_id),
-        is_done=has_desired_state(app, pipeline_id, DesiredState.PAUSED),
-    )
+def is_deleted(app: InProcessApp, pipeline: Pipeline) -> bool:
+    return stored(app, pipeline.id) is None
 
 
-def resume_pipeline(app: InProcessApp) -> PreparedOperation:
-    pipeline_id = app.deployed_pipeline().id
-    app.services.pipelines.pause(app.context(), pipeline_id)
-    return with_pipeline(
-        app,
-        pipeline_id,
-        request=lambda: app.services.pipelines.resume(app.context(), pipeline_id),
-        is_done=has_desired_state(app, pipeline_id, DesiredState.RUNNING),
-    )
+def paused_pipeline(app: InProcessApp) -> Pipeline:
+    return app.services.pipelines.pause(app.context(), app.deployed_pipeline().id)
 
 
-def restart_pipeline(app: InProcessApp) -> PreparedOperation:
-    """Done after a third start: the deploy and the restore of the prepared state start it, too."""
-    pipeline = app.deployed_pipeline()
-    return with_pipeline(
-        app,
-        pipeline.id,
-        request=lambda: app.services.pipelines.restart(app.context(), pipeline.id),
-        is_done=lambda: app.connect.starts(pipeline.connector_name) > 2,
-    )
-
-
-def redeploy_pipeline(app: InProcessApp) -> PreparedOperation:
-    """Its source has been changed since it was deployed."""
+def pipeline_of_a_changed_source(app: InProcessApp) -> Pipeline:
     pipeline = app.deployed_pipeline()
     source = app.services.sources.get(pipeline.source_id)
     data = changed_input(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
     app.services.sources.update(app.context(), source.id, data)
-    return with_pipeline(
-        app,
-        pipeline.id,
-        request=lambda: app.services.pipelines.deploy(app.context(), pipeline.id),
-        is_done=lambda: app.connect.config_of(pipeline.connector_name)["database.sslmode"] == "disable",
-    )
+    return pipeline
+
+
+def has_the_new_config(app: InProcessApp, pipeline: Pipeline) -> bool:
+    return bool(app.connect.config_of(pipeline.connector_name)["database.sslmode"] == "disable")
+
+
+def was_restarted(app: InProcessApp, pipeline: Pipeline) -> bool:
+    # The deploy and the restore of the prepared state start it, too.
+    return app.connect.starts(pipeline.connector_name) > 2
+
+
+def restart_task(pipelines: PipelineService, context: RequestContext, pipeline_id: str) -> object:
+    return pipelines.control(context, pipeline_id, OperationKind.RESTART_TASK, task=0)
+
+
+def has_a_new_version(app: InProcessApp, pipeline: Pipeline) -> bool:
+    # A task that runs looks the same after a restart.
+    return app.services.stores.pipelines.get(pipeline.id).version > pipeline.version
 
 
 def deploy_missing_connector(app: InProcessApp) -> PreparedOperation:
@@ -125,16 +101,6 @@ def deploy_missing_connector(app: InProcessApp) -> PreparedOperation:
         request=lambda: app.services.pipelines.deploy(app.context(), pipeline.id),
         is_done=lambda: pipeline.connector_name in app.connect.names(),
         ticks_do_it_too=True,
-    )
-
-
-def delete_pipeline(app: InProcessApp) -> PreparedOperation:
-    pipeline_id = app.deployed_pipeline().id
-    return with_pipeline(
-        app,
-        pipeline_id,
-        request=lambda: app.services.pipelines.delete(app.context(), pipeline_id),
-        is_done=lambda: stored(app, pipeline_id) is None,
     )
 
 
@@ -171,8 +137,12 @@ def forget_pipeline(app: InProcessApp) -> PreparedOperation:
             fault.release()
             app.connect.faults.clear()
 
-    prepared = with_pipeline(app, pipeline_id, request=forget, is_done=lambda: stored(app, pipeline_id) is None)
-    return replace(prepared, leaves_connector=True)
+    return PreparedOperation(
+        warm_up=lambda: app.services.pipelines.detail(pipeline_id),
+        request=forget,
+        is_done=lambda: stored(app, pipeline_id) is None,
+        leaves_connector=True,
+    )
 
 
 def deploy_delivery(app: InProcessApp) -> PreparedOperation:
@@ -182,35 +152,43 @@ def deploy_delivery(app: InProcessApp) -> PreparedOperation:
     return PreparedOperation(
         warm_up=lambda: app.services.deliveries.preview(app.context(), destination.id, data),
         request=lambda: app.services.deliveries.deploy(app.context(key=DELIVERY_ID), destination.id, data),
-        is_done=has_desired_state(app, DELIVERY_ID, DesiredState.RUNNING),
+        is_done=lambda: desired_state_of(app, DELIVERY_ID) is DesiredState.RUNNING,
     )
 
 
 def deployed_delivery(app: InProcessApp) -> Delivery:
-    """A running delivery."""
     deploy_delivery(app).request()
     return app.services.stores.deliveries.get(DELIVERY_ID)
 
 
-def remap_delivery(app: InProcessApp) -> PreparedOperation:
+def with_delivery(app: InProcessApp, request: Callable[[], object], is_done: Callable[[], bool]) -> PreparedOperation:
+    """An operation on the delivery, which was read before."""
+    return PreparedOperation(warm_up=lambda: app.services.deliveries.get(DELIVERY_ID), request=request, is_done=is_done)
+
+
+Mappings = tuple[TableMapping, ...]
+
+
+def remapping(change: Callable[[Mappings], Mappings]) -> Prepare:
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        desired = change(deployed_delivery(app).mappings)
+        return with_delivery(
+            app,
+            request=lambda: app.services.deliveries.update_mappings(app.context(), DELIVERY_ID, desired),
+            is_done=lambda: app.services.stores.deliveries.get(DELIVERY_ID).mappings == desired,
+        )
+
+    return prepare
+
+
+def with_another_table(mappings: Mappings) -> Mappings:
     """One target table stays, the other is replaced."""
-    one, other = deployed_delivery(app).mappings
-    desired = (one, replace(other, table_name="clients"))
-    return with_delivery(
-        app,
-        request=lambda: app.services.deliveries.update_mappings(app.context(), DELIVERY_ID, desired),
-        is_done=lambda: app.services.stores.deliveries.get(DELIVERY_ID).mappings == desired,
-    )
+    one, other = mappings
+    return one, replace(other, table_name="clients")
 
 
-def move_delivery(app: InProcessApp) -> PreparedOperation:
-    """All tables move to another schema."""
-    desired = tuple(replace(mapping, schema_name="other") for mapping in deployed_delivery(app).mappings)
-    return with_delivery(
-        app,
-        request=lambda: app.services.deliveries.update_mappings(app.context(), DELIVERY_ID, desired),
-        is_done=lambda: app.services.stores.deliveries.get(DELIVERY_ID).mappings == desired,
-    )
+def in_another_schema(mappings: Mappings) -> Mappings:
+    return tuple(replace(mapping, schema_name="other") for mapping in mappings)
 
 
 def delete_delivery(app: InProcessApp) -> PreparedOperation:
@@ -222,31 +200,7 @@ def delete_delivery(app: InProcessApp) -> PreparedOperation:
     )
 
 
-def delete_draft(app: InProcessApp) -> PreparedOperation:
-    """A pipeline that was never deployed."""
-    pipeline_id = app.pipeline().id
-    return with_pipeline(
-        app,
-        pipeline_id,
-        request=lambda: app.services.pipelines.delete(app.context(), pipeline_id),
-        is_done=lambda: stored(app, pipeline_id) is None,
-    )
-
-
-def restart_task(app: InProcessApp) -> PreparedOperation:
-    """Done when one more operation has succeeded: a task that runs looks the same afterwards."""
-    pipeline = app.deployed_pipeline()
-    return with_pipeline(
-        app,
-        pipeline.id,
-        request=lambda: app.services.pipelines.control(app.context(), pipeline.id, OperationKind.RESTART_TASK, task=0),
-        is_done=lambda: app.services.stores.pipelines.get(pipeline.id).version > pipeline.version,
-    )
-
-
-def control_delivery(
-    kind: OperationKind, *, of_destination: bool = False
-) -> Callable[[InProcessApp], PreparedOperation]:
+def control_delivery(kind: OperationKind, *, of_destination: bool = False) -> Prepare:
     """Pause, resume or restart a delivery, alone or with all others of its destination, or restart its task."""
 
     def prepare(app: InProcessApp) -> PreparedOperation:
@@ -257,8 +211,8 @@ def control_delivery(
 
         def request() -> Resource | None:
             if not of_destination:
-                return deliveries_of(app).control(app.context(), DELIVERY_ID, kind, task=task)
-            outcomes = deliveries_of(app).control_all(app.context(), delivery.destination_id, kind, None)
+                return app.services.deliveries.control(app.context(), DELIVERY_ID, kind, task=task)
+            outcomes = app.services.deliveries.control_all(app.context(), delivery.destination_id, kind, None)
             if not outcomes:
                 raise NotFound("The list of the destination's deliveries is out of date.")
             outcome = outcomes[0]
@@ -273,38 +227,43 @@ def control_delivery(
     return prepare
 
 
-def deliveries_of(app: InProcessApp) -> DeliveryService:
-    """The service of the app's current process."""
-    return app.services.deliveries
-
-
-FORGET_PIPELINE = OperationCase(name="pipeline forget", prepare=forget_pipeline)
-"""It changes nothing in Connect, so it is no operation with an intent and a result."""
-
-DEPLOY_PIPELINE = OperationCase(name="pipeline deploy", prepare=deploy_pipeline)
-DEPLOY_DELIVERY = OperationCase(name="delivery deploy", prepare=deploy_delivery)
-REMAP_DELIVERY = OperationCase(name="delivery mappings", prepare=remap_delivery)
+DEPLOY_PIPELINE, DEPLOY_DELIVERY, REMAP_DELIVERY = named_cases(
+    ("pipeline deploy", on_pipeline(PipelineService.deploy, in_state(DesiredState.RUNNING), of=InProcessApp.pipeline)),
+    ("delivery deploy", deploy_delivery),
+    ("delivery mappings", remapping(with_another_table)),
+)
 OPERATION_CASES = (
     DEPLOY_PIPELINE,
     DEPLOY_DELIVERY,
-    OperationCase(name="pipeline pause", prepare=pause_pipeline),
-    OperationCase(name="pipeline resume", prepare=resume_pipeline),
-    OperationCase(name="pipeline restart", prepare=restart_pipeline),
-    OperationCase(name="pipeline config", prepare=redeploy_pipeline),
-    OperationCase(name="pipeline deploy again", prepare=deploy_missing_connector),
-    OperationCase(name="pipeline delete", prepare=delete_pipeline),
-    OperationCase(name="pipeline delete with slot", prepare=delete_pipeline_with_slot),
     REMAP_DELIVERY,
-    OperationCase(name="delivery schema", prepare=move_delivery),
-    OperationCase(name="delivery delete", prepare=delete_delivery),
-    OperationCase(name="pipeline restart task", prepare=restart_task),
-    OperationCase(name="delivery pause", prepare=control_delivery(OperationKind.PAUSE)),
-    OperationCase(name="delivery resume", prepare=control_delivery(OperationKind.RESUME)),
-    OperationCase(name="delivery restart", prepare=control_delivery(OperationKind.RESTART)),
-    OperationCase(name="delivery restart task", prepare=control_delivery(OperationKind.RESTART_TASK)),
-    OperationCase(name="destination pause", prepare=control_delivery(OperationKind.PAUSE, of_destination=True)),
-    OperationCase(name="destination resume", prepare=control_delivery(OperationKind.RESUME, of_destination=True)),
-    OperationCase(name="destination restart", prepare=control_delivery(OperationKind.RESTART, of_destination=True)),
+    *named_cases(
+        ("pipeline pause", on_pipeline(PipelineService.pause, in_state(DesiredState.PAUSED))),
+        (
+            "pipeline resume",
+            on_pipeline(PipelineService.resume, in_state(DesiredState.RUNNING), of=paused_pipeline),
+        ),
+        ("pipeline restart", on_pipeline(PipelineService.restart, was_restarted)),
+        (
+            "pipeline config",
+            on_pipeline(PipelineService.deploy, has_the_new_config, of=pipeline_of_a_changed_source),
+        ),
+        ("pipeline deploy again", deploy_missing_connector),
+        ("pipeline delete", on_pipeline(PipelineService.delete, is_deleted)),
+        ("pipeline delete with slot", delete_pipeline_with_slot),
+        ("delivery schema", remapping(in_another_schema)),
+        ("delivery delete", delete_delivery),
+        ("pipeline restart task", on_pipeline(restart_task, has_a_new_version)),
+        ("delivery pause", control_delivery(OperationKind.PAUSE)),
+        ("delivery resume", control_delivery(OperationKind.RESUME)),
+        ("delivery restart", control_delivery(OperationKind.RESTART)),
+        ("delivery restart task", control_delivery(OperationKind.RESTART_TASK)),
+        ("destination pause", control_delivery(OperationKind.PAUSE, of_destination=True)),
+        ("destination resume", control_delivery(OperationKind.RESUME, of_destination=True)),
+        ("destination restart", control_delivery(OperationKind.RESTART, of_destination=True)),
+    ),
 )
-OTHER_CASES = (FORGET_PIPELINE, OperationCase(name="draft delete", prepare=delete_draft))
-"""They change nothing in Connect."""
+OTHER_CASES = named_cases(
+    ("pipeline forget", forget_pipeline),
+    ("draft delete", on_pipeline(PipelineService.delete, is_deleted, of=InProcessApp.pipeline)),
+)
+"""They change nothing in Connect, so they are no operations with an intent and a result."""

@@ -18,9 +18,9 @@ class PreparedOperation:
     `cluster`: whose ticks finish it.
     """
 
-    warm_up: Callable[[], object]
     request: Callable[[], object]
     is_done: Callable[[], bool]
+    warm_up: Callable[[], object] = lambda: None
     leaves_connector: bool = False
     ticks_do_it_too: bool = False
     needs_ticks: bool = True

@@ -27,7 +27,6 @@ TABLES = {
 
 
 def system(name: str, **config: Any) -> Json:
-    """The body of a source or destination."""
     address = {"host": "database.example.com", "database_name": "shop", "username": "headgate", **config}
     return {
         "name": name,
@@ -65,13 +64,11 @@ def channel(app: InProcessApp) -> Channel:
 
 
 def row_named(app: InProcessApp, path: str, name: str) -> Json | None:
-    """The stored row with this name."""
     rows = [_body(row) for row in app.tables.rows(TABLES[path])]
     return next((row for row in rows if row["name"] == name), None)
 
 
 def row_of(app: InProcessApp, path: str, entity_id: str) -> Json | None:
-    """The stored row with this id."""
     return next((_body(row) for row in app.tables.rows(TABLES[path]) if row["id"] == entity_id), None)
 
 
@@ -139,8 +136,6 @@ def changing(
 
 
 def deleting(path: str, existing: Callable[[InProcessApp], Any]) -> Callable[[InProcessApp], PreparedOperation]:
-    """A DELETE."""
-
     def prepare(app: InProcessApp) -> PreparedOperation:
         entity = existing(app)
         return api_operation(app, "DELETE", f"{path}/{entity.id}", is_done=lambda: row_of(app, path, entity.id) is None)

@@ -203,7 +203,6 @@ def look(app: InProcessApp, queue: str, message: Mapping[str, str], is_done: Cal
         deliver(queue, message)
 
     return PreparedOperation(
-        warm_up=lambda: None,
         request=request,
         is_done=is_done,
         ticks_before=0,
@@ -219,7 +218,6 @@ def job_worker(kind: JobKind) -> Prepare:
         job = app.services.jobs.request(app.context(), kind, "source", app.source().id)
         app.cluster  # noqa: B018 - the recovery ticks it
         return PreparedOperation(
-            warm_up=lambda: None,
             request=lambda: deliver("jobs", {"job_id": "gone"}, {"job_id": job.id}),
             is_done=lambda: app.services.jobs.get(job.id).status.terminal,
             ticks_before=0,

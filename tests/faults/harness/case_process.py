@@ -16,10 +16,8 @@ from tests.faults.cases.ticks import TICK_CASES
 from tests.faults.fault_runs import PreparedCase
 from tests.faults.harness.matrix import CaseMatrix, CaseReport
 from tests.faults.harness.whole_app import entries_on
-from tests.support.apps.call_interceptor import CallInterceptor
 from tests.support.apps.cheap_passwords import cheap_passwords
-from tests.support.apps.in_process_app import AppSnapshot, InProcessApp, app_on
-from tests.support.apps.tables import in_memory
+from tests.support.apps.in_process_app import AppSnapshot, InProcessApp, in_process_app
 
 OF_TICKS = (*TICK_CASES, *INCIDENT_CASES, *PROGRESS_CASES)
 OF_REQUESTS = (*REGISTERED_CASES, *PEOPLE_CASES, *ALERTING_CASES)
@@ -34,9 +32,7 @@ _STACK = ExitStack()
 def start() -> None:
     """The app of this process, for all of its cases."""
     warnings.simplefilter("ignore")
-    interceptor = CallInterceptor()
-    tables = _STACK.enter_context(in_memory(interceptor))
-    app = _STACK.enter_context(app_on(tables, interceptor))
+    app = _STACK.enter_context(in_process_app())
     _STACK.enter_context(entries_on(app))
     _STACK.enter_context(cheap_passwords())
     get_logger().setLevel(logging.CRITICAL)

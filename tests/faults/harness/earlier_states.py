@@ -44,7 +44,6 @@ class EarlierStates:
         return copied
 
     def remember(self) -> None:
-        """Remember the state as it is now."""
         connect = self._app.connect
         connectors = {name: deepcopy(connect.connector(name)) for name in connect.names()}
         self._states.append(

@@ -45,7 +45,6 @@ class CaseReport:
     seconds: float = 0
 
     def add(self, other: "CaseReport") -> None:
-        """Count what was run of another case, too."""
         for mine, others in (
             (self.points, other.points),
             (self.kinds, other.kinds),
@@ -184,7 +183,6 @@ def _possible(kind: Kind, point: Point) -> str:
 
 
 def table(report: CaseReport) -> list[str]:
-    """The counts as lines of text."""
     points, singles, pairs = report.points.total(), report.runs.total(), report.pairs.total()
     lines = [f"points: {points} ({', '.join(f'{count} {side}' for side, count in report.points.most_common())})"]
     lines.append(f"{'kind':<14}{RUN:>8}{SAME:>18}{CANNOT:>15}{'runs':>8}")

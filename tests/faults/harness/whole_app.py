@@ -85,7 +85,6 @@ class ApiUser:
         return user
 
     def login(self) -> Answer:
-        """Sign in, and keep the cookie."""
         answer = self.send("POST", "/auth/login", {"email": EMAIL, "password": PASSWORD})
         self.cookie = str(answer.response.headers["set-cookie"]).partition(";")[0]
         return answer
@@ -150,7 +149,6 @@ def deliver(queue: str, *bodies: Mapping[str, str]) -> None:
 
 
 def dispatch() -> None:
-    """Call the scheduled function."""
     event = {"source": "aws.events", "detail": {}, "account": "", "region": "", "time": "", "resources": [], "id": ""}
     importlib.import_module("chalicelib.schedules.entry").dispatch(
         {**event, "version": "0", "detail-type": "Scheduled Event"}, LambdaContext("dispatch", memory_size=1024)
@@ -169,7 +167,6 @@ def messages(queue: str) -> list[Json]:
 
 
 def clear_queues() -> None:
-    """Forget all messages."""
     for queue in _WORKERS:
         messages(queue)
 

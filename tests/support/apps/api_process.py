@@ -10,7 +10,6 @@ from infra.local.app.server import ApiServer
 
 
 def main() -> None:
-    """Serve until the input ends."""
     server = ApiServer(load_app(), 0)
     server.start()
     print(server.url, flush=True)

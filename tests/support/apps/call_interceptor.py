@@ -19,8 +19,6 @@ class Crash(BaseException):
 
 
 class Side(Enum):
-    """The server that is called."""
-
     STORE = "store"
     CONNECT = "connect"
     QUEUE = "queue"

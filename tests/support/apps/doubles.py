@@ -88,7 +88,6 @@ class ConnectView:
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=90, trust_env=False))
 
     def close(self) -> None:
-        """Close the connections."""
         self.http.close()
 
     def call(self, method: str, path: str, body: Any = None) -> httpx.Response:
@@ -119,7 +118,6 @@ class ConnectView:
         return status["connector"]["state"], [task["state"] for task in status["tasks"]]
 
     def wait_for_states(self, name: str, connector: str, *tasks: str) -> None:
-        """Wait until connector and tasks have these states."""
         eventually(lambda: self.states(name), lambda seen: seen == (connector, list(tasks)))
 
     def trace(self, name: str) -> str:

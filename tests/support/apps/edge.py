@@ -132,8 +132,6 @@ class MemoryRows:
 
 @dataclass
 class Edge:
-    """The app with its dependencies, for assertions."""
-
     app: Chalice
     rows: MemoryRows
     denied: list[tuple[RequestContext, Route]]
@@ -386,5 +384,4 @@ def logged() -> Iterator[StringIO]:
 
 
 def time_at(year: int = 2026, **more: int) -> datetime:
-    """A time for tests."""
     return datetime(year, 1, 1, tzinfo=UTC) + timedelta(**more)

@@ -48,7 +48,6 @@ class Caller:
         return answered(method, path, headers | dict(self.headers), content), correlation
 
     def sign_in(self, email: str, password: str) -> str:
-        """A new session's cookie."""
         answer, _ = self.send("POST", "/api/v1/auth/login", {"email": email, "password": password})
         return str(answer.headers["set-cookie"]).partition(";")[0]
 

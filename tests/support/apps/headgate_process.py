@@ -14,7 +14,6 @@ from infra.local.app.runner import Runner
 
 
 def main(port: int) -> None:
-    """Serves until it is asked to end."""
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     runner = Runner(environment=dict(os.environ), port=port, sandbox=False)

@@ -84,7 +84,6 @@ class VirtualClock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
         self.now += timedelta(seconds=seconds)
 
 
@@ -100,7 +99,6 @@ class Connections:
     connect: dict[str, Connect] = field(default_factory=dict)
 
     def close(self) -> None:
-        """Close them all."""
         for one in self.connect.values():
             Connect.close(one)
 
@@ -177,7 +175,6 @@ class InProcessApp:
         self.services = self._new_process()
 
     def snapshot(self) -> AppSnapshot:
-        """The state as it is now."""
         self.connect.settle()
         connectors = tuple(deepcopy(self.connect.connector(name)) for name in self.connect.names())
         return AppSnapshot(tables=self.tables.snapshot(), connectors=connectors, now=self.clock.now)
@@ -223,7 +220,6 @@ class InProcessApp:
         return self.services.connect_clusters.create(self.context(), self.connect_input(url))
 
     def connect_input(self, url: str) -> ConnectClusterInput:
-        """The input to register Connect workers at this URL."""
         return ConnectClusterInput(
             name=f"connect {next(self.numbers)}",
             base_url=url,
@@ -242,7 +238,6 @@ class InProcessApp:
         return self.services.stream_clusters.create(self.context(), self.stream_input(self.kafka.address))
 
     def stream_input(self, address: str) -> StreamClusterInput:
-        """The input to register a stream cluster at this address."""
         return StreamClusterInput(
             name="stream",
             bootstrap_servers=address,
@@ -260,7 +255,6 @@ class InProcessApp:
         return self.services.sources.get(source.id)
 
     def destination(self) -> Destination:
-        """A destination."""
         return self.services.destinations.create(self.context(), system_input("destination", next(self.numbers)))
 
     def pipeline(self, source: Source | None = None) -> Pipeline:
@@ -311,7 +305,6 @@ class InProcessApp:
 
 @contextmanager
 def app_on(tables: Tables, interceptor: CallInterceptor) -> Iterator[InProcessApp]:
-    """An app on these tables."""
     with ExitStack() as ends:
         kafka = KafkaDouble().start()
         ends.callback(kafka.stop)
@@ -348,7 +341,6 @@ def changed_input(system: Source | Destination, **changes: Any) -> SystemInput:
 
 
 def system_input(noun: str, number: int) -> SystemInput:
-    """The input to register the source or destination with this number."""
     return SystemInput(
         name=f"{noun} {number}",
         description=None,

@@ -24,7 +24,6 @@ from tests.support.hostile.sealed_network import seal
 
 
 def main(examples: str, phases: str, tag: str | None = None) -> str:
-    """The outcome of a run."""
     state = Path(tempfile.mkdtemp(prefix="headgate-requests-"))
     with ExitStack() as ends:
         ends.callback(shutil.rmtree, state, ignore_errors=True)

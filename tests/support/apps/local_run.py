@@ -46,7 +46,6 @@ class LocalRun:
 
     @property
     def text(self) -> str:
-        """Everything printed so far."""
         return self.output.read_text(encoding="utf-8")
 
     def wait_for(self, pattern: str) -> None:

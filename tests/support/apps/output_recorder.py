@@ -95,13 +95,11 @@ class OutputRecorder:
         return replace(self)
 
     def post_ok(self, path: str, body: Any, status: int = 201) -> Json:
-        """The body of a POST that must have this status."""
         response = self.call("POST", path, body)
         assert response.status_code == status, response.text
         return dict(response.json())
 
     def run_command(self, name: str, **arguments: str) -> Any:
-        """Run a command in the process; its result."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps({"command": name, **arguments}) + "\n")

@@ -8,7 +8,8 @@ import secrets
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,18 +21,17 @@ import pytest
 from psycopg.sql import SQL, Identifier, Literal
 
 from chalicelib.kit.clock import rfc3339, utc_now
-from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import FirstAdmin
 from infra.local.doubles.authority import Authority
 from infra.local.doubles.notification_receivers import Kind as NotificationKind
 from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process.processes import ServerPlan, ServerProcess
-from infra.local.process.reaper import Reaper
 from infra.local.stack import readiness_probes
 from infra.local.stack.layout import ROOT
 from infra.local.stack.real_stack import RealStack
 from tests.support.real import RealStackInUse
+from tests.support.servers import running_server
 from tests.support.waiting import eventually
 
 Json = dict[str, Any]
@@ -64,7 +64,6 @@ class RealDatabase:
 
     @property
     def credentials(self) -> Json:
-        """The `credentials` of a source or destination."""
         return {"password": self.password}
 
     def run(self, *statements: str) -> list[tuple[Any, ...]]:
@@ -111,11 +110,9 @@ class RealHeadgate:
         return response.json() if response.content else None
 
     def get(self, path: str, **more: Any) -> Any:
-        """GET."""
         return self.call("GET", path, **more)
 
     def post(self, path: str, body: Any = None, **more: Any) -> Any:
-        """POST."""
         return self.call("POST", path, body, **more)
 
     def refused(self, path: str, body: Any = None, *, status: int = 422) -> Json:
@@ -156,14 +153,7 @@ class RealHeadgate:
     # the main job
 
     def source(self, database: RealDatabase, **config: Any) -> Json:
-        """Registers a source."""
-        body = {
-            "name": f"source {next(_numbers)}",
-            "provider": "postgresql",
-            "config": {**database.config, **config},
-            "credentials": database.credentials,
-        }
-        return dict(self.post("/sources", body))
+        return dict(self.post("/sources", _system_body("source", database, config)))
 
     def discover(self, source: Json) -> dict[str, Json]:
         """Discovers the source's tables: `schema.table` to table."""
@@ -174,7 +164,6 @@ class RealHeadgate:
         return {f"{table['schema_name']}.{table['table_name']}": table for table in tables}
 
     def pipeline_body(self, source: Json, tables: Sequence[tuple[str, str]], **more: Any) -> Json:
-        """The input of a pipeline."""
         number = next(_numbers)
         return {
             "name": f"pipeline {number}",
@@ -187,7 +176,6 @@ class RealHeadgate:
         }
 
     def pipeline(self, source: Json, tables: Sequence[tuple[str, str]], **more: Any) -> Json:
-        """Creates a pipeline: a draft."""
         return dict(self.post("/pipelines", self.pipeline_body(source, tables, **more)))
 
     def deploy(self, pipeline: Json) -> Json:
@@ -196,18 +184,10 @@ class RealHeadgate:
         return self.until_state(f"/pipelines/{pipeline['id']}/status", "RUNNING")
 
     def until_state(self, path: str, *states: str, within: float = 40.0) -> Json:
-        """Waits for an observed state."""
         return eventually(lambda: dict(self.get(path)), lambda seen: seen["observed_state"] in states, seconds=within)
 
     def destination(self, database: RealDatabase) -> Json:
-        """Registers a destination."""
-        body = {
-            "name": f"destination {next(_numbers)}",
-            "provider": "postgresql",
-            "config": database.config,
-            "credentials": database.credentials,
-        }
-        return dict(self.post("/destinations", body))
+        return dict(self.post("/destinations", _system_body("destination", database, {})))
 
     def delivery_body(self, pipeline: Json, tables: Mapping[str, str], schema: str = "shop", **more: Any) -> Json:
         """The input of a delivery; `tables` are topics of the pipeline to target tables."""
@@ -233,7 +213,6 @@ class RealHeadgate:
             self.until_records(mapping["topic"], 1)
 
     def until_records(self, topic: str, count: int) -> None:
-        """Waits until so many records were written to the topic."""
         eventually(lambda: self.records(topic), lambda seen: seen >= count)
 
     def records(self, topic: str) -> int:
@@ -278,7 +257,6 @@ class RealHeadgate:
 
     @property
     def queues(self) -> Any:
-        """The stack's queues."""
         return boto3.client(
             "sqs",
             endpoint_url=self.stack.addresses.sqs,
@@ -294,56 +272,53 @@ class RealHeadgate:
         return dict(response.json())
 
 
+def _system_body(noun: str, database: RealDatabase, config: Json) -> Json:
+    return {
+        "name": f"{noun} {next(_numbers)}",
+        "provider": "postgresql",
+        "config": {**database.config, **config},
+        "credentials": database.credentials,
+    }
+
+
+@contextmanager
+def running_headgate(
+    stack: RealStack, state: Path, port: int, service_credential: str, more: Mapping[str, str], *, connect_url: str
+) -> Iterator[RealHeadgate]:
+    """Headgate in a process of its own, with `more` variables, and the clusters of the stack registered."""
+    keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=service_credential)
+    plan = ServerPlan(
+        name="Headgate",
+        command=[sys.executable, "-m", "tests.support.apps.headgate_process", str(port)],
+        folder=ROOT,
+        log=state / "headgate.log",
+        pid_file=state / "headgate.pid",
+        ready=lambda: readiness_probes.http_text(port, "/health") != "",
+        environment={**environment(ADMIN, keys, stack.addresses), **more},
+    )
+    base_url, headers = f"http://127.0.0.1:{port}/api/v1", {"X-Correlation-ID": "e2e"}
+    with running_server(plan) as process, httpx.Client(base_url=base_url, headers=headers, timeout=40) as client:
+        client.post("/auth/login", json={"email": ADMIN.email, "password": ADMIN.password}).raise_for_status()
+        headgate = RealHeadgate(stack=stack, process=process, service_credential=service_credential, client=client)
+        stream = headgate.post("/stream/clusters", {"name": "stream", "bootstrap_servers": stack.addresses.kafka})
+        body = {"name": "connect", "base_url": connect_url, "stream_cluster_id": stream["id"]}
+        connect = headgate.post("/connect/clusters", body)
+        yield replace(headgate, stream_cluster_id=stream["id"], connect_cluster_id=connect["id"])
+
+
 @pytest.fixture(scope="session")
 def headgate(real_stack_in_use: RealStackInUse, real_state: Path) -> Iterator[RealHeadgate]:
     """Headgate on the real stack, with the stack's own clusters registered."""
-    stack, url = real_stack_in_use.stack, real_stack_in_use.headgate_url
-    reaper, authority = Reaper(), Authority(hours=6)
+    use, authority = real_stack_in_use, Authority(hours=6)
     chat = NotificationReceiver(NotificationKind.CHAT, authority=authority)
     trusted = real_state / "authority.pem"
     trusted.write_text(authority.certificate)
     alerting = {"HEADGATE_CHAT_WEBHOOK_HOST": chat.address, "HEADGATE_CA_BUNDLE": str(trusted)}
-    process = ServerProcess(_plan(real_stack_in_use, real_state, alerting), reaper)
+    connect_url = use.stack.addresses.connect
     try:
-        process.start()
-        with httpx.Client(base_url=f"{url}/api/v1", headers={"X-Correlation-ID": "e2e"}, timeout=40) as client:
-            client.post("/auth/login", json={"email": ADMIN.email, "password": ADMIN.password}).raise_for_status()
-            credential = real_stack_in_use.service_credential
-            without_clusters = RealHeadgate(
-                stack=stack, process=process, service_credential=credential, client=client, chat=chat
-            )
-            yield _with_clusters(without_clusters, stack.addresses)
+        with running_headgate(
+            use.stack, real_state, use.headgate_port, use.service_credential, alerting, connect_url=connect_url
+        ) as headgate:
+            yield replace(headgate, chat=chat)
     finally:
-        process.stop()
-        reaper.close()
         chat.stop()
-
-
-def _with_clusters(headgate: RealHeadgate, addresses: StackAddresses) -> RealHeadgate:
-    stream = headgate.post("/stream/clusters", {"name": "stream", "bootstrap_servers": addresses.kafka})
-    connect = headgate.post(
-        "/connect/clusters", {"name": "connect", "base_url": addresses.connect, "stream_cluster_id": stream["id"]}
-    )
-    return RealHeadgate(
-        stack=headgate.stack,
-        process=headgate.process,
-        service_credential=headgate.service_credential,
-        client=headgate.client,
-        chat=headgate.chat,
-        stream_cluster_id=stream["id"],
-        connect_cluster_id=connect["id"],
-    )
-
-
-def _plan(use: RealStackInUse, state: Path, alerting: Mapping[str, str]) -> ServerPlan:
-    keys = Keys(master_key=base64.b64encode(os.urandom(32)).decode(), service_credential=use.service_credential)
-    variables = {**environment(ADMIN, keys, use.stack.addresses), **alerting}
-    return ServerPlan(
-        name="Headgate",
-        command=[sys.executable, "-m", "tests.support.apps.headgate_process", str(use.headgate_port)],
-        folder=ROOT,
-        log=state / "headgate.log",
-        pid_file=state / "headgate.pid",
-        ready=lambda: readiness_probes.http_text(use.headgate_port, "/health") != "",
-        environment=variables,
-    )

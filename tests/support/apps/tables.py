@@ -56,7 +56,6 @@ class DynamoDBRequest:
 
     @cached_property
     def body(self) -> dict[str, Any]:
-        """The parameters of the action."""
         found: dict[str, Any] = json.loads(self.request.body)
         return found
 
@@ -130,7 +129,6 @@ class Tables(Protocol):
 
 @contextmanager
 def in_memory(interceptor: CallInterceptor) -> Iterator[Tables]:
-    """Tables in this process."""
     double = DynamoDBDouble()
     with quick_sdk(), _stubbed(interceptor, answering(double)):
         _create_tables()

@@ -24,8 +24,6 @@ Action = Callable[[], None]
 
 @dataclass(frozen=True)
 class VirtualDeadline(Deadline):
-    """A deadline on a virtual clock."""
-
     clock: VirtualClock = field(default_factory=VirtualClock)
 
     @classmethod

@@ -20,11 +20,11 @@ import pytest
 from infra.local.process.locks import locked
 from infra.local.process.ports import kept_ports
 from infra.local.process.processes import ServerPlan, ServerProcess
-from infra.local.process.reaper import Reaper
 from infra.local.stack import readiness_probes
 from infra.local.stack.fetch import digest
 from infra.local.stack.folders import Folders
 from infra.local.stack.layout import cache_folder
+from tests.support.servers import running_server
 
 PROJECT = Path(__file__).parent / "identity_provider"
 CLIENT_ID = "headgate"
@@ -60,7 +60,7 @@ class RealOpenIdProvider:
 def real_openid_provider(folder: Path, *, redirect_uri: str, **settings: Any) -> Iterator[RealOpenIdProvider]:
     """The provider, with one client, on a free port of loopback."""
     _require_node()
-    folders, reaper = Folders(folder), Reaper()
+    folders = Folders(folder)
     port = kept_ports(folders.ports, ["openid"])["openid"]
     people, config = folders.of("openid") / "people.json", folders.of("openid") / "settings.json"
     people.write_text("{}")
@@ -75,15 +75,10 @@ def real_openid_provider(folder: Path, *, redirect_uri: str, **settings: Any) ->
         ready=lambda: readiness_probes.http_text(port, "/.well-known/openid-configuration") != "",
         ready_within=30,
     )
-    server = ServerProcess(plan, reaper)
-    try:
-        server.start()
+    with running_server(plan) as server:
         yield RealOpenIdProvider(
             issuer=f"http://127.0.0.1:{port}", server=server, people_file=people, settings_file=config
         )
-    finally:
-        server.stop()
-        reaper.close()
 
 
 def browser_signs_in(browser: httpx.Client, url: str, name: str) -> str:
