@@ -31,7 +31,6 @@ class Alarm:
     below: bool = False
 
     def declaration(self) -> Json:
-        """As it stands in a template."""
         namespace, _, metric = self.metric.rpartition("/")
         properties = {
             "AlarmDescription": self.description,
@@ -75,7 +74,6 @@ _OF_THEIR_OWN = (
 
 
 def alarms() -> Iterator[Alarm]:
-    """Every alarm."""
     for function in FUNCTIONS:
         yield _errors(function)
     for function, queue in QUEUE_FUNCTIONS:

@@ -21,7 +21,6 @@ _RETAINED = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 
 
 def data_template() -> Json:
-    """The template of the stack."""
     sealing = _key(
         "Wraps the data keys that Headgate seals credentials with. Without it they are lost.", EnableKeyRotation=True
     )

@@ -43,7 +43,6 @@ def chalice_config(config: Json) -> Json:
 
 
 def merged_template() -> Json:
-    """What Chalice merges into its template."""
     layer = when(parameters.HAS_CA_BUNDLE_LAYER, ref("CaBundleLayerArn"))
     common = {"Layers": [layer], "Environment": {"Variables": parameters.common_variables()}}
     return {

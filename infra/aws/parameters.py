@@ -29,7 +29,6 @@ class Parameter:
         return "HEADGATE_" + re.sub(r"(?<!^)(?=[A-Z])", "_", self.name).upper()
 
     def declaration(self) -> Json:
-        """As it stands in a template."""
         optional = {
             "Default": self.default,
             "NoEcho": self.is_secret or None,

@@ -32,7 +32,6 @@ def permissions(document: Mapping[str, Any]) -> Iterator[Permission]:
 
 @cache
 def policy_of(function: str) -> tuple[Permission, ...]:
-    """The permissions of one function, such as `run_job`."""
     return tuple(permissions(policy_document(function_named(function))))
 
 
@@ -44,7 +43,6 @@ def allows(granted: tuple[Permission, ...], action: str, resource: str) -> bool:
 
 
 def wildcard_resources(document: Mapping[str, Any]) -> list[str]:
-    """The permissions of a document with a wildcard."""
     wide = (permission for permission in permissions(document) if _is_wide(permission))
     return sorted({f"{permission.action} on {permission.resource}" for permission in wide})
 

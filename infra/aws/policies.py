@@ -21,7 +21,6 @@ _NETWORK_ACTIONS = (
 
 
 def policy_document(function: Function) -> Json:
-    """The policy of a function's role."""
     consumed = {_CONSUME: function.queue.name} if function.queue else {}
     log = arn("logs", f"log-group:/aws/lambda/${{Prefix}}{function.deployed_name}:log-stream:*")
     statements = [

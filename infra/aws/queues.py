@@ -15,7 +15,6 @@ _KEPT_SECONDS, _DEAD_KEPT_SECONDS = 4 * 3600, 14 * 86400
 
 
 def dead_letters(queue: str) -> str:
-    """The name of a queue's dead-letter queue."""
     return f"{queue}-dead"
 
 

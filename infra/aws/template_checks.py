@@ -40,7 +40,6 @@ OUTSIDE = "DeliverNotifications"
 
 
 def template_faults(template: Json) -> list[str]:
-    """The faults of the template."""
     resources = template["Resources"]
     return [
         *_size_faults(template),
@@ -57,7 +56,6 @@ def template_faults(template: Json) -> list[str]:
 
 
 def data_faults(text: str) -> list[str]:
-    """The faults of the template of the data stack."""
     size = len(text.encode())
     too_large = f"the data template has {size} bytes, and CloudFormation takes {DATA_TEMPLATE_BYTES} without a bucket"
     return [too_large] if size > DATA_TEMPLATE_BYTES else []

@@ -52,6 +52,5 @@ def rows() -> Sequence[Row]:
 
 
 def shares(level: int) -> Share:
-    """The share of a level."""
     applicable = [row for row in rows() if row.level == level and not row.why_not]
     return Share(applicable=len(applicable), tested=sum(row.test is not None for row in applicable))

@@ -80,12 +80,10 @@ class Part:
         )
 
     def files(self) -> list[Path]:
-        """The test files of this part."""
         named = [path for pattern in self.tests for path in ROOT.glob(pattern)]
         return sorted(file for path in named for file in (path.rglob("test_*.py") if path.is_dir() else [path]))
 
     def arguments(self, scope: Scope) -> list[str]:
-        """The command line."""
         if self.command:
             return shlex.split(self.command.replace("python", sys.executable, 1))
         marks = " and ".join(filter(None, ("real" if self.real else "not real", MARKS[scope])))
@@ -95,12 +93,10 @@ class Part:
 
     @property
     def report(self) -> Path:
-        """The report of pytest."""
         return REPORTS / f"{self.name}.xml"
 
     @property
     def output(self) -> Path:
-        """The output of the process."""
         return REPORTS / f"{self.name}.txt"
 
 
@@ -115,7 +111,6 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing failed."""
         return self.status in ((0, NO_TESTS) if self.part.tests else (0,))
 
     def line(self, scope: Scope) -> str:
@@ -202,7 +197,6 @@ def _print(result: Result) -> None:
 
 
 def table() -> list[Part]:
-    """All parts."""
     return [Part.of(row) for row in tomllib.loads(TABLE.read_text())["part"]]
 
 

@@ -63,7 +63,6 @@ class Types:
         return database.content(schema, table, ["id", column])
 
     def topic(self, table: str) -> str:
-        """The table's topic."""
         return f"{self.pipeline['topic_prefix']}.shop.{table}"
 
     def issues(self, table: str) -> dict[str, str]:
@@ -116,7 +115,6 @@ def types(headgate: RealHeadgate) -> Iterator[Types]:
 
 
 def type_name(column_type: TypedColumn) -> str:
-    """The id of a test."""
     return column_type.type.replace("{schema}.", "")
 
 

@@ -12,7 +12,6 @@ TABLE = ("CREATE TABLE shop.orders (id int PRIMARY KEY, customer text)", "ALTER 
 
 
 def groups(headgate: RealHeadgate) -> set[str]:
-    """The consumer groups that Kafka knows."""
     from confluent_kafka.admin import AdminClient
 
     admin = AdminClient({"bootstrap.servers": headgate.stack.addresses.kafka, "log_level": 0})

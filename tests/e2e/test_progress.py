@@ -31,7 +31,6 @@ class Moving:
     delivery: Json
 
     def insert(self, count: int) -> None:
-        """So many rows more."""
         first = "(SELECT coalesce(max(id), 0) FROM shop.orders)"
         self.database.run(f"INSERT INTO shop.orders SELECT {first} + n, 'somebody' FROM generate_series(1, {count}) n")
 

@@ -34,28 +34,23 @@ class SourceUnderTest:
     source: Json
 
     def run(self, statements: Sequence[str]) -> None:
-        """Runs statements on the source."""
         self.database.run(*(statement.replace("{database}", self.database.name) for statement in statements))
 
     def body(self, options: Json) -> Json:
-        """The input of a pipeline over the orders."""
         filled_in = {key: value.replace("{database}", self.database.name) for key, value in options.items()}
         return self.headgate.pipeline_body(self.source, [ORDERS], options=filled_in)
 
     def slots(self) -> list[str]:
-        """Slots of the source's database."""
         query = "SELECT slot_name::text FROM pg_replication_slots WHERE database = current_database()"
         return [name for (name,) in self.database.run(query)]
 
     def publications(self) -> list[str]:
-        """Publications in the source's database."""
         return [name for (name,) in self.database.run("SELECT pubname::text FROM pg_publication")]
 
 
 def prepare_source(
     headgate: RealHeadgate, before: Sequence[str] = (), server: str | None = None, **config: Any
 ) -> SourceUnderTest:
-    """A working source."""
     database = headgate.database("fault", *SETUP, *before, server=server)
     source = headgate.source(database, **config)
     headgate.discover(source)
@@ -210,7 +205,6 @@ def test_server_that_refuses_the_account_fails_the_connection_check(headgate: Re
 
 
 def can_sign_in(database: RealDatabase) -> bool:
-    """Whether the role can sign in."""
     try:
         psycopg.connect(
             host=database.host, port=database.port, dbname=database.name, user=database.username,

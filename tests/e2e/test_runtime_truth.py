@@ -48,12 +48,10 @@ class Running:
 
     @property
     def pipeline_status(self) -> str:
-        """Path of the pipeline's live status."""
         return f"/pipelines/{self.pipeline['id']}/status"
 
     @property
     def delivery_status(self) -> str:
-        """Path of the delivery's live status."""
         return f"/deliveries/{self.delivery['id']}/status"
 
 

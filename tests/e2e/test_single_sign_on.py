@@ -50,8 +50,6 @@ class Browser:
 
 @dataclass(frozen=True, kw_only=True)
 class SignOn:
-    """A Headgate and its provider."""
-
     url: str
     provider: RealOpenIdProvider
     log: Path

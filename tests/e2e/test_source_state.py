@@ -41,7 +41,6 @@ class Captured:
         return str(self.pipeline["topics"][0])
 
     def insert(self) -> None:
-        """One more row."""
         self.rows += 1
         self.database.run(f"INSERT INTO shop.orders VALUES ({self.rows}, 'n{self.rows}')")
 

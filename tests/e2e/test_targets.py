@@ -44,7 +44,6 @@ def typed_source(headgate: RealHeadgate) -> RealDatabase:
 
 @pytest.fixture(scope="module")
 def typed_pipeline(headgate: RealHeadgate, typed_source: RealDatabase) -> Iterator[Json]:
-    """It captures all of them."""
     registered = headgate.source(typed_source)
     headgate.discover(registered)
     pipeline = headgate.pipeline(registered, [("shop", name) for name in GROUPS])

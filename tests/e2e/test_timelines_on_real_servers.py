@@ -53,7 +53,6 @@ class Stage:
     """Tables, and the databases that they are in."""
 
     def path(self, name: str) -> str:
-        """The path of the pipeline."""
         return f"/pipelines/{self.pipelines[name]['id']}"
 
     def delivery(self, name: str) -> str:
@@ -73,7 +72,6 @@ class Stage:
             self.insert(table, database=database)
 
     def insert(self, table: str, count: int = 1, database: str = "shop") -> None:
-        """So many rows more."""
         first = f"(SELECT max(id) FROM shop.{table})"
         self.databases[database].run(f"INSERT INTO shop.{table} SELECT {first} + n FROM generate_series(1, {count}) n")
 

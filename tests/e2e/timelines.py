@@ -97,7 +97,6 @@ class Recorder:
 
     @contextlib.contextmanager
     def recording(self) -> Iterator["Recorder"]:
-        """Records during the block."""
         ended = threading.Event()
         thread = threading.Thread(target=self._run, args=(ended,), daemon=True)
         thread.start()

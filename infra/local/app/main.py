@@ -26,7 +26,6 @@ NO_SETUP, INTERRUPTED = 2, 130
 
 
 def main(argv: Sequence[str]) -> int:
-    """The whole program; returns its exit status."""
     options = arguments.parse(argv)
     status = INTERRUPTED
     try:

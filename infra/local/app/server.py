@@ -61,11 +61,9 @@ class _Server(socketserver.ThreadingTCPServer):
         return True
 
     def finish_request(self, request: Any, client_address: Any) -> None:
-        """Serves the connection to its end."""
         self._open[request].serve()
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """The thread of a connection."""
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -101,7 +99,6 @@ class ApiServer:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def start(self) -> None:
-        """Begins to serve."""
         self._thread.start()
 
     def stop(self) -> None:

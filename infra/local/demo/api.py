@@ -29,7 +29,6 @@ class Api:
         )
 
     def close(self) -> None:
-        """Ends the connections."""
         self._client.close()
 
     def watch_for(self, *secrets: str) -> None:

@@ -21,7 +21,6 @@ class Insert:
 
     @property
     def rows(self) -> int:
-        """How many."""
         return self.last - self.first + 1
 
 

@@ -49,12 +49,10 @@ class Snapshot:
         return None
 
     def per_table(self) -> list[str]:
-        """A line per table."""
         return [f"{label}: {_sides(rows, self.target[label])}" for label, rows in self.source.items()]
 
 
 def snapshot(source: DemoDatabase, target: DemoDatabase) -> Snapshot:
-    """Reads both sides now."""
     with source.as_superuser() as source_connection, target.as_superuser() as target_connection:
         source_rows, target_rows = {}, {}
         for table in TABLES:

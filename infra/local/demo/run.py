@@ -50,12 +50,10 @@ class Run:
 
     @property
     def pipeline_path(self) -> str:
-        """Where the pipeline is."""
         return f"/pipelines/{self.pipeline['id']}"
 
     @property
     def delivery_path(self) -> str:
-        """Where the delivery is."""
         return f"/deliveries/{self.delivery['id']}"
 
     def settled(self, path: str) -> Json:

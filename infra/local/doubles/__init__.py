@@ -11,15 +11,12 @@ __all__ = ["Delays", "Doubles", "start"]
 
 @dataclass(frozen=True, kw_only=True)
 class Doubles:
-    """Both doubles, running."""
-
     kafka: str
     connect: str
     kafka_double: KafkaDouble
     connect_double: ConnectDouble
 
     def stop(self) -> None:
-        """End both."""
         self.connect_double.stop()
         self.kafka_double.stop()
 

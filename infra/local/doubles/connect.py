@@ -68,7 +68,6 @@ class ConnectDouble:
         self._stopped = False
 
     def start(self) -> "ConnectDouble":
-        """Listen."""
         self._listen(ready=True)
         return self
 
@@ -192,7 +191,6 @@ class ConnectDouble:
             return len(self._worker.connectors[name].planned_failures)
 
     def names(self) -> list[str]:
-        """The connectors that exist."""
         with self._lock:
             return list(self._worker.connectors)
 

@@ -57,7 +57,6 @@ class Faults:
         self._lock = threading.Lock()
 
     def plant(self, fault: Fault) -> Fault:
-        """Add a fault, and return it."""
         with self._lock:
             self._planted.append(fault)
         return fault
@@ -102,7 +101,6 @@ class CallRecorder:
         self._lock = threading.Lock()
 
     def note(self, call: RecordedRequest) -> None:
-        """Add a request."""
         with self._lock:
             self._calls.append(call)
 

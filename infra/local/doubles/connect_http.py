@@ -35,7 +35,6 @@ class HttpReply:
     kind: str = JSON
 
     def content(self) -> bytes:
-        """The bytes of the body."""
         if self.body is None:
             return b""
         return (self.body if isinstance(self.body, str) else json.dumps(self.body)).encode()
@@ -43,8 +42,6 @@ class HttpReply:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A request as a route sees it."""
-
     method: str
     path: str
     query: dict[str, list[str]]
@@ -178,7 +175,6 @@ class Handler(BaseHTTPRequestHandler):
     server: "Server"
 
     def handle_any(self) -> None:
-        """Answer one request of any method."""
         request = self._request()
         if request is None:
             return

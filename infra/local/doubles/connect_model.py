@@ -31,7 +31,6 @@ class Part:
         self.state, self.trace, self.versioned = state, trace, versioned
 
     def to_json(self, worker_id: str, version: str) -> dict[str, object]:
-        """The JSON object of this part."""
         base: dict[str, object] = {
             "state": self.state,
             "worker_id": worker_id,

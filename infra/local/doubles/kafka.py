@@ -41,7 +41,6 @@ class KafkaDouble:
         self._lock = threading.Lock()
 
     def start(self) -> "KafkaDouble":
-        """Listen."""
         self.accept()
         return self
 

@@ -63,7 +63,6 @@ class Answers:
         }
 
     def answer(self, request: KafkaRequest) -> Fields:
-        """The fields of the response."""
         with self._state.lock:
             return self._by_api[request.api](request)
 

@@ -192,7 +192,6 @@ class _Handler(BaseHTTPRequestHandler):
         super().setup()
 
     def handle_any(self) -> None:
-        """Answer one request of any method."""
         length = int(self.headers.get("Content-Length") or 0)
         receiver = self.server.receiver
         reply = receiver.reply_to(

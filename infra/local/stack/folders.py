@@ -15,7 +15,6 @@ class Folders:
         return _created(self.state / server)
 
     def log(self, server: str) -> Path:
-        """The server's log file."""
         return _created(self.state / "logs") / f"{server}.log"
 
     def pid_file(self, server: str) -> Path:

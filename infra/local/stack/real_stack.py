@@ -53,7 +53,6 @@ class RealStack:
 
     @property
     def servers(self) -> list[ServerProcess]:
-        """All of them."""
         return [self.kafka, self.connect, self.postgres, self.dynamodb, self.sqs]
 
     def stop(self) -> None:
@@ -141,7 +140,6 @@ def _addresses(folders: Folders, ports: dict[str, int]) -> StackAddresses:
 
 
 def main() -> int:
-    """The command line; see the top of this file."""
     parser = argparse.ArgumentParser(prog="python -m infra.local.stack.real_stack", description="Run the real stack.")
     parser.add_argument("--state", type=Path, required=True, help="the folder that keeps the stack's state")
     parser.add_argument("--headgate-url", default="http://127.0.0.1:8000", help="where Connect asks for secrets")
