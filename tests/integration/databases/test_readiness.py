@@ -115,9 +115,7 @@ FAULTS = {
     "publication with a row filter": Fault(
         "publication_rows", (f"{PUBLISHED} WHERE (id > 5)",), existing=True, warns=True
     ),
-    "filtered publication with a row filter": Fault(
-        "publication_rows", (f"{PUBLISHED} WHERE (id > 5)",), warns=True
-    ),
+    "filtered publication with a row filter": Fault("publication_rows", (f"{PUBLISHED} WHERE (id > 5)",), warns=True),
     "publication with a column list": Fault(
         "publication_rows",
         ("CREATE PUBLICATION pub_{database} FOR TABLE shop.orders (id)",),
