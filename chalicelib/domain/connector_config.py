@@ -12,12 +12,10 @@ from chalicelib.kit.masking import MASK
 
 ConnectorConfig = dict[str, str]
 
-
 SECRETS_KEY = "headgate.secrets"
 """Connector config key whose value changes whenever a secret that the config refers to is rotated: references stay the
 same, and an equal config would not be sent again. It shows nothing of a secret.
 """
-
 
 _REFERENCE = re.compile(r"\$\{headgate:([^:}]+):([^:}]+)\}")
 
@@ -71,9 +69,9 @@ class BuiltConfig:
         """Id, field and version of each secret that the config refers to; a reference to a field that is not stored has
         version 0.
         """
-        fields = {one.id: one.fields for one in self.credentials}
-        references = {found.groups() for value in self.lines.values() if (found := _REFERENCE.fullmatch(value))}
-        return sorted((one, name, fields[one].get(name, 0)) for one, name in references if one in fields)
+        fields = {credentials.id: credentials.fields for credentials in self.credentials}
+        references = {match.groups() for value in self.lines.values() if (match := _REFERENCE.fullmatch(value))}
+        return sorted((id_, name, fields[id_].get(name, 0)) for id_, name in references if id_ in fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

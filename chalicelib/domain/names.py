@@ -79,8 +79,8 @@ def unique_key(name: str) -> str:
     return key if len(encoded) <= _LONGEST_KEY else f"sha256:{hashlib.sha256(encoded).hexdigest()}"
 
 
-def name_list(names: Iterable[object]) -> str:
+def name_list(names: Iterable[object], shown: int = SHOWN_NAMES) -> str:
     """Names for a sentence: the first ones, and how many more there are."""
     listed = [str(name) for name in names]
-    more = f" and {len(listed) - SHOWN_NAMES} more" if len(listed) > SHOWN_NAMES else ""
-    return ", ".join(listed[:SHOWN_NAMES]) + more
+    more = f" and {len(listed) - shown} more" if len(listed) > shown else ""
+    return ", ".join(listed[:shown]) + more

@@ -48,7 +48,7 @@ class Slot:
             log_end=self.log_end,
             retained_bytes=self.retained,
             safe_bytes=None if self.limit is None else self.limit - self.retained,
-            most_kept_bytes=self.limit,
+            max_kept_bytes=self.limit,
         )
 
 

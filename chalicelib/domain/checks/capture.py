@@ -1,13 +1,17 @@
-"""Whether a capture's options fit together, and fit the tables that discovery found."""
+"""Whether a capture's options fit together and fit the discovered tables, and what is worth a warning about them."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.names import name_list
-from chalicelib.domain.pipeline import Capture
+from chalicelib.domain.pipeline import Capture, OnConversionError
 from chalicelib.domain.table import ColumnName, SourceTable, TableName
 from chalicelib.errors import Invalid
+
+KAFKA_MESSAGE_BYTES = 1024 * 1024
+"""Kafka's own limit for a record, about: what brokers, producers and consumers take when nothing is configured."""
 
 _COLUMN_FAULTS: Mapping[str, str] = {
     "not_captured": "exclude_columns names a table that the pipeline does not capture.",
@@ -47,7 +51,7 @@ def _check_compaction(capture: Capture, tables: Mapping[TableName, SourceTable])
 def _column_fault(column: ColumnName, table: SourceTable | None, full_names: Mapping[str, int]) -> str | None:
     if table is None:
         return "not_captured"
-    if all(column.column_name != found.name for found in table.columns):
+    if all(column.column_name != discovered.name for discovered in table.columns):
         return "not_discovered"
     if column.column_name in table.primary_key_columns:
         return "key_column"
@@ -66,3 +70,25 @@ def _check_heartbeat(capture: Capture) -> None:
     if table not in capture.tables and capture.topic(table) in capture.topics:
         message = "The heartbeat table has the same topic name as a captured table. Give it another name."
         raise Invalid.at("body", "options", "heartbeat_table", type_="topic_collision", message=message)
+
+
+def option_warnings(capture: Capture) -> Iterator[ConfigWarning]:
+    """The warnings that follow from the options alone, before a capture is created."""
+    yield ConfigWarning(
+        code="TRUNCATE_NOT_DELIVERED",
+        message="A TRUNCATE of a captured table does not reach its topic: the rows stay in every target. Use DELETE.",
+    )
+    largest = capture.options.max_message_bytes
+    if largest and largest > KAFKA_MESSAGE_BYTES:
+        yield ConfigWarning(
+            code="LARGE_MESSAGES",
+            message="With large rows workers and consumers need more memory: several such records are kept at a time, "
+            "and a row grows when it is written as JSON. The brokers have to allow the size, and topics that exist "
+            "already keep their own max.message.bytes. A delivery stops at a single value of more than 20,000,000 "
+            "characters.",
+        )
+    if capture.options.on_conversion_error is OnConversionError.NULL:
+        yield ConfigWarning(
+            code="VALUES_MAY_BE_NULL",
+            message="A value that Debezium cannot convert arrives as NULL, and only the worker's log says so.",
+        )

@@ -99,11 +99,11 @@ class CaptureProvider(Protocol):
         Log that may be lost soon is a finding LOG_AT_RISK.
         """
 
-    def needs_offset(self, before: CaptureState | None, seen: CaptureState) -> bool:
-        """Whether what Connect has stored for the connector can change the state that was seen now."""
+    def needs_offset(self, before: CaptureState | None, state: CaptureState) -> bool:
+        """Whether what Connect has stored for the connector can change the state that the server shows now."""
 
     def with_offset(
-        self, facts: Any, pipeline: Pipeline, seen: CaptureState, offset: Mapping[str, Any] | None
+        self, facts: Any, pipeline: Pipeline, state: CaptureState, offset: Mapping[str, Any] | None
     ) -> CaptureState:
         """The state with what Connect has stored for the connector (`offset`; None: nothing)."""
 

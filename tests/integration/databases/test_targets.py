@@ -265,10 +265,10 @@ def test_more_tasks_than_connections_are_a_warning(shop: Shop, limit: str, names
 
 def test_the_limit_of_the_server_counts_without_what_is_reserved_for_superusers(shop: Shop) -> None:
     (server,) = [limit for limit in facts(shop).connection_limits if limit.name.startswith("max_connections")]
-    (most, reserved) = shop.admin.execute(
+    (maximum, reserved) = shop.admin.execute(
         "SELECT current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int"
     ).fetchone() or (0, 0)
-    assert server.most == most - reserved
+    assert server.maximum == maximum - reserved
 
 
 def test_a_server_has_one_identity_under_each_of_its_names_for_a_role_without_any_rights(shop: Shop) -> None:

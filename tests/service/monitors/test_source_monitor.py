@@ -153,7 +153,7 @@ def status(app: InProcessApp, pipeline: Pipeline) -> dict[str, Any]:
 
 
 def test_the_status_shows_the_log_that_the_source_keeps(app: InProcessApp, pipeline: Pipeline) -> None:
-    limits = {"safe_bytes": 9 * GB, "most_kept_bytes": 10 * GB}
+    limits = {"safe_bytes": 9 * GB, "max_kept_bytes": 10 * GB}
     keep(app, pipeline, log_end=50 * GB, retained_bytes=GB, **limits)
     look(app, pipeline)
     look(app, pipeline)
@@ -174,7 +174,7 @@ def test_a_slot_that_falls_behind_is_reported_before_it_is_lost(app: InProcessAp
     states = []
     for gigabytes in range(1, 11):
         keep(app, pipeline, log_end=gigabytes * GB, retained_bytes=gigabytes * GB, safe_bytes=(10 - gigabytes) * GB,
-             most_kept_bytes=10 * GB, wal_status="reserved" if gigabytes < 10 else "unreserved")  # fmt: skip
+             max_kept_bytes=10 * GB, wal_status="reserved" if gigabytes < 10 else "unreserved")  # fmt: skip
         look(app, pipeline)
         states.append(seen(app, pipeline)[0])
     assert states == ["RUNNING"] * 6 + ["DEGRADED"] * 4

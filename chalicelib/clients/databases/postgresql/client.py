@@ -110,7 +110,7 @@ class PostgreSQL:
                 server_identity=_identity(session),
                 replica_role=session.row(queries.REPLICATION_ROLE)[0],
                 connection_limits=tuple(
-                    ConnectionLimit(name=name, most=limit, used=used)
+                    ConnectionLimit(name=name, maximum=limit, used=used)
                     for name, limit, used in session.rows(queries.CONNECTIONS, [], max_rows=3)
                 ),
                 schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in rows),

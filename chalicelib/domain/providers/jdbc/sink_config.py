@@ -49,14 +49,6 @@ def jdbc_sink_config(
     }
 
 
-def schema_evolution(writing: TableWriting) -> str:
-    """`basic` creates missing tables and adds missing columns, `none` does neither: the sink has one switch for both.
-
-    Asking for either therefore gets both; the preview warns about the half that was not asked for.
-    """
-    return "basic" if writing.evolves else "none"
-
-
 def target_schema(writing: TableWriting) -> str:
     """The schema of all mappings. Raises Invalid when they have several."""
     schemas = {mapping.schema_name for mapping in writing.mappings}
@@ -85,7 +77,8 @@ def _writing_lines(writing: TableWriting) -> ConnectorConfig:
         "insert.mode": str(writing.write_mode),
         "primary.key.mode": "record_key" if writing.upserts else "none",
         "delete.enabled": "true" if writing.deletes else "false",
-        "schema.evolution": schema_evolution(writing),
+        # One switch for missing tables and missing columns: the preview warns of the half that was not asked for.
+        "schema.evolution": "basic" if writing.evolves else "none",
         "batch.size": str(writing.batch_size),
         # A target that restarts or fails over is waited for inside the task, for two minutes when it refuses
         # connections. With ten seconds for each try this stays under the consumer's longest poll interval of five.

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql.capture_types import column_issue
 from chalicelib.domain.providers.postgresql.facts import Persistence, RawTable
 from chalicelib.domain.providers.postgresql.replica_identity import (
@@ -28,12 +29,12 @@ from chalicelib.domain.table import (
 
 _NO_COLLISIONS: TopicCollisions = {}
 _MAX_COLLIDING = 5
-"""So many tables are named that share a topic with one."""
+"""Tables named in the issue of a table that shares its topic with them."""
 
 
-def source_tables(found: Sequence[RawTable], source_id: str, now: datetime) -> tuple[SourceTable, ...]:
+def source_tables(tables: Sequence[RawTable], source_id: str, now: datetime) -> tuple[SourceTable, ...]:
     """The tables that discovery has read, judged: each alone, and for the topic name that it may share."""
-    collisions = colliding_topics(raw.name for raw in found)
+    collisions = colliding_topics(raw.name for raw in tables)
     return tuple(
         SourceTable(
             id=source_table_id(source_id, raw.name),
@@ -49,7 +50,7 @@ def source_tables(found: Sequence[RawTable], source_id: str, now: datetime) -> t
             issues=table_issues(raw, collisions),
             discovered_at=now,
         )
-        for raw in found
+        for raw in tables
     )
 
 
@@ -65,9 +66,9 @@ def table_issues(raw: RawTable, collisions: TopicCollisions = _NO_COLLISIONS) ->
 
     `collisions` are those among all tables of the source (see `colliding_topics`).
     """
-    found = [*_whole_table_issues(raw, collisions.get(raw.name, ())), *_column_issues(raw)]
+    issues = [*_whole_table_issues(raw, collisions.get(raw.name, ())), *_column_issues(raw)]
     order = (IssueSeverity.FAIL, IssueSeverity.WARN, IssueSeverity.INFO)
-    return tuple(sorted(found, key=lambda issue: order.index(issue.severity)))
+    return tuple(sorted(issues, key=lambda issue: order.index(issue.severity)))
 
 
 def _whole_table_issues(raw: RawTable, colliding: tuple[TableName, ...]) -> Iterator[TableIssue]:
@@ -88,7 +89,9 @@ def _whole_table_issues(raw: RawTable, colliding: tuple[TableName, ...]) -> Iter
         message = "The table has no primary key: it can only be delivered by inserting."
         yield _warns(IssueCode.NO_PRIMARY_KEY, message)
     if colliding:
-        message = f"It shares its topic name with {_first_names(colliding)}: one pipeline cannot capture both."
+        message = (
+            f"It shares its topic name with {name_list(colliding, _MAX_COLLIDING)}: one pipeline cannot capture both."
+        )
         yield _warns(IssueCode.TOPIC_COLLISION, message)
 
 
@@ -123,9 +126,3 @@ def _column_issues(raw: RawTable) -> Iterator[TableIssue]:
     for column in raw.raw_columns:
         if (issue := column_issue(column)) is not None:
             yield issue
-
-
-def _first_names(tables: tuple[TableName, ...]) -> str:
-    shown = ", ".join(str(table) for table in tables[:_MAX_COLLIDING])
-    more = len(tables) - _MAX_COLLIDING
-    return f"{shown} and {more} more" if more > 0 else shown

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from chalicelib.domain.checks.capture_warnings import capture_warnings
+from chalicelib.domain.checks.capture import option_warnings
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import Capture, Pipeline, SnapshotMode
@@ -31,7 +31,7 @@ _MODE_WARNINGS = {
 def preview_warnings(pipeline: Pipeline, tables: Sequence[SourceTable]) -> tuple[ConfigWarning, ...]:
     """Everything worth a warning. `tables` are the discovered ones that the pipeline captures."""
     capture = pipeline.capture
-    return (*capture_warnings(capture), *_snapshot_warnings(capture, tables))
+    return (*option_warnings(capture), *_snapshot_warnings(capture, tables))
 
 
 def _snapshot_warnings(capture: Capture, tables: Sequence[SourceTable]) -> Iterator[ConfigWarning]:

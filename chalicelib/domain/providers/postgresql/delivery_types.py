@@ -152,14 +152,14 @@ _WHOLE_DIGITS = {"smallint": 5, "integer": 10, "bigint": 19}
 def _smaller_numeric(source_type: str, digits: int, scale: int) -> str | None:
     if whole := _WHOLE_DIGITS.get(source_type):
         return _TOO_LONG if digits - scale < whole else None
-    found = NUMERIC.match(source_type)
-    if found is None:
+    of_source = NUMERIC.match(source_type)
+    if of_source is None:
         return _ROUNDED if source_type == "numeric" else None
-    if int(found[2]) > scale:
+    if int(of_source[2]) > scale:
         return _ROUNDED
-    return _TOO_LONG if digits - scale < int(found[1]) - int(found[2]) else None
+    return _TOO_LONG if digits - scale < int(of_source[1]) - int(of_source[2]) else None
 
 
 def _first_modifier(type_name: str) -> int | None:
-    found = _DIGITS.search(type_name)
-    return int(found[1]) if found else None
+    match = _DIGITS.search(type_name)
+    return int(match[1]) if match else None

@@ -295,10 +295,10 @@ class UniqueIndex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionLimit:
-    """A limit of connections and how many others have of it. `most` is `UNLIMITED` where there is none."""
+    """A limit of connections and how many others have of it. `maximum` is `UNLIMITED` where there is none."""
 
     name: str
-    most: int
+    maximum: int
     used: int
 
 

@@ -45,7 +45,8 @@ def lacks_identity(raw: RawTable) -> bool:
 
 def lost_large_values(raw: RawTable) -> str | None:
     """Which large values would not arrive, and why; None where all do, or where the identity is refused anyway."""
-    large = [column.name for column in raw.raw_columns if column.storable_apart and not _in_key(raw, column)]
+    key = raw.primary_key_columns
+    large = [column.name for column in raw.raw_columns if column.storable_apart and column.name not in key]
     faults = _key_faults(raw)
     if lacks_identity(raw) or not faults or not large or not _may_leave_values_out(raw):
         return None
@@ -64,10 +65,6 @@ def _may_leave_values_out(raw: RawTable) -> bool:
     if raw.kind is RelationKind.PARTITIONED:
         return raw.not_full.count > 0
     return raw.stores_apart and raw.replica_identity is not ReplicaIdentity.FULL
-
-
-def _in_key(raw: RawTable, column: RawColumn) -> bool:
-    return column.name in raw.primary_key_columns
 
 
 def _key_faults(raw: RawTable) -> list[str]:
@@ -90,17 +87,14 @@ def full_identity(raw: RawTable, partitions: SomeTables) -> str:
     if raw.kind is not RelationKind.PARTITIONED:
         return _set_full(raw.name)
     if partitions.count > len(partitions.names):
-        return f"{_statements_for_all(raw.name)}\n-- {LATER_PARTITIONS}"
+        literal = quoted_table(raw.name).replace("'", "''")
+        query = _ALL_PARTITIONS.format(literal=literal)
+        return f"-- Run each line that this query gives:\n{query}\n-- {LATER_PARTITIONS}"
     return "\n".join([*map(_set_full, (*partitions.names, raw.name)), f"-- {LATER_PARTITIONS}"])
 
 
 def _set_full(name: TableName) -> str:
     return f"ALTER TABLE {quoted_table(name)} REPLICA IDENTITY FULL;"
-
-
-def _statements_for_all(name: TableName) -> str:
-    literal = quoted_table(name).replace("'", "''")
-    return f"-- Run each line that this query gives:\n{_ALL_PARTITIONS.format(literal=literal)}"
 
 
 def missed_children(raw: RawTable) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any
 from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.monitoring.condition import ConditionCode
 from chalicelib.domain.monitoring.source_state import CaptureState, Finding, FindingCode
+from chalicelib.domain.names import name_list
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline, SnapshotMode
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
@@ -75,21 +76,21 @@ def lost_changes(facts: CaptureFacts, pipeline: Pipeline, offset: Mapping[str, A
     return None
 
 
-def needs_offset(before: CaptureState | None, seen: CaptureState) -> bool:
+def needs_offset(before: CaptureState | None, state: CaptureState) -> bool:
     """Connect's offset decides only where nobody reads from the slot, or another process of the server than before."""
-    return seen.reader is None or (before is not None and before.reader != seen.reader)
+    return state.reader is None or (before is not None and before.reader != state.reader)
 
 
 def with_offset(
-    facts: CaptureFacts, pipeline: Pipeline, seen: CaptureState, offset: Mapping[str, Any] | None
+    facts: CaptureFacts, pipeline: Pipeline, state: CaptureState, offset: Mapping[str, Any] | None
 ) -> CaptureState:
     """The capture with what Connect's stored `offset` adds (None: it has stored none)."""
     lost = lost_changes(facts, pipeline, offset)
     replaced = {lost.code} if lost else set()
     if _in_snapshot(offset):
         replaced.add(FindingCode.NOT_READ)
-    kept = tuple(finding for finding in seen.findings if finding.code not in replaced)
-    return replace(seen, findings=(*kept, lost) if lost else kept)
+    kept = tuple(finding for finding in state.findings if finding.code not in replaced)
+    return replace(state, findings=(*kept, lost) if lost else kept)
 
 
 def _in_snapshot(offset: Mapping[str, Any] | None) -> bool:
@@ -100,8 +101,8 @@ def _in_snapshot(offset: Mapping[str, Any] | None) -> bool:
 def _slot_findings(
     plan: CapturePlan, slot: CaptureSlot | None, pipeline: Pipeline, before: CaptureState | None
 ) -> Iterator[Finding]:
-    seen = before is not None and before.position is not None
-    if slot is None and seen:
+    had_slot = before is not None and before.position is not None
+    if slot is None and had_slot:
         yield _lost(plan.slot_name, "does not exist any more")
     elif slot is None:
         message = f'The replication slot "{plan.slot_name}" does not exist: the connector has not made it.'
@@ -129,9 +130,8 @@ def _publication_findings(plan: CapturePlan, facts: CaptureFacts, before: Captur
         yield Finding(code=FindingCode.TABLES_NOT_PUBLISHED, message=message, certain=certain)
         return
     if lacking := [table for table in plan.published_tables if table not in published]:
-        named = ", ".join(str(table) for table in lacking[:_MAX_NAMED])
-        rest = f" and {len(lacking) - _MAX_NAMED} more" if len(lacking) > _MAX_NAMED else ""
-        message = f'The publication "{name}" does not contain {named}{rest}: their changes are not captured.'
+        message = f'The publication "{name}" does not contain {name_list(lacking, _MAX_NAMED)}: their changes are not'
+        message += " captured."
         message += " Add them to it; changes made until then are lost."
         yield Finding(code=FindingCode.TABLES_NOT_PUBLISHED, message=message, certain=certain)
 
@@ -142,6 +142,6 @@ def _other_server() -> Finding:
     return Finding(code=FindingCode.OTHER_SERVER, message=message, certain=True)
 
 
-def _lost(slot: str, what: str) -> Finding:
-    message = f'The replication slot "{slot}" {what}: changes were lost. {NEW_SNAPSHOT}'
+def _lost(slot: str, fate: str) -> Finding:
+    message = f'The replication slot "{slot}" {fate}: changes were lost. {NEW_SNAPSHOT}'
     return Finding(code=FindingCode.LOG_POSITION_LOST, message=message, certain=True)

@@ -31,7 +31,7 @@ class CaptureSlot:
 
     `log_end` is the end of the server's log in bytes, of which `retained_bytes` are kept for the slot; both null on a
     standby. `safe_bytes` may be written before the slot is lost, negative when the next checkpoint may do that;
-    `most_kept_bytes` is max_slot_wal_keep_size. Both are null where nothing bounds what is kept. In
+    `max_kept_bytes` is max_slot_wal_keep_size. Both are null where nothing bounds what is kept. In
     `idle_seconds_left` it is lost to idle_replication_slot_timeout (PostgreSQL 18); null without, and while it is read.
     """
 
@@ -42,7 +42,7 @@ class CaptureSlot:
     log_end: int | None = None
     retained_bytes: int | None = None
     safe_bytes: int | None = None
-    most_kept_bytes: int | None = None
+    max_kept_bytes: int | None = None
     idle_seconds_left: int | None = None
 
 
@@ -50,8 +50,8 @@ def slot_log(slot: CaptureSlot, before: LogState | None, now: datetime) -> LogSt
     """The log behind the slot; `before` is what the last look found."""
     growth, active = None, slot.reader is not None
     if slot.log_end is not None and slot.retained_bytes is not None:
-        seen = LogGrowth(at=now, end=slot.log_end, retained_bytes=slot.retained_bytes, active=active)
-        growth = grown(before.growth if before else None, seen)
+        current = LogGrowth(at=now, end=slot.log_end, retained_bytes=slot.retained_bytes, active=active)
+        growth = grown(before.growth if before else None, current)
     return LogState(
         kind="slot",
         name=slot.name,
@@ -69,7 +69,7 @@ def _seconds_to_loss(slot: CaptureSlot, growth: LogGrowth | None) -> int | None:
     if slot.wal_status == "lost":
         return 0
     ends = (seconds_until_lost(slot.safe_bytes, growth.rate if growth else None), slot.idle_seconds_left)
-    return min((max(0, one) for one in ends if one is not None), default=None)
+    return min((max(0, seconds) for seconds in ends if seconds is not None), default=None)
 
 
 def log_at_risk(log: LogState, slot: CaptureSlot, desired: DesiredState) -> Finding | None:
@@ -77,7 +77,7 @@ def log_at_risk(log: LogState, slot: CaptureSlot, desired: DesiredState) -> Find
 
     It is certain where the server says that the loss is near. A rate may change: a second look has to find it again.
     """
-    share = log.safe_bytes / slot.most_kept_bytes if log.safe_bytes is not None and slot.most_kept_bytes else 1.0
+    share = log.safe_bytes / slot.max_kept_bytes if log.safe_bytes is not None and slot.max_kept_bytes else 1.0
     nears = log.seconds_to_loss is not None and (not log.active or share < MUCH_LEFT)
     left = timedelta(seconds=log.seconds_to_loss or 0) if nears else timedelta.max
     # `extended` is no fault: more than max_wal_size (1 GB by default) is kept, as often on a server that writes much.

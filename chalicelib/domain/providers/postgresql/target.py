@@ -58,16 +58,16 @@ def judge_target(
         warnings += target_warnings.of_table(source, mapping.target, table, writing, facts)
     warnings += target_warnings.of_server(tasks_max, facts)
     return DeliveryVerdict(
-        problems=tuple(_as_error(code, found) for code, found in problems.items()), warnings=tuple(warnings)
+        problems=tuple(_as_error(code, coded) for code, coded in problems.items()), warnings=tuple(warnings)
     )
 
 
-def _as_error(code: str, found: Sequence[tuple[int, str]]) -> Invalid:
+def _as_error(code: str, problems: Sequence[tuple[int, str]]) -> Invalid:
     details = {
-        "mappings": sorted({index for index, _ in found}),
-        "problems": [{"mapping": index, "message": message} for index, message in found[:MAX_LISTED]],
+        "mappings": sorted({index for index, _ in problems}),
+        "problems": [{"mapping": index, "message": message} for index, message in problems[:MAX_LISTED]],
     }
-    return Invalid(found[0][1], code=code, details=details)
+    return Invalid(problems[0][1], code=code, details=details)
 
 
 def _problems(case: _Case) -> Iterator[_Coded]:
@@ -96,8 +96,10 @@ def _applies(stop: Stop, case: _Case, column: Column) -> bool:
         case Stop.ALWAYS:
             return True
         case Stop.EXISTING_TABLE:
-            types = {found.name: found.type for found in case.table.columns} if case.table else {}
-            return case.table is not None and types.get(column.name) != target_columns.equal_type(case.source, column)
+            if case.table is None:
+                return False
+            types = {existing.name: existing.type for existing in case.table.columns}
+            return types.get(column.name) != target_columns.equal_type(case.source, column)
         case Stop.WITHOUT_POSTGIS:
             return "postgis" not in case.facts.extensions
 

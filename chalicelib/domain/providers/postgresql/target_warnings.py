@@ -20,10 +20,10 @@ def of_server(tasks_max: int, facts: TargetFacts) -> Iterator[ConfigWarning]:
     """Whether the delivery finds enough connections."""
     needed = tasks_max * SINK_CONNECTIONS
     for limit in facts.connection_limits:
-        free = max(0, limit.most - limit.used)
-        if limit.most != UNLIMITED and free < needed:
+        free = max(0, limit.maximum - limit.used)
+        if limit.maximum != UNLIMITED and free < needed:
             message = (
-                f"The delivery needs up to {needed} connections, and {limit.name} leaves {free} of {limit.most}. "
+                f"The delivery needs up to {needed} connections, and {limit.name} leaves {free} of {limit.maximum}. "
                 "Raise it, or lower tasks_max."
             )
             yield ConfigWarning(code="FEW_CONNECTIONS", message=message)
@@ -92,10 +92,10 @@ def _row_changes(target: TableName, table: TargetTable) -> Iterator[ConfigWarnin
         yield ConfigWarning(code="ROW_SECURITY", message=message)
 
 
-def _grouped(code: str, subject: str, found: Iterable[tuple[Column, str | None]]) -> Iterator[ConfigWarning]:
+def _grouped(code: str, subject: str, sentences: Iterable[tuple[Column, str | None]]) -> Iterator[ConfigWarning]:
     """One warning for each sentence, naming all of its columns."""
     columns: dict[str, list[str]] = {}
-    for column, sentence in found:
+    for column, sentence in sentences:
         if sentence is not None:
             columns.setdefault(sentence, []).append(column.name)
     for sentence, names in columns.items():

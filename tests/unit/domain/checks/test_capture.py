@@ -1,17 +1,13 @@
-"""Options of a capture against the tables that discovery found."""
-
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.checks.capture import check_options
-from chalicelib.domain.pipeline import Capture, CaptureOptions
+from chalicelib.domain.checks.capture import check_options, option_warnings
+from chalicelib.domain.pipeline import Capture, CaptureOptions, OnConversionError
 from chalicelib.domain.table import Column, ColumnName, SourceTable, TableName
 from chalicelib.errors import Invalid
 from tests.support.entities import make_source_table
 
-NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ORDERS, BEAT = TableName("shop", "orders"), TableName("ops", "beat")
 
 
@@ -100,3 +96,21 @@ def test_a_compacted_topic_is_refused_for_a_table_without_a_key(
     with pytest.raises(Invalid, match=r"shop\.orders") as error:
         check_options(capture, tables)
     assert error.value.details == [{"location": ["body", "properties"], "type": "compact_without_key"}]
+
+
+def warnings(**options: object) -> list[str]:
+    capture = Capture(topic_prefix="p", tables=(ORDERS,), options=CaptureOptions(**options))  # type: ignore[arg-type]
+    return [warning.code for warning in option_warnings(capture)]
+
+
+def test_every_preview_says_that_truncate_is_not_delivered() -> None:
+    assert warnings() == ["TRUNCATE_NOT_DELIVERED"]
+
+
+@pytest.mark.parametrize(("size", "warned"), [(1024**2, False), (1024**2 + 1, True)])
+def test_records_over_a_mebibyte_cost_memory(size: int, warned: bool) -> None:
+    assert ("LARGE_MESSAGES" in warnings(max_message_bytes=size)) is warned
+
+
+def test_values_that_become_null_are_worth_a_warning() -> None:
+    assert "VALUES_MAY_BE_NULL" in warnings(on_conversion_error=OnConversionError.NULL)

@@ -14,7 +14,7 @@ from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot, log_at_
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 GB = 1024**3
 READ = CaptureSlot(name="slot", position=1, reader="7", wal_status="reserved", log_end=10**15, retained_bytes=GB,
-                   safe_bytes=99 * GB, most_kept_bytes=100 * GB)  # fmt: skip
+                   safe_bytes=99 * GB, max_kept_bytes=100 * GB)  # fmt: skip
 UNREAD = replace(READ, reader=None)
 
 
@@ -36,7 +36,7 @@ def left(share: float) -> CaptureSlot:
 
 
 def unlimited(retained_bytes: int) -> CaptureSlot:
-    return replace(UNREAD, safe_bytes=None, most_kept_bytes=None, retained_bytes=retained_bytes)
+    return replace(UNREAD, safe_bytes=None, max_kept_bytes=None, retained_bytes=retained_bytes)
 
 
 W, E = Severity.WARNING, Severity.ERROR
@@ -107,7 +107,7 @@ def test_words_of_the_server_that_are_not_known_are_not_shown() -> None:
 
 
 def test_before_postgresql_13_there_is_no_status_and_no_limit() -> None:
-    old = replace(READ, wal_status=None, safe_bytes=None, most_kept_bytes=None)
+    old = replace(READ, wal_status=None, safe_bytes=None, max_kept_bytes=None)
     log = seen(old)
     assert (log.status, log.safe_bytes, log.seconds_to_loss, log.retained_bytes) == (None, None, None, GB)
 
