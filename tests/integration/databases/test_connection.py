@@ -3,13 +3,13 @@
 import resource
 import socket
 import struct
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +23,7 @@ from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from tests.support.databases.postgresql import HOST, RunningPostgreSQL, Shop, client, running_postgresql
+from tests.support.databases.scripted_server import message, scripted_server, sign_in
 from tests.support.waiting import eventually
 
 PLANTED = "planted-7f3a"
@@ -56,46 +57,46 @@ def test_good_connection_passes_every_step(shop: Shop) -> None:
 
 def test_role_without_any_privilege_passes(shop: Shop) -> None:
     shop.run("CREATE ROLE other_{role} LOGIN PASSWORD 'let-me-in'")
-    endpoint = endpoint_of(shop, username=f"other_{shop.role}", password="let-me-in")
-    result = client(endpoint).test(Deadline.after(10))
+    result = attempt(shop, username=f"other_{shop.role}", password="let-me-in")
     shop.run("DROP ROLE other_{role}")
     assert result.success
 
 
-def test_wrong_password(shop: Shop) -> None:
-    result = client(endpoint_of(shop, password="wrong")).test(Deadline.after(10))
-    assert outcome(result) == ("authenticate", "AUTHENTICATION_FAILED")
-    assert [check.status for check in result.checks][2:] == [CheckStatus.SKIPPED] * 2
+WRONG_PASSWORD = ("authenticate", "AUTHENTICATION_FAILED")
+NO_DATABASE = ("database", "DATABASE_NOT_FOUND")
 
 
-@pytest.mark.parametrize("password", ["", "'; DROP ROLE x", "p\\w 'ä=☃"])
-def test_any_password_is_only_a_wrong_one(shop: Shop, password: str) -> None:
-    result = client(endpoint_of(shop, password=password)).test(Deadline.after(10))
-    assert outcome(result) == ("authenticate", "AUTHENTICATION_FAILED")
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({"password": "wrong"}, WRONG_PASSWORD, id="wrong password"),
+        pytest.param({"password": ""}, WRONG_PASSWORD, id="no password"),
+        pytest.param({"password": "'; DROP ROLE x"}, WRONG_PASSWORD, id="SQL as a password"),
+        pytest.param({"password": "p\\w 'ä=☃"}, WRONG_PASSWORD, id="odd password"),
+        pytest.param({"username": "nobody"}, WRONG_PASSWORD, id="unknown user"),
+        pytest.param({"database_name": "nothing"}, NO_DATABASE, id="unknown database"),
+        pytest.param({"database_name": "password authentication failed"}, NO_DATABASE, id="name like another failure"),
+        pytest.param({"database_name": "x" * 100}, NO_DATABASE, id="name that PostgreSQL cuts"),
+        pytest.param({"ssl_mode": SslMode.REQUIRE}, ("connect", "TLS_FAILED"), id="server without encryption"),
+    ],
+)
+def test_each_wrong_setting_has_its_step_and_code(
+    shop: Shop, changes: dict[str, Any], expected: tuple[str, str]
+) -> None:
+    assert outcome(attempt(shop, **changes)) == expected
 
 
-def test_unknown_user_is_reported_as_a_wrong_password(shop: Shop) -> None:
-    assert outcome(attempt(shop, username="nobody")) == ("authenticate", "AUTHENTICATION_FAILED")
-
-
-@pytest.mark.parametrize("name", ["nothing", "password authentication failed", "x" * 100])
-def test_unknown_database(shop: Shop, name: str) -> None:
-    assert outcome(attempt(shop, database_name=name)) == ("database", "DATABASE_NOT_FOUND")
-
-
-def test_role_that_may_not_log_in(shop: Shop) -> None:
-    shop.run("ALTER ROLE {role} NOLOGIN")
-    assert outcome(attempt(shop)) == ("authenticate", "ACCESS_NOT_ALLOWED")
-
-
-def test_database_that_the_role_may_not_connect_to(shop: Shop) -> None:
-    shop.run("REVOKE CONNECT ON DATABASE {database} FROM PUBLIC")
-    assert outcome(attempt(shop)) == ("database", "PERMISSION_DENIED")
-
-
-def test_no_connection_left(shop: Shop) -> None:
-    shop.run("ALTER ROLE {role} CONNECTION LIMIT 0")
-    assert outcome(attempt(shop)) == ("database", "TOO_MANY_CONNECTIONS")
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("ALTER ROLE {role} NOLOGIN", ("authenticate", "ACCESS_NOT_ALLOWED")),
+        ("REVOKE CONNECT ON DATABASE {database} FROM PUBLIC", ("database", "PERMISSION_DENIED")),
+        ("ALTER ROLE {role} CONNECTION LIMIT 0", ("database", "TOO_MANY_CONNECTIONS")),
+    ],
+)
+def test_each_missing_right_has_its_step_and_code(shop: Shop, statement: str, expected: tuple[str, str]) -> None:
+    shop.run(statement)
+    assert outcome(attempt(shop)) == expected
 
 
 def test_closed_port(shop: Shop) -> None:
@@ -104,15 +105,11 @@ def test_closed_port(shop: Shop) -> None:
         assert outcome(attempt(shop, port=unused.getsockname()[1])) == ("connect", "CONNECTION_REFUSED")
 
 
-def test_encryption_that_the_server_does_not_offer(shop: Shop) -> None:
-    assert outcome(attempt(shop, ssl_mode=SslMode.REQUIRE)) == ("connect", "TLS_FAILED")
-
-
 def test_address_that_the_policy_refuses_is_never_contacted(shop: Shop) -> None:
     def refuse(host: str) -> tuple[str, ...]:
         raise Invalid("not there", code="URL_NOT_ALLOWED")
 
-    with listener(silent) as (port, connections):
+    with scripted_server(no_answer) as (port, connections):
         result = PostgreSQL(endpoint=endpoint_of(shop, port=port), check_host=refuse).test(Deadline.after(5))
     assert outcome(result) == ("connect", "URL_NOT_ALLOWED")
     assert connections == []
@@ -136,41 +133,8 @@ def test_next_address_of_a_name_is_tried_when_one_refuses(shop: Shop) -> None:
     assert two.test(Deadline.after(5)).success
 
 
-def silent(_connection: socket.socket) -> None:
+def no_answer(_connection: socket.socket) -> None:
     """Accepts the connection and sends nothing."""
-
-
-@contextmanager
-def listener(behave: Callable[[socket.socket], None]) -> Iterator[tuple[int, list[socket.socket]]]:
-    """A server that runs `behave` with each connection. Gives its port and the connections that it accepted."""
-    server = socket.create_server((HOST, 0))
-    connections: list[socket.socket] = []
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = server.accept()
-            except OSError:
-                return
-            connections.append(connection)
-            try:
-                behave(connection)
-            except OSError:
-                continue
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield server.getsockname()[1], connections
-    finally:
-        server.shutdown(socket.SHUT_RDWR)
-        server.close()
-        for connection in connections:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-        thread.join(5)
-        for connection in connections:
-            connection.close()
 
 
 def scripted(shop: Shop, port: int, **changes: object) -> OpenedEndpoint[DatabaseAddress]:
@@ -178,26 +142,8 @@ def scripted(shop: Shop, port: int, **changes: object) -> OpenedEndpoint[Databas
     return endpoint_of(shop, port=port, database_name="d", username="u", ssl_mode=SslMode.DISABLE, **changes)
 
 
-def message(kind: bytes, body: bytes) -> bytes:
-    """One message of PostgreSQL's protocol."""
-    return kind + struct.pack("!I", len(body) + 4) + body
-
-
-READY = message(b"Z", b"I")
-
-
-def sign_in(shop: Shop, connection: socket.socket) -> None:
-    """Lets the real server sign the client in, up to its first ReadyForQuery; the test answers everything after."""
-    with socket.create_connection((HOST, shop.server.port)) as server:
-        last = b""
-        while not last.endswith(READY):
-            server.sendall(connection.recv(10_000))
-            last = server.recv(10_000)
-            connection.sendall(last)
-
-
 def test_silent_host_fails_at_the_deadline(shop: Shop) -> None:
-    with listener(silent) as (port, _):
+    with scripted_server(no_answer) as (port, _):
         start = time.monotonic()
         result = client(scripted(shop, port)).test(Deadline.after(2))
         seconds = time.monotonic() - start
@@ -207,13 +153,13 @@ def test_silent_host_fails_at_the_deadline(shop: Shop) -> None:
 
 
 def test_silent_host_fails_at_the_connection_timeout_of_the_address(shop: Shop) -> None:
-    with listener(silent) as (port, _):
+    with scripted_server(no_answer) as (port, _):
         endpoint = scripted(shop, port, connection_timeout_seconds=1)
         assert outcome(client(endpoint).test(Deadline.after(60))) == ("connect", "TIMEOUT")
 
 
 def test_host_that_is_silent_after_the_sign_in_fails_at_the_deadline(shop: Shop) -> None:
-    with listener(partial(sign_in, shop)) as (port, _):
+    with scripted_server(partial(sign_in, server_port=shop.server.port)) as (port, _):
         result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(2))
     assert outcome(result) == ("read", "TIMEOUT")
 
@@ -224,7 +170,7 @@ def test_endless_result_is_refused(shop: Shop) -> None:
     column = struct.pack("!H", 1) + b"c\x00" + struct.pack("!IHIHIH", 0, 0, 25, 65535, 0xFFFFFFFF, 0)
 
     def flood(connection: socket.socket) -> None:
-        sign_in(shop, connection)
+        sign_in(connection, shop.server.port)
         connection.recv(1000)
         connection.sendall(message(b"C", b"BEGIN\x00") + message(b"Z", b"T"))
         connection.recv(1000)
@@ -234,7 +180,7 @@ def test_endless_result_is_refused(shop: Shop) -> None:
         for _ in range(100_000):
             connection.sendall(row * 10)
 
-    with listener(flood) as (port, _):
+    with scripted_server(flood) as (port, _):
         result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(10))
     assert outcome(result) == ("read", "RESULT_TOO_LARGE")
 
@@ -255,13 +201,13 @@ def test_one_endless_message_is_refused_before_it_fills_the_memory(
 ) -> None:
     def flood(connection: socket.socket) -> None:
         if signs_in:
-            sign_in(shop, connection)
+            sign_in(connection, shop.server.port)
         connection.recv(1000)
         connection.sendall(kind + struct.pack("!I", 4 + MEBIBYTES * 1024 * 1024))
         for _ in range(MEBIBYTES):
             connection.sendall(b"M" * 1024 * 1024)
 
-    with listener(flood) as (port, _):
+    with scripted_server(flood) as (port, _):
         before = peak_memory()
         result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(20))
     assert outcome(result) == failed
@@ -290,7 +236,7 @@ def test_unexpected_replies_have_their_codes_and_their_text_is_never_shown(shop:
         connection.sendall(reply)
         connection.close()
 
-    with listener(reply_and_close) as (port, _):
+    with scripted_server(reply_and_close) as (port, _):
         result = client(scripted(shop, port)).test(Deadline.after(5))
     assert outcome(result)[1] == code
     assert PLANTED not in repr(result)
@@ -345,7 +291,7 @@ def test_a_server_that_asks_for_clear_text_never_sees_the_password(shop: Shop) -
         connection.sendall(message(b"R", struct.pack("!I", 3)))
         received.append(connection.recv(1000))
 
-    with listener(ask) as (port, _):
+    with scripted_server(ask) as (port, _):
         client(scripted(shop, port, password=PLANTED)).test(Deadline.after(5))
     assert received
     assert PLANTED.encode() not in b"".join(received)

@@ -12,8 +12,9 @@ from chalicelib.domain.database import SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import ServerIdentity
 from chalicelib.kit.clock import Deadline
-from tests.integration.databases.test_connection import READY, endpoint_of, listener, message, scripted, sign_in
+from tests.integration.databases.test_connection import endpoint_of, scripted
 from tests.support.databases.postgresql import Shop, any_address, open_shop, reader_of, running_postgresql
+from tests.support.databases.scripted_server import READY, message, scripted_server, sign_in
 from tests.support.waiting import eventually
 
 
@@ -64,11 +65,11 @@ def test_server_without_a_free_sender_refuses() -> None:
 
 def test_pooler_that_ignores_the_kind_of_connection_is_named(shop: Shop) -> None:
     def treat_as_a_session(connection: socket.socket) -> None:
-        sign_in(shop, connection)
+        sign_in(connection, shop.server.port)
         connection.recv(1000)
         connection.sendall(message(b"E", b"SERROR\0C42601\0Msyntax error\0\0") + READY)
 
-    with listener(treat_as_a_session) as (port, _), pytest.raises(DatabaseFailure) as caught:
+    with scripted_server(treat_as_a_session) as (port, _), pytest.raises(DatabaseFailure) as caught:
         read_identity(unencrypted(shop, port), any_address, None, Deadline.after(5))
     assert caught.value.failure_code is FailureCode.REPLICATION_NOT_SUPPORTED
 
@@ -80,12 +81,15 @@ def test_pooler_that_refuses_replication_is_named(shop: Shop) -> None:
         connection.sendall(message(b"E", text))
         connection.close()
 
-    with listener(refuse) as (port, _), pytest.raises(DatabaseFailure) as caught:
+    with scripted_server(refuse) as (port, _), pytest.raises(DatabaseFailure) as caught:
         read_identity(scripted(shop, port), any_address, None, Deadline.after(5))
     assert caught.value.failure_code is FailureCode.REPLICATION_NOT_SUPPORTED
 
 
 def test_server_that_is_silent_after_the_sign_in_ends_at_the_deadline(shop: Shop) -> None:
-    with listener(partial(sign_in, shop)) as (port, _), pytest.raises(DatabaseFailure) as caught:
+    with (
+        scripted_server(partial(sign_in, server_port=shop.server.port)) as (port, _),
+        pytest.raises(DatabaseFailure) as caught,
+    ):
         read_identity(unencrypted(shop, port), any_address, None, Deadline.after(2))
     assert caught.value.failure_code is FailureCode.TIMEOUT

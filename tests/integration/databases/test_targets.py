@@ -1,6 +1,7 @@
 """The verdict on targets of a real server, and that PostgreSQL itself agrees with it."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,10 +14,9 @@ from chalicelib.domain.providers.postgresql.facts import TargetFacts
 from chalicelib.domain.providers.postgresql.target import judge_target
 from chalicelib.domain.providers.postgresql.target_ddl import target_statements
 from chalicelib.domain.table import SourceTable, TableName
-from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline
 from tests.e2e.column_types import CHANGED_BY_AUTO_CREATE, EQUAL, STOPPING, USER_TYPES
-from tests.support.databases.postgresql import ORDERS, Shop, client
+from tests.support.databases.postgresql import Shop, client
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 COPY = TableName("copy", "orders")
@@ -25,10 +25,10 @@ OWNED = "ALTER TABLE copy.orders OWNER TO {role}"
 GRANTED = "GRANT SELECT, INSERT, UPDATE, DELETE ON copy.orders TO {role}"
 
 
-def source_orders(shop: Shop) -> SourceTable:
-    """The shop's orders as discovery stores them."""
+def discovered(shop: Shop, name: str = "orders") -> SourceTable:
+    """A table of schema `shop` as discovery stores it."""
     listing = client(shop.endpoint).list_tables(Deadline.after(15))
-    raw = next(table for table in listing.tables if table.name == ORDERS)
+    (raw,) = [table for table in listing.tables if table.name == TableName("shop", name)]
     return source_tables([raw], "s", NOW)[0]
 
 
@@ -41,13 +41,12 @@ def verdict(shop: Shop, target: TableName = COPY, tasks_max: int = 1, **options:
     """The verdict on delivering the orders to the target."""
     mapping = TableMapping(topic="t.shop.orders", schema_name=target.schema_name, table_name=target.table_name)
     writing = TableWriting(mappings=(mapping,), **options)
-    return judge_target(writing, tasks_max, {mapping.topic: source_orders(shop)}, facts(shop, target))
+    return judge_target(writing, tasks_max, {mapping.topic: discovered(shop)}, facts(shop, target))
 
 
-def problem(found: DeliveryVerdict) -> Invalid:
-    """The only problem."""
-    (only,) = found.problems
-    return only
+def as_role(shop: Shop) -> "psycopg.Connection[Any]":
+    """A connection of the role that delivers."""
+    return shop.server.connect(shop.name, shop.role, shop.password)
 
 
 @pytest.fixture(autouse=True)
@@ -56,93 +55,74 @@ def copy_schema(shop: Shop) -> None:
     shop.run("CREATE SCHEMA copy AUTHORIZATION {role}")
 
 
-def test_empty_schema_of_the_role_is_ready_for_a_new_table(shop: Shop) -> None:
-    found = verdict(shop)
-    assert found.problems == ()
-    assert found.warnings == ()
-
-
-def test_equal_table_with_all_privileges_is_ready(shop: Shop) -> None:
-    shop.run(CREATED, GRANTED)
-    found = verdict(shop, auto_create=False, auto_evolve=False)
-    assert found.problems == ()
-    assert found.warnings == ()
-
-
-PROBLEMS = {
-    "no such schema": (("DROP SCHEMA copy",), {}, "CREATE SCHEMA"),
-    "schema that may not be used": (("ALTER SCHEMA copy OWNER TO postgres",), {}, "GRANT USAGE ON SCHEMA"),
-    "schema that takes no tables": (
-        ("ALTER SCHEMA copy OWNER TO postgres", "GRANT USAGE ON SCHEMA copy TO {role}"),
-        {},
-        "GRANT CREATE ON SCHEMA",
-    ),
-    "no table and auto_create off": ((), {"auto_create": False}, "auto_create is off"),
-    "view": (("CREATE VIEW copy.orders AS SELECT 1 AS id",), {}, "is a view"),
-    "no DELETE": ((CREATED, "GRANT SELECT, INSERT, UPDATE ON copy.orders TO {role}"), {}, "lacks DELETE"),
-    "no SELECT": ((CREATED, "GRANT INSERT, UPDATE, DELETE ON copy.orders TO {role}"), {}, "lacks SELECT"),
-    "no unique key": ((CREATED, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey"), {}, "ADD PRIMARY KEY"),
-    "key that ON CONFLICT cannot name": (
-        (CREATED, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE"),
-        {},
-        "ADD PRIMARY KEY",
-    ),
-    "column missing": (
-        (CREATED, OWNED, "ALTER TABLE copy.orders DROP COLUMN amount"),
-        {"auto_evolve": False},
-        "lacks columns amount",
-    ),
-    "column missing in another's table": (
-        (CREATED, GRANTED, "ALTER TABLE copy.orders DROP COLUMN amount"),
-        {},
-        "only its owner may add them",
-    ),
-    "NOT NULL column without a source": (
-        (CREATED, OWNED, "ALTER TABLE copy.orders ADD COLUMN region text NOT NULL"),
-        {},
-        "NOT NULL",
-    ),
-    "generated column": (
-        (CREATED, OWNED, "ALTER TABLE copy.orders ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY"),
-        {},
-        "take no values",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_each_fault_of_a_target_is_a_problem(shop: Shop, name: str) -> None:
-    statements, options, text = PROBLEMS[name]
-    shop.run(*statements)
-    found = problem(verdict(shop, **options))
-    assert found.code == "TARGET_NOT_READY"
-    assert text in found.message
-
-
 @pytest.mark.parametrize(
-    "name",
+    ("statements", "options"),
     [
-        "no DELETE",
-        "no SELECT",
-        "no unique key",
-        "key that ON CONFLICT cannot name",
-        "NOT NULL column without a source",
-        "generated column",
-        "no such schema",
-        "schema that may not be used",
-        "view",
+        pytest.param((), {}, id="empty schema of the role"),
+        pytest.param((CREATED, GRANTED), {"auto_create": False, "auto_evolve": False}, id="equal table"),
     ],
 )
-def test_postgresql_agrees_with_the_problem(shop: Shop, name: str) -> None:
-    statements, _, _ = PROBLEMS[name]
+def test_a_target_that_takes_every_row_is_ready(
+    shop: Shop, statements: tuple[str, ...], options: dict[str, Any]
+) -> None:
     shop.run(*statements)
-    upsert = (
-        "INSERT INTO copy.orders (id, customer, amount) VALUES (1, 'a', 1)"
-        " ON CONFLICT (id) DO UPDATE SET customer = EXCLUDED.customer"
-    )
-    both = f"{upsert}; DELETE FROM copy.orders WHERE id = 1"
-    with shop.server.connect(shop.name, shop.role, shop.password) as sink, pytest.raises(psycopg.Error):
-        sink.execute(both)
+    found = verdict(shop, **options)
+    assert (found.problems, found.warnings) == ((), ())
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Statements that make a target unusable, and words of the problem."""
+
+    words: str
+    statements: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+FAULTS = {
+    "no such schema": Fault("CREATE SCHEMA", ("DROP SCHEMA copy",)),
+    "schema that may not be used": Fault("GRANT USAGE ON SCHEMA", ("ALTER SCHEMA copy OWNER TO postgres",)),
+    "schema that takes no tables": Fault(
+        "GRANT CREATE ON SCHEMA", ("ALTER SCHEMA copy OWNER TO postgres", "GRANT USAGE ON SCHEMA copy TO {role}")
+    ),
+    "no table and auto_create off": Fault("auto_create is off", options={"auto_create": False}),
+    "view": Fault("is a view", ("CREATE VIEW copy.orders AS SELECT 1 AS id",)),
+    "no DELETE": Fault("lacks DELETE", (CREATED, "GRANT SELECT, INSERT, UPDATE ON copy.orders TO {role}")),
+    "no SELECT": Fault("lacks SELECT", (CREATED, "GRANT INSERT, UPDATE, DELETE ON copy.orders TO {role}")),
+    "no unique key": Fault("ADD PRIMARY KEY", (CREATED, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey")),
+    "key that ON CONFLICT cannot name": Fault(
+        "ADD PRIMARY KEY",
+        (CREATED, OWNED, "ALTER TABLE copy.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE"),
+    ),
+    "column missing": Fault(
+        "lacks columns amount",
+        (CREATED, OWNED, "ALTER TABLE copy.orders DROP COLUMN amount"),
+        {"auto_evolve": False},
+    ),
+    "column missing in another's table": Fault(
+        "only its owner may add them", (CREATED, GRANTED, "ALTER TABLE copy.orders DROP COLUMN amount")
+    ),
+    "NOT NULL column without a source": Fault(
+        "NOT NULL", (CREATED, OWNED, "ALTER TABLE copy.orders ADD COLUMN region text NOT NULL")
+    ),
+    "generated column": Fault(
+        "take no values", (CREATED, OWNED, "ALTER TABLE copy.orders ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY")
+    ),
+}
+UPSERT_AND_DELETE = (
+    "INSERT INTO copy.orders (id, customer, amount) VALUES (1, 'a', 1)"
+    " ON CONFLICT (id) DO UPDATE SET customer = EXCLUDED.customer; DELETE FROM copy.orders WHERE id = 1"
+)
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_each_fault_of_a_target_is_a_problem_and_postgresql_agrees(shop: Shop, fault: Fault) -> None:
+    shop.run(*fault.statements)
+    (problem,) = verdict(shop, **fault.options).problems
+    assert problem.code == "TARGET_NOT_READY"
+    assert fault.words in problem.message
+    with as_role(shop) as sink, pytest.raises(psycopg.Error):
+        sink.execute(UPSERT_AND_DELETE)
 
 
 def test_columns_with_a_default_or_identity_may_be_missing_in_the_topic(shop: Shop) -> None:
@@ -170,11 +150,6 @@ def test_unusual_names_are_found_unchanged(shop: Shop) -> None:
     shop.run('CREATE TABLE copy."Odd ""name" (id bigint PRIMARY KEY)', "CREATE TABLE copy.odd (id bigint PRIMARY KEY)")
     found = facts(shop, TableName("copy", 'Odd "name'), TableName("copy", "ODD"))
     assert [table.name.table_name for table in found.tables] == ['Odd "name']
-
-
-def as_role(shop: Shop) -> "psycopg.Connection[Any]":
-    """A connection of the role that delivers."""
-    return shop.server.connect(shop.name, shop.role, shop.password)
 
 
 def warned(found: DeliveryVerdict) -> dict[str, str]:
@@ -284,20 +259,6 @@ def test_a_role_that_may_not_read_the_identity_of_the_server_has_all_other_facts
     assert facts(shop).server_identity is None
 
 
-def statement(source: SourceTable, **options: Any) -> str:
-    """The statement of `target_ddl` for a target of the same name in `copy`."""
-    mapping = TableMapping(topic="t", schema_name="copy", table_name=source.table_name)
-    (made,) = target_statements(TableWriting(mappings=(mapping,), **options), {"t": source})
-    return made.statement
-
-
-def discovered(shop: Shop, name: str) -> SourceTable:
-    """A table of schema `shop` as discovery stores it."""
-    listing = client(shop.endpoint).list_tables(Deadline.after(15))
-    (raw,) = [table for table in listing.tables if table.name == TableName("shop", name)]
-    return source_tables([raw], "s", NOW)[0]
-
-
 ODD = 'Odd "name" größer'
 
 
@@ -311,48 +272,16 @@ def test_the_statement_for_a_target_runs_and_makes_one_without_problems_and_diff
         "GRANT USAGE ON SCHEMA copy TO {role}",
     )
     source = discovered(shop, "odd one")
+    mapping = TableMapping(topic="t", schema_name="copy", table_name="odd one")
+    writing = TableWriting(mappings=(mapping,), auto_evolve=False)
+    (proposed,) = target_statements(writing, {"t": source})
     with as_role(shop) as writer:
-        writer.execute(statement(source).encode())
+        writer.execute(proposed.statement.encode())
     (made,) = facts(shop, TableName("copy", "odd one")).tables
     assert {column.name for column in made.columns if not column.nullable} == {ODD, "Größe"}
     assert made.unique_keys == (("Größe", ODD),)
     kept = {column.name: column.type for column in made.columns}
     assert (kept["Größe"], kept["3 exact"], kept["26 jsonb"]) == ("character varying(7)", "numeric(38,10)", "jsonb")
-    mapping = TableMapping(topic="t", schema_name="copy", table_name="odd one")
-    writing = TableWriting(mappings=(mapping,), auto_evolve=False)
     found = judge_target(writing, 1, {"t": source}, facts(shop, mapping.target))
     assert [problem.details for problem in found.problems if problem.code != "TYPE_UNSUPPORTED"] == []
     assert {"TYPE_DIFFERS", "NULL_NOT_ACCEPTED"} & warned(found).keys() == set()
-
-
-def test_the_statement_has_no_key_where_rows_are_only_added(shop: Shop) -> None:
-    assert "PRIMARY KEY" in statement(source_orders(shop))
-    added = statement(source_orders(shop), write_mode=WriteMode.INSERT)
-    assert ("PRIMARY KEY" in added, "NOT NULL" in added) == (False, False)
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "effect"),
-    [
-        ("numeric(10,4)", "numeric(10,2)", "rounded"),
-        ("numeric", "numeric(38,10)", "rounded"),
-        ("numeric(12,2)", "numeric(10,2)", "longer"),
-        ("bigint", "numeric(10,0)", "longer"),
-        ("varchar(20)", "varchar(10)", "longer"),
-        ("timestamp", "timestamp(3)", "rounded"),
-        ("timestamptz(6)", "timestamptz(0)", "rounded"),
-        ("numeric(10,2)", "numeric(12,2)", None),
-        ("integer", "numeric(10,0)", None),
-        ("varchar(10)", "varchar", None),
-        ("timestamp(3)", "timestamp", None),
-    ],
-)
-def test_a_smaller_target_column_is_a_warning_that_says_what_happens(
-    shop: Shop, source: str, target: str, effect: str | None
-) -> None:
-    shop.run(
-        f"ALTER TABLE shop.orders ADD COLUMN size {source}", CREATED, OWNED,
-        f"ALTER TABLE copy.orders ADD COLUMN size {target}",
-    )  # fmt: skip
-    message = warned(verdict(shop)).get("TYPE_DIFFERS")
-    assert (effect in message if message else None) == (True if effect else None)

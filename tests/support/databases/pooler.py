@@ -3,11 +3,13 @@
 import contextlib
 import socket
 import struct
-import threading
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import partial
 
-HOST = "127.0.0.1"
+from tests.support.databases.blocking_proxy import forward_both_ways
+from tests.support.databases.scripted_server import HOST, message, scripted_server
+
 _NO_ENCRYPTION = frozenset({80877103, 80877104})
 """The codes of a request for TLS and for GSSAPI encryption (PostgreSQL documentation, chapter 54.7)."""
 
@@ -23,49 +25,25 @@ class OnReplication(StrEnum):
 @contextlib.contextmanager
 def pooler(server_port: int, behaviour: OnReplication) -> Iterator[int]:
     """Forwards sessions to the server at this port. Gives its own port."""
-    listener = socket.create_server((HOST, 0))
-    opened: list[socket.socket] = []
-    threading.Thread(target=_accept, args=(listener, opened, server_port, behaviour), daemon=True).start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        for connection in opened:
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-            connection.close()
+    with scripted_server(partial(_serve, server_port, behaviour)) as (port, _):
+        yield port
 
 
-def _accept(listener: socket.socket, opened: list[socket.socket], port: int, behaviour: OnReplication) -> None:
-    while True:
-        try:
-            client, _ = listener.accept()
-        except OSError:
-            return
-        opened.append(client)
-        threading.Thread(target=_serve, args=(client, opened, port, behaviour), daemon=True).start()
-
-
-def _serve(client: socket.socket, opened: list[socket.socket], port: int, behaviour: OnReplication) -> None:
-    with contextlib.suppress(OSError, struct.error):
+def _serve(server_port: int, behaviour: OnReplication, client: socket.socket) -> None:
+    with contextlib.suppress(struct.error):
         packet = _startup_packet(client)
         parameter = b"replication\0database\0"
         if parameter in packet:
             if behaviour is OnReplication.STAY_SILENT:
                 return
             if behaviour is OnReplication.REFUSE:
-                fields = b"SFATAL\0C08P01\0Munsupported startup parameter: replication\0\0"
-                client.sendall(b"E" + struct.pack("!I", len(fields) + 4) + fields)
+                client.sendall(message(b"E", b"SFATAL\0C08P01\0Munsupported startup parameter: replication\0\0"))
                 client.shutdown(socket.SHUT_RDWR)
                 return
-            body = packet[4:].replace(parameter, b"")
-            packet = struct.pack("!I", len(body) + 4) + body
-        server = socket.create_connection((HOST, port))
-        opened.append(server)
-        server.sendall(packet)
-        threading.Thread(target=_forward, args=(server, client), daemon=True).start()
-        _forward(client, server)
+            packet = message(b"", packet[4:].replace(parameter, b""))
+        with socket.create_connection((HOST, server_port)) as server:
+            server.sendall(packet)
+            forward_both_ways(client, server)
 
 
 def _startup_packet(client: socket.socket) -> bytes:
@@ -76,11 +54,3 @@ def _startup_packet(client: socket.socket) -> bytes:
         if code not in _NO_ENCRYPTION:
             return head + client.recv(size - 8, socket.MSG_WAITALL)
         client.sendall(b"N")
-
-
-def _forward(source: socket.socket, sink: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while data := source.recv(65536):
-            sink.sendall(data)
-    with contextlib.suppress(OSError):
-        sink.shutdown(socket.SHUT_RDWR)

@@ -11,7 +11,7 @@ from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import DeliveryVerdict, TableMapping, TableWriting, WriteMode
 from chalicelib.domain.pipeline import Capture, Converter, Pipeline
 from chalicelib.domain.providers.registry import target_provider
-from chalicelib.domain.table import CapturedType, Column, IssueCode, IssueSeverity, SourceTable, TableIssue, TableName
+from chalicelib.domain.table import Column, IssueCode, IssueSeverity, SourceTable, TableIssue, TableName
 from chalicelib.errors import Conflict, HeadgateError, Invalid
 from tests.support.entities import make_pipeline, make_source_table
 
@@ -158,12 +158,6 @@ def test_a_type_that_stops_every_delivery_to_the_target_is_refused_and_its_mappi
     verdict = check(TO_LINES, TO_ORDERS, orders=table(ORDERS, types=("integer", "numeric[]")))
     assert codes(verdict) == ["TYPE_UNSUPPORTED"]
     assert only(verdict).details == {"mappings": [1]}
-
-
-def test_a_type_below_a_domain_is_refused_as_well() -> None:
-    (column,) = table(ORDERS, types=("shop.sums",)).columns
-    domain = replace(column, captured=CapturedType(name="numeric", dimensions=1))
-    assert codes(check(TO_ORDERS, orders=replace(table(ORDERS), columns=(domain,)))) == ["TYPE_UNSUPPORTED"]
 
 
 @pytest.mark.parametrize("type_", ["bit(1)", "point", "inet[]"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.domain.providers.postgresql.delivery_types import Stop, auto_created_type_warning, stop_of
+from chalicelib.domain.providers.postgresql.delivery_types import Stop, auto_created_type_warning, narrowing, stop_of
 from chalicelib.domain.table import CapturedType, TypeKind
 
 
@@ -39,6 +39,7 @@ def test_delivery_stops_at_these_types_and_no_others(captured: CapturedType, exp
         ("numeric", "digits are lost"),
         ("shop.mood", "type of your own"),
         ("int4range", "text"),
+        ("inet", "text"),
         ("money", "numeric(38,2)"),
         ("oid", "bigint"),
         ("bit(1)", "boolean"),
@@ -57,3 +58,24 @@ def test_types_that_are_not_kept_in_a_created_table(type_name: str, says: str) -
 @pytest.mark.parametrize("type_name", ["bigint", "text", "numeric(10,2)", "json", "text[]", "timestamp with time zone"])
 def test_types_that_are_kept_in_a_created_table(type_name: str) -> None:
     assert auto_created_type_warning(type_name) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "effect"),
+    [
+        ("numeric(10,4)", "numeric(10,2)", "rounded"),
+        ("numeric", "numeric(38,10)", "rounded"),
+        ("numeric(12,2)", "numeric(10,2)", "longer"),
+        ("bigint", "numeric(10,0)", "longer"),
+        ("character varying(20)", "character varying(10)", "longer"),
+        ("timestamp without time zone", "timestamp(3) without time zone", "rounded"),
+        ("timestamp(6) with time zone", "timestamp(0) with time zone", "rounded"),
+        ("numeric(10,2)", "numeric(12,2)", None),
+        ("integer", "numeric(10,0)", None),
+        ("character varying(10)", "character varying", None),
+        ("timestamp(3) without time zone", "timestamp without time zone", None),
+    ],
+)
+def test_a_smaller_target_column_has_an_effect(source: str, target: str, effect: str | None) -> None:
+    sentence = narrowing(source, target)
+    assert sentence is None if effect is None else effect in (sentence or "")
