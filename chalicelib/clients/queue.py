@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import cache
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.errors import StoreUnavailable
+from chalicelib.kit.clock import rfc3339, utc_now
 
 MAX_DELAY_SECONDS = 900
 JOBS, TICKS, SOURCE_CHECKS = "jobs", "ticks", "source-checks"
@@ -29,6 +31,14 @@ class Queues:
             _client().send_message(QueueUrl=self._url(queue), MessageBody=json.dumps(dict(body)), DelaySeconds=delay)
         except (BotoCoreError, ClientError) as error:
             raise StoreUnavailable("The queue did not take the message.") from error
+
+    def send_due(self, queue: str, body: Mapping[str, str], delay_seconds: int) -> None:
+        """Send a message that says when it is due: a worker drops one that arrives much later, after an outage.
+
+        Raises StoreUnavailable.
+        """
+        due_at = rfc3339(utc_now() + timedelta(seconds=delay_seconds))
+        self.send(queue, {**body, "due_at": due_at}, delay_seconds=delay_seconds)
 
     def answers(self, queue: str) -> bool:
         try:

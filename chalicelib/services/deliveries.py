@@ -123,12 +123,12 @@ class DeliveryService(ConnectorService[Delivery]):
         """A destination's deliveries, newest first; raises NotFound. See `Documents.list_in`."""
         page = self.connector.store.list_in("destination_id", destination_id, limit=limit, after=after, by_size=by_size)
         if not page.items:
-            self.connector.destinations.get(destination_id)
+            self.connector.resources.destinations.get(destination_id)
         return page.with_items(self.observation_reader.latest(page.items))
 
     def status_of(self, context: RequestContext, destination_id: str) -> Page[Delivery]:
         """All of a destination's deliveries, newest first, each with an observation made now. Raises NotFound."""
-        page, connects = self._listed(destination_id), self.connector.connects
+        page, connects = self._listed(destination_id), self.connector.resources.connects
         ids = sorted({delivery.connect_cluster_id for delivery in page.items})
         clusters = batch_find(*((connects, cluster_id) for cluster_id in ids)) if ids else []
         by_id = {cluster_id: require_found(cluster) for cluster_id, cluster in zip(ids, clusters, strict=True)}
@@ -179,7 +179,7 @@ class DeliveryService(ConnectorService[Delivery]):
             page = self._page(destination_id, page.next_key)
             listed = Page((*listed.items, *page.items), (*listed.keys, *page.keys))
         if not listed.items:
-            self.connector.destinations.get(destination_id)
+            self.connector.resources.destinations.get(destination_id)
         return listed
 
     def _page(self, destination_id: str, after: str | None) -> Page[Delivery]:
@@ -242,7 +242,7 @@ class DeliveryService(ConnectorService[Delivery]):
 
     def _cluster_of_pipeline(self, pipeline_id: str) -> str:
         """The id of the Connect cluster that a pipeline runs on; empty when there is no such pipeline."""
-        pipeline = self.connector.pipelines.find(pipeline_id)
+        pipeline = self.connector.resources.pipelines.find(pipeline_id)
         return pipeline.connect_cluster_id if pipeline else ""
 
     def _read(self, resource_id: str, of: str | None = None) -> tuple[Delivery, DeliveryDependencies]:
@@ -256,7 +256,7 @@ class DeliveryService(ConnectorService[Delivery]):
     def _drafted(self, delivery_id: str) -> Delivery | None:
         """A delivery that has no row yet because its deploy is still open."""
         operation_id = self.connector.deploying_operation(delivery_id)
-        operation = self.lifecycle.operations.find(operation_id) if operation_id else None
+        operation = self.lifecycle.stores.operations.find(operation_id) if operation_id else None
         if operation is None or operation.step.settled or (drafted := self.connector.load(operation)) is None:
             return None
         return replace(drafted, open_operation=operation.opened)

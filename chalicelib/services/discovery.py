@@ -17,8 +17,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.retry import at_once
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.system_checks import SystemChecks
-from chalicelib.stores.source_tables import SourceTables
-from chalicelib.stores.sources import Sources
+from chalicelib.stores.groups import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 5
@@ -28,8 +27,7 @@ _ATTEMPTS = 5
 class Discovery:
     """Discovery and health of sources."""
 
-    sources: Sources
-    tables: SourceTables
+    resources: ResourceStores
     clients: ClientFactory
     system_checks: SystemChecks
     clock: Clock
@@ -49,16 +47,16 @@ class Discovery:
         tables = provider.source_tables(listing.tables, source_id, self.clock())
         counts = {"tables": len(tables), "cdc_ready_tables": sum(table.cdc_ready for table in tables)}
         generation = new_id()
-        self.tables.add(source_id, generation, tables, context.deadline)
+        self.resources.tables.add(source_id, generation, tables, context.deadline)
         try:
             self._show(context, source, last_discovery_at=self.clock(), generation=generation, **counts)
         except (Unavailable, NotFound):
             with suppress(StoreUnavailable):
-                self.tables.remove(source_id, generation, context.deadline)
+                self.resources.tables.remove(source_id, generation, context.deadline)
             raise
         # What stays here when the store is slow is removed by the next discovery.
         with suppress(StoreUnavailable):
-            self.tables.remove_all_but(source_id, generation, context.deadline)
+            self.resources.tables.remove_all_but(source_id, generation, context.deadline)
         return {**counts, "truncated": listing.truncated, "bound": DISCOVERY_BOUND}
 
     def check_health(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
@@ -71,7 +69,7 @@ class Discovery:
         return {"status": status.value, "checks": [_shown(check) for check in result.checks]}
 
     def _source(self, source_id: str) -> Source:
-        source = self.sources.find(source_id)
+        source = self.resources.sources.find(source_id)
         if source is None:
             raise NotFound("The source was deleted meanwhile.")
         return source
@@ -106,7 +104,9 @@ class Discovery:
 
         def save(_attempt: int) -> bool:
             source, transaction = self._source(source_id), Transaction()
-            changed = self.system_checks.save_checked(transaction, context, self.sources, source, change(source))
+            changed = self.system_checks.save_checked(
+                transaction, context, self.resources.sources, source, change(source)
+            )
             transaction.commit()
             return changed
 

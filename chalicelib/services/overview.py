@@ -21,14 +21,9 @@ from chalicelib.domain.monitoring.source_state import VALID_FOR
 from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit.trail import AuditTrail
-from chalicelib.stores.alerts.alerts import Alerts
-from chalicelib.stores.clusters import ConnectClusters
-from chalicelib.stores.connectors.observations import Observations
-from chalicelib.stores.counts import REGISTERED, Counts
+from chalicelib.stores.counts import REGISTERED
 from chalicelib.stores.documents import Documents, batch_read
-from chalicelib.stores.monitoring.findings import CaptureFindings
-from chalicelib.stores.monitoring.incidents import Incidents
-from chalicelib.stores.monitoring.progress import ProgressStore
+from chalicelib.stores.groups import AlertStores, ConnectorStores, MonitoringStores, ResourceStores
 from chalicelib.stores.tables import LISTING
 
 ACTIVITY = 20
@@ -73,14 +68,10 @@ class Overview:
 class OverviewService:
     """Reads the overview. `resources` are the stores of everything that is counted by its state, by type."""
 
-    resources: Mapping[str, Documents[Any]]
-    counts: Counts
-    connects: ConnectClusters
-    observations: Observations
-    findings: CaptureFindings
-    incidents: Incidents
-    alerts: Alerts
-    progress: ProgressStore
+    resources: ResourceStores
+    connectors: ConnectorStores
+    monitoring: MonitoringStores
+    alerts: AlertStores
     audit: AuditTrail
     clock: Clock
 
@@ -90,7 +81,7 @@ class OverviewService:
         Raises StoreUnavailable, and TimedOut when there are more incidents and alerts than can be read.
         """
         now, deadline = self.clock(), Deadline.after(_COUNT_SECONDS)
-        page = self.connects.list(limit=MAX_CLUSTERS)
+        page = self.resources.connects.list(limit=MAX_CLUSTERS)
         ids = [cluster.id for cluster in page.items]
         registered, views, looks = self._read_stored(ids, now, deadline)
         connects = Counter(view.on(cluster).health.status for view, cluster in zip(views, page.items, strict=True))
@@ -98,10 +89,10 @@ class OverviewService:
             more = max(0, sum(registered.of(_CONNECT).values()) - len(ids))
             connects[HealthStatus.UNKNOWN] += more
             views.append(ClusterView())
-        degraded = self.findings.pipelines(since=now - VALID_FOR)
+        degraded = self.monitoring.findings.pipelines(since=now - VALID_FOR)
         observed = state_counts(views, degraded, registered, _WITH_CONNECTOR, now)
-        incidents = self.incidents.count_active(deadline)
-        severities = Counter(alert.severity for alert in self.alerts.facets(deadline, only_active=True))
+        incidents = self.monitoring.incidents.count_active(deadline)
+        severities = Counter(alert.severity for alert in self.alerts.alerts.facets(deadline, only_active=True))
         activity = self.audit.list(limit=ACTIVITY, after=None, resource_id=None, include_related=False, meaningful=True)
         return Overview(
             sources=_all_of(HealthStatus, registered.of("source")),
@@ -124,29 +115,29 @@ class OverviewService:
         views that are new to this process.
         """
         row, *rows = batch_read(
-            (self.counts, REGISTERED),
-            *((self.observations, cluster_id) for cluster_id in cluster_ids),
-            *((self.progress, (cluster_id, None)) for cluster_id in cluster_ids),
+            (self.monitoring.counts, REGISTERED),
+            *((self.connectors.observations, cluster_id) for cluster_id in cluster_ids),
+            *((self.monitoring.progress, (cluster_id, None)) for cluster_id in cluster_ids),
         )
-        registered = self.counts.decode(row)
+        registered = self.monitoring.counts.decode(row)
         if registered is None or registered.total <= MAX_COUNTED_AT_ONCE or now - registered.at > COUNTED_AGAIN_AFTER:
             registered = self._count(deadline)
-        views = self.observations.views(filter(None, rows[: len(cluster_ids)]))
-        parts = map(self.progress.decode, rows[len(cluster_ids) :])
+        views = self.connectors.observations.views(filter(None, rows[: len(cluster_ids)]))
+        parts = map(self.monitoring.progress.decode, rows[len(cluster_ids) :])
         looks = [part.look for part in parts if part.look]
         return registered, [views.get(cluster_id, ClusterView()) for cluster_id in cluster_ids], looks
 
     def count(self, *, within_seconds: float = _COUNT_SECONDS) -> int:
         """Count what is registered, for the overviews of the next minute; returns how much that is. Raises TimedOut."""
         counts = self._count(Deadline.after(within_seconds))
-        self.counts.write(counts)
+        self.monitoring.counts.write(counts)
         return counts.total
 
     def _count(self, deadline: Deadline) -> RegisteredCounts:
         at = self.clock()
         by_type = {
             noun: _by_desired_state(store, deadline) if noun in _WITH_CONNECTOR else _by_health(store)
-            for noun, store in self.resources.items()
+            for noun, store in self.resources.by_type().items()
         }
         return RegisteredCounts(at=at, by_type=by_type)
 

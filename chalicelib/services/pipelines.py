@@ -84,9 +84,9 @@ class PipelineService(ConnectorService[Pipeline]):
         rows = progress_rows(page.items)
         loaded = iter(
             batch_find(
-                *((self.connector.observations, cluster_id) for cluster_id in clusters),
+                *((self.connector.connectors.observations, cluster_id) for cluster_id in clusters),
                 *((self.source_states, source_id) for source_id in sources),
-                *((self.connector.progress, row) for row in rows),
+                *((self.connector.monitoring.progress, row) for row in rows),
             )
         )
         views = {cluster_id: next(loaded) for cluster_id in clusters}
@@ -140,7 +140,7 @@ class PipelineService(ConnectorService[Pipeline]):
             try:
                 return self.registry.create(Transaction(), context, store, pipeline, links=unchanged)
             except WriteConflict:
-                read = self.connector.sources.get(source.id)
+                read = self.connector.resources.sources.get(source.id)
                 if read.address.identity != source.address.identity:
                     raise
         raise Conflict("The source is being changed all the time. Repeat this in a moment.")
@@ -175,7 +175,7 @@ class PipelineService(ConnectorService[Pipeline]):
 
     def readiness(self, context: RequestContext, source_id: str, pipeline_id: str | None) -> ReadinessReport:
         """Whether a source is ready, in general or for one of its pipelines. Raises NotFound, REFERENCE_NOT_FOUND."""
-        source = self.connector.sources.get(source_id)
+        source = self.connector.resources.sources.get(source_id)
         pipeline = self.connector.store.find(pipeline_id) if pipeline_id else None
         if pipeline_id and (pipeline is None or pipeline.source_id != source_id):
             raise Invalid("This source has no pipeline with this id.", code="REFERENCE_NOT_FOUND")

@@ -15,10 +15,8 @@ from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.masking import Secret
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.credentials import CredentialVault
-from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import Documents
-from chalicelib.stores.pipelines import Pipelines
-from chalicelib.stores.sources import Sources
+from chalicelib.stores.groups import ResourceStores
 
 _ACTION = "secret.read"
 
@@ -28,9 +26,7 @@ class SecretProvider:
     """Opens secrets for the service credential. Never those of clusters, and never a key of Headgate's own."""
 
     vault: CredentialVault
-    sources: Sources
-    destinations: Destinations
-    pipelines: Pipelines
+    resources: ResourceStores
     audit: AuditTrail
     clock: Clock
 
@@ -42,7 +38,10 @@ class SecretProvider:
         row = self.vault.store.find(credentials_id) if is_uuid(credentials_id) else None
         if row is None:
             raise self._refused(context, None, "unknown")
-        stores: Mapping[str, Documents[Any]] = {"source": self.sources, "destination": self.destinations}
+        stores: Mapping[str, Documents[Any]] = {
+            "source": self.resources.sources,
+            "destination": self.resources.destinations,
+        }
         store = stores.get(row.resource_type)
         if store is None:
             raise self._refused(context, row, "not_for_connectors")
@@ -68,7 +67,7 @@ class SecretProvider:
             return True
         if isinstance(resource, Destination):
             return resource.deliveries > 0
-        of_source = self.pipelines.all_in("source_id", resource.id)
+        of_source = self.resources.pipelines.all_in("source_id", resource.id)
         return any(one.desired_state is not DesiredState.DRAFT or one.open_operation for one in of_source)
 
     def _refused(self, context: RequestContext, row: SealedCredentials | None, reason: str) -> NotFound:

@@ -15,8 +15,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.registry import claim_conflict
 from chalicelib.services.systems import SystemService
-from chalicelib.stores.pipelines import Pipelines
-from chalicelib.stores.source_tables import SourceTables
+from chalicelib.stores.groups import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
 MAX_MOVED = 15
@@ -54,8 +53,7 @@ class SourceService(SystemService[Source]):
     """Create, read, change, delete and test sources; list what discovery found."""
 
     kind: type[Source] = Source
-    tables: SourceTables
-    pipelines: Pipelines
+    resources: ResourceStores
 
     def on_address_changing(self, transaction: Transaction, before: Source, after: Source) -> int | None:
         """Move the claims of its pipelines. A connector runs at the former address until its pipeline is deployed
@@ -64,7 +62,7 @@ class SourceService(SystemService[Source]):
         Raises Conflict STATE_CONFLICT for a source with more than 15 pipelines, NAME_CONFLICT when another pipeline
         has one of the claims at the new address.
         """
-        pipelines = self.pipelines.list_in("source_id", before.id, limit=MAX_MOVED + 1).items
+        pipelines = self.resources.pipelines.list_in("source_id", before.id, limit=MAX_MOVED + 1).items
         if len(pipelines) > MAX_MOVED:
             raise Conflict(
                 f"A source with more than {MAX_MOVED} pipelines keeps its host, port and database. "
@@ -80,28 +78,28 @@ class SourceService(SystemService[Source]):
         is_draft = pipeline.desired_state is DesiredState.DRAFT and not pipeline.open_operation
         moved = pipeline.with_claims(current, released=former if is_draft else frozenset())
         new = [key for key in moved.claims if key not in pipeline.claims]
-        for key, name in self.registry.holders(self.pipelines, new).items():
+        for key, name in self.registry.holders(self.resources.pipelines, new).items():
             raise claim_conflict("pipeline", name, claimed_thing(key))
         for key in new:
             self.registry.claims.take(transaction, key, pipeline.id, label=claimed_thing(key))
         for key in set(pipeline.claims) - set(moved.claims):
             self.registry.claims.release(transaction, key, pipeline.id)
-        self.pipelines.save(transaction, moved)
+        self.resources.pipelines.save(transaction, moved)
 
     def on_moved(self, context: RequestContext, before: Source) -> None:
         if before.generation is None:
             return
         # The change itself is stored: what stays here now is removed by the next discovery.
         with suppress(StoreUnavailable):
-            self.tables.remove(before.id, before.generation, context.deadline)
+            self.resources.tables.remove(before.id, before.generation, context.deadline)
 
     def on_deleting(self, transaction: Transaction, system_id: str) -> None:
-        self.tables.note_deletion(transaction, system_id, self.clock())
+        self.resources.tables.note_deletion(transaction, system_id, self.clock())
 
     def on_deleted(self, context: RequestContext, system_id: str) -> None:
         # What stays here now is removed by a sweep.
         with suppress(StoreUnavailable):
-            self.tables.remove_all_but(system_id, None, context.deadline)
+            self.resources.tables.remove_all_but(system_id, None, context.deadline)
 
     def sweep(self) -> int:
         """Remove what is left of the tables of deleted sources, a bounded number of them; returns of how many.
@@ -110,8 +108,8 @@ class SourceService(SystemService[Source]):
         """
         deadline, swept = Deadline.after(_SWEEP_SECONDS), 0
         with suppress(StoreUnavailable):
-            for note in self.tables.deletions_before(self.clock() - SWEPT_AFTER):
-                self.tables.sweep(note, deadline)
+            for note in self.resources.tables.deletions_before(self.clock() - SWEPT_AFTER):
+                self.resources.tables.sweep(note, deadline)
                 swept += 1
         return swept
 
@@ -119,7 +117,7 @@ class SourceService(SystemService[Source]):
         self, source_id: str, *, table_filter: TableFilter, limit: int, after: str | None
     ) -> Page[SourceTable]:
         """Discovered tables by schema and name. Raises NotFound."""
-        matching = [table for table in self.tables.list(source_id) if table_filter.matches(table)]
+        matching = [table for table in self.resources.tables.list(source_id) if table_filter.matches(table)]
         return sorted_page(matching, key=_key, limit=limit, after=after)
 
 

@@ -14,12 +14,10 @@ from chalicelib.services.alerts.delivery import NotificationDelivery
 from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.services.alerts.manager import AlertManager
 from chalicelib.services.alerts.metrics import MetricsService
-from chalicelib.services.alerts.recorder import AlertStores
 from chalicelib.services.alerts.rules import AlertRuleService
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.registry import Registry
-from chalicelib.stores.alerts.counters import AlertCounters
-from chalicelib.wiring.stores import Stores
+from chalicelib.stores.groups import Stores
 
 
 class Alerting:
@@ -37,39 +35,20 @@ class Alerting:
         clock: Clock,
         sleep: Callable[[float], None],
     ) -> None:
-        self._queues, counters = queues, AlertCounters()
+        self._queues = queues
         self.manager = AlertManager(
-            stores=_alert_stores(stores),
-            names=lambda: EventNames(stores.resources),
+            stores=stores.alerts,
+            names=lambda: EventNames(stores.resources.by_type()),
             wake=self.wake,
             public_url=public_url,
             clock=clock,
         )
         self.bus: EventBus = InProcessBus(record=registry.incidents.record, follow=self.manager.follow)
-        self.alerts = AlertService(store=stores.alerts, notifications=stores.notifications, audit=audit, clock=clock)
-        self.rules = AlertRuleService(
-            store=stores.alert_rules,
-            channels=stores.channels,
-            sources=stores.sources,
-            pipelines=stores.pipelines,
-            claims=stores.claims,
-            registry=registry,
-            clock=clock,
-        )
-        self.channels = ChannelService(
-            store=stores.channels,
-            gates=stores.channel_gates,
-            notifications=stores.notifications,
-            registry=registry,
-            senders=senders,
-            clock=clock,
-        )
+        self.alerts = AlertService(stores=stores.alerts, audit=audit, clock=clock)
+        self.rules = AlertRuleService(stores=stores.alerts, resources=stores.resources, registry=registry, clock=clock)
+        self.channels = ChannelService(stores=stores.alerts, registry=registry, senders=senders, clock=clock)
         attempts = Attempts(
-            notifications=stores.notifications,
-            gates=stores.channel_gates,
-            channels=stores.channels,
-            alerts=stores.alerts,
-            counters=counters,
+            stores=stores.alerts,
             vault=registry.vault,
             senders=senders,
             replace_secrets=self.channels.replace_secrets,
@@ -77,33 +56,10 @@ class Alerting:
             sleep=sleep,
         )
         self.delivery = NotificationDelivery(
-            notifications=stores.notifications,
-            gates=stores.channel_gates,
-            channels=stores.channels,
-            attempts=attempts,
-            wake=self.wake,
-            clock=clock,
-            sleep=sleep,
+            stores=stores.alerts, attempts=attempts, wake=self.wake, clock=clock, sleep=sleep
         )
-        self.metrics = MetricsService(
-            counters=counters,
-            alerts=stores.alerts,
-            channels=stores.channels,
-            gates=stores.channel_gates,
-            notifications=stores.notifications,
-            clock=clock,
-        )
+        self.metrics = MetricsService(stores=stores.alerts, clock=clock)
 
     def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
         """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""
         self._queues.send(NOTIFICATIONS, {"channel_id": channel_id}, delay_seconds=delay_seconds)
-
-
-def _alert_stores(stores: Stores) -> AlertStores:
-    return AlertStores(
-        alerts=stores.alerts,
-        tracks=stores.alert_tracks,
-        notifications=stores.notifications,
-        rules=stores.alert_rules,
-        channels=stores.channels,
-    )

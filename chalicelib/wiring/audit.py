@@ -8,17 +8,17 @@ from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.audit.verification import AuditVerifier
 from chalicelib.services.installation_keys import ANCHOR_KEY, installation_key
 from chalicelib.settings import Settings
+from chalicelib.stores.groups import Stores
 from chalicelib.wiring.clients import audit_mac_of
-from chalicelib.wiring.stores import Stores
 
 
 class Auditing:
     """The audit trail, its signer and its verification."""
 
     def __init__(self, config: Settings, *, stores: Stores, envelope: Envelope, clock: Clock) -> None:
-        audit, chain = stores.audit, stores.audit_chain
-        refusals = RefusalBound(counts=stores.refusals, clock=clock)
-        self.trail = AuditTrail(store=audit, refusals=refusals, clock=clock)
-        mac = audit_mac_of(config, lambda: installation_key(ANCHOR_KEY, stores.secrets, envelope, clock()))
-        self.signer = AuditSigner(audit=audit, chain=chain, mac=mac, clock=clock)
-        self.verifier = AuditVerifier(audit=audit, chain=chain, signer=self.signer, clock=clock)
+        refusals = RefusalBound(counts=stores.audit.refusals, clock=clock)
+        self.trail = AuditTrail(store=stores.audit.records, refusals=refusals, clock=clock)
+        secrets = stores.resources.secrets
+        mac = audit_mac_of(config, lambda: installation_key(ANCHOR_KEY, secrets, envelope, clock()))
+        self.signer = AuditSigner(stores=stores.audit, mac=mac, clock=clock)
+        self.verifier = AuditVerifier(stores=stores.audit, signer=self.signer, clock=clock)

@@ -45,7 +45,7 @@ def main() -> int:
         _rule(app, channels)
         wrong = _storm(alerting, channels, conditions, count, "failures")
         wrong += _storm(alerting, channels, (), 2 * count, "failures and recoveries")
-        found = Counter(alert.status for alert in app.services.stores.alerts.all())
+        found = Counter(alert.status for alert in app.services.stores.alerts.alerts.all())
     print(f"alerts at the end: {dict(found)}")
     return int(wrong > 0 or found != {AlertStatus.RESOLVED: count})
 
@@ -54,8 +54,10 @@ def _conditions(app: InProcessApp, count: int) -> list[Condition]:
     """A failed task for each alert."""
     names, source = connector_names(CONNECTORS), app.source()
     stores = app.services.stores
-    with stores.pipelines.table.batch_write() as batch:
-        for row in pipeline_rows(stores.pipelines, app.cluster.id, dict.fromkeys(names, "hash"), source_id=source.id):
+    with stores.resources.pipelines.table.batch_write() as batch:
+        for row in pipeline_rows(
+            stores.resources.pipelines, app.cluster.id, dict.fromkeys(names, "hash"), source_id=source.id
+        ):
             batch.save(row)
     return [
         Condition(
@@ -75,7 +77,7 @@ def _rule(app: InProcessApp, channels: Sequence[Channel]) -> None:
     now, transaction = app.clock(), Transaction()
     ids = tuple(channel.id for channel in channels)
     rule = AlertRule(id=new_id(), name="everything", channel_ids=ids, created_at=now, updated_at=now)
-    app.services.stores.alert_rules.put_new(transaction, rule)
+    app.services.stores.alerts.rules.put_new(transaction, rule)
     transaction.commit()
 
 
@@ -118,7 +120,7 @@ def _sent(alerting: AlertingDriver, channels: list[Channel], count: int, what: s
 
 
 def _waiting(alerting: AlertingDriver, channels: list[Channel]) -> bool:
-    store = alerting.app.services.stores.notifications
+    store = alerting.app.services.stores.alerts.notifications
     return any(store.open_of(channel.id, limit=1) for channel in channels)
 
 

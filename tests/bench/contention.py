@@ -110,7 +110,7 @@ def pauses_at_once(app: InProcessApp, count: int = PAUSES, *, same_row: bool = F
 
 def _running_pipelines(app: InProcessApp, count: int, *, same_row: bool) -> list[str]:
     """The ids of so many deployed pipelines, copied from one; ticks have seen them run."""
-    original, store = app.deployed_pipeline(), app.services.stores.pipelines
+    original, store = app.deployed_pipeline(), app.services.stores.resources.pipelines
     config = app.connect.config_of(original.connector_name)
     ids = (one for one in iter(new_id, "") if not same_row or epoch_row(one) == epoch_row(original.id))
     for copy_id in islice(ids, count - 1):

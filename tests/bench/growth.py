@@ -37,7 +37,7 @@ class Growth:
 def request_growth(data: BenchData, sizes: Sequence[int] = SIZES) -> list[Growth]:
     """Reading one source, one page of sources and the overview, with growing numbers of stored sources."""
     bench_app, stores = data.bench_app, data.bench_app.services.stores
-    source = stores.sources.get(data.source)
+    source = stores.resources.sources.get(data.source)
     asked: Mapping[str, Callable[[], str]] = {
         "GET one": lambda: f"/sources/{data.source}",
         "GET a page of 10": lambda: "/sources?limit=10",
@@ -45,7 +45,7 @@ def request_growth(data: BenchData, sizes: Sequence[int] = SIZES) -> list[Growth
     }
     seen: dict[str, list[Metered]] = {name: [] for name in asked}
     for size in sizes:
-        put_rows(copies(stores.sources, source, size))
+        put_rows(copies(stores.resources.sources, source, size))
         bench_app.services.overview.count(within_seconds=60)  # the schedule does so each minute
         for name, path in asked.items():
             event = bench_app.event("GET", "/api/v1" + path())

@@ -95,9 +95,9 @@ def create_data(bench_app: BenchApp, tables: int, sources: int = FULL) -> BenchD
     cluster = {"name": "c", "base_url": doubles.connect, "stream_cluster_id": data.stream}
     data.connect = call("POST", "/connect/clusters", cluster)["id"]
     stores = bench_app.services.stores
-    source = stores.sources.get(data.source)
+    source = stores.resources.sources.get(data.source)
     data.credentials = source.credentials.id
-    put_rows(copies(stores.sources, source, sources))
+    put_rows(copies(stores.resources.sources, source, sources))
     call("GET", "/sources?limit=1")  # its cursor is the first one: a process reads the key that signs them once
     return data
 
@@ -209,7 +209,7 @@ def _put_alerts(data: BenchData) -> str:
     """A hundred alerts that fire; returns the id of one."""
     from tests.support.alerting.rows import an_alert
 
-    store = data.bench_app.services.stores.alerts
+    store = data.bench_app.services.stores.alerts.alerts
     every = [an_alert(number) for number in range(100)]
     put_rows(store._row(alert, "seed") for alert in every)
     return every[0].id
@@ -250,7 +250,7 @@ def _tick(data: BenchData) -> None:
     for _ in range(3):
         data.bench_app.services.tick.run(data.connect, Deadline.after(20))
     stores = data.bench_app.services.stores
-    stores.observations.read([data.connect])
+    stores.connectors.observations.read([data.connect])
 
 
 def _secrets(data: BenchData) -> Any:

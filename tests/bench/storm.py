@@ -46,8 +46,8 @@ def main() -> int:
         names = connector_names(count)
         app.connect.preload(names)
         hashes = {name: config_hash(app.connect.config_of(name)) for name in names}
-        with app.services.stores.pipelines.table.batch_write() as batch:
-            for row in pipeline_rows(app.services.stores.pipelines, app.cluster.id, hashes):
+        with app.services.stores.resources.pipelines.table.batch_write() as batch:
+            for row in pipeline_rows(app.services.stores.resources.pipelines, app.cluster.id, hashes):
                 batch.save(row)
         for _ in range(MEASUREMENTS_BEFORE):
             app.tick(after=MEASURE_EVERY.total_seconds())
@@ -59,7 +59,7 @@ def main() -> int:
             app.connect.show(name, "RUNNING", task=0)
         left = _until(app, "left after all run again", 0)
         app.tick()
-        stored = sum(1 for _ in app.services.stores.incidents.all())
+        stored = sum(1 for _ in app.services.stores.monitoring.incidents.all())
     print(f"incidents stored at the end: {stored:,} for {count:,} failures")
     return int((opened, left, stored) != (count, 0, count))
 

@@ -80,7 +80,7 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
     double.preload(names, config=CONFIG)
     worker = httpx.get(f"{double.url}/connectors/{names[0]}/status").json()["connector"]["worker_id"]
     hashes = {name: config_hash(double.config_of(name)) for name in names}
-    put_rows(pipeline_rows(bench_app.services.stores.pipelines, data.connect, hashes, source_id=data.source))
+    put_rows(pipeline_rows(bench_app.services.stores.resources.pipelines, data.connect, hashes, source_id=data.source))
     _store_memory(data, hashes, worker)
     text, whole = (
         httpx.get(f"{double.url}/connectors?{query}", timeout=60).content
@@ -98,7 +98,7 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
     _compare_now(data)
     # It reads again what is desired: a page for each megabyte of pipelines, and at least one of deliveries.
     pages = 2 + connectors // ROWS_PER_PAGE
-    pipelines = data.bench_app.services.stores.pipelines
+    pipelines = data.bench_app.services.stores.resources.pipelines
 
     def read_and_parse() -> None:
         # The tables are in this process as well: a real store reads them elsewhere.
@@ -115,8 +115,8 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
 
 def _store_memory(data: BenchData, hashes: dict[str, str], worker: str) -> None:
     """Store the memory of a tick that has just read and compared all connectors."""
-    observations = data.bench_app.services.stores.observations
-    _, view = observations.cluster_and_view(data.connect, data.bench_app.services.stores.connects)
+    observations = data.bench_app.services.stores.connectors.observations
+    _, view = observations.cluster_and_view(data.connect, data.bench_app.services.stores.resources.connects)
     memory = quiet_memory(hashes, worker, epoch=view.epoch)
     now = utc_now()
     stored = replace(view, observed_at=now, compared_at=now, reported_at=now, memory=memory)
@@ -124,13 +124,13 @@ def _store_memory(data: BenchData, hashes: dict[str, str], worker: str) -> None:
 
 
 def _compare_now(data: BenchData) -> None:
-    observations = data.bench_app.services.stores.observations
+    observations = data.bench_app.services.stores.connectors.observations
     view = observations.read([data.connect])[data.connect]
     assert observations.write(data.connect, replace(view, compared_at=None), changed=False)
 
 
 def _report_now(data: BenchData) -> None:
-    observations = data.bench_app.services.stores.observations
+    observations = data.bench_app.services.stores.connectors.observations
     view, minute_ago = observations.read([data.connect])[data.connect], utc_now() - ONCE_A_MINUTE
     # The time of a report is written only by the tick that reports, so there was one a minute ago, and one now.
     reported = observations.write(

@@ -85,7 +85,7 @@ def unsettled_tick(app: InProcessApp) -> None:
 
 def deployed_copies(app: InProcessApp, count: int) -> list[str]:
     """So many deployed pipelines with connectors that run, copied from one; returns the names of their connectors."""
-    original, store = app.deployed_pipeline(), app.services.stores.pipelines
+    original, store = app.deployed_pipeline(), app.services.stores.resources.pipelines
     names = [original.connector_name]
     for number in range(count - 1):
         copy = replace(original, id=new_id(), name=f"copy {number}", config_hash=None, claims=())

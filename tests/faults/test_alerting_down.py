@@ -55,7 +55,7 @@ def incidents(app: InProcessApp) -> list[tuple[str, IncidentStatus]]:
 
 def kinds(app: InProcessApp) -> list[str]:
     """The kinds of all active alerts."""
-    found = app.services.stores.alerts.facets(Deadline.after(5), only_active=True)
+    found = app.services.stores.alerts.alerts.facets(Deadline.after(5), only_active=True)
     return [one.kind.value for one in found]
 
 

@@ -91,7 +91,10 @@ def test_a_failure_is_settled_while_another_delivery_claims_a_table_of_the_schem
     """Both write the row with the claims of that schema: the release must not fail because of the other claim."""
     operation = operation_case.prepare(app)
     stores, neighbour = app.services.stores, list[Point]()
-    pipeline, destination = stores.pipelines.list(limit=1).items[0], stores.destinations.list(limit=1).items[0]
+    pipeline, destination = (
+        stores.resources.pipelines.list(limit=1).items[0],
+        stores.resources.destinations.list(limit=1).items[0],
+    )
 
     def neighbour_first(point: Point, call: InterceptedCall) -> object:
         if point.side is not Side.CONNECT or neighbour:
@@ -137,7 +140,7 @@ def test_a_pipeline_is_deleted_while_a_delivery_is_deployed(app: InProcessApp, a
         ]
     )
     assert recover(app) == []
-    stored = app.services.stores.pipelines.find(pipeline.id)
+    stored = app.services.stores.resources.pipelines.find(pipeline.id)
     if stored is None:
         assert deleted is None
         assert isinstance(delivered, HeadgateError)
@@ -235,5 +238,5 @@ def test_ten_ticks_at_once_settle_an_open_operation_once(app: InProcessApp) -> N
     cluster_id = app.cluster.id
     at_once([lambda: app.services.tick.run(cluster_id, Deadline.after(25))] * CALLERS)
     assert recover(app) == []
-    assert app.services.stores.pipelines.get(pipeline.id).desired_state is DesiredState.RUNNING
+    assert app.services.stores.resources.pipelines.get(pipeline.id).desired_state is DesiredState.RUNNING
     assert app.connect.calls.count("POST", "/connectors$") == 1

@@ -162,7 +162,7 @@ class Headgate(RuleBasedStateMachine):
 
     @under_faults(target=deliveries, pipeline_id=pipelines)
     def deploy_delivery(self, pipeline_id: str | None) -> str | None:
-        pipeline = self.app.services.stores.pipelines.find(pipeline_id or "")
+        pipeline = self.app.services.stores.resources.pipelines.find(pipeline_id or "")
         if pipeline is None or len(self.model.possible) > 2 * MAX_PIPELINES:
             return None
         context = self.app.context()
@@ -182,7 +182,7 @@ class Headgate(RuleBasedStateMachine):
 
     @under_faults(delivery_id=deliveries)
     def change_mappings(self, delivery_id: str | None) -> None:
-        delivery = self.app.services.stores.deliveries.find(delivery_id or "")
+        delivery = self.app.services.stores.resources.deliveries.find(delivery_id or "")
         if delivery is not None:
             changed = tuple(replace(one, table_name=f"{one.table_name}x"[-60:]) for one in delivery.mappings)
             self._request(
@@ -339,7 +339,7 @@ class Headgate(RuleBasedStateMachine):
         return names[choice % len(names)] if names else None
 
     def _topics(self, pipeline_id: str) -> Iterator[str]:
-        pipeline = self.app.services.stores.pipelines.find(pipeline_id)
+        pipeline = self.app.services.stores.resources.pipelines.find(pipeline_id)
         yield from pipeline.capture.topics if pipeline else ()
 
     def _state(self, resource_id: str) -> str:

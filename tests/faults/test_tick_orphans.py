@@ -138,7 +138,7 @@ def test_a_connector_that_the_index_did_not_list_in_time_is_found_and_watched(
 ) -> None:
     pipeline = app.deployed_pipeline()
     with monkeypatch.context() as patched:
-        patched.setattr(type(app.services.stores.pipelines), "columns_in", lambda *_: iter(()))
+        patched.setattr(type(app.services.stores.resources.pipelines), "columns_in", lambda *_: iter(()))
         for _ in range(3):
             app.tick()
     for seconds in (90, 10):
@@ -155,7 +155,7 @@ def test_what_is_desired_is_read_again_whenever_configs_are_compared(
     pipeline = app.deployed_pipeline()
     app.connect.drop(pipeline.connector_name)
     with monkeypatch.context() as patched:
-        patched.setattr(type(app.services.stores.pipelines), "columns_in", lambda *_: iter(()))
+        patched.setattr(type(app.services.stores.resources.pipelines), "columns_in", lambda *_: iter(()))
         for _ in range(3):
             app.tick()
     app.tick(after=601)

@@ -37,7 +37,7 @@ def tick(app: InProcessApp) -> None:
 
 def kept(app: InProcessApp, resource_type: str, resource_id: str) -> list[Change]:
     """The transitions of a resource, the oldest first."""
-    found = app.services.stores.transitions.newest(resource_type, resource_id, app.clock())
+    found = app.services.stores.connectors.transitions.newest(resource_type, resource_id, app.clock())
     return [(one.before, one.after) for one in reversed(found)]
 
 

@@ -202,7 +202,7 @@ def stored_records(app: InProcessApp, count: int) -> list[str]:
             resource_id=ORIGIN, outcome=Outcome.SUCCESS, after=after, correlation_id="c" * 128,
         )  # fmt: skip
         transaction = Transaction()
-        app.services.stores.audit.append(transaction, record)
+        app.services.stores.audit.records.append(transaction, record)
         transaction.commit()
         ids.append(record.id)
     return ids
@@ -258,7 +258,7 @@ def test_incidents_are_paged_by_size_with_and_without_filters(app: InProcessApp,
     )
     report = MonitorReport(origin="connect_cluster/k", at=app.clock(), conditions=conditions)
     assert app.services.incidents.record(report, Deadline.after(60)).complete
-    stored = [one.id for one in app.services.stores.incidents.all()]
+    stored = [one.id for one in app.services.stores.monitoring.incidents.all()]
     for filters in ("", "?active=true", "?status=OPEN"):
         assert_each_once(get, f"/operations/errors{filters}", stored, pages=2)
 

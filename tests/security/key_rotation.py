@@ -153,7 +153,7 @@ def _reading(installation: Installation, expected: Expected, *key_ids: str) -> I
 
 def _unreadable(services: Services, expected: Expected) -> int:
     """How many rows do not open in a process that knows the new key only."""
-    rows = {one.id: one for one in services.stores.secrets.with_ids(one.id for one, _ in expected)}
+    rows = {one.id: one for one in services.stores.resources.secrets.with_ids(one.id for one, _ in expected)}
     found = 0
     for credentials, password in expected:
         try:

@@ -59,7 +59,7 @@ def figures() -> list[Figure]:
 def _make_user(app: InProcessApp) -> str:
     now, transaction, hashed = app.clock(), Transaction(), hash_password(PASSWORD)
     user = User(id=new_id(), email=KNOWN, role=Role.OPS, password_hash=hashed, created_at=now, updated_at=now)
-    app.services.stores.users.put_new(transaction, user)
+    app.services.stores.accounts.users.put_new(transaction, user)
     transaction.commit()
     return hashed
 

@@ -62,7 +62,7 @@ def _user(app: InProcessApp) -> User:
     now, transaction = app.clock(), Transaction()
     email = f"{new_id()}@example.com"
     user = User(id=new_id(), email=email, role=Role.OPS, password_hash=_HASHED, created_at=now, updated_at=now)
-    stored = app.services.stores.users.put_new(transaction, user)
+    stored = app.services.stores.accounts.users.put_new(transaction, user)
     transaction.commit()
     return stored
 

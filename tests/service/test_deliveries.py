@@ -168,7 +168,7 @@ def test_a_delivery_that_somebody_has_resumed_in_connect_is_paused_again(app: In
 def test_more_than_500_deliveries_of_a_destination_are_all_controlled(app: InProcessApp, delivery: Delivery) -> None:
     pause = OperationKind.PAUSE
     paused = app.services.deliveries.control(app.context(), delivery.id, pause)
-    put_rows(copies(app.services.stores.deliveries, paused, 505))
+    put_rows(copies(app.services.stores.resources.deliveries, paused, 505))
     outcomes = app.services.deliveries.control_all(app.context(seconds=60), delivery.destination_id, pause, None)
     assert len({one.delivery.id for one in outcomes}) == 506
     assert not [one.error for one in outcomes if one.error]
@@ -177,7 +177,7 @@ def test_more_than_500_deliveries_of_a_destination_are_all_controlled(app: InPro
 def test_the_status_of_a_destination_is_that_of_all_of_its_deliveries_however_many(
     app: InProcessApp, delivery: Delivery
 ) -> None:
-    put_rows(copies(app.services.stores.deliveries, delivery, 505))
+    put_rows(copies(app.services.stores.resources.deliveries, delivery, 505))
     app.connect.calls.clear()
     page = app.services.deliveries.status_of(app.context(), delivery.destination_id)
     states = [one.observation.state for one in page.items if one.observation]

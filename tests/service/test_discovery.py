@@ -154,7 +154,7 @@ def test_500_tables_of_100_columns_are_discovered_under_the_write_limit_of_a_par
         with throttled(units_per_second=limit) as store:
             app.services.discovery.discover(app.context(seconds=50), source.id)
     assert store.refused > 0
-    found = app.services.stores.tables.list(source.id)
+    found = app.services.stores.resources.tables.list(source.id)
     assert (len(found), {len(table.columns) for table in found}) == (500, {100})
     assert len(app.tables.rows("source-tables")) == 500
 

@@ -53,7 +53,7 @@ def test_two_processes_that_make_it_at_the_same_time_get_the_same_one(app: InPro
 
 def test_a_row_without_it_is_refused(app: InProcessApp) -> None:
     assert app.services.signer
-    store = app.services.stores.secrets
+    store = app.services.stores.resources.secrets
     stored = store.get(SIGNING_KEY.id)
     store.save_alone(replace(stored, sealed={"another": stored.sealed[SIGNING_KEY.field]}))
     app.restart()

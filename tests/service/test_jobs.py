@@ -135,7 +135,11 @@ def test_an_error_of_ours_fails_the_job_with_its_code(jobs_fixture: JobsFixture)
 def test_another_resource_needs_an_entry_in_the_table_only(jobs_fixture: JobsFixture) -> None:
     """Its audit action consists of its type and the handler's verb."""
     app = jobs_fixture.app
-    handler = JobHandler(store=app.services.stores.destinations, verb="health", run=lambda _, found: {"checked": found})
+    handler = JobHandler(
+        store=app.services.stores.resources.destinations,
+        verb="health",
+        run=lambda _, found: {"checked": found},
+    )
     jobs = replace(jobs_fixture.jobs, handlers={("destination", JobKind.HEALTH): handler})
     destination = app.destination()
     job = jobs.request(app.context(), JobKind.HEALTH, "destination", destination.id)

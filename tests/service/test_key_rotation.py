@@ -178,7 +178,7 @@ def test_a_user_who_changes_one_field_does_not_notice_that_the_row_is_sealed_aga
 
 
 def test_a_grant_outlives_that_the_row_is_sealed_again(app: InProcessApp) -> None:
-    source, store = app.source(), app.services.stores.secrets
+    source, store = app.source(), app.services.stores.resources.secrets
     use(app, NEW_KEY, OLD_KEY)
     app.interceptor.watch(at_the_write(lambda: app.services.credentials.grant_alone(source.credentials)))
     assert run(app) == 1

@@ -139,7 +139,7 @@ def test_without_the_schedule_a_large_installation_is_counted_again_after_two_mi
     app.pipeline()
     _fill(app, 10)
     numbers = {"destination": {"UNKNOWN": MAX_COUNTED_AT_ONCE + 1}}
-    app.services.stores.counts.write(RegisteredCounts(at=app.clock(), by_type=numbers))
+    app.services.stores.monitoring.counts.write(RegisteredCounts(at=app.clock(), by_type=numbers))
     assert app.services.overview.read().destinations["UNKNOWN"] == MAX_COUNTED_AT_ONCE + 1
     app.clock.advance(121)
     assert app.services.overview.read().destinations["UNKNOWN"] == 11
@@ -290,14 +290,14 @@ def _store_calls(app: InProcessApp, act: Callable[[], object]) -> list[str]:
 def _fill(app: InProcessApp, size: int) -> None:
     """So many more resources of each kind; so many pipelines run as the last tick saw."""
     stores = app.services.stores
-    for store in (stores.sources, stores.destinations, stores.pipelines):
+    for store in (stores.resources.sources, stores.resources.destinations, stores.resources.pipelines):
         put_rows(copies(store, next(iter(store.all())), size))
     numbers = {"source": {"HEALTHY": size}, "pipeline": {"DRAFT": 1, "RUNNING": size}}
-    stores.counts.write(RegisteredCounts(at=app.clock(), by_type=numbers))
+    stores.monitoring.counts.write(RegisteredCounts(at=app.clock(), by_type=numbers))
     names = dict.fromkeys(connector_names(size), "hash")
-    view = stores.observations.read([app.cluster.id]).get(app.cluster.id, ClusterView())
+    view = stores.connectors.observations.read([app.cluster.id]).get(app.cluster.id, ClusterView())
     seen = replace(view, observed_at=app.clock(), memory=quiet_memory(names, "worker:8083"))
-    assert stores.observations.write(app.cluster.id, seen, changed=True)
+    assert stores.connectors.observations.write(app.cluster.id, seen, changed=True)
 
 
 def _facts(pipeline: Pipeline) -> CaptureFacts:

@@ -104,7 +104,7 @@ def test_a_missing_connector_that_cannot_be_made_again_leaves_the_pipeline_with_
     app.database.reachable = False
     with pytest.raises(Invalid) as refused:
         app.services.pipelines.deploy(app.context(), pipeline.id)
-    stored = app.services.stores.pipelines.get(pipeline.id)
+    stored = app.services.stores.resources.pipelines.get(pipeline.id)
     assert stored.last_error
     assert stored.last_error.code == refused.value.code == "SOURCE_NOT_READY"
     assert (stored.desired_state, stored.open_operation) == (DesiredState.RUNNING, None)
@@ -178,7 +178,10 @@ def test_a_topic_prefix_is_claimed_also_while_the_id_of_kafka_is_not_known(
     app: InProcessApp, data: PipelineInput, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The brokers can be reached by the workers only, and these do not say on which Kafka they run."""
-    clusters, streams = app.services.stores.connects, app.services.stores.streams
+    clusters, streams = (
+        app.services.stores.resources.connects,
+        app.services.stores.resources.streams,
+    )
     known = [clusters.get(data.connect_cluster_id), streams.get(data.stream_cluster_id)]
     clusters.save_alone(replace(clusters.get(data.connect_cluster_id), kafka_cluster_id=None))
     elsewhere = replace(known[1], kafka_cluster_id=None, bootstrap_servers="127.0.0.1:1")

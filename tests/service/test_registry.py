@@ -71,7 +71,7 @@ def test_of_two_changes_at_once_one_is_refused(app: InProcessApp, if_match: int 
         if point.writes and not writes:
             writes.append(point)
             transaction = Transaction()
-            app.services.stores.sources.save(transaction, replace(source, description="the other"))
+            app.services.stores.resources.sources.save(transaction, replace(source, description="the other"))
             transaction.commit()
         return send()
 
@@ -107,19 +107,26 @@ def test_a_reference_to_nothing_is_refused_and_nothing_is_stored(app: InProcessA
     source, stores = replace(app.source(), id=new_id(), name="refers"), app.services.stores
     with pytest.raises(Invalid) as refused:
         app.services.registry.create(
-            Transaction(), app.context(), stores.sources, source, links=Links(references=[(stores.streams, new_id())])
+            Transaction(),
+            app.context(),
+            stores.resources.sources,
+            source,
+            links=Links(references=[(stores.resources.streams, new_id())]),
         )
     assert refused.value.code == "REFERENCE_NOT_FOUND"
-    assert stores.sources.find(source.id) is None
+    assert stores.resources.sources.find(source.id) is None
 
 
 def test_a_claim_beside_the_name_has_one_holder(app: InProcessApp) -> None:
     stores, links = app.services.stores, Links(claims={"slot/one": "slot name"})
     first, second = (replace(app.source(), id=new_id(), name=name) for name in ("first", "second"))
-    app.services.registry.create(Transaction(), app.context(), stores.sources, first, links=links)
+    app.services.registry.create(Transaction(), app.context(), stores.resources.sources, first, links=links)
     with pytest.raises(Conflict) as refused:
-        app.services.registry.create(Transaction(), app.context(), stores.sources, second, links=links)
+        app.services.registry.create(Transaction(), app.context(), stores.resources.sources, second, links=links)
     assert refused.value.code == "NAME_CONFLICT"
     assert refused.value.message == 'The source "first" uses this slot name. Choose another one.'
-    app.services.registry.delete(app.context(), stores.sources, first, links=links)
-    assert app.services.registry.create(Transaction(), app.context(), stores.sources, second, links=links) == second
+    app.services.registry.delete(app.context(), stores.resources.sources, first, links=links)
+    assert (
+        app.services.registry.create(Transaction(), app.context(), stores.resources.sources, second, links=links)
+        == second
+    )

@@ -126,7 +126,7 @@ def test_a_deploy_opens_them_before_the_index_shows_it(app: InProcessApp) -> Non
     app.clock.advance(300)
     app.services.pipelines.deploy(app.context(), pipeline.id)
     source = app.services.sources.get(pipeline.source_id)
-    stored = app.services.stores.secrets.get(source.credentials.id)
+    stored = app.services.stores.resources.secrets.get(source.credentials.id)
     assert stored.granted_until == app.clock.now + GRANTED
 
 
@@ -144,7 +144,7 @@ def test_what_clusters_sign_in_with_is_never_open(app: InProcessApp) -> None:
 
 def test_the_key_that_signs_cursors_is_never_open(app: InProcessApp) -> None:
     services = app.services
-    key = installation_key(SIGNING_KEY, services.stores.secrets, services.envelope, app.clock.now)
+    key = installation_key(SIGNING_KEY, services.stores.resources.secrets, services.envelope, app.clock.now)
     assert len(key) == 32
     refuses(app, id_from("installation", "signing_key"))
 

@@ -20,14 +20,14 @@ from tests.support.entities import make_source_table
 
 def test_a_deleted_source_leaves_no_tables_behind(app: InProcessApp) -> None:
     source = app.source()
-    assert app.services.stores.tables.list(source.id)
+    assert app.services.stores.resources.tables.list(source.id)
     app.services.sources.delete(app.context(), source.id)
     assert app.tables.rows("source-tables") == []
 
 
 def test_a_source_deleted_after_an_interrupted_discovery_leaves_no_tables_behind(app: InProcessApp) -> None:
     source, transaction = app.source(), Transaction()
-    app.services.stores.sources.save(transaction, replace(source, last_discovery_at=None))
+    app.services.stores.resources.sources.save(transaction, replace(source, last_discovery_at=None))
     transaction.commit()
     app.services.sources.delete(app.context(), source.id)
     assert app.tables.rows("source-tables") == []

@@ -54,7 +54,7 @@ def test_the_test_of_a_registration_that_was_changed_meanwhile_is_returned_and_n
 
     targets = dict.fromkeys(services.clients.targets, make)
     checks = replace(services.system_checks, clients=replace(services.clients, targets=targets))
-    assert checks.test(app.context(), services.stores.sources, source.id).success
+    assert checks.test(app.context(), services.stores.resources.sources, source.id).success
     stored = services.sources.get(source.id)
     assert (stored.description, stored.last_test) == ("new", None)
 
@@ -67,8 +67,8 @@ def test_what_fails_or_works_again_is_looked_at_at_once(app: InProcessApp) -> No
     looks = []
     for failures in ([], [FailureCode.CONNECTION_REFUSED] * 2, [], []):
         app.database.test_failures[:] = failures
-        checks.test(app.context(), stores.sources, source.id)
-        checks.test(app.context(), stores.destinations, destination.id)
+        checks.test(app.context(), stores.resources.sources, source.id)
+        checks.test(app.context(), stores.resources.destinations, destination.id)
         looks.append(len(asked))
     assert looks == [0, 2, 4, 4]
     assert set(asked) == {("source", source.id), ("destination", destination.id)}
@@ -80,5 +80,5 @@ def test_a_look_that_cannot_be_sent_fails_no_test(app: InProcessApp) -> None:
 
     source, checks = app.source(), replace(app.services.system_checks, look_soon=refuse)
     app.database.test_failures[:] = [FailureCode.CONNECTION_REFUSED]
-    assert not checks.test(app.context(), app.services.stores.sources, source.id).success
+    assert not checks.test(app.context(), app.services.stores.resources.sources, source.id).success
     assert app.services.sources.get(source.id).health.status is HealthStatus.UNHEALTHY

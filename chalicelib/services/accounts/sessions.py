@@ -19,8 +19,7 @@ from chalicelib.secrets.tokens import token_hash
 from chalicelib.services.accounts.login_throttle import AdmittedTry, LoginThrottle
 from chalicelib.services.accounts.users import require_strong
 from chalicelib.services.audit.trail import AuditTrail
-from chalicelib.stores.accounts.sessions import Sessions
-from chalicelib.stores.accounts.users import Users
+from chalicelib.stores.groups import AccountStores
 from chalicelib.stores.transaction import Transaction
 
 _TOUCH_EVERY = timedelta(seconds=60)
@@ -42,8 +41,7 @@ class SignedIn(NamedTuple):
 class SessionService:
     """Sessions of people. The cookie's value is `<user id>.<token>`, so that one call reads session and user."""
 
-    users: Users
-    sessions: Sessions
+    stores: AccountStores
     throttle: LoginThrottle
     audit: AuditTrail
     clock: Clock
@@ -55,7 +53,7 @@ class SessionService:
         one hash. Raises RateLimited before any hashing, or while too many passwords are being hashed; WriteConflict
         when the user changes all the time.
         """
-        user = self.users.by_email(email)
+        user = self.stores.users.by_email(email)
         present = self._present(replaces) if replaces else None
         own = present is not None and user is not None and present.user.id == user.id
         login = LoginTry(
@@ -68,7 +66,7 @@ class SessionService:
         verified = verify_password(password, password_hash)
 
         def begin(attempt: int) -> SignedIn:
-            current = self.users.find(user.id) if user and attempt else user
+            current = self.stores.users.find(user.id) if user and attempt else user
             # own-rule secrets-compared: both were stored
             good = verified and current is not None and current.password_hash == password_hash
             if not good or current is None or current.status is not UserStatus.ACTIVE:
@@ -87,7 +85,7 @@ class SessionService:
         Unauthenticated (INVALID_CREDENTIALS for a wrong one), NotPermitted for a token, RateLimited, WriteConflict.
         """
         session_id = context.actor.credential_id or ""
-        found = self.sessions.find(session_id, _person(context))
+        found = self.stores.sessions.find(session_id, _person(context))
         if found is None or not found[0].valid(found[1], self.clock()):
             raise _not_signed_in()  # another request has ended it since this one came
         user = found[1]
@@ -106,8 +104,8 @@ class SessionService:
             updated_at=self.clock(),
         )
         transaction = Transaction()
-        stored = self.users.change(transaction, user, after)
-        self.sessions.delete(transaction, session_id)
+        stored = self.stores.users.change(transaction, user, after)
+        self.stores.sessions.delete(transaction, session_id)
         self.throttle.succeeded(transaction, admitted)
         self.audit.record(transaction, context, "user.change_password", user.id)
         made, token = self._put_session(transaction, stored)
@@ -118,7 +116,7 @@ class SessionService:
         """Delete the session. Raises NotPermitted for a token."""
         _person(context)
         transaction = Transaction()
-        self.sessions.delete(transaction, context.actor.credential_id or "")
+        self.stores.sessions.delete(transaction, context.actor.credential_id or "")
         self.audit.record(transaction, context, "session.logout", context.actor.id, meaningful=False)
         transaction.commit()
 
@@ -130,7 +128,7 @@ class SessionService:
         user, session, _ = found
         if now - session.last_seen_at >= _TOUCH_EVERY:
             session = replace(session, last_seen_at=now)
-            self.sessions.touch(session)
+            self.stores.sessions.touch(session)
         return SignedIn(user=user, session=session)
 
     def begin(
@@ -147,9 +145,9 @@ class SessionService:
         Raises WriteConflict when the user has changed since it was read.
         """
         if replaces is not None:
-            self.sessions.delete(transaction, _session_id(replaces))
+            self.stores.sessions.delete(transaction, _session_id(replaces))
         now = self.clock()
-        self.users.record_login(transaction, user, now)
+        self.stores.users.record_login(transaction, user, now)
         session, token = self._put_session(transaction, user)
         context = replace(context, actor=actor_of(user, session))
         self.audit.record(transaction, context, "session.login", user.id, after={"via": via}, meaningful=False)
@@ -170,13 +168,13 @@ class SessionService:
             created_at=now,
             last_seen_at=now,
         )
-        self.sessions.put_new(transaction, session)
+        self.stores.sessions.put_new(transaction, session)
         return session, Secret(f"{user.id}.{token}")
 
     def _present(self, cookie: str) -> SignedIn | None:
         """The session of a cookie, if it is valid."""
         user_id, _, token = cookie.partition(".")
-        found = self.sessions.find(token_hash(token), user_id) if is_uuid(user_id) and token else None
+        found = self.stores.sessions.find(token_hash(token), user_id) if is_uuid(user_id) and token else None
         if found is None or not found[0].valid(found[1], self.clock()):
             return None
         return SignedIn(user=found[1], session=found[0])
@@ -185,7 +183,7 @@ class SessionService:
         """Replace a hash that was made with other parameters than we use now, if nobody is faster."""
         if user.password_hash and needs_new_hash(user.password_hash):
             with suppress(WriteConflict):
-                self.users.save_alone(replace(user, password_hash=hash_password(password)))
+                self.stores.users.save_alone(replace(user, password_hash=hash_password(password)))
 
 
 def actor_of(user: User, session: Session) -> Actor:

@@ -17,8 +17,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.passwords import hash_password, is_password_hash
 from chalicelib.services.audit.trail import AuditTrail
-from chalicelib.stores.accounts.api_tokens import ApiTokens
-from chalicelib.stores.accounts.users import Users
+from chalicelib.stores.groups import AccountStores
 from chalicelib.stores.transaction import Transaction
 
 
@@ -26,8 +25,7 @@ from chalicelib.stores.transaction import Transaction
 class UserService:
     """Changes users. There is always an active Admin, and nobody takes their own rights away."""
 
-    store: Users
-    tokens: ApiTokens
+    stores: AccountStores
     audit: AuditTrail
     clock: Clock
 
@@ -37,7 +35,7 @@ class UserService:
         The password may be given as its hash, so that an environment that is shown to others does not hold it. Raises
         ValueError for an address or a password with which nobody could sign in.
         """
-        if not email or not password or self.store.by_email(email):
+        if not email or not password or self.stores.users.by_email(email):
             return
         _require_usable(email, password)
         now = self.clock()
@@ -50,22 +48,22 @@ class UserService:
             updated_at=now,
         )
         transaction, context = Transaction(), RequestContext(actor=SYSTEM, correlation_id=new_id())
-        self.store.put_new(transaction, user)
+        self.stores.users.put_new(transaction, user)
         self.audit.record(transaction, context, "user.install", user.id, after=user_view(user))
         with suppress(WriteConflict):  # another process was faster
             transaction.commit()
 
     def get(self, user_id: str) -> User:
         """Raises NotFound."""
-        return self.store.get(user_id)
+        return self.stores.users.get(user_id)
 
     def list(self, *, limit: int, after: str | None) -> Page[User]:
         """Newest first."""
-        return self.store.list(limit=limit, after=after, by_size=True)
+        return self.stores.users.list(limit=limit, after=after, by_size=True)
 
     def change_role(self, context: RequestContext, user_id: str, role: Role) -> User:
         """Give another role, which counts from the user's next request. Raises NotFound, Conflict, VersionMismatch."""
-        user = self.store.get(user_id)
+        user = self.stores.users.get(user_id)
         context.expect_version(user.version)
         if user.role is role:
             return user
@@ -76,7 +74,7 @@ class UserService:
 
         An invite that is open can no longer be accepted.
         """
-        user = self.store.get(user_id)
+        user = self.stores.users.get(user_id)
         if user.status is UserStatus.DISABLED:
             return user
         generation = user.session_generation + 1
@@ -85,7 +83,7 @@ class UserService:
 
     def enable(self, context: RequestContext, user_id: str) -> User:
         """Let a disabled user sign in again; one who never could has to be invited again. Raises NotFound."""
-        user = self.store.get(user_id)
+        user = self.stores.users.get(user_id)
         if user.status is not UserStatus.DISABLED:
             return user
         status = UserStatus.ACTIVE if user.password_hash or user.identity else UserStatus.INVITED
@@ -95,12 +93,12 @@ class UserService:
         """Remove a user with all sessions and tokens. The address is free again. Raises NotFound, Conflict,
         VersionMismatch.
         """
-        user, transaction = self.store.get(user_id), Transaction()
+        user, transaction = self.stores.users.get(user_id), Transaction()
         context.expect_version(user.version)
         self._require_allowed(context, user, None)
-        self.store.remove(transaction, user)
+        self.stores.users.remove(transaction, user)
         for token in self._tokens_to_remove(user.id):
-            self.tokens.remove(transaction, token)
+            self.stores.api_tokens.remove(transaction, token)
         self.audit.record(transaction, context, "user.delete", user.id, before=user_view(user))
         _commit(transaction)
 
@@ -111,23 +109,23 @@ class UserService:
         One that was made within the last second or so may be missing, because indexes lag behind. It signs nobody in
         without its owner; Admins see it in the list of tokens, and can delete it.
         """
-        tokens = list(self.tokens.all_in("user_id", user_id))
+        tokens = list(self.stores.api_tokens.all_in("user_id", user_id))
         for token in tokens[MAX_TOKENS:]:
             transaction = Transaction()
-            self.tokens.remove(transaction, token)
+            self.stores.api_tokens.remove(transaction, token)
             transaction.commit()
         return tokens[:MAX_TOKENS]
 
     def _change(self, context: RequestContext, action: str, before: User, after: User) -> User:
         self._require_allowed(context, before, after)
         after, transaction = replace(after, version=before.version + 1, updated_at=self.clock()), Transaction()
-        stored = self.store.change(transaction, before, after)
+        stored = self.stores.users.change(transaction, before, after)
         self.audit.record(transaction, context, action, before.id, before=user_view(before), after=user_view(after))
         _commit(transaction)
         return stored
 
     def _require_allowed(self, context: RequestContext, before: User, after: User | None) -> None:
-        if before.is_active_admin and not (after and after.is_active_admin) and self.store.active_admins() <= 1:
+        if before.is_active_admin and not (after and after.is_active_admin) and self.stores.users.active_admins() <= 1:
             raise _last_admin()
         if before.id == context.actor.id:
             raise Conflict("Nobody can disable, demote or delete themselves. Ask another Admin.")

@@ -21,8 +21,7 @@ from chalicelib.domain.alerts.transitions import (
 from chalicelib.errors import Invalid, WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.services.audit.trail import AuditTrail
-from chalicelib.stores.alerts.alerts import Alerts
-from chalicelib.stores.alerts.notifications import Notifications
+from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 RECENT = 10
@@ -80,8 +79,7 @@ class Silence:
 class AlertService:
     """Reads alerts as they are now, with silences that have expired left out; acknowledges and silences them."""
 
-    store: Alerts
-    notifications: Notifications
+    stores: AlertStores
     audit: AuditTrail
     clock: Clock
 
@@ -90,30 +88,30 @@ class AlertService:
         active ones when the filter accepts no others: one call for about 2,700. Raises TimedOut.
         """
         now, first = self.clock(), (page - 1) * page_size
-        facets = self.store.facets(context.deadline, only_active=only.only_active)
+        facets = self.stores.alerts.facets(context.deadline, only_active=only.only_active)
         accepted = [one.id for one in facets if only.accepts(one, now)]
-        found = self.store.with_ids(accepted[first : first + page_size])
+        found = self.stores.alerts.with_ids(accepted[first : first + page_size])
         return AlertPage(items=[as_seen(alert, now) for alert in found], total=len(accepted))
 
     def get(self, alert_id: str) -> Alert:
         """Raises NotFound."""
-        return as_seen(self.store.get(alert_id), self.clock())
+        return as_seen(self.stores.alerts.get(alert_id), self.clock())
 
     def deliveries(self, alert_id: str) -> Sequence[Notification]:
         """The notifications of an alert, the newest first, at most `MAX_DELIVERIES`."""
-        return self.notifications.list_in("alert_id", alert_id, limit=MAX_DELIVERIES).items
+        return self.stores.notifications.list_in("alert_id", alert_id, limit=MAX_DELIVERIES).items
 
     def summary(self, context: RequestContext) -> AlertSummary:
         """Its cost grows with the number of active alerts; resolved ones are counted without being read."""
-        now, active = self.clock(), self.store.facets(context.deadline, only_active=True)
+        now, active = self.clock(), self.stores.alerts.facets(context.deadline, only_active=True)
         statuses = Counter(one.status_at(now) for one in active)
-        statuses[AlertStatus.RESOLVED] = self.store.count_resolved()
+        statuses[AlertStatus.RESOLVED] = self.stores.alerts.count_resolved()
         severities = Counter(one.severity for one in active)
         return AlertSummary(
             active=len(active),
             by_status={status: statuses[status] for status in AlertStatus},
             by_severity={severity: severities[severity] for severity in AlertSeverity},
-            recent=[as_seen(alert, now) for alert in self.store.list(limit=RECENT).items],
+            recent=[as_seen(alert, now) for alert in self.stores.alerts.list(limit=RECENT).items],
         )
 
     def acknowledge(self, context: RequestContext, alert_id: str, note: str | None) -> Alert:
@@ -150,12 +148,12 @@ class AlertService:
     ) -> Alert:
         """Change the alert, once more from the beginning whenever an observation was faster."""
         for attempt in range(1, _ATTEMPTS + 1):
-            before, now = self.store.get(alert_id), self.clock()
+            before, now = self.stores.alerts.get(alert_id), self.clock()
             after = change(before, now)
             if after == before:
                 break
             transaction = Transaction()
-            after = self.store.save(transaction, after)
+            after = self.stores.alerts.save(transaction, after)
             self.audit.record(
                 transaction,
                 context,

@@ -27,11 +27,9 @@ from chalicelib.notify.errors import error
 from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.outcomes import gate_after, row_after
 from chalicelib.services.credentials import CredentialVault
-from chalicelib.stores.alerts.alerts import Alerts
-from chalicelib.stores.alerts.channels import Channels
-from chalicelib.stores.alerts.counters import ENDS, AlertCounters
-from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
+from chalicelib.stores.alerts.counters import ENDS
 from chalicelib.stores.documents import batch_find
+from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.leases import add_lease
 from chalicelib.stores.transaction import Transaction
 
@@ -61,11 +59,7 @@ class Attempts:
     `replace_secrets` stores secret fields of a channel that the provider has replaced.
     """
 
-    notifications: Notifications
-    gates: ChannelGates
-    channels: Channels
-    alerts: Alerts
-    counters: AlertCounters
+    stores: AlertStores
     vault: CredentialVault
     senders: Mapping[ChannelProvider, Sender]
     replace_secrets: Callable[[str, Mapping[str, Secret]], None]
@@ -102,9 +96,9 @@ class Attempts:
         firing_ids = sorted({row.after_id for row in message.rows if row.after_id} - set(row_ids))
         alert_ids = sorted({row.alert_id for row in message.rows})
         channel, *found = batch_find(
-            (self.channels, channel_id),
-            *((self.notifications, one) for one in (*row_ids, *firing_ids)),
-            *((self.alerts, one) for one in alert_ids),
+            (self.stores.channels, channel_id),
+            *((self.stores.notifications, one) for one in (*row_ids, *firing_ids)),
+            *((self.stores.alerts, one) for one in alert_ids),
         )
         of_rows = dict(zip((*row_ids, *firing_ids), found, strict=False))
         return _Read(
@@ -120,7 +114,7 @@ class Attempts:
             try:
                 return channel, self.vault.open(channel.credentials) if channel else None
             except (SecretMismatch, NotFound):
-                channel = self.channels.find(channel.id) if channel else None
+                channel = self.stores.channels.find(channel.id) if channel else None
         return channel, None
 
     def _claim(self, gate: ChannelGate, message: NextMessage) -> tuple[ChannelGate, list[Notification]]:
@@ -128,10 +122,10 @@ class Attempts:
         now, transaction, claim = self.clock(), Transaction(), new_id()
         until, pace = now + LEASE, PROVIDERS[message.rows[0].provider].pace
         rules = message.rows[0].rule_ids if pace.digests and not message.digest_id else ()
-        gate = add_lease(transaction, self.gates, spent(gate, pace, now, rules), until)
+        gate = add_lease(transaction, self.stores.gates, spent(gate, pace, now, rules), until)
         changes = {"claim": claim, "digest_id": message.digest_id}
         claimed = [
-            add_lease(transaction, self.notifications, row, until, attempts=row.attempts + 1, **changes)
+            add_lease(transaction, self.stores.notifications, row, until, attempts=row.attempts + 1, **changes)
             for row in message.rows
         ]
         transaction.commit()
@@ -172,19 +166,19 @@ class Attempts:
         if not rows:
             return Attempted(rows=(), gate=gate)
         transaction = Transaction()
-        saved = [self.notifications.save(transaction, row) for row in rows]
+        saved = [self.stores.notifications.save(transaction, row) for row in rows]
         for row in rows:
             if row.status in ENDS:
                 seconds = (now - row.created_at).total_seconds()
-                self.counters.notification_ended(transaction, row.provider, row.status, seconds)
+                self.stores.counters.notification_ended(transaction, row.provider, row.status, seconds)
         if gate:
-            gate = add_lease(transaction, self.gates, gate, now + LEASE)
+            gate = add_lease(transaction, self.stores.gates, gate, now + LEASE)
         transaction.commit()
         return Attempted(rows=saved, gate=gate)
 
     def _as_stored(self, gate: ChannelGate, rows: Sequence[Notification]) -> Attempted:
         """What the tables hold now. Without the gate when another worker has it."""
-        found, *now = batch_find((self.gates, gate.id), *((self.notifications, row.id) for row in rows))
+        found, *now = batch_find((self.stores.gates, gate.id), *((self.stores.notifications, row.id) for row in rows))
         return Attempted(
             rows=[row for row in now if row],
             gate=found if found and found.claim == gate.claim else None,

@@ -22,9 +22,8 @@ from chalicelib.notify.errors import error
 from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.channel_states import ChannelState, channel_state
 from chalicelib.services.registry import Registry
-from chalicelib.stores.alerts.channels import Channels
-from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
 from chalicelib.stores.documents import batch_find
+from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 3
@@ -56,24 +55,22 @@ class TestSend:
 class ChannelService:
     """Create, read, change, delete and try channels."""
 
-    store: Channels
-    gates: ChannelGates
-    notifications: Notifications
+    stores: AlertStores
     registry: Registry
     senders: Mapping[ChannelProvider, Sender]
     clock: Clock
 
     def get(self, channel_id: str) -> Channel:
         """The channel; raises NotFound."""
-        return self._with_deliveries([self.store.get(channel_id)])[0]
+        return self._with_deliveries([self.stores.channels.get(channel_id)])[0]
 
     def state(self, channel: Channel) -> ChannelState:
         """How it sends now. Raises StoreUnavailable."""
-        return channel_state(channel, self.gates.find(channel.id), self.notifications, self.clock())
+        return channel_state(channel, self.stores.gates.find(channel.id), self.stores.notifications, self.clock())
 
     def list(self, *, limit: int, after: str | None) -> Page[Channel]:
         """Channels, newest first."""
-        page = self.store.list(limit=limit, after=after, by_size=True)
+        page = self.stores.channels.list(limit=limit, after=after, by_size=True)
         return page.with_items(self._with_deliveries(page.items))
 
     def create(self, context: RequestContext, data: ChannelInput) -> Channel:
@@ -86,11 +83,11 @@ class ChannelService:
         _require_all(PROVIDERS[data.provider].config.required, given)
         checked = self.senders[data.provider].check(given)
         channel_id, now = context.fresh_id(), self.clock()
-        others = self.store.list(limit=MAX_CHANNELS).items
+        others = self.stores.channels.list(limit=MAX_CHANNELS).items
         if len([one for one in others if one.id != channel_id]) >= MAX_CHANNELS:
             raise Conflict(f"There are {MAX_CHANNELS} channels, which is the limit. Delete one first.")
         transaction = Transaction()
-        credentials = self.registry.vault.seal_new(transaction, self.store.noun, channel_id, checked.secrets)
+        credentials = self.registry.vault.seal_new(transaction, self.stores.channels.noun, channel_id, checked.secrets)
         channel = Channel(
             id=channel_id,
             name=data.name,
@@ -101,7 +98,7 @@ class ChannelService:
             created_at=now,
             updated_at=now,
         )
-        return self.registry.create(transaction, context, self.store, channel)
+        return self.registry.create(transaction, context, self.stores.channels, channel)
 
     def update(self, context: RequestContext, channel_id: str, data: ChannelInput) -> Channel:
         """Replace everything but blank secrets. The provider stays.
@@ -119,7 +116,9 @@ class ChannelService:
         if target in given and given[target] != self._stored(before).get(target):
             _require_all_again(before, given)
         transaction = Transaction()
-        credentials = self.registry.vault.rotate(transaction, self.store.noun, before.id, before.credentials, given)
+        credentials = self.registry.vault.rotate(
+            transaction, self.stores.channels.noun, before.id, before.credentials, given
+        )
         after = replace(
             before,
             name=data.name,
@@ -129,14 +128,14 @@ class ChannelService:
             version=before.version + 1,
             updated_at=self.clock(),
         )
-        saved = self.registry.update(transaction, context, self.store, before, after)
+        saved = self.registry.update(transaction, context, self.stores.channels, before, after)
         return self._with_deliveries([saved])[0]
 
     def delete(self, context: RequestContext, channel_id: str) -> None:
         """Remove a channel that no rule names. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
         channel, transaction = self._current(context, channel_id), Transaction()
         self.registry.vault.remove(transaction, channel.credentials)
-        self.registry.remove(transaction, context, self.store, channel)
+        self.registry.remove(transaction, context, self.stores.channels, channel)
 
     def test(self, context: RequestContext, channel_id: str) -> TestSend:
         """Send the test notification once, now, as a delivery would be sent; nothing of it is stored but the audit.
@@ -151,7 +150,9 @@ class ChannelService:
         status = "failed" if failure else "delivered"
         settled = AuditOutcome.FAILED if failure else AuditOutcome.SUCCESS
         shown = {"status": status, "code": failure.code if failure else None}
-        self.registry.audit.record_alone(context, f"{self.store.noun}.test", channel_id, outcome=settled, after=shown)
+        self.registry.audit.record_alone(
+            context, f"{self.stores.channels.noun}.test", channel_id, outcome=settled, after=shown
+        )
         return TestSend(delivered=failure is None, status=status, error=failure)
 
     def replace_secrets(self, channel_id: str, changed: Mapping[str, Secret]) -> None:
@@ -159,26 +160,26 @@ class ChannelService:
 
         Audited as `notification_channel.migrate`, by the system. Raises NotFound, WriteConflict.
         """
-        channel, transaction = self.store.get(channel_id), Transaction()
+        channel, transaction = self.stores.channels.get(channel_id), Transaction()
         vault, audit = self.registry.vault, self.registry.audit
-        credentials = vault.rotate(transaction, self.store.noun, channel_id, channel.credentials, changed)
+        credentials = vault.rotate(transaction, self.stores.channels.noun, channel_id, channel.credentials, changed)
         after = replace(channel, credentials=credentials, version=channel.version + 1, updated_at=self.clock())
-        self.store.save(transaction, after)
+        self.stores.channels.save(transaction, after)
         context = RequestContext(actor=SYSTEM, correlation_id=new_id())
         fields = {"fields": sorted(changed)}
-        audit.record(transaction, context, f"{self.store.noun}.migrate", channel_id, after=fields)
+        audit.record(transaction, context, f"{self.stores.channels.noun}.migrate", channel_id, after=fields)
         transaction.commit()
 
     def _noted_test(self, context: RequestContext, channel_id: str) -> Channel:
         """The channel, with the test noted in it: two requests at the same moment send one."""
-        channel, now = self.store.get(channel_id), self.clock()
+        channel, now = self.stores.channels.get(channel_id), self.clock()
         if channel.tested_at and (left := (channel.tested_at + TEST_EVERY - now).total_seconds()) > 0:
             wait = min(math.ceil(left), int(TEST_EVERY.total_seconds()))
             message = "A test notification was sent a moment ago. Wait a few seconds before you send another one."
             raise RateLimited(message, retry_after_seconds=wait)
         transaction = Transaction()
-        noted = self.store.save(transaction, replace(channel, tested_at=now))
-        action, requested = f"{self.store.noun}.test", AuditOutcome.REQUESTED
+        noted = self.stores.channels.save(transaction, replace(channel, tested_at=now))
+        action, requested = f"{self.stores.channels.noun}.test", AuditOutcome.REQUESTED
         self.registry.audit.record(transaction, context, action, channel_id, outcome=requested)
         transaction.commit()
         return noted
@@ -200,13 +201,13 @@ class ChannelService:
             return {}
 
     def _current(self, context: RequestContext, channel_id: str) -> Channel:
-        channel = self.store.get(channel_id)
+        channel = self.stores.channels.get(channel_id)
         context.expect_version(channel.version)
         return channel
 
     def _with_deliveries(self, channels: Sequence[Channel]) -> tuple[Channel, ...]:
         """With how the newest message of each ended."""
-        gates = batch_find(*((self.gates, channel.id) for channel in channels))
+        gates = batch_find(*((self.stores.gates, channel.id) for channel in channels))
         return tuple(
             replace(channel, last_delivery=_last(gate.last_status, gate.last_at)) if gate else channel
             for channel, gate in zip(channels, gates, strict=True)

@@ -23,9 +23,8 @@ from chalicelib.kit.randomness import shuffled
 from chalicelib.notify.contract import ATTEMPT_SECONDS
 from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.attempt import LEASE, Attempted, Attempts
-from chalicelib.stores.alerts.channels import Channels
-from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
 from chalicelib.stores.documents import batch_find
+from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
 
@@ -49,9 +48,7 @@ _INDEX_DELAY_SECONDS = 1.0
 class NotificationDelivery:
     """Sends the notifications of channels. `wake` sends a channel's id to a worker, after so many seconds."""
 
-    notifications: Notifications
-    gates: ChannelGates
-    channels: Channels
+    stores: AlertStores
     attempts: Attempts
     wake: Callable[[str, int], None]
     clock: Clock
@@ -84,12 +81,12 @@ class NotificationDelivery:
         A message that is refused does not stop the others. Raises StoreUnavailable at the end if some were not sent.
         """
         deadline, woken, refused, now = Deadline.after(within_seconds), 0, 0, self.clock()
-        gates = {gate.id: gate for gate in self.gates.all()}
-        for channel in self.channels.all():
+        gates = {gate.id: gate for gate in self.stores.gates.all()}
+        for channel in self.stores.channels.all():
             if channel.id not in gates and (made := self._new_gate(channel.id)):
                 gates[channel.id] = made
         for gate in shuffled(gates.values()):
-            rows = [] if deadline.passed else self.notifications.open_of(gate.id, limit=_SWEEP_LOOKS_AT)
+            rows = [] if deadline.passed else self.stores.notifications.open_of(gate.id, limit=_SWEEP_LOOKS_AT)
             if not rows:
                 continue
             if is_overdue(rows, gate, now):
@@ -102,23 +99,23 @@ class NotificationDelivery:
 
     def _due(self, channel_id: str) -> set[str]:
         """The ids of what may be sent now, as far as time is concerned."""
-        now, rows = self.clock(), self.notifications.open_of(channel_id, limit=_WINDOW)
+        now, rows = self.clock(), self.stores.notifications.open_of(channel_id, limit=_WINDOW)
         return {row.id for row in rows if is_due(row, now)}
 
     def _taken(self, channel_id: str) -> ChannelGate | None:
         """The gate of the channel, leased to this worker; None when another one has it."""
         now = self.clock()
-        gate = self.gates.find(channel_id) or self._new_gate(channel_id)
+        gate = self.stores.gates.find(channel_id) or self._new_gate(channel_id)
         if gate is None or not is_free(gate.lease_until, now):
             return None
         with suppress(WriteConflict):
-            return take_lease(self.gates, gate, now + LEASE, claim=new_id())
+            return take_lease(self.stores.gates, gate, now + LEASE, claim=new_id())
         return None
 
     def _new_gate(self, channel_id: str) -> ChannelGate | None:
         transaction = Transaction()
         with suppress(WriteConflict):
-            gate = self.gates.put_new(transaction, ChannelGate(id=channel_id, created_at=self.clock()))
+            gate = self.stores.gates.put_new(transaction, ChannelGate(id=channel_id, created_at=self.clock()))
             transaction.commit()
             return gate
         return None
@@ -126,7 +123,7 @@ class NotificationDelivery:
     def _release(self, run: "_Run") -> None:
         if run.gate:
             with suppress(WriteConflict, StoreUnavailable):  # then the lease ends by time
-                self.gates.save_alone(replace(run.gate, claim=None, lease_until=None))
+                self.stores.gates.save_alone(replace(run.gate, claim=None, lease_until=None))
 
     def _send_all(self, run: "_Run", deadline: Deadline) -> bool:
         """Send one message after another; whether nothing that is due was left."""
@@ -151,10 +148,10 @@ class NotificationDelivery:
 
     def _look(self, run: "_Run", now: datetime) -> None:
         """Read the most urgent notifications, and the firing messages that recoveries among them follow."""
-        rows = self.notifications.open_of(run.channel_id, limit=_WINDOW)
+        rows = self.stores.notifications.open_of(run.channel_id, limit=_WINDOW)
         run.see(rows, now)
         if missing := {row.after_id for row in rows if row.after_id} - run.known.keys():
-            run.see([row for row in batch_find(*((self.notifications, one) for one in missing)) if row], now)
+            run.see([row for row in batch_find(*((self.stores.notifications, one) for one in missing)) if row], now)
 
     def _wake_for_retry(self, run: "_Run", attempted: Attempted) -> None:
         """Wake a worker when the retry is due. While the provider is down, the schedule's wake-ups are enough."""

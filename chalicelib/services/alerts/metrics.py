@@ -17,11 +17,9 @@ from chalicelib.domain.event_kind import EventKind
 from chalicelib.errors import TimedOut
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.alerts.channel_states import CHANNEL_STATUSES, ChannelState, channel_state
-from chalicelib.stores.alerts.alerts import Alerts
-from chalicelib.stores.alerts.channels import Channels
-from chalicelib.stores.alerts.counters import AlertCounters, AlertNumbers
-from chalicelib.stores.alerts.notifications import ChannelGates, Notifications
+from chalicelib.stores.alerts.counters import AlertNumbers
 from chalicelib.stores.documents import batch_find
+from chalicelib.stores.groups import AlertStores
 
 Labels = Mapping[str, str]
 Sample = tuple[str, Labels, float]
@@ -41,29 +39,25 @@ class Readings:
 class MetricsService:
     """Reads the metrics."""
 
-    counters: AlertCounters
-    alerts: Alerts
-    channels: Channels
-    gates: ChannelGates
-    notifications: Notifications
+    stores: AlertStores
     clock: Clock
 
     def text(self, deadline: Deadline) -> str:
         """All metrics. Its cost grows with the number of active alerts: one call for about 2,700; and with that of
         channels: three calls for each. Raises TimedOut.
         """
-        active = Counter((one.severity, one.kind) for one in self.alerts.facets(deadline, only_active=True))
-        readings = Readings(numbers=self.counters.read(), active=active, channels=self._channel_states(deadline))
+        active = Counter((one.severity, one.kind) for one in self.stores.alerts.facets(deadline, only_active=True))
+        readings = Readings(numbers=self.stores.counters.read(), active=active, channels=self._channel_states(deadline))
         return "".join(f"{line}\n" for metric in METRICS for line in metric.lines(readings))
 
     def _channel_states(self, deadline: Deadline) -> list[ChannelState]:
-        channels, now = list(self.channels.all()), self.clock()
-        gates = batch_find(*((self.gates, channel.id) for channel in channels))
+        channels, now = list(self.stores.channels.all()), self.clock()
+        gates = batch_find(*((self.stores.gates, channel.id) for channel in channels))
         states = []
         for channel, gate in zip(channels, gates, strict=True):
             if deadline.passed:
                 raise TimedOut("The store did not list everything in time.")
-            states.append(channel_state(channel, gate, self.notifications, now))
+            states.append(channel_state(channel, gate, self.stores.notifications, now))
         return states
 
 

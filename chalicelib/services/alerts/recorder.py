@@ -16,13 +16,9 @@ from chalicelib.domain.monitoring.episodes import Episodes
 from chalicelib.errors import StoreRefused, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
-from chalicelib.stores.alerts.alerts import Alerts
-from chalicelib.stores.alerts.channels import Channels
 from chalicelib.stores.alerts.counters import AlertCounters
-from chalicelib.stores.alerts.notifications import Notifications
-from chalicelib.stores.alerts.rules import AlertRules
-from chalicelib.stores.alerts.tracks import Tracks
 from chalicelib.stores.documents import Readable, batch_find
+from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 _PER_READ = 99
@@ -33,17 +29,6 @@ _PER_TRANSACTION = 99
 
 _ATTEMPTS = 4
 """The first two write many alerts together, the others one by one: so few others hold up only themselves."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlertStores:
-    """The tables that alerting writes."""
-
-    alerts: Alerts
-    tracks: Tracks
-    notifications: Notifications
-    rules: AlertRules
-    channels: Channels
 
 
 @dataclass(kw_only=True)

@@ -18,12 +18,8 @@ from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, new_id
 from chalicelib.kit.pages import Page
 from chalicelib.services.registry import Links, Registry
-from chalicelib.stores.alerts.channels import Channels
-from chalicelib.stores.alerts.rules import AlertRules
-from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Readable, batch_find
-from chalicelib.stores.pipelines import Pipelines
-from chalicelib.stores.sources import Sources
+from chalicelib.stores.groups import AlertStores, ResourceStores
 from chalicelib.stores.transaction import Transaction
 
 DEFAULT_RULE_ID = id_from("alert_rule", "default")
@@ -43,77 +39,74 @@ DEFAULT_RULE = AlertRuleValues(
 class AlertRuleService:
     """Create, read, change and delete rules. A channel counts the rules that name it, and cannot be deleted before."""
 
-    store: AlertRules
-    channels: Channels
-    sources: Sources
-    pipelines: Pipelines
-    claims: Claims
+    stores: AlertStores
+    resources: ResourceStores
     registry: Registry
     clock: Clock
 
     def install(self) -> None:
         """Create the default rule, once in the life of an installation: one that was deleted does not come back."""
-        if self.claims.find(_INSTALLED):
+        if self.resources.claims.find(_INSTALLED):
             return
         now, transaction = self.clock(), Transaction()
         rule = AlertRule(id=DEFAULT_RULE_ID, is_default=True, created_at=now, updated_at=now, **asdict(DEFAULT_RULE))
-        self.claims.take(transaction, _INSTALLED, rule.id, label="installation")
+        self.resources.claims.take(transaction, _INSTALLED, rule.id, label="installation")
         with suppress(Conflict):  # another process is making it, or there is a rule of that name
             context = RequestContext(actor=SYSTEM, correlation_id=new_id())
-            self.registry.create(transaction, context, self.store, rule)
+            self.registry.create(transaction, context, self.stores.rules, rule)
 
     def get(self, rule_id: str) -> AlertRule:
         """Raises NotFound."""
-        return self.store.get(rule_id)
+        return self.stores.rules.get(rule_id)
 
     def list(self, *, limit: int, after: str | None) -> Page[AlertRule]:
         """Newest first."""
-        return self.store.list(limit=limit, after=after, by_size=True)
+        return self.stores.rules.list(limit=limit, after=after, by_size=True)
 
     def create(self, context: RequestContext, data: AlertRuleValues) -> AlertRule:
         """Store a rule. Raises Conflict (also when there are `MAX_RULES`), Invalid for references to nothing.
 
         It knows nothing about earlier alerts: an episode that is under way is not reported by it.
         """
-        others = [rule for rule in self.store.list(limit=MAX_RULES + 1).items if rule.id != context.request_key]
+        others = [rule for rule in self.stores.rules.list(limit=MAX_RULES + 1).items if rule.id != context.request_key]
         if len(others) >= MAX_RULES:
             raise Conflict(f"There are {MAX_RULES} rules, and no more are possible. Delete one first.")
         self._require(data, known=AlertRuleValues(name=data.name))
         now = self.clock()
         rule = AlertRule(id=context.fresh_id(), created_at=now, updated_at=now, **asdict(data))
-        return self.registry.create(Transaction(), context, self.store, rule, links=self._links(rule))
+        return self.registry.create(Transaction(), context, self.stores.rules, rule, links=self._links(rule))
 
     def update(self, context: RequestContext, rule_id: str, data: AlertRuleValues) -> AlertRule:
         """Replace a rule. Whether it is the default rule stays. What it names already may have been deleted since.
 
         Raises NotFound, VersionMismatch, Conflict, Invalid for new references to nothing.
         """
-        before = self.store.get(rule_id)
+        before = self.stores.rules.get(rule_id)
         context.expect_version(before.version)
         self._require(data, known=before)
         after = replace(before, version=before.version + 1, updated_at=self.clock(), **asdict(data))
         transaction = Transaction()
         for channel_id in _new(after.channel_ids, before.channel_ids):
-            self.channels.change_references(transaction, channel_id, +1)
+            self.stores.channels.change_references(transaction, channel_id, +1)
         for channel_id in _new(before.channel_ids, after.channel_ids):
-            self.channels.change_references(transaction, channel_id, -1)
-        return self.registry.update(transaction, context, self.store, before, after)
+            self.stores.channels.change_references(transaction, channel_id, -1)
+        return self.registry.update(transaction, context, self.stores.rules, before, after)
 
     def delete(self, context: RequestContext, rule_id: str) -> None:
         """Remove a rule. Raises NotFound, VersionMismatch, Conflict."""
-        rule = self.store.get(rule_id)
+        rule = self.stores.rules.get(rule_id)
         context.expect_version(rule.version)
-        self.registry.remove(Transaction(), context, self.store, rule, links=self._links(rule))
+        self.registry.remove(Transaction(), context, self.stores.rules, rule, links=self._links(rule))
 
     def _links(self, rule: AlertRule) -> Links:
-        return Links(references=[(self.channels, channel_id) for channel_id in rule.channel_ids])
+        return Links(references=[(self.stores.channels, channel_id) for channel_id in rule.channel_ids])
 
     def _require(self, data: AlertRuleValues, *, known: AlertRuleValues) -> None:
         """Raise Invalid REFERENCE_NOT_FOUND when something that is named, and is not known already, does not exist."""
         stores: dict[str, Readable] = {
-            "channel_ids": self.channels,
-            "source_ids": self.sources,
-            "pipeline_ids": self.pipelines,
+            "channel_ids": self.stores.channels,
+            "source_ids": self.resources.sources,
+            "pipeline_ids": self.resources.pipelines,
         }
         asked = [
             (field, position, entity_id)

@@ -20,8 +20,8 @@ from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline, rfc3339
 from chalicelib.kit.log import get_logger
 from chalicelib.secrets.macs import Mac
-from chalicelib.stores.audit.chain import AuditChain
-from chalicelib.stores.audit.records import Audit, StoredRecord
+from chalicelib.stores.audit.records import StoredRecord
+from chalicelib.stores.groups import AuditStores
 
 
 class AuditChanged(Exception):
@@ -32,8 +32,7 @@ class AuditChanged(Exception):
 class AuditSigner:
     """Chains and signs new records. `infra/decisions/020-audit-integrity.md` says what that proves."""
 
-    audit: Audit
-    chain: AuditChain
+    stores: AuditStores
     mac: Mac
     clock: Clock
 
@@ -54,7 +53,7 @@ class AuditSigner:
             anchor = next_anchor(before, last, blocks, now)
             anchor = replace(anchor, signature=self.mac.sign(anchor.text).hex())
             try:
-                self.chain.append(before, anchor, blocks)
+                self.stores.chain.append(before, anchor, blocks)
             except WriteConflict as conflict:
                 if conflict.label == "block.exists":
                     raise AuditChanged("The audit trail has a block behind the one that was signed last.") from None
@@ -73,17 +72,17 @@ class AuditSigner:
 
     def _anchor(self) -> Anchor | None:
         """The last anchor. Raises AuditChanged when there are blocks, and none."""
-        anchor = self.chain.anchor()
-        if anchor is None and self.chain.has_blocks():
+        anchor = self.stores.chain.anchor()
+        if anchor is None and self.stores.chain.has_blocks():
             # Another process may have stored the first anchor, with its blocks, between the two reads.
-            anchor = self.chain.anchor()
+            anchor = self.stores.chain.anchor()
             if anchor is None:
                 raise AuditChanged("The anchor of the audit trail is missing.")
         return anchor
 
     def _last_blocks(self, anchor: Anchor) -> dict[str, Block]:
         """The blocks that the anchor names. Raises AuditChanged when one of them is not what was signed."""
-        blocks = self.chain.blocks([(shard, end.blocks) for shard, end in anchor.ends.items()])
+        blocks = self.stores.chain.blocks([(shard, end.blocks) for shard, end in anchor.ends.items()])
         last = {shard: block for shard, block in zip(anchor.ends, blocks, strict=True) if block}
         changed = [shard for shard, end in anchor.ends.items() if shard not in last or last[shard].end != end]
         if changed or not self.is_genuine(anchor):
@@ -102,7 +101,7 @@ class AuditSigner:
         ahead may have written some of them.
         """
         older, listed = self._blocks_since(after, last), set[str]()
-        for record in self.audit.between(shard, after, last_position(now + SIGNED_WITHIN)):
+        for record in self.stores.records.between(shard, after, last_position(now + SIGNED_WITHIN)):
             # Older blocks are only read when the newer ones do not have it.
             while record.position not in listed and (block := next(older, None)):
                 listed |= block.records.keys()
@@ -113,7 +112,7 @@ class AuditSigner:
         """The blocks that may list records behind that position, the newest first."""
         if last and last.until > after:
             yield last
-            older = self.chain.blocks_before(last.shard, last.number)
+            older = self.stores.chain.blocks_before(last.shard, last.number)
             yield from takewhile(lambda block: block.until > after, older)
 
 

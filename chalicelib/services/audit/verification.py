@@ -10,6 +10,7 @@ from chalicelib.kit.clock import Clock, Deadline, rfc3339
 from chalicelib.services.audit.signer import AuditSigner
 from chalicelib.stores.audit.chain import AuditChain
 from chalicelib.stores.audit.records import Audit, StoredRecord
+from chalicelib.stores.groups import AuditStores
 
 _MAX_BLOCKS = 100
 _MAX_LATER_BLOCKS = 300
@@ -72,22 +73,26 @@ class Verification:
 class AuditVerifier:
     """Verifies, with whatever verifies the anchor."""
 
-    audit: Audit
-    chain: AuditChain
+    stores: AuditStores
     signer: AuditSigner
     clock: Clock
 
     def verify(self, *, after: str | None, limit: int, deadline: Deadline) -> Verification:
         """Verify about `limit` records behind `after` (a `next_key`), fewer when the deadline is near."""
-        anchor = self.chain.anchor()
+        anchor = self.stores.chain.anchor()
         result = Verification(anchor=anchor)
         walk = _Walk(
-            audit=self.audit, chain=self.chain, result=result, limit=limit, deadline=deadline, now=self.clock()
+            audit=self.stores.records,
+            chain=self.stores.chain,
+            result=result,
+            limit=limit,
+            deadline=deadline,
+            now=self.clock(),
         )
         try:
             if anchor and not self.signer.is_genuine(anchor):
                 raise _ProblemFound(Problem(code="ANCHOR_CHANGED", at=rfc3339(anchor.at)))
-            if anchor is None and self.chain.has_blocks():
+            if anchor is None and self.stores.chain.has_blocks():
                 raise _ProblemFound(Problem(code="ANCHOR_MISSING"))
             walk.go(after or "")
         except _ProblemFound as found:

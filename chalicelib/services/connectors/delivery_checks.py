@@ -20,10 +20,8 @@ from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.owner import require_found
 from chalicelib.services.connectors.validation import ConnectorValidation
-from chalicelib.stores.clusters import StreamClusters
-from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import batch_find
-from chalicelib.stores.source_tables import SourceTables
+from chalicelib.stores.groups import ResourceStores
 
 _TOPICS_SECONDS = 6.0
 _TARGET_SECONDS = 12.0
@@ -46,9 +44,7 @@ class DeliveryFindings:
 class DeliveryChecks:
     """Checks of deliveries. What depends on the kind of destination is asked of its provider and its client."""
 
-    tables: SourceTables
-    destinations: Destinations
-    streams: StreamClusters
+    resources: ResourceStores
     clients: ClientFactory
     validation: ConnectorValidation
 
@@ -70,7 +66,7 @@ class DeliveryChecks:
         """Look at topics, discovered tables and target. Raises what forbids the delivery, returns what does not."""
         destination, pipeline = require_found(deps.destination), require_found(deps.pipeline)
         stream, source = batch_find(
-            (self.streams, pipeline.stream_cluster_id), (self.tables.sources, pipeline.source_id)
+            (self.resources.streams, pipeline.stream_cluster_id), (self.resources.sources, pipeline.source_id)
         )
         tables = self._tables(require_found(source), pipeline, delivery)
         topics = self._topics(context, require_found(stream), delivery.topics)
@@ -109,7 +105,7 @@ class DeliveryChecks:
         if identity in (None, known) or (known and destination.deliveries):
             return destination
         with suppress(WriteConflict):  # somebody else has changed it: the next look stores the identity
-            return self.destinations.save_alone(replace(destination, server_identity=identity))
+            return self.resources.destinations.save_alone(replace(destination, server_identity=identity))
         return replace(destination, server_identity=identity)
 
     def _target_facts(self, context: RequestContext, destination: Destination, targets: Sequence[Any]) -> Any:
@@ -124,7 +120,7 @@ class DeliveryChecks:
         """The discovered tables behind the delivered topics, with the columns that arrive."""
         delivered = frozenset(delivery.topics)
         names = [name for name in pipeline.capture.tables if pipeline.capture.topic(name) in delivered]
-        tables = self.tables.find(source, names)
+        tables = self.resources.tables.find(source, names)
         return {name: pipeline.capture.as_captured(table) for name, table in tables.items()}
 
     def _topics(self, context: RequestContext, stream: StreamCluster, delivered: Collection[str]) -> TopicFacts:

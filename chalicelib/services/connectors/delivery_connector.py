@@ -17,11 +17,8 @@ from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
 from chalicelib.services.connectors.target_claims import TargetClaims
-from chalicelib.stores.claims import Claims
 from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import batch_find
-from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.transaction import Transaction
 
 
@@ -30,9 +27,6 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     """A delivery's sink connector: its config, its checks, and what its operations write besides the row."""
 
     store: Deliveries
-    destinations: Destinations
-    pipelines: Pipelines
-    claims: Claims
     target_claims: TargetClaims
     checks: DeliveryChecks
 
@@ -50,11 +44,11 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
         self, destination_id: str, pipeline_id: str, connect_cluster_id: str, rows: Sequence[ProgressRow]
     ) -> DeliveryDependencies:
         destination, pipeline, cluster, view, *parts = batch_find(
-            (self.destinations, destination_id),
-            (self.pipelines, pipeline_id),
-            (self.connects, connect_cluster_id),
-            (self.observations, connect_cluster_id),
-            *((self.progress, row) for row in rows),
+            (self.resources.destinations, destination_id),
+            (self.resources.pipelines, pipeline_id),
+            (self.resources.connects, connect_cluster_id),
+            (self.connectors.observations, connect_cluster_id),
+            *((self.monitoring.progress, row) for row in rows),
         )
         return DeliveryDependencies(
             destination=destination,
@@ -94,16 +88,18 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
             changed = self.with_pending_change(operation, resource)
             self.target_claims.claim(transaction, resource, destination, resource.writing, changed.writing)
         elif operation.kind is OperationKind.DEPLOY:
-            self.claims.take(transaction, _draft_key(resource.id), operation.id, label="draft")
-            self.claims.take(transaction, _name_key(resource), resource.id, label="name")
+            self.resources.claims.take(transaction, _draft_key(resource.id), operation.id, label="draft")
+            self.resources.claims.take(transaction, _name_key(resource), resource.id, label="name")
             self.target_claims.claim(transaction, resource, destination, resource.writing)
-            self.pipelines.change_references(transaction, resource.pipeline_id, +1)
+            self.resources.pipelines.change_references(transaction, resource.pipeline_id, +1)
             # The claims and the config are those of the address that the destination had when it was read.
-            self.destinations.change_references(transaction, resource.destination_id, +1, revision=destination.revision)
-            self.connects.change_references(transaction, resource.connect_cluster_id, +1)
+            self.resources.destinations.change_references(
+                transaction, resource.destination_id, +1, revision=destination.revision
+            )
+            self.resources.connects.change_references(transaction, resource.connect_cluster_id, +1)
 
     def on_deployed(self, transaction: Transaction, resource: Delivery, operation: Operation) -> Delivery:
-        self.claims.release(transaction, _draft_key(resource.id), operation.id)
+        self.resources.claims.release(transaction, _draft_key(resource.id), operation.id)
         return self.store.put_new(transaction, resource)
 
     def on_changed(
@@ -117,7 +113,7 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
         self, transaction: Transaction, operation: Operation, resource: Delivery, deps: DeliveryDependencies
     ) -> None:
         if operation.kind is OperationKind.DEPLOY:
-            self.claims.release(transaction, _draft_key(resource.id), operation.id)
+            self.resources.claims.release(transaction, _draft_key(resource.id), operation.id)
             self._release_all(transaction, resource, deps)
         elif operation.kind is OperationKind.UPDATE_MAPPINGS:
             refused, destination = self.with_pending_change(operation, resource), require_found(deps.destination)
@@ -146,16 +142,16 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
 
     def deploying_operation(self, delivery_id: str) -> str | None:
         """The id of the open deploy of this delivery: it has no row before its connector exists."""
-        return self.claims.find(_draft_key(delivery_id))
+        return self.resources.claims.find(_draft_key(delivery_id))
 
     def _release_all(
         self, transaction: Transaction, delivery: Delivery, deps: DeliveryDependencies, *pending: Writing
     ) -> None:
-        self.claims.release(transaction, _name_key(delivery), delivery.id)
+        self.resources.claims.release(transaction, _name_key(delivery), delivery.id)
         self.target_claims.release(transaction, delivery, require_found(deps.destination), *pending)
-        self.pipelines.change_references(transaction, delivery.pipeline_id, -1)
-        self.destinations.change_references(transaction, delivery.destination_id, -1)
-        self.connects.change_references(transaction, delivery.connect_cluster_id, -1)
+        self.resources.pipelines.change_references(transaction, delivery.pipeline_id, -1)
+        self.resources.destinations.change_references(transaction, delivery.destination_id, -1)
+        self.resources.connects.change_references(transaction, delivery.connect_cluster_id, -1)
 
 
 def draft_parameters(delivery: Delivery) -> Mapping[str, Any]:

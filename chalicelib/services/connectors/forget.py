@@ -38,7 +38,7 @@ def forget_resource(
     operation = _fail_open_operation(lifecycle, transaction, context, owner, resource, deps)
     owner.on_forgotten(transaction, operation, resource, deps)
     lifecycle.incidents.end_about(transaction, resource.id)
-    lifecycle.observations.bump(transaction, resource.connect_cluster_id, resource.id)
+    lifecycle.stores.observations.bump(transaction, resource.connect_cluster_id, resource.id)
     left = {"name": resource.connector_name, "on": resource.connect_cluster_id}
     lifecycle.audit.record(
         transaction,
@@ -76,7 +76,7 @@ def _fail_open_operation(
     deps: ConnectorDependencies,
 ) -> Operation | None:
     """Settle what is open as failed. Raises Conflict when it was settled since the resource was read."""
-    operation = lifecycle.operations.find(resource.open_operation.id) if resource.open_operation else None
+    operation = lifecycle.stores.operations.find(resource.open_operation.id) if resource.open_operation else None
     if operation is None:
         return None
     if operation.step.settled:

@@ -39,8 +39,7 @@ from chalicelib.services.connectors.operation_incidents import failure_condition
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, OperationRun, new_run
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.services.incidents import IncidentService
-from chalicelib.stores.connectors.observations import Observations
-from chalicelib.stores.connectors.operations import Operations
+from chalicelib.stores.groups import ConnectorStores
 from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
 
@@ -58,8 +57,7 @@ _WRITES_CONFIG = (*_CREATES, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_M
 class Lifecycle:
     """Begins, carries out and settles operations."""
 
-    operations: Operations
-    observations: Observations
+    stores: ConnectorStores
     clients: ClientFactory
     audit: AuditTrail
     incidents: IncidentService
@@ -109,11 +107,11 @@ class Lifecycle:
         """T1; returns the resource with its open operation."""
         owner, operation, transaction = run.owner, run.operation, Transaction()
         resource = replace(run.resource, open_operation=operation.opened)
-        self.operations.put_new(transaction, operation)
+        self.stores.operations.put_new(transaction, operation)
         if not draft:
             resource = owner.store.save(transaction, resource)
         owner.on_requested(transaction, operation, resource, run.deps)
-        self.observations.bump(transaction, resource.connect_cluster_id, resource.id)
+        self.stores.observations.bump(transaction, resource.connect_cluster_id, resource.id)
         self._audit(transaction, run, Outcome.REQUESTED)
         try:
             transaction.commit()
@@ -185,7 +183,7 @@ class Lifecycle:
             try:
                 return self._commit_success(run, observation)
             except WriteConflict:
-                stored = self.operations.get(operation.id)
+                stored = self.stores.operations.get(operation.id)
                 if stored.step is OperationStep.SUCCEEDED:
                     return owner.load(stored)
                 if stored.revision != operation.revision:
@@ -197,8 +195,8 @@ class Lifecycle:
         transaction = Transaction()
         result = self._write_result(transaction, run, observation)
         done = replace(run.operation, step=OperationStep.SUCCEEDED, finished_at=self.clock())
-        self.operations.save(transaction, done)
-        self.observations.bump(transaction, run.resource.connect_cluster_id, run.resource.id)
+        self.stores.operations.save(transaction, done)
+        self.stores.observations.bump(transaction, run.resource.connect_cluster_id, run.resource.id)
         if condition := success_condition(run):
             cause = run.operation.correlation_id
             self.incidents.settle(transaction, OPERATIONS, self.clock(), ended=[condition], correlation_id=cause)
@@ -238,7 +236,7 @@ class Lifecycle:
             if run.operation.kind is OperationKind.DEPLOY:
                 # WriteConflict when another worker has it: what that one made is not ours to undo.
                 until = self.clock() + OPERATION_LEASE
-                operation = take_lease(self.operations, run.operation, until, step=OperationStep.COMPENSATING)
+                operation = take_lease(self.stores.operations, run.operation, until, step=OperationStep.COMPENSATING)
                 run = replace(run, operation=operation)
                 self._compensate(action)
             self.settle_failed(run, error)
@@ -277,13 +275,13 @@ class Lifecycle:
             cause = run.operation.correlation_id
             self.incidents.settle(transaction, OPERATIONS, self.clock(), began=[condition], correlation_id=cause)
         owner.on_failed(transaction, run.operation, resource, run.deps)
-        self.observations.bump(transaction, resource.connect_cluster_id, resource.id)
+        self.stores.observations.bump(transaction, resource.connect_cluster_id, resource.id)
         transaction.commit()
 
     def write_failure(self, transaction: Transaction, run: OperationRun[R], error: HeadgateError) -> None:
         """Settle the operation's own row as failed, with its audit record."""
         ended: dict[str, Any] = {"error_code": error.code, "error_message": error.message, "finished_at": self.clock()}
-        self.operations.save(transaction, replace(run.operation, step=OperationStep.FAILED, **ended))
+        self.stores.operations.save(transaction, replace(run.operation, step=OperationStep.FAILED, **ended))
         self._audit(transaction, run, Outcome.FAILED, error=error)
 
     def _start_after_deploy(self, run: OperationRun[R], settled: R, action: ConnectorAction) -> R:

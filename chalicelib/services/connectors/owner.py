@@ -14,10 +14,8 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.release import ReleaseResult
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
-from chalicelib.stores.clusters import ConnectClusters
-from chalicelib.stores.connectors.observations import Observations
 from chalicelib.stores.documents import Documents
-from chalicelib.stores.monitoring.progress import ProgressStore
+from chalicelib.stores.groups import ConnectorStores, MonitoringStores, ResourceStores
 from chalicelib.stores.transaction import Transaction
 
 RELEASE = "release"
@@ -32,9 +30,9 @@ class ConnectorOwner(ABC, Generic[R]):
     """One kind of resource that owns a connector. `deps` is always what its own `load_dependencies` returned."""
 
     store: Documents[R]
-    connects: ConnectClusters
-    observations: Observations
-    progress: ProgressStore
+    resources: ResourceStores
+    connectors: ConnectorStores
+    monitoring: MonitoringStores
 
     @abstractmethod
     def load_dependencies(self, resource: R) -> ConnectorDependencies:

@@ -24,11 +24,8 @@ from chalicelib.services.connectors.owner import RELEASE, ConnectorOwner, requir
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
-from chalicelib.stores.clusters import StreamClusters
 from chalicelib.stores.documents import batch_find
 from chalicelib.stores.pipelines import Pipelines
-from chalicelib.stores.source_tables import SourceTables
-from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
 
 _CONTINUES = frozenset(
@@ -51,9 +48,6 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     """A pipeline's source connector: its config, its checks, and what its operations write besides the row."""
 
     store: Pipelines
-    sources: Sources
-    tables: SourceTables
-    streams: StreamClusters
     registry: Registry
     database_checks: DatabaseChecks
     validation: ConnectorValidation
@@ -70,12 +64,12 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     ) -> PipelineDependencies:
         """What a pipeline with these references depends on, with these rows of progress: one call."""
         source, stream, cluster, view, state, *parts = batch_find(
-            (self.sources, source_id),
-            (self.streams, stream_cluster_id),
-            (self.connects, connect_cluster_id),
-            (self.observations, connect_cluster_id),
+            (self.resources.sources, source_id),
+            (self.resources.streams, stream_cluster_id),
+            (self.resources.connects, connect_cluster_id),
+            (self.connectors.observations, connect_cluster_id),
             (self.captures.store, source_id),
-            *((self.progress, row) for row in rows),
+            *((self.monitoring.progress, row) for row in rows),
         )
         return PipelineDependencies(
             source=source,
@@ -126,7 +120,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         Raises TABLE_NOT_DISCOVERED, naming those that were not discovered, and Invalid.
         """
         capture = pipeline.capture
-        tables = self.tables.find(source, capture.captured_tables)
+        tables = self.resources.tables.find(source, capture.captured_tables)
         missing = [position for position, table in enumerate(capture.tables) if table not in tables]
         if missing or len(tables) < len(capture.captured_tables):
             raise _undiscovered(missing, heartbeat_table=capture.options.heartbeat_table not in {None, *tables})
@@ -165,9 +159,9 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         """What a pipeline refers to, and its claims."""
         return Links(
             references=[
-                (self.sources, pipeline.source_id),
-                (self.streams, pipeline.stream_cluster_id),
-                (self.connects, pipeline.connect_cluster_id),
+                (self.resources.sources, pipeline.source_id),
+                (self.resources.streams, pipeline.stream_cluster_id),
+                (self.resources.connects, pipeline.connect_cluster_id),
             ],
             claims={key: claimed_thing(key) for key in pipeline.claims},
         )

@@ -20,8 +20,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import get_logger
 from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, send_looks
 from chalicelib.services.system_checks import SystemChecks
-from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.destinations import Destinations
+from chalicelib.stores.groups import ResourceStores
 
 CONFIRMED_AFTER_SECONDS = 5.0
 """A failure counts when a second test, so much later, fails too."""
@@ -33,8 +32,7 @@ _TEST_SECONDS = 8.0
 class DestinationMonitor:
     """Tests destinations. `send` puts the test of one (its id) into the queue, after so many seconds."""
 
-    destinations: Destinations
-    deliveries: Deliveries
+    resources: ResourceStores
     checks: SystemChecks
     reports: MonitorReports
     clock: Clock
@@ -43,18 +41,18 @@ class DestinationMonitor:
 
     def dispatch(self, *, within_seconds: float = DISPATCH_SECONDS) -> int:
         """Send a test of every destination for this minute. See `send_all`."""
-        destinations = [destination.id for destination in self.destinations.all()]
+        destinations = [destination.id for destination in self.resources.destinations.all()]
         return send_looks("destinations", destinations, self.send, within_seconds)
 
     def run(self, destination_id: str, deadline: Deadline) -> None:
         """Test once, unless the destination was deleted, and report what is wrong. Without deliveries nothing is
         tested: what tests by people have found is reported.
         """
-        destination = self.destinations.find(destination_id)
+        destination = self.resources.destinations.find(destination_id)
         if destination is None:
             return
         origin = origin_of("destination", destination_id)
-        if not self.deliveries.list_in("destination_id", destination_id, limit=1).items:
+        if not self.resources.deliveries.list_in("destination_id", destination_id, limit=1).items:
             self.reports.repeat(origin)
             return
         at = self.clock()
@@ -87,7 +85,7 @@ class DestinationMonitor:
         if destination.health.says_the_same(health):
             return True
         with suppress(WriteConflict):
-            self.destinations.save_alone(replace(destination, health=health))
+            self.resources.destinations.save_alone(replace(destination, health=health))
             details = {"destination_id": destination.id, "status": health.status.value}
             get_logger().info("what a test of a destination finds has changed", extra=details)
             return True

@@ -21,11 +21,9 @@ from chalicelib.kit.log import get_logger
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
 from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, send_looks
-from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.documents import batch_find
+from chalicelib.stores.groups import ResourceStores
 from chalicelib.stores.monitoring.source_states import SourceStates
-from chalicelib.stores.pipelines import Pipelines
-from chalicelib.stores.sources import Sources
 
 _MAX_PIPELINES = 500
 
@@ -34,9 +32,7 @@ _MAX_PIPELINES = 500
 class SourceMonitor:
     """Looks at sources. `send` puts the look at one source (its id) into the queue, after so many seconds."""
 
-    sources: Sources
-    pipelines: Pipelines
-    connects: ConnectClusters
+    resources: ResourceStores
     store: SourceStates
     checks: CaptureChecks
     clients: ClientFactory
@@ -46,13 +42,13 @@ class SourceMonitor:
 
     def dispatch(self, *, within_seconds: float = DISPATCH_SECONDS) -> int:
         """Send a look at every source for this minute. See `send_all`."""
-        return send_looks("sources", [source.id for source in self.sources.all()], self.send, within_seconds)
+        return send_looks("sources", [source.id for source in self.resources.sources.all()], self.send, within_seconds)
 
     def run(self, source_id: str, deadline: Deadline) -> None:
         """Look once, unless the source was deleted or has no deployed pipeline, and report what is wrong. Without
         deployed pipelines that is what tests and jobs have found: a test of the source ends it.
         """
-        every = self.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items
+        every = self.resources.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items
         deployed = [pipeline for pipeline in every if pipeline.desired_state is not DesiredState.DRAFT]
         pipelines = [pipeline for pipeline in deployed if pipeline.open_operation is None]
         if not deployed:
@@ -61,9 +57,9 @@ class SourceMonitor:
             return
         cluster_ids = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
         source, before, *clusters = batch_find(
-            (self.sources, source_id),
+            (self.resources.sources, source_id),
             (self.store, source_id),
-            *((self.connects, cluster_id) for cluster_id in cluster_ids),
+            *((self.resources.connects, cluster_id) for cluster_id in cluster_ids),
         )
         if source is None:
             return
@@ -89,7 +85,7 @@ class SourceMonitor:
             self._report(source, after, failed, ids, now)
         if not source.health.says_the_same(health):
             with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
-                self.sources.save_alone(replace(source, health=health))
+                self.resources.sources.save_alone(replace(source, health=health))
 
     def _report(
         self, source: Source, state: SourceState, failed: str | None, pipeline_ids: Sequence[str], now: datetime

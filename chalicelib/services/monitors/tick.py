@@ -40,10 +40,8 @@ from chalicelib.services.incidents import IncidentService
 from chalicelib.services.monitors.action_executor import ActionExecutor
 from chalicelib.services.monitors.progress_reader import ProgressReader
 from chalicelib.services.monitors.reports import send_all
-from chalicelib.stores.clusters import ConnectClusters
-from chalicelib.stores.connectors.observations import TRANSITIONS_WITH_HEAD, Observations
-from chalicelib.stores.connectors.operations import Operations
-from chalicelib.stores.connectors.transitions import Transitions
+from chalicelib.stores.connectors.observations import TRANSITIONS_WITH_HEAD
+from chalicelib.stores.groups import ConnectorStores, ResourceStores
 
 _DISPATCH_SECONDS = 40.0
 
@@ -52,10 +50,8 @@ _DISPATCH_SECONDS = 40.0
 class Tick:
     """Runs ticks. `send` puts a cluster's tick into the queue, to be delivered after so many seconds."""
 
-    connects: ConnectClusters
-    operations: Operations
-    observations: Observations
-    transitions: Transitions
+    resources: ResourceStores
+    stores: ConnectorStores
     owners: Mapping[str, ConnectorOwner[Any]]
     lifecycle: Lifecycle
     clients: ClientFactory
@@ -67,7 +63,7 @@ class Tick:
 
     def dispatch(self, *, within_seconds: float = _DISPATCH_SECONDS) -> int:
         """Send each cluster its ticks for the coming minute. See `send_all`."""
-        clusters = shuffled(cluster.id for cluster in self.connects.all())
+        clusters = shuffled(cluster.id for cluster in self.resources.connects.all())
         delays = [int((number * TICK).total_seconds()) for number in range(TICKS_PER_MINUTE)]
         messages = [(cluster_id, delay) for cluster_id in clusters for delay in delays]
         return send_all("ticks", messages, self.send, within_seconds)
@@ -76,14 +72,14 @@ class Tick:
         """One tick of one cluster. Does nothing when the cluster was deleted, when another tick was faster, or during
         the pause after a look at workers that did not answer.
         """
-        cluster, view = self.observations.cluster_and_view(cluster_id, self.connects)
+        cluster, view = self.stores.observations.cluster_and_view(cluster_id, self.resources.connects)
         # The time of an observation is when the look begins: what an operation sees in the meantime is newer.
         now = self.clock()
         if cluster is None or (view.next_look_at and now < view.next_look_at):
             return
         read = self.look(cluster, view, deadline, now)
         if read is None:
-            self.observations.write(cluster_id, replace(view, compared_at=now), changed=False)
+            self.stores.observations.write(cluster_id, replace(view, compared_at=now), changed=False)
             return
         if read.desired is not None and view.torn:
             conditions = self.incidents.current_conditions(origin_of("connect_cluster", cluster_id))
@@ -106,15 +102,15 @@ class Tick:
             after = replace(after, reported_at=None)
         elif now and report_due(view, now) and view.reported_at:
             after = replace(after, reported_at=now)
-        rows = self.transitions.rows(cluster_id, result.transitions)
-        stored = self.observations.write(
+        rows = self.stores.transitions.rows(cluster_id, result.transitions)
+        stored = self.stores.observations.write(
             cluster_id, after, changed=result.changed, transitions=rows[:TRANSITIONS_WITH_HEAD]
         )
         if stored and rows:
             log_transitions(cluster_id, result.transitions)
             with isolated():
-                self.transitions.write(rows[TRANSITIONS_WITH_HEAD:], deadline)
-                self.transitions.trim(shuffled(rows)[0], deadline)
+                self.stores.transitions.write(rows[TRANSITIONS_WITH_HEAD:], deadline)
+                self.stores.transitions.trim(shuffled(rows)[0], deadline)
         return stored
 
     def look(self, cluster: ConnectCluster, view: ClusterView, deadline: Deadline, now: datetime) -> TickInput | None:
@@ -136,7 +132,7 @@ class Tick:
         if view.settled and snapshot.compared_at != now:
             return TickInput(connect=snapshot)
         desired = self._desired(cluster.id, deadline)
-        operations = () if view.settled else tuple(self.operations.open_on(cluster.id))
+        operations = () if view.settled else tuple(self.stores.operations.open_on(cluster.id))
         return TickInput(connect=snapshot, desired=desired, open_operations=operations)
 
     def _with_progress(
@@ -171,9 +167,9 @@ class Tick:
         with isolated():
             recorded = self.bus.publish(cluster_report(cluster_id, stored), Deadline.after(REPORT_SECONDS))
             if recorded and stored.reported_at is None:
-                return self.observations.reported(cluster_id, stored)
+                return self.stores.observations.reported(cluster_id, stored)
             if not recorded and stored.reported_at:
-                self.observations.report_again(cluster_id, stored)
+                self.stores.observations.report_again(cluster_id, stored)
         return stored
 
     def carry_out(self, cluster: ConnectCluster, result: TickResult, stored: ClusterView, deadline: Deadline) -> None:
@@ -182,16 +178,16 @@ class Tick:
         The owners of orphans that were looked up are stored, unless another tick was faster: it looks them up again.
         """
         operations = OpenOperations(
-            operations=self.operations, owners=self.owners, lifecycle=self.lifecycle, clock=self.clock
+            operations=self.stores.operations, owners=self.owners, lifecycle=self.lifecycle, clock=self.clock
         )
         for operation in result.overdue:
             operations.roll_forward(operation, deadline)
         executor = ActionExecutor(
-            connects=self.connects, owners=self.owners, lifecycle=self.lifecycle, clients=self.clients
+            connects=self.resources.connects, owners=self.owners, lifecycle=self.lifecycle, clients=self.clients
         )
         verdicts = executor.carry_out(cluster, result.actions, stored.memory, deadline)
         if verdicts and (judged := with_verdicts(stored.memory, verdicts, self.clock())) != stored.memory:
-            self.observations.write(cluster.id, replace(stored, memory=judged), changed=True)
+            self.stores.observations.write(cluster.id, replace(stored, memory=judged), changed=True)
 
     def _ask(
         self, cluster: ConnectCluster, connect: Connect, view: ClusterView, deadline: Deadline, now: datetime
@@ -223,7 +219,7 @@ class Tick:
         """Store what could not be read when the cluster was registered. Where that fails, a later tick does it."""
         with suppress(HeadgateError, WriteConflict):
             root = connect.root(deadline)
-            self.connects.save_alone(
+            self.resources.connects.save_alone(
                 replace(cluster, connect_version=root.version, kafka_cluster_id=root.kafka_cluster_id)
             )
 

@@ -23,7 +23,7 @@ DELIVERY_ID = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
 
 def stored(app: InProcessApp, resource_id: str) -> Resource | None:
     stores = app.services.stores
-    return stores.pipelines.find(resource_id) or stores.deliveries.find(resource_id)
+    return stores.resources.pipelines.find(resource_id) or stores.resources.deliveries.find(resource_id)
 
 
 def on_pipeline(
@@ -85,7 +85,7 @@ def restart_task(pipelines: PipelineService, context: RequestContext, pipeline_i
 
 def has_a_new_version(app: InProcessApp, pipeline: Pipeline) -> bool:
     # A task that runs looks the same after a restart.
-    return app.services.stores.pipelines.get(pipeline.id).version > pipeline.version
+    return app.services.stores.resources.pipelines.get(pipeline.id).version > pipeline.version
 
 
 def deploy_missing_connector(app: InProcessApp) -> PreparedOperation:
@@ -158,7 +158,7 @@ def deploy_delivery(app: InProcessApp) -> PreparedOperation:
 
 def deployed_delivery(app: InProcessApp) -> Delivery:
     deploy_delivery(app).request()
-    return app.services.stores.deliveries.get(DELIVERY_ID)
+    return app.services.stores.resources.deliveries.get(DELIVERY_ID)
 
 
 def with_delivery(app: InProcessApp, request: Callable[[], object], is_done: Callable[[], bool]) -> PreparedOperation:
@@ -175,7 +175,7 @@ def remapping(change: Callable[[Mappings], Mappings]) -> Prepare:
         return with_delivery(
             app,
             request=lambda: app.services.deliveries.update_mappings(app.context(), DELIVERY_ID, desired),
-            is_done=lambda: app.services.stores.deliveries.get(DELIVERY_ID).mappings == desired,
+            is_done=lambda: app.services.stores.resources.deliveries.get(DELIVERY_ID).mappings == desired,
         )
 
     return prepare
@@ -221,7 +221,9 @@ def control_delivery(kind: OperationKind, *, of_destination: bool = False) -> Pr
             return outcome.delivery
 
         return with_delivery(
-            app, request, is_done=lambda: app.services.stores.deliveries.get(DELIVERY_ID).version > version
+            app,
+            request,
+            is_done=lambda: app.services.stores.resources.deliveries.get(DELIVERY_ID).version > version,
         )
 
     return prepare

@@ -66,7 +66,7 @@ def test_the_same_connector_name_on_two_clusters_is_two_alerts(world: AlertingAp
     """Case 6."""
     cluster, transaction = world.app.cluster, Transaction()
     other = replace(cluster, id=new_id(), name="other workers")
-    world.app.services.stores.connects.put_new(transaction, other)
+    world.app.services.stores.resources.connects.put_new(transaction, other)
     transaction.commit()
     for cluster_id in (cluster.id, other.id):
         failed = Condition(

@@ -55,7 +55,7 @@ def test_of_two_who_accept_at_the_same_moment_one_joins(app: InProcessApp) -> No
     with pytest.raises(NotFound):
         app.services.invites.accept(app.context(), token, PASSWORD)
     app.services.sessions.login(app.context(), "person@example.com", Secret("nine loud bells at dawn"))
-    assert app.services.stores.users.active_admins() == 1
+    assert app.services.stores.accounts.users.active_admins() == 1
 
 
 def test_somebody_whose_role_changes_at_the_same_moment_joins_with_the_new_one(app: InProcessApp) -> None:

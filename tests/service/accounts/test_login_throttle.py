@@ -29,7 +29,7 @@ def _person(app: InProcessApp) -> None:
     user = User(
         id=new_id(), email=EMAIL, role=Role.OPS, password_hash=hash_password(PASSWORD), created_at=now, updated_at=now
     )
-    app.services.stores.users.put_new(transaction, user)
+    app.services.stores.accounts.users.put_new(transaction, user)
     transaction.commit()
 
 
@@ -158,7 +158,7 @@ def test_a_restart_forgets_no_try(app: InProcessApp) -> None:
 
 
 def test_a_disabled_user_is_refused_like_a_wrong_password(app: InProcessApp) -> None:
-    users = app.services.stores.users
+    users = app.services.stores.accounts.users
     user = users.by_email(EMAIL)
     assert user is not None
     users.save_alone(replace(user, status=UserStatus.DISABLED))

@@ -66,7 +66,7 @@ def test_a_session_survives_a_restart_and_its_token_is_stored_nowhere(app: InPro
 
 
 def test_a_disabled_user_is_signed_out_at_once(app: InProcessApp, cookie: str) -> None:
-    users = app.services.stores.users
+    users = app.services.stores.accounts.users
     user = app.services.sessions.signed_in(cookie).user
     transaction = Transaction()
     users.save(transaction, replace(user, status=UserStatus.DISABLED))
@@ -155,7 +155,7 @@ def _change_user_once(app: InProcessApp, **changes: Any) -> None:
     def change_first(point: Point, send: InterceptedCall) -> object:
         if point.writes:
             app.interceptor.unwatch()
-            users = app.services.stores.users
+            users = app.services.stores.accounts.users
             [user] = users.list(limit=1).items
             users.save_alone(replace(user, **changes))
         return send()
@@ -194,7 +194,7 @@ def test_who_is_disabled_or_changes_the_password_during_a_login_is_not_signed_in
 def test_who_was_disabled_since_the_request_came_gets_no_new_password(app: InProcessApp, cookie: str) -> None:
     context, user = _context_of(app, cookie), app.services.sessions.signed_in(cookie).user
     disabled = replace(user, status=UserStatus.DISABLED, session_generation=user.session_generation + 1)
-    app.services.stores.users.save_alone(disabled)
+    app.services.stores.accounts.users.save_alone(disabled)
     with pytest.raises(Unauthenticated):
         app.services.sessions.change_password(context, PASSWORD, Secret("nine loud bells at dawn"))
 

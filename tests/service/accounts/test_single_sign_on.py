@@ -93,7 +93,7 @@ def test_the_last_active_admin_is_not_demoted_by_a_change_of_groups(sign_on: Sig
     sign_on.double.person["groups"] = ["everyone"]
     assert sign_on.sign_in().user.role is Role.ADMIN
     assert "last_admin" in sign_on.reasons()
-    assert sign_on.services.stores.users.active_admins() == 1
+    assert sign_on.services.stores.accounts.users.active_admins() == 1
 
 
 def test_a_disabled_user_stays_out_whatever_the_groups_are(sign_on: SignOn) -> None:
@@ -181,7 +181,7 @@ def test_a_new_address_of_a_person_is_taken_over_and_the_old_one_is_free(sign_on
     sign_on.double.person["email"] = "alice.smith@example.com"
     changed = sign_on.sign_in().user
     assert (changed.id, changed.email) == (first.id, "alice.smith@example.com")
-    users = sign_on.services.stores.users
+    users = sign_on.services.stores.accounts.users
     assert users.by_email("alice@example.com") is None
     found = users.by_email("ALICE.SMITH@example.com")
     assert found is not None
@@ -193,7 +193,7 @@ def test_a_new_address_that_somebody_has_here_is_not_taken_from_them(sign_on: Si
     sign_on.double.person["email"] = "root@example.com"
     assert sign_on.sign_in().user.email == "alice@example.com"
     assert "email_in_use" in sign_on.reasons()
-    found = sign_on.services.stores.users.by_email("root@example.com")
+    found = sign_on.services.stores.accounts.users.by_email("root@example.com")
     assert found is not None
     assert found.id == holder.id != first.id
 

@@ -22,7 +22,7 @@ PASSWORD = Secret("four quiet lamps at noon")
 def make(app: InProcessApp, role: Role = Role.ADMIN) -> User:
     now, transaction = app.clock(), Transaction()
     made = User(id=new_id(), email=f"{new_id()}@example.com", role=role, created_at=now, updated_at=now)
-    stored = app.services.stores.users.put_new(transaction, made)
+    stored = app.services.stores.accounts.users.put_new(transaction, made)
     transaction.commit()
     return stored
 
@@ -48,7 +48,7 @@ def test_two_admins_who_demote_each_other_at_the_same_moment_leave_one(app: InPr
     with pytest.raises(Conflict) as refused:
         app.services.users.change_role(as_(app, one), other.id, Role.VIEWER)
     assert refused.value.code == "LAST_ADMIN"
-    assert (active_admins(app), app.services.stores.users.active_admins()) == (1, 1)
+    assert (active_admins(app), app.services.stores.accounts.users.active_admins()) == (1, 1)
 
 
 @pytest.mark.parametrize("take_away", ["disable", "delete"])
@@ -67,19 +67,19 @@ def test_many_who_take_each_other_away_at_the_same_time_leave_one(app: InProcess
         thread.start()
     for thread in threads:
         thread.join()
-    assert active_admins(app) == app.services.stores.users.active_admins() >= 1
+    assert active_admins(app) == app.services.stores.accounts.users.active_admins() >= 1
 
 
 def test_the_number_of_admins_follows_every_change(app: InProcessApp) -> None:
     users: UserService = app.services.users
     keeper, person = make(app), make(app, Role.VIEWER)
-    count = app.services.stores.users.active_admins
+    count = app.services.stores.accounts.users.active_admins
     for act, expected in (
         (lambda: users.change_role(as_(app, keeper), person.id, Role.ADMIN), 2),
         (lambda: users.disable(as_(app, keeper), person.id), 1),
         (lambda: users.change_role(as_(app, keeper), person.id, Role.OPS), 1),
         (lambda: users.change_role(as_(app, keeper), person.id, Role.ADMIN), 1),
-        (lambda: app.services.stores.users.save_alone(_with_password(app, person)), 1),
+        (lambda: app.services.stores.accounts.users.save_alone(_with_password(app, person)), 1),
         (lambda: users.enable(as_(app, keeper), person.id), 2),
         (lambda: users.delete(as_(app, keeper), person.id), 1),
     ):
@@ -105,7 +105,7 @@ def test_a_lost_reply_of_a_change_is_no_error(app: InProcessApp) -> None:
 
     app.interceptor.watch(lose_once)
     assert app.services.users.change_role(as_(app, keeper), person.id, Role.ADMIN).role is Role.ADMIN
-    assert active_admins(app) == app.services.stores.users.active_admins() == 2
+    assert active_admins(app) == app.services.stores.accounts.users.active_admins() == 2
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_first_admin_who_could_never_sign_in_is_refused_at_the_start(
 
 
 def test_a_user_with_more_tokens_than_one_transaction_removes_can_be_deleted(app: InProcessApp) -> None:
-    admin, user, tokens = make(app), make(app, Role.OPS), app.services.stores.api_tokens
+    admin, user, tokens = make(app), make(app, Role.OPS), app.services.stores.accounts.api_tokens
     for number in range(MAX_TOKENS + 50):
         transaction, now = Transaction(), app.clock()
         token = ApiToken(
@@ -143,7 +143,7 @@ def test_a_user_with_more_tokens_than_one_transaction_removes_can_be_deleted(app
         transaction.commit()
     app.services.users.delete(as_(app, admin), user.id)
     assert list(tokens.all_in("user_id", user.id)) == []
-    assert app.services.stores.users.find(user.id) is None
+    assert app.services.stores.accounts.users.find(user.id) is None
 
 
 def test_an_enabled_user_who_never_joined_is_invited_and_nothing_more(app: InProcessApp) -> None:
@@ -151,4 +151,4 @@ def test_an_enabled_user_who_never_joined_is_invited_and_nothing_more(app: InPro
     invited = app.services.invites.invite(app.context(), "invited@example.com", Role.ADMIN).user
     app.services.users.disable(as_(app, keeper), invited.id)
     assert app.services.users.enable(as_(app, keeper), invited.id).status is UserStatus.INVITED
-    assert app.services.stores.users.active_admins() == 1
+    assert app.services.stores.accounts.users.active_admins() == 1

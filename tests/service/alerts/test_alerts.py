@@ -82,7 +82,7 @@ def test_unsilencing_what_is_not_silenced_changes_nothing_and_leaves_no_record(a
     alert = stored(app, an_alert())
     assert alerts(app).unsilence(app.context(), alert.id) == alert
     assert records(app, alert) == []
-    assert app.services.stores.alerts.get(alert.id).revision == alert.revision
+    assert app.services.stores.alerts.alerts.get(alert.id).revision == alert.revision
 
 
 def test_a_silence_that_has_expired_is_seen_as_over_before_anything_is_written(app: InProcessApp) -> None:
@@ -94,7 +94,7 @@ def test_a_silence_that_has_expired_is_seen_as_over_before_anything_is_written(a
     app.clock.advance(100)
     assert alerts(app).get(alert.id) == seen
     assert seen.history[-1].at == START_TIME + timedelta(seconds=600)
-    assert app.services.stores.alerts.get(alert.id).status is SILENCED
+    assert app.services.stores.alerts.alerts.get(alert.id).status is SILENCED
     assert alerts(app).summary(app.context()).by_status == {FIRING: 1, ACKNOWLEDGED: 0, SILENCED: 0, RESOLVED: 0}
 
 
@@ -145,7 +145,7 @@ class Observing:
     def __call__(self) -> datetime:
         if self.times:
             self.times -= 1
-            store = self.app.services.stores.alerts
+            store = self.app.services.stores.alerts.alerts
             seen = store.get(self.alert_id)
             store.save_alone(replace(seen, occurrence_count=seen.occurrence_count + 1, **self.changes))
         return self.app.clock()
@@ -211,7 +211,7 @@ COMBINATIONS = [
 def test_every_combination_of_filters_equals_brute_force_over_a_thousand_alerts(app: InProcessApp) -> None:
     every = newest_first(random_alerts(1000, seed=7))
     put_alerts(app, every)
-    facets = app.services.stores.alerts.facets(app.context(seconds=600).deadline)
+    facets = app.services.stores.alerts.alerts.facets(app.context(seconds=600).deadline)
     assert [one.id for one in facets] == [alert.id for alert in every]
     sizes = Counter[bool]()
     for only in COMBINATIONS:
@@ -279,7 +279,7 @@ def test_the_overview_counts_active_alerts(app: InProcessApp) -> None:
 def test_indexes_without_bodies_still_lead_to_whole_alerts(app: InProcessApp) -> None:
     every = newest_first(random_alerts(130, seed=5))
     put_alerts(app, every)
-    store = app.services.stores.alerts
+    store = app.services.stores.alerts.alerts
     assert [alert.id for alert in store.all()] == [alert.id for alert in every]
     active = [alert for alert in every if alert.is_active]
     assert list(store.all_in("active", "active")) == active

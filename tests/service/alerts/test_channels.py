@@ -198,7 +198,7 @@ def test_secrets_that_cannot_be_opened_are_given_again_all_together(
     app: InProcessApp, channels: ChannelService, hook: NotificationReceiver
 ) -> None:
     channel = channels.create(app.context(), given(url=URL, authorization="Bearer first"))
-    store = app.services.stores.secrets
+    store = app.services.stores.resources.secrets
     row = store.get(channel.credentials.id)
     store.save_alone(replace(row, sealed={**row.sealed, "url": row.sealed["authorization"]}))
     result = channels.test(app.context(), channel.id)
@@ -261,7 +261,7 @@ def test_a_channel_that_a_rule_names_stays(app: InProcessApp, channels: ChannelS
     channels.delete(app.context(), channel.id)
     with pytest.raises(NotFound):
         channels.get(channel.id)
-    assert app.services.stores.secrets.find(channel.credentials.id) is None
+    assert app.services.stores.resources.secrets.find(channel.credentials.id) is None
     actions = {record.action for record in records(app, channel)}
     assert actions == {"notification_channel.create", "notification_channel.delete"}
 
@@ -271,7 +271,7 @@ def test_a_channel_says_how_its_newest_message_ended(app: InProcessApp, channels
     assert channel.last_delivery is None
     gate, transaction = ChannelGate(id=channel.id, created_at=app.clock.now), Transaction()
     ended = replace(gate, last_status=NotificationStatus.FAILED, last_at=app.clock.now)
-    app.services.stores.channel_gates.put_new(transaction, ended)
+    app.services.stores.alerts.gates.put_new(transaction, ended)
     transaction.commit()
     expected = LastDelivery(status="failed", at=app.clock.now)
     assert channels.get(channel.id).last_delivery == expected
@@ -291,8 +291,8 @@ def test_a_test_notification_arrives_and_is_audited(
     tests = [one for one in records(app, channel) if one.action == "notification_channel.test"]
     assert {(one.outcome.value, one.actor_id) for one in tests} == {("requested", ADMIN.id), ("success", ADMIN.id)}
     assert channels.get(channel.id).version == 1
-    assert app.services.stores.channel_gates.find(channel.id) is None
-    assert list(app.services.stores.notifications.all()) == []
+    assert app.services.stores.alerts.gates.find(channel.id) is None
+    assert list(app.services.stores.alerts.notifications.all()) == []
 
 
 def test_a_test_notification_that_is_refused_says_why(

@@ -333,5 +333,5 @@ def test_a_group_that_became_another_one_is_stored_in_the_channel(alerting: Aler
     alerting.run(seconds=1)
     services = alerting.app.services
     assert alerting.row(row).status is DELIVERED
-    secrets = services.credentials.open(services.stores.channels.get(channel.id).credentials)
+    secrets = services.credentials.open(services.stores.alerts.channels.get(channel.id).credentials)
     assert secrets["chat_id"].reveal() == "-100123"

@@ -143,7 +143,9 @@ def test_a_secret_that_was_exchanged_between_attempts_is_used_and_the_message_st
     new = services.credentials.rotate(
         transaction, "notification_channel", channel.id, channel.credentials, {"key": Secret("another secret")}
     )
-    services.stores.channels.save(transaction, replace(services.stores.channels.get(channel.id), credentials=new))
+    services.stores.alerts.channels.save(
+        transaction, replace(services.stores.alerts.channels.get(channel.id), credentials=new)
+    )
     transaction.commit()
     after = alerting.sender.behind("another secret")
     alerting.run(seconds=30)
@@ -190,6 +192,6 @@ def test_wherever_a_worker_dies_the_message_is_delivered_within_90_seconds_and_r
 
 def assert_delivered(alerting: AlertingDriver, row: Notification, *, calls: int) -> None:
     """Delivered, by so many calls at most."""
-    channel = alerting.app.services.stores.channels.get(row.channel_id)
+    channel = alerting.app.services.stores.alerts.channels.get(row.channel_id)
     assert alerting.row(row).status is DELIVERED
     assert 2 <= len(alerting.called(channel)) <= calls

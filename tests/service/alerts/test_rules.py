@@ -29,7 +29,7 @@ def rules(app: InProcessApp) -> AlertRuleService:
 
 
 def references(app: InProcessApp, *channel_ids: str) -> list[int]:
-    return [app.services.stores.channels.references(one) for one in channel_ids]
+    return [app.services.stores.alerts.channels.references(one) for one in channel_ids]
 
 
 def listed(app: InProcessApp) -> list[AlertRule]:
@@ -43,7 +43,7 @@ def records(app: InProcessApp, rule_id: str) -> list[AuditRecord]:
 
 def removed(app: InProcessApp, channel_id: str) -> None:
     """What deleting a channel does to its row."""
-    store = app.services.stores.channels
+    store = app.services.stores.alerts.channels
     transaction = Transaction()
     store.remove(transaction, store.get(channel_id))
     transaction.commit()
@@ -271,7 +271,7 @@ def test_a_channel_that_is_deleted_at_the_same_moment_is_a_reference_to_nothing(
 
 def test_there_are_at_most_a_hundred_rules(app: InProcessApp) -> None:
     first = rules(app).create(app.context(key=id_from("the", "key")), INPUT)
-    put_rows(copies(app.services.stores.alert_rules, first, MAX_RULES - 1))
+    put_rows(copies(app.services.stores.alerts.rules, first, MAX_RULES - 1))
     with pytest.raises(Conflict, match="100 rules"):
         rules(app).create(app.context(), replace(INPUT, name="one more"))
     assert rules(app).create(app.context(key=first.id), INPUT) == first

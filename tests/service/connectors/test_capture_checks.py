@@ -69,7 +69,7 @@ def test_another_server_is_refused(app: InProcessApp, pipeline: Pipeline) -> Non
 def test_lost_changes_can_be_accepted(app: InProcessApp, pipeline: Pipeline) -> None:
     move_slot(app, pipeline, 101)
     app.services.pipelines.restart(app.context(), pipeline.id, accept_data_loss=True)
-    state = app.services.stores.source_states.get(pipeline.source_id)
+    state = app.services.stores.monitoring.source_states.get(pipeline.source_id)
     assert state.captures == {}
 
 

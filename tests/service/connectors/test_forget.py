@@ -153,7 +153,7 @@ def test_an_operation_that_was_open_is_settled_as_failed(app: InProcessApp) -> N
     assert opened
     app.clock.advance(600)
     app.services.pipelines.delete(app.context(), pipeline.id, forget=True)
-    operation = app.services.stores.operations.get(opened.id)
+    operation = app.services.stores.connectors.operations.get(opened.id)
     assert (operation.step, operation.error_code) == (OperationStep.FAILED, "STATE_CONFLICT")
     facts = [(one.action, one.outcome.value) for one in audited(app, pipeline.id)]
     assert sorted(fact for fact in facts if fact[0] in ("pipeline.forget", "pipeline.pause")) == [
@@ -161,7 +161,7 @@ def test_an_operation_that_was_open_is_settled_as_failed(app: InProcessApp) -> N
         ("pipeline.pause", "failed"),
         ("pipeline.pause", "requested"),
     ]
-    assert not list(app.services.stores.operations.open_on(pipeline.connect_cluster_id))
+    assert not list(app.services.stores.connectors.operations.open_on(pipeline.connect_cluster_id))
 
 
 def test_a_delivery_whose_deploy_is_open_is_forgotten_with_all_that_it_claimed(app: InProcessApp) -> None:
@@ -225,7 +225,7 @@ def test_a_pipeline_whose_connector_is_being_made_again_is_forgotten(app: InProc
     assert opened.kind is OperationKind.RECREATE
     app.clock.advance(600)
     app.services.pipelines.delete(app.context(), pipeline.id, forget=True)
-    assert app.services.stores.pipelines.find(pipeline.id) is None
-    assert app.services.stores.operations.get(opened.id).step is OperationStep.FAILED
+    assert app.services.stores.resources.pipelines.find(pipeline.id) is None
+    assert app.services.stores.connectors.operations.get(opened.id).step is OperationStep.FAILED
     assert claimed(app) == [claim for claim in claimed(app) if pipeline.id not in claim]
     assert violations(app) == []

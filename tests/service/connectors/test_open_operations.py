@@ -21,7 +21,7 @@ from tests.support.apps.in_process_app import InProcessApp
 def takeover(app: InProcessApp) -> OpenOperations:
     services = app.services
     return OpenOperations(
-        operations=services.stores.operations,
+        operations=services.stores.connectors.operations,
         owners=services.tick.owners,
         lifecycle=services.lifecycle,
         clock=app.clock,
@@ -38,7 +38,7 @@ def pipeline(app: InProcessApp) -> Pipeline:
 
 def operation_of(app: InProcessApp, pipeline: Pipeline) -> Operation:
     assert pipeline.open_operation
-    return app.services.stores.operations.get(pipeline.open_operation.id)
+    return app.services.stores.connectors.operations.get(pipeline.open_operation.id)
 
 
 def test_an_open_deploy_is_finished(app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline) -> None:
@@ -88,7 +88,7 @@ def test_an_operation_on_a_resource_that_does_not_exist_any_more_is_closed_as_fa
     app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline
 ) -> None:
     operation = operation_of(app, pipeline)
-    operations = app.services.stores.operations
+    operations = app.services.stores.connectors.operations
     orphan = replace(operation, id=new_id(), resource_id=new_id(), lease_until=app.clock.now - timedelta(seconds=1))
     transaction = Transaction()
     operations.put_new(transaction, orphan)

@@ -28,7 +28,7 @@ NOTICES = Notices(config="Deploy it again.", secrets="Deploy it again for the ne
 
 def loaded(app: InProcessApp, pipeline: Pipeline) -> tuple[Pipeline, PipelineDependencies]:
     """The pipeline as it is stored, and its dependencies."""
-    stored = app.services.stores.pipelines.get(pipeline.id)
+    stored = app.services.stores.resources.pipelines.get(pipeline.id)
     return stored, app.services.pipeline_connector.load_dependencies(stored)
 
 
@@ -110,7 +110,7 @@ def before_there_were_digests(app: InProcessApp, pipeline: Pipeline) -> Pipeline
     lines = app.services.pipeline_connector.config(stored, deps).lines
     connector = app.connect.connector(pipeline.connector_name)
     connector.config.pop(SECRETS_KEY)
-    return app.services.stores.pipelines.save_alone(
+    return app.services.stores.resources.pipelines.save_alone(
         replace(stored, config_hash=config_hash(lines), secrets_digest=None)
     )
 

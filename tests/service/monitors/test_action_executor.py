@@ -25,7 +25,7 @@ def carry_out(
     """Carry out actions that were chosen when these pipelines should have run."""
     services = app.services
     executor = ActionExecutor(
-        connects=services.stores.connects,
+        connects=services.stores.resources.connects,
         owners=services.tick.owners,
         lifecycle=services.lifecycle,
         clients=services.clients,
@@ -103,7 +103,7 @@ def test_a_created_connector_gets_the_present_config_and_its_hash_is_stored(app:
     app.connect.drop(pipeline.connector_name)
     carry_out(app, {Action.CREATE: (pipeline.connector_name,)}, pipeline)
     assert app.connect.config_of(pipeline.connector_name) == config
-    assert app.services.stores.pipelines.get(pipeline.id).config_hash == pipeline.config_hash
+    assert app.services.stores.resources.pipelines.get(pipeline.id).config_hash == pipeline.config_hash
     assert (shown(app).state, shown(app).reasons) == ("STOPPED", ("It was just created.",))
 
 

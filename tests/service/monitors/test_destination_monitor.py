@@ -50,7 +50,7 @@ def incidents(app: InProcessApp) -> list[tuple[str, IncidentStatus]]:
 
 def alerts(app: InProcessApp) -> list[str]:
     """The kinds of the active alerts."""
-    return [one.kind.value for one in app.services.stores.alerts.facets(Deadline.after(5), only_active=True)]
+    return [one.kind.value for one in app.services.stores.alerts.alerts.facets(Deadline.after(5), only_active=True)]
 
 
 def health(app: InProcessApp, destination: Destination) -> HealthStatus:

@@ -54,7 +54,7 @@ def measure(app: InProcessApp, *, after: float = 30, readable: bool = True) -> M
     """What a tick does when it is due, with what it has read."""
     app.clock.advance(after)
     deadline, cluster = Deadline.after(20), app.cluster
-    view = app.services.stores.observations.read([cluster.id])[cluster.id]
+    view = app.services.stores.connectors.observations.read([cluster.id])[cluster.id]
     statuses = app.services.clients.connect(cluster).statuses(deadline) if readable else None
     return app.services.progress_reader.measure(cluster, view.memory.desired, statuses, deadline, app.clock())
 
@@ -174,7 +174,7 @@ def test_where_no_provider_is_installed_the_store_is_asked_once_a_minute(app: In
     app.tick()
     app.restart()
     app.services.clients.connect(app.cluster)
-    app.services.stores.observations.read([app.cluster.id])
+    app.services.stores.connectors.observations.read([app.cluster.id])
     first = calls(10)
     assert [calls(10) - first, calls(10) - first, calls(40) - first] == [-1, -1, 0]
 
@@ -224,7 +224,7 @@ def test_a_resource_that_this_process_has_read_is_not_read_again(
 
     measured_app.restart()
     measured_app.services.clients.connect(measured_app.cluster)
-    measured_app.services.stores.observations.read([measured_app.cluster.id])
+    measured_app.services.stores.connectors.observations.read([measured_app.cluster.id])
     assert reads() == reads() + 1
 
 
@@ -264,7 +264,7 @@ def test_a_pipeline_that_was_deleted_is_not_measured_any_more(measured_app: InPr
     measured_app.services.pipelines.delete(measured_app.context(), pipeline.id)
     measured_app.tick()
     assert measure(measured_app) == {}
-    assert measured_app.services.stores.progress.read(measured_app.cluster.id).connectors == {}
+    assert measured_app.services.stores.monitoring.progress.read(measured_app.cluster.id).connectors == {}
 
 
 def test_while_connect_cannot_be_read_no_standstill_begins(measured_app: InProcessApp, pipeline: Pipeline) -> None:
@@ -300,7 +300,9 @@ def test_the_totals_of_a_cluster_are_stored_with_the_look(measured_app: InProces
     measure(measured_app)
     measured_app.kafka.state.advance(delivery.topics[0], 30)
     measure(measured_app)
-    look = measured_app.services.stores.progress.looks([measured_app.cluster.id, "other"])[measured_app.cluster.id]
+    look = measured_app.services.stores.monitoring.progress.looks([measured_app.cluster.id, "other"])[
+        measured_app.cluster.id
+    ]
     assert (look.at, look.throughput, look.lag) == (measured_app.clock(), 1.0, 40)
 
 
@@ -315,7 +317,7 @@ def test_a_look_counts_the_connectors_that_the_brokers_do_not_show(
 
 
 def look_at(app: InProcessApp) -> ProgressLook:
-    return app.services.stores.progress.looks([app.cluster.id])[app.cluster.id]
+    return app.services.stores.monitoring.progress.looks([app.cluster.id])[app.cluster.id]
 
 
 def lose(app: InProcessApp, delivery: Delivery) -> None:

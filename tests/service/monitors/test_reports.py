@@ -38,7 +38,7 @@ def put_alert(app: InProcessApp, origin: str) -> None:
         id=new_id(), fingerprint=new_id(), origin=origin, event=event, max_severity=event.severity,
         first_seen_at=now, last_seen_at=now, created_at=now,
     )  # fmt: skip
-    app.services.stores.alerts.put_new(transaction, alert)
+    app.services.stores.alerts.alerts.put_new(transaction, alert)
     transaction.commit()
 
 
@@ -52,12 +52,12 @@ def test_a_failed_operation_has_an_alert_until_one_succeeds(app: InProcessApp) -
     for _ in range(2):
         app.clock.advance(60)
         assert app.services.monitor_reports.publish_operations() == 1
-        (alert,) = app.services.stores.alerts.all()
+        (alert,) = app.services.stores.alerts.alerts.all()
         found.append((alert.kind, alert.is_active, alert.occurrence_count))
     app.services.pipelines.pause(app.context(), pipeline.id)
     app.clock.advance(60)
     app.services.monitor_reports.publish_operations()
-    (alert,) = app.services.stores.alerts.all()
+    (alert,) = app.services.stores.alerts.alerts.all()
     assert found == [(EventKind.PIPELINE_FAILED, True, 1)] * 2
     assert not alert.is_active
 

@@ -83,7 +83,7 @@ def test_lists_and_status_say_the_same_as_the_detail(app: InProcessApp, pipeline
 def test_a_draft_is_not_looked_at(app: InProcessApp) -> None:
     draft = app.pipeline()
     app.services.source_monitor.run(draft.source_id, Deadline.after(20))
-    assert app.services.stores.source_states.find(draft.source_id) is None
+    assert app.services.stores.monitoring.source_states.find(draft.source_id) is None
 
 
 def test_a_source_that_was_deleted_is_not_looked_at(app: InProcessApp) -> None:
@@ -223,7 +223,7 @@ def test_an_open_operation_does_not_make_headgate_forget_what_it_saw_of_a_captur
     assert app.services.pipelines.pause(app.context(), pipeline.id).open_operation
     app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
     assert app.services.pipelines.get(pipeline.id).open_operation
-    state = app.services.stores.source_states.get(pipeline.source_id)
+    state = app.services.stores.monitoring.source_states.get(pipeline.source_id)
     assert (state.captures[pipeline.id].server, len(state.captures)) == ("1", 2)
 
 

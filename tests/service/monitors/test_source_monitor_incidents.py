@@ -179,7 +179,7 @@ def test_without_pipelines_what_tests_have_found_is_reported(app: InProcessApp) 
         app.services.sources.test(app.context(), source.id)
         app.clock.advance(60)
         app.services.source_monitor.run(source.id, Deadline.after(20))
-        active = app.services.stores.alerts.facets(Deadline.after(5), only_active=True)
+        active = app.services.stores.alerts.alerts.facets(Deadline.after(5), only_active=True)
         found.append([one.kind for one in active])
     assert found == [["SOURCE_AUTH_FAILED"], []]
 
@@ -210,7 +210,7 @@ def test_a_test_after_a_change_sends_a_look_that_ends_the_alert(app: InProcessAp
     )
     sent = []
     checks = replace(app.services.system_checks, look_soon=lambda noun, one: sent.append((noun, one)))
-    checks.test(app.context(), app.services.stores.sources, source.id)
+    checks.test(app.context(), app.services.stores.resources.sources, source.id)
     assert sent == [("source", source.id)]
 
 
@@ -223,6 +223,6 @@ def test_what_one_test_has_found_is_one_occurrence_however_often_it_is_reported(
         for _ in range(3):
             app.clock.advance(60)
             app.services.source_monitor.run(source.id, Deadline.after(20))
-        (alert,) = app.services.stores.alerts.all()
+        (alert,) = app.services.stores.alerts.alerts.all()
         counts.append(alert.occurrence_count)
     assert counts == [1, 2]

@@ -30,7 +30,7 @@ def register(app: InProcessApp, count: int) -> set[str]:
     for number in range(count - 1):
         cluster = replace(first, id=new_id(), name=f"copy {number}")
         transaction = Transaction()
-        app.services.stores.connects.put_new(transaction, cluster)
+        app.services.stores.resources.connects.put_new(transaction, cluster)
         transaction.commit()
         ids.add(cluster.id)
     return ids
@@ -42,12 +42,12 @@ def test_a_store_that_does_not_answer_says_nothing_about_connect(app: InProcessA
     app.tick(cluster)
     changed = replace(data, secrets={"password": Secret("second")})
     app.services.connect_clusters.update(app.context(), cluster.id, changed)
-    stored = app.services.stores.connects.get(cluster.id)
-    app.services.stores.connects.save_alone(replace(stored, credentials=cluster.credentials))
+    stored = app.services.stores.resources.connects.get(cluster.id)
+    app.services.stores.resources.connects.save_alone(replace(stored, credentials=cluster.credentials))
     app.restart()
     with pytest.raises(StoreUnavailable):
         app.tick(cluster)
-    view = app.services.stores.observations.read([cluster.id])[cluster.id]
+    view = app.services.stores.connectors.observations.read([cluster.id])[cluster.id]
     assert (view.unreadable, view.unreadable_since) == (None, None)
 
 
@@ -83,7 +83,7 @@ def test_nothing_is_sent_after_the_deadline(app: InProcessApp) -> None:
 def test_a_message_says_when_its_tick_is_due(app: InProcessApp, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster, sent = app.cluster, []
     monkeypatch.setattr(app.services.queues, "send", lambda queue, body, **more: sent.append((queue, body, more)))
-    monkeypatch.setattr("chalicelib.wiring.utc_now", app.clock)
+    monkeypatch.setattr("chalicelib.clients.queue.utc_now", app.clock)
     app.services.tick.dispatch()
     second: dict[str, Any] = sent[1][1]
     assert (sent[1][0], sent[1][2]) == ("ticks", {"delay_seconds": 10})

@@ -33,16 +33,11 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import id_from
 from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.services.alerts.manager import AlertManager
-from chalicelib.services.alerts.recorder import AlertStores
-from chalicelib.stores.alerts.alerts import Alerts
-from chalicelib.stores.alerts.channels import Channels
-from chalicelib.stores.alerts.notifications import Notifications
-from chalicelib.stores.alerts.rules import AlertRules
-from chalicelib.stores.alerts.tracks import Tracks
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import Documents
+from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.transaction import Transaction
@@ -76,9 +71,7 @@ class Alerting:
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
-        self.stores = AlertStores(
-            alerts=Alerts(), tracks=Tracks(), notifications=Notifications(), rules=AlertRules(), channels=Channels(),
-        )  # fmt: skip
+        self.stores = AlertStores()
         self.manager = self.new_manager()
 
     def new_manager(self, clock: Callable[[], datetime] | None = None) -> AlertManager:

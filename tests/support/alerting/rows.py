@@ -63,7 +63,7 @@ def an_alert(number: int = 0, at: datetime = START_TIME, *, event: AlertEvent | 
 def stored(app: InProcessApp, alert: Alert) -> Alert:
     """Store it as the alert manager does."""
     transaction = Transaction()
-    kept = app.services.stores.alerts.put_new(transaction, alert)
+    kept = app.services.stores.alerts.alerts.put_new(transaction, alert)
     transaction.commit()
     return kept
 
@@ -72,7 +72,7 @@ def put_notifications(app: InProcessApp, *notifications: Notification) -> None:
     """Store them as the alert manager does."""
     transaction = Transaction()
     for notification in notifications:
-        app.services.stores.notifications.put_new(transaction, notification)
+        app.services.stores.alerts.notifications.put_new(transaction, notification)
     transaction.commit()
 
 
@@ -84,14 +84,14 @@ def stored_channel(app: InProcessApp, number: int = 0) -> str:
         created_at=START_TIME, updated_at=START_TIME,
     )  # fmt: skip
     transaction = Transaction()
-    app.services.stores.channels.put_new(transaction, one)
+    app.services.stores.alerts.channels.put_new(transaction, one)
     transaction.commit()
     return one.id
 
 
 def put_alerts(app: InProcessApp, alerts: Iterable[Alert]) -> None:
     """Store thousands, without the tables' API."""
-    put_rows(app.services.stores.alerts._row(alert, "seed") for alert in alerts)
+    put_rows(app.services.stores.alerts.alerts._row(alert, "seed") for alert in alerts)
 
 
 def random_alerts(count: int, seed: int) -> Iterator[Alert]:

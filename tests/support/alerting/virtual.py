@@ -120,7 +120,9 @@ class AlertingDriver:
         channel_id, transaction = id_from("channel", str(number)), Transaction()
         secrets = {"key": Secret(f"secret {number}")}
         services = self.app.services
-        credentials = services.credentials.seal_new(transaction, services.stores.channels.noun, channel_id, secrets)
+        credentials = services.credentials.seal_new(
+            transaction, services.stores.alerts.channels.noun, channel_id, secrets
+        )
         self.sender.behind(f"secret {number}", **script)
         channel = Channel(
             id=channel_id,
@@ -132,7 +134,7 @@ class AlertingDriver:
             created_at=self.now,
             updated_at=self.now,
         )
-        kept = services.stores.channels.put_new(transaction, channel)
+        kept = services.stores.alerts.channels.put_new(transaction, channel)
         transaction.commit()
         return kept
 
@@ -143,12 +145,12 @@ class AlertingDriver:
     def change(self, channel: Channel, **changes: Any) -> Channel:
         """Change a channel, as a user does."""
         stores = self.app.services.stores
-        return stores.channels.save_alone(replace(stores.channels.get(channel.id), **changes))
+        return stores.alerts.channels.save_alone(replace(stores.alerts.channels.get(channel.id), **changes))
 
     def delete(self, channel: Channel) -> None:
         """Delete a channel."""
         stores, transaction = self.app.services.stores, Transaction()
-        stores.channels.remove(transaction, stores.channels.get(channel.id))
+        stores.alerts.channels.remove(transaction, stores.alerts.channels.get(channel.id))
         transaction.commit()
 
     def alert(self, *, severity: AlertSeverity = AlertSeverity.CRITICAL) -> Alert:
@@ -157,13 +159,13 @@ class AlertingDriver:
 
     def silence(self, alert_id: str, *, seconds: float | None = None) -> Alert:
         """Silence an alert, as an operator does."""
-        alerts = self.app.services.stores.alerts
+        alerts = self.app.services.stores.alerts.alerts
         until = None if seconds is None else self.now + timedelta(seconds=seconds)
         return alerts.save_alone(silenced(alerts.get(alert_id), "operator@example.com", until, None, self.now))
 
     def recover(self, alert_id: str) -> Alert:
         """Resolve an alert, as the manager does, but without a recovery message."""
-        alerts = self.app.services.stores.alerts
+        alerts = self.app.services.stores.alerts.alerts
         alert = without_expired_silence(alerts.get(alert_id), self.now)
         track = Track(id=alert.fingerprint, created_at=self.now).ended(self.now)
         return alerts.save_alone(resolved(alert, track, self.now, Resolution.RECOVERED, self.now))
@@ -183,8 +185,8 @@ class AlertingDriver:
         """
         stores, transaction = self.app.services.stores, Transaction()
         if alert is None:
-            alert = stores.alerts.get(after.alert_id) if after else self.alert(severity=severity)
-        row = stores.notifications.put_new(transaction, self._new_row(channel, alert, after, rules))
+            alert = stores.alerts.alerts.get(after.alert_id) if after else self.alert(severity=severity)
+        row = stores.alerts.notifications.put_new(transaction, self._new_row(channel, alert, after, rules))
         transaction.commit()
         if wakes:
             self.app.services.alerting.wake(channel.id)
@@ -231,16 +233,16 @@ class AlertingDriver:
 
     def row(self, row: Notification) -> Notification:
         """The notification as it is stored now."""
-        return self.app.services.stores.notifications.get(row.id)
+        return self.app.services.stores.alerts.notifications.get(row.id)
 
     def rows(self, channel: Channel | None = None) -> Sequence[Notification]:
         """All notifications, or those of a channel, newest first."""
-        found = self.app.services.stores.notifications.all()
+        found = self.app.services.stores.alerts.notifications.all()
         return [row for row in found if channel is None or row.channel_id == channel.id]
 
     def gate(self, channel: Channel) -> ChannelGate:
         """The gate of a channel."""
-        return self.app.services.stores.channel_gates.get(channel.id)
+        return self.app.services.stores.alerts.gates.get(channel.id)
 
     def called(self, channel: Channel) -> list[float]:
         """When the provider of a channel was called, in seconds since the start of the test."""

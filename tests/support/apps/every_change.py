@@ -181,7 +181,7 @@ class EveryChange:
     def _alerting(self) -> Iterator[Done]:
         app = self.app
         transaction, alert = Transaction(), an_alert()
-        app.services.stores.alerts.put_new(transaction, alert)
+        app.services.stores.alerts.alerts.put_new(transaction, alert)
         transaction.commit()
         yield self._do("POST /api/v1/alerts/{uuid}/acknowledge", {"note": "n"}, uuid=alert.id)
         yield self._do("POST /api/v1/alerts/{uuid}/silence", {"duration_seconds": 60}, uuid=alert.id)

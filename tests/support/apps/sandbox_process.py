@@ -41,7 +41,7 @@ def _make_user(_: Runner, command: Mapping[str, str]) -> str:
         updated_at=now,
     )
     transaction = Transaction()
-    services().stores.users.put_new(transaction, user)
+    services().stores.accounts.users.put_new(transaction, user)
     transaction.commit()
     return user.id
 
@@ -52,7 +52,7 @@ def _change_user(_: Runner, command: Mapping[str, str]) -> None:
     from chalicelib.stores.transaction import Transaction
     from chalicelib.wiring import services
 
-    users = services().stores.users
+    users = services().stores.accounts.users
     user = users.get(command["id"])
     transaction = Transaction()
     users.change(transaction, user, replace(user, role=Role(command["role"]), status=UserStatus(command["status"])))

@@ -80,7 +80,7 @@ class SignOn:
     def password_account(self, email: str, role: Role = Role.ADMIN) -> User:
         """An account that signs in with a password."""
         self.services.users.install_admin(email, PASSWORD)
-        user = self.services.stores.users.by_email(email)
+        user = self.services.stores.accounts.users.by_email(email)
         assert user is not None
         return user if role is Role.ADMIN else self.services.users.change_role(self.app.context(), user.id, role)
 

@@ -50,7 +50,7 @@ def create_channel(app: InProcessApp, name: str = "operators") -> Channel:
 
 def alerts(app: InProcessApp) -> list[str]:
     """The kinds of all active alerts."""
-    found = app.services.stores.alerts.facets(Deadline.after(5), only_active=True)
+    found = app.services.stores.alerts.alerts.facets(Deadline.after(5), only_active=True)
     return [one.kind.value for one in found]
 
 
@@ -159,7 +159,7 @@ def fail_operation(app: InProcessApp, pipeline_id: str) -> None:
 
 def silence_all(app: InProcessApp) -> None:
     service = app.services.alerting.alerts
-    for one in app.services.stores.alerts.facets(Deadline.after(5), only_active=True):
+    for one in app.services.stores.alerts.alerts.facets(Deadline.after(5), only_active=True):
         service.silence(app.context(), one.id, Silence(until=app.clock.now + timedelta(seconds=60)))
 
 

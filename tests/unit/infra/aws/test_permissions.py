@@ -276,11 +276,11 @@ def test_a_tick_may_do_all_that_finishes_what_the_api_left_open(app: InProcessAp
         app.interceptor.unwatch()
     app.restart()
     cluster = app.cluster
-    assert len(list(app.services.stores.operations.open_on(cluster.id))) == 1
+    assert len(list(app.services.stores.connectors.operations.open_on(cluster.id))) == 1
     with taken() as calls:
         for seconds in SETTLES:
             app.tick(cluster, after=seconds)
-    assert list(app.services.stores.operations.open_on(cluster.id)) == []
+    assert list(app.services.stores.connectors.operations.open_on(cluster.id)) == []
     assert refused("run_tick", calls) == set()
 
 

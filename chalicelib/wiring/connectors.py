@@ -1,0 +1,77 @@
+"""Builds what runs the connectors of pipelines and deliveries."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from chalicelib.kit.clock import Clock
+from chalicelib.services.connectors.capture_checks import CaptureChecks
+from chalicelib.services.connectors.delivery_checks import DeliveryChecks
+from chalicelib.services.connectors.delivery_connector import DeliveryConnector
+from chalicelib.services.connectors.lifecycle import Lifecycle
+from chalicelib.services.connectors.observations import ObservationReader
+from chalicelib.services.connectors.owner import ConnectorOwner
+from chalicelib.services.connectors.pipeline_connector import PipelineConnector
+from chalicelib.services.connectors.target_claims import TargetClaims
+from chalicelib.services.connectors.validation import ConnectorValidation
+from chalicelib.services.deliveries import DeliveryService
+from chalicelib.services.pipelines import PipelineService
+from chalicelib.stores.groups import Stores
+from chalicelib.wiring.resources import Resources
+
+
+class Connectors:
+    """Pipelines and deliveries, and the operations on their connectors."""
+
+    def __init__(self, *, stores: Stores, resources: Resources, clock: Clock, sleep: Callable[[float], None]) -> None:
+        clients = resources.clients
+        self.validation = ConnectorValidation(clients=clients)
+        self.captures = CaptureChecks(store=stores.monitoring.source_states, clients=clients, clock=clock)
+        self.pipeline_connector = PipelineConnector(
+            store=stores.resources.pipelines,
+            resources=stores.resources,
+            connectors=stores.connectors,
+            monitoring=stores.monitoring,
+            registry=resources.registry,
+            database_checks=resources.database_checks,
+            validation=self.validation,
+            captures=self.captures,
+            clients=clients,
+        )
+        self.delivery_connector = DeliveryConnector(
+            store=stores.resources.deliveries,
+            resources=stores.resources,
+            connectors=stores.connectors,
+            monitoring=stores.monitoring,
+            target_claims=TargetClaims(targets=stores.resources.targets),
+            checks=DeliveryChecks(resources=stores.resources, clients=clients, validation=self.validation),
+        )
+        self.lifecycle = Lifecycle(
+            stores=stores.connectors,
+            clients=clients,
+            audit=resources.registry.audit,
+            incidents=resources.incidents,
+            clock=clock,
+            sleep=sleep,
+        )
+        reader = ObservationReader(
+            observations=stores.connectors.observations,
+            progress=stores.monitoring.progress,
+            clients=clients,
+            clock=clock,
+        )
+        self.pipelines = PipelineService(
+            connector=self.pipeline_connector,
+            deliveries=stores.resources.deliveries,
+            source_states=stores.monitoring.source_states,
+            registry=resources.registry,
+            lifecycle=self.lifecycle,
+            observation_reader=reader,
+        )
+        self.deliveries = DeliveryService(
+            connector=self.delivery_connector, lifecycle=self.lifecycle, observation_reader=reader
+        )
+
+    @property
+    def owners(self) -> Mapping[str, ConnectorOwner[Any]]:
+        """What knows the resources that own connectors, by type."""
+        return {"pipeline": self.pipeline_connector, "delivery": self.delivery_connector}

@@ -1,0 +1,71 @@
+"""Builds what looks at servers again and again, and reports to incidents and alerts."""
+
+from collections.abc import Callable
+
+from chalicelib.clients.queue import DESTINATION_CHECKS, SOURCE_CHECKS, TICKS, Queues
+from chalicelib.kit.clock import Clock
+from chalicelib.services.alerts.bus import EventBus
+from chalicelib.services.monitors.destination_monitor import DestinationMonitor
+from chalicelib.services.monitors.progress_reader import ProgressReader
+from chalicelib.services.monitors.reports import MonitorReports
+from chalicelib.services.monitors.source_monitor import SourceMonitor
+from chalicelib.services.monitors.tick import Tick
+from chalicelib.stores.groups import Stores
+from chalicelib.wiring.connectors import Connectors
+from chalicelib.wiring.resources import Resources
+
+
+class Monitors:
+    """Ticks of Connect clusters, looks at sources and destinations."""
+
+    def __init__(
+        self,
+        *,
+        stores: Stores,
+        resources: Resources,
+        connectors: Connectors,
+        bus: EventBus,
+        queues: Queues,
+        clock: Clock,
+        sleep: Callable[[float], None],
+    ) -> None:
+        self.reports = MonitorReports(
+            bus=bus, alerts=stores.alerts.alerts, emitters=stores.resources.by_type(), clock=clock
+        )
+        self.source_monitor = SourceMonitor(
+            resources=stores.resources,
+            store=stores.monitoring.source_states,
+            checks=connectors.captures,
+            clients=resources.clients,
+            reports=self.reports,
+            clock=clock,
+            send=lambda source_id, delay: queues.send_due(SOURCE_CHECKS, {"source_id": source_id}, delay),
+        )
+        self.destination_monitor = DestinationMonitor(
+            resources=stores.resources,
+            checks=resources.system_checks,
+            reports=self.reports,
+            clock=clock,
+            sleep=sleep,
+            send=lambda destination_id, delay: queues.send_due(
+                DESTINATION_CHECKS, {"destination_id": destination_id}, delay
+            ),
+        )
+        self.progress_reader = ProgressReader(
+            streams=stores.resources.streams,
+            owners=connectors.owners,
+            store=stores.monitoring.progress,
+            clients=resources.clients,
+        )
+        self.tick = Tick(
+            resources=stores.resources,
+            stores=stores.connectors,
+            owners=connectors.owners,
+            lifecycle=connectors.lifecycle,
+            clients=resources.clients,
+            incidents=resources.incidents,
+            progress=self.progress_reader,
+            bus=bus,
+            clock=clock,
+            send=lambda cluster_id, delay: queues.send_due(TICKS, {"cluster_id": cluster_id}, delay),
+        )

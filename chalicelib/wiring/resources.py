@@ -1,0 +1,108 @@
+"""Builds what registers, checks and discovers databases and clusters."""
+
+from collections.abc import Callable
+
+from chalicelib.clients.queue import JOBS, Queues
+from chalicelib.domain.job import JobKind
+from chalicelib.kit.clock import Clock
+from chalicelib.secrets.envelope import Envelope
+from chalicelib.services.audit.trail import AuditTrail
+from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connect_clusters import ConnectClusterService
+from chalicelib.services.credentials import CredentialVault
+from chalicelib.services.database_checks import DatabaseChecks
+from chalicelib.services.destinations import DestinationService
+from chalicelib.services.discovery import Discovery
+from chalicelib.services.incidents import IncidentService
+from chalicelib.services.jobs import JobHandler, JobService
+from chalicelib.services.key_rotation import KeyRotation
+from chalicelib.services.registry import Registry
+from chalicelib.services.secret_provider import SecretProvider
+from chalicelib.services.sources import SourceService
+from chalicelib.services.stream_clusters import StreamClusterService
+from chalicelib.services.system_checks import SystemChecks
+from chalicelib.stores.groups import ResourceStores, Stores
+from chalicelib.wiring.clients import Clients
+
+
+class Resources:
+    """Sources, destinations and clusters; their secrets, checks, jobs and incidents."""
+
+    def __init__(
+        self,
+        *,
+        stores: Stores,
+        envelope: Envelope,
+        audit: AuditTrail,
+        make: Clients,
+        queues: Queues,
+        look_soon: Callable[[str, str], None],
+        allow_inline_secrets: bool,
+        clock: Clock,
+    ) -> None:
+        resources, secrets = stores.resources, stores.resources.secrets
+        self.credentials = CredentialVault(store=secrets, envelope=envelope, clock=clock)
+        self.key_rotation = KeyRotation(store=secrets, envelope=envelope)
+        self.secret_provider = SecretProvider(vault=self.credentials, resources=resources, audit=audit, clock=clock)
+        self.incidents = IncidentService(
+            store=stores.monitoring.incidents,
+            claims=resources.claims,
+            resources=resources.by_type(),
+            audit=audit,
+            clock=clock,
+        )
+        self.registry = Registry(claims=resources.claims, vault=self.credentials, audit=audit, incidents=self.incidents)
+        self.clients = ClientFactory(
+            vault=self.credentials,
+            databases=make.databases,
+            targets=make.targets,
+            make_connect=make.connect,
+            make_kafka=make.kafka,
+        )
+        self._build_systems(resources, look_soon, clock)
+        self.stream_clusters = StreamClusterService(
+            store=resources.streams, registry=self.registry, clients=self.clients, clock=clock
+        )
+        self.connect_clusters = ConnectClusterService(
+            store=resources.connects,
+            streams=resources.streams,
+            observations=stores.connectors.observations,
+            registry=self.registry,
+            clients=self.clients,
+            allow_inline_secrets=allow_inline_secrets,
+            clock=clock,
+        )
+        discovery = JobHandler(store=resources.sources, verb="discover", run=self.discovery.discover)
+        health = JobHandler(store=resources.sources, verb="health", run=self.discovery.check_health)
+        self.jobs = JobService(
+            store=resources.jobs,
+            claims=resources.claims,
+            audit=audit,
+            handlers={("source", JobKind.DISCOVERY): discovery, ("source", JobKind.HEALTH): health},
+            notify=lambda job_id: queues.send(JOBS, {"job_id": job_id}),
+            clock=clock,
+        )
+
+    def _build_systems(self, resources: ResourceStores, look_soon: Callable[[str, str], None], clock: Clock) -> None:
+        """Sources and destinations."""
+        self.database_checks = DatabaseChecks(clients=self.clients, clock=clock)
+        self.system_checks = SystemChecks(
+            clients=self.clients,
+            audit=self.registry.audit,
+            incidents=self.incidents,
+            look_soon=look_soon,
+            clock=clock,
+        )
+        self.sources = SourceService(
+            store=resources.sources,
+            resources=resources,
+            registry=self.registry,
+            system_checks=self.system_checks,
+            clock=clock,
+        )
+        self.destinations = DestinationService(
+            store=resources.destinations, registry=self.registry, system_checks=self.system_checks, clock=clock
+        )
+        self.discovery = Discovery(
+            resources=resources, clients=self.clients, system_checks=self.system_checks, clock=clock
+        )
