@@ -43,7 +43,8 @@ def test_two_processes_that_make_it_at_the_same_time_get_the_same_one(app: InPro
     def faster(point: Point, call: InterceptedCall) -> object:
         if point.writes and not made:
             with app.interceptor.unrecorded():
-                made.append(installation_key(SIGNING_KEY, first.stores.resources.secrets, first.envelope, app.clock.now))
+                secrets = first.stores.resources.secrets
+                made.append(installation_key(SIGNING_KEY, secrets, first.envelope, app.clock.now))
         return call()
 
     app.interceptor.watch(faster)
