@@ -6,8 +6,6 @@ Three processes after one another, as an operator deploys them: with the old key
 import base64
 import hashlib
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,10 +18,10 @@ import pytest
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.settings import Settings
-from infra.local.stack.layout import ROOT
 from tests.support.apps.aws_gateway import aws_gateway
 from tests.support.apps.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module
 from tests.support.apps.tables import ENVIRONMENT
+from tests.support.servers import python_process
 from tests.support.waiting import eventually
 
 __all__ = ["app", "app_of_the_module"]
@@ -52,22 +50,8 @@ def process(aws: str, *credentials: str, **settings: str) -> Iterator[str]:
         "AWS_ENDPOINT_URL": aws,
         **settings,
     }
-    started = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.apps.api_process"],
-        cwd=ROOT,
-        env={**os.environ, **ENVIRONMENT, **variables},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert started.stdin is not None
-    assert started.stdout is not None
-    try:
-        yield started.stdout.readline().strip()
-    finally:
-        started.stdin.close()
-        started.wait(30)
-        started.stdout.close()
+    with python_process("tests.support.apps.api_process", variables={**ENVIRONMENT, **variables}) as started:
+        yield started.read()
 
 
 @dataclass

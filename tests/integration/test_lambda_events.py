@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from infra.aws.permissions import allows, policy_of
 from infra.local.stack.layout import ROOT
 from tests.integration.lambda_process import PARAMETERS, SERVICE_CREDENTIAL
 from tests.support.apps.edge import lambda_event
+from tests.support.servers import PythonProcess, python_process
 
 BROWSER = {
     "Host": "headgate.example.com",
@@ -66,17 +67,11 @@ class ApiResponse:
 class LambdaProcess:
     """The process of `lambda_process`, for requests with one cookie."""
 
-    process: "subprocess.Popen[str]"
-    cookie: str = field(default="")
+    process: PythonProcess
+    cookie: str = ""
 
     def send(self, request: Mapping[str, Any]) -> Any:
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        response = self.process.stdout.readline()
-        assert response, f"the functions' process ended with {self.process.poll()}"
-        return json.loads(response)
+        return self.process.ask(request)
 
     def call(self, function: str, event: Mapping[str, Any]) -> Any:
         return self.send({"function": function, "event": event})
@@ -94,14 +89,8 @@ class LambdaProcess:
 
 @pytest.fixture(scope="module")
 def started() -> Iterator[LambdaProcess]:
-    command = [sys.executable, "-m", "tests.integration.lambda_process"]
-    process = subprocess.Popen(
-        command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    yield LambdaProcess(process)
-    process.stdin.close()  # type: ignore[union-attr]
-    process.stdout.close()  # type: ignore[union-attr]
-    process.wait(20)
+    with python_process("tests.integration.lambda_process") as process:
+        yield LambdaProcess(process)
 
 
 @pytest.fixture

@@ -2,11 +2,8 @@
 
 import base64
 import json
-import os
 import re
 import secrets
-import subprocess
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -23,13 +20,13 @@ from infra.local.app.first_admin import FirstAdmin, PasswordFile
 from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process.ports import kept_ports
 from infra.local.stack.kept_secrets import kept_secret
-from infra.local.stack.layout import ROOT
 from tests.support.alerting.notifications import chat_receivers
 from tests.support.databases.blocking_proxy import BlockingProxy
 from tests.support.databases.postgresql import RunningPostgreSQL, running_postgresql
 from tests.support.databases.self_signed import make_certificate
 from tests.support.hostile.leaks import CapturedOutput
 from tests.support.openid.double import CLIENT_ID, OpenIdDouble
+from tests.support.servers import PythonProcess, python_process
 
 Json = dict[str, Any]
 
@@ -62,7 +59,7 @@ class OutputRecorder:
     """A Headgate, the secrets that it got, and its recorded output."""
 
     url: str
-    process: "subprocess.Popen[str]"
+    process: PythonProcess
     log: Path
     state: Path
     doubles: doubles.Doubles
@@ -100,13 +97,7 @@ class OutputRecorder:
         return dict(response.json())
 
     def run_command(self, name: str, **arguments: str) -> Any:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps({"command": name, **arguments}) + "\n")
-        self.process.stdin.flush()
-        response = self.process.stdout.readline()
-        assert response, f"the process has ended: {self.log.read_text()[-3000:]}"
-        return json.loads(response)["result"]
+        return self.process.ask({"command": name, **arguments})["result"]
 
     def everything(self) -> list[CapturedOutput]:
         """All output so far, and everything that is stored."""
@@ -183,7 +174,10 @@ def start_recorder(state: Path, ends: ExitStack) -> OutputRecorder:
         "HEADGATE_PUBLIC_URL": url, "HEADGATE_OIDC_ISSUER": provider.url, "HEADGATE_OIDC_CLIENT_ID": CLIENT_ID,
         "HEADGATE_OIDC_CLIENT_SECRET": provider.client_secret, "HEADGATE_OIDC_ROLES": "everyone=Viewer",
     }  # fmt: skip
-    process = ends.enter_context(_Process(port, environment(admin, keys, addresses) | hosts | more, log))
+    variables = environment(admin, keys, addresses) | hosts | more
+    module = "tests.support.apps.leak_test_process"
+    process = ends.enter_context(python_process(module, str(port), variables=variables, log=log))
+    process.read()
     kafka, database = (ends.enter_context(RecordingProxy(to)) for to in (_port(started.kafka), server.port))
     client = make_certificate()
     pems = {"CA certificate": make_certificate().certificate, "client certificate": client.certificate}
@@ -237,27 +231,6 @@ def _json(value: Any) -> bytes:
 
 def _numbered(channel: str, texts: list[str]) -> list[CapturedOutput]:
     return [CapturedOutput(channel, str(number), text.encode()) for number, text in enumerate(texts)]
-
-
-class _Process:
-    """The process. Its standard input takes commands, its log is a file."""
-
-    def __init__(self, port: int, variables: dict[str, str], log: Path) -> None:
-        command = [sys.executable, "-m", "tests.support.apps.leak_test_process", str(port)]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        with log.open("w") as errors:
-            self._process = subprocess.Popen(  # type: ignore[call-overload]
-                command, cwd=ROOT, env={**os.environ, **variables}, stderr=errors, **pipes
-            )
-        assert self._process.stdout.readline(), log.read_text()[-3000:]
-
-    def __enter__(self) -> "subprocess.Popen[str]":
-        return self._process
-
-    def __exit__(self, *_: object) -> None:
-        self._process.stdin.close()
-        self._process.wait(30)
-        self._process.stdout.close()
 
 
 def _sign_in(recorder: OutputRecorder, admin: FirstAdmin) -> None:

@@ -9,15 +9,10 @@ they break.
 
 import contextlib
 import itertools
-import json
-import os
 import secrets
 import shutil
-import subprocess
-import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +22,6 @@ import pytest
 
 from infra.local import doubles
 from infra.local.doubles.notification_receivers import NotificationReceiver
-from infra.local.stack.layout import ROOT
 from tests.support.apps.sandbox_stack import (
     ADMIN,
     DATABASE,
@@ -39,6 +33,7 @@ from tests.support.apps.sandbox_stack import (
     running_stack,
 )
 from tests.support.databases.postgresql import RunningPostgreSQL
+from tests.support.servers import PythonProcess, python_process
 from tests.support.waiting import eventually
 
 Json = dict[str, Any]
@@ -87,14 +82,13 @@ class Api:
 @dataclass(kw_only=True)
 class Sandbox:
     url: str
-    process: "subprocess.Popen[str]"
+    process: PythonProcess
     postgresql: RunningPostgreSQL
     doubles: doubles.Doubles
     service_credential: str
     chat: NotificationReceiver
     bot: NotificationReceiver
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    _command_lock: threading.Lock = field(default_factory=threading.Lock)
     _cache: dict[str, Any] = field(default_factory=dict)
     _clients: list[httpx.Client] = field(default_factory=list)
 
@@ -297,39 +291,15 @@ class Sandbox:
         return self._cache[key]
 
     def _run_command(self, name: str, **arguments: str) -> Any:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        with self._command_lock:
-            self.process.stdin.write(json.dumps({"command": name, **arguments}) + "\n")
-            self.process.stdin.flush()
-            response = self.process.stdout.readline()
-        assert response, "the sandbox's process has ended"
-        return json.loads(response)["result"]
+        return self.process.ask({"command": name, **arguments})["result"]
 
 
 @contextlib.contextmanager
-def running_process(port: int, variables: dict[str, str], log: Path) -> Iterator["subprocess.Popen[str]"]:
+def running_process(port: int, variables: Mapping[str, str], log: Path) -> Iterator[PythonProcess]:
     """Headgate in a process of its own (`sandbox_process`)."""
-    command = [sys.executable, "-m", "tests.support.apps.sandbox_process", str(port)]
-    with log.open("w") as errors:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, **variables},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline(), f"Headgate did not start: {log.read_text()[-3000:]}"
+    with python_process("tests.support.apps.sandbox_process", str(port), variables=variables, log=log) as process:
+        process.read()
         yield process
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait(30)
-        process.stdout.close()
 
 
 @contextlib.contextmanager
