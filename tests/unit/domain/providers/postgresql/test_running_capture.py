@@ -10,7 +10,7 @@ import pytest
 from chalicelib.domain.monitoring.condition import ConditionCode
 from chalicelib.domain.monitoring.source_state import CaptureState, FindingCode
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.pipeline import Capture, Pipeline, SnapshotMode
+from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline, SnapshotMode
 from chalicelib.domain.providers.postgresql.running_capture import (
     CaptureFacts,
     capture_state,
@@ -39,13 +39,8 @@ def with_slot(**changes: Any) -> CaptureFacts:
     return replace(WELL, slots={"slot": replace(READ, **changes)})
 
 
-def codes(facts: CaptureFacts, before: CaptureState | None = BEFORE, pipeline: Pipeline = PIPELINE) -> list[str]:
-    return [finding.code.value for finding in capture_state(facts, pipeline, before, NOW).findings]
-
-
-def with_options(**options: Any) -> Pipeline:
-    capture = PIPELINE.capture
-    return replace(PIPELINE, capture=replace(capture, options=replace(capture.options, **options)))
+def codes(state: CaptureState) -> list[str]:
+    return [finding.code.value for finding in state.findings]
 
 
 def test_a_capture_that_works_has_no_findings() -> None:
@@ -70,35 +65,33 @@ def test_what_is_wrong_with_a_slot_is_a_slot_error(facts: CaptureFacts) -> None:
     assert finding.condition is ConditionCode.CDC_REPLICATION_SLOT_ERROR
 
 
-def test_an_invalidated_slot_has_lost_changes() -> None:
-    assert codes(with_slot(wal_status="lost", reader=None)) == ["LOG_POSITION_LOST"]
+ONCE = replace(PIPELINE, capture=replace(PIPELINE.capture, snapshot_mode=SnapshotMode.INITIAL_ONLY))
+PAUSED = replace(PIPELINE, desired_state=DesiredState.PAUSED)
+NOTHING = replace(WELL, slots={}, published={})
 
 
-def test_a_slot_that_moved_between_two_looks_without_a_reader_is_not_lost() -> None:
-    """The connector may have read in between, and stopped again."""
-    assert codes(with_slot(reader=None), replace(BEFORE, reader=None)) == ["NOT_READ"]
-
-
-def test_a_slot_that_moved_before_its_reader_left_is_only_not_read() -> None:
-    assert codes(with_slot(reader=None)) == ["NOT_READ"]
-
-
-def test_nobody_has_to_read_for_a_paused_pipeline() -> None:
-    assert codes(with_slot(reader=None), pipeline=replace(PIPELINE, desired_state=DesiredState.PAUSED)) == []
-
-
-def test_nobody_has_to_read_after_a_snapshot_that_is_all_that_was_asked_for() -> None:
-    capture = replace(PIPELINE.capture, snapshot_mode=SnapshotMode.INITIAL_ONLY)
-    assert codes(with_slot(reader=None), pipeline=replace(PIPELINE, capture=capture)) == []
-
-
-def test_another_server_is_all_that_is_said() -> None:
-    assert codes(replace(WELL, system_identifier="2", slots={}, published={})) == ["OTHER_SERVER"]
-
-
-@pytest.mark.parametrize("identifier", [None, "1"])
-def test_a_server_that_does_not_tell_who_it_is_is_not_another_one(identifier: str | None) -> None:
-    assert codes(replace(WELL, system_identifier=identifier)) == []
+@pytest.mark.parametrize(
+    ("facts", "before", "pipeline", "expected"),
+    [
+        pytest.param(
+            with_slot(wal_status="lost", reader=None), BEFORE, PIPELINE, ["LOG_POSITION_LOST"], id="invalidated slot"
+        ),
+        # The connector may have read in between, and stopped again.
+        pytest.param(
+            with_slot(reader=None), replace(BEFORE, reader=None), PIPELINE, ["NOT_READ"], id="moved between two looks"
+        ),
+        pytest.param(with_slot(reader=None), BEFORE, PIPELINE, ["NOT_READ"], id="moved before its reader left"),
+        pytest.param(with_slot(reader=None), BEFORE, PAUSED, [], id="nobody has to read for a paused pipeline"),
+        pytest.param(with_slot(reader=None), BEFORE, ONCE, [], id="nobody has to read after the only snapshot"),
+        pytest.param(NOTHING, BEFORE, ONCE, [], id="the only snapshot needs no slot and no publication"),
+        pytest.param(replace(NOTHING, system_identifier="2"), BEFORE, PIPELINE, ["OTHER_SERVER"], id="another server"),
+        pytest.param(replace(WELL, system_identifier=None), BEFORE, PIPELINE, [], id="server that does not tell"),
+    ],
+)
+def test_a_capture_has_these_findings(
+    facts: CaptureFacts, before: CaptureState | None, pipeline: Pipeline, expected: list[str]
+) -> None:
+    assert codes(capture_state(facts, pipeline, before, NOW)) == expected
 
 
 def test_a_publication_that_is_gone_is_found() -> None:
@@ -119,7 +112,9 @@ def test_tables_that_left_the_publication_are_named() -> None:
 
 
 def test_the_heartbeat_table_has_to_be_published_as_well() -> None:
-    (finding,) = capture_state(WELL, with_options(heartbeat_table=BEATS), BEFORE, NOW).findings
+    options = CaptureOptions(heartbeat_table=BEATS)
+    pipeline = replace(PIPELINE, capture=replace(PIPELINE.capture, options=options))
+    (finding,) = capture_state(WELL, pipeline, BEFORE, NOW).findings
     assert "does not contain shop.beats" in finding.message
 
 
@@ -131,15 +126,15 @@ def test_only_a_few_of_many_tables_are_named() -> None:
     assert "shop.t5" not in finding.message
 
 
-OFFSETS: Mapping[str, Mapping[str, Any] | None] = {
-    "nothing stored": None,
-    "a snapshot at the slot": {"lsn": 100, "snapshot": "INITIAL", "snapshot_completed": True},
-    "a change after the slot": {"lsn_proc": 120, "lsn_commit": 90, "lsn": 120},
-    "no position": {"txId": 5},
-}
-
-
-@pytest.mark.parametrize("offset", OFFSETS.values(), ids=OFFSETS)
+@pytest.mark.parametrize(
+    "offset",
+    [
+        pytest.param(None, id="nothing stored"),
+        pytest.param({"lsn": 100, "snapshot": "INITIAL", "snapshot_completed": True}, id="a snapshot at the slot"),
+        pytest.param({"lsn_proc": 120, "lsn_commit": 90, "lsn": 120}, id="a change after the slot"),
+        pytest.param({"txId": 5}, id="no position"),
+    ],
+)
 def test_nothing_was_lost_when_connect_is_not_behind_the_slot(offset: Mapping[str, Any] | None) -> None:
     assert lost_changes(WELL, PIPELINE, offset) is None
 
@@ -151,7 +146,8 @@ def test_changes_were_lost_when_the_slot_begins_after_what_connect_has() -> None
 
 
 def test_changes_were_lost_when_connect_has_a_position_and_there_is_no_slot() -> None:
-    assert lost_changes(replace(WELL, slots={}), PIPELINE, {"lsn": 99}) is not None
+    assert lost_changes(NOTHING, PIPELINE, {"lsn": 99}) is not None
+    assert lost_changes(NOTHING, ONCE, {"lsn": 99}) is None
 
 
 @pytest.mark.parametrize(
@@ -169,13 +165,13 @@ def test_nobody_has_to_read_from_the_slot_until_the_snapshot_is_complete(
 ) -> None:
     facts = with_slot(reader=None)
     seen = with_offset(facts, PIPELINE, capture_state(facts, PIPELINE, BEFORE, NOW), offset)
-    assert [finding.code.value for finding in seen.findings] == expected
+    assert codes(seen) == expected
 
 
 def test_a_finding_that_the_offset_repeats_is_reported_once() -> None:
     facts = replace(WELL, slots={})
     seen = with_offset(facts, PIPELINE, capture_state(facts, PIPELINE, BEFORE, NOW), {"lsn": 99})
-    assert [finding.code for finding in seen.findings] == [FindingCode.LOG_POSITION_LOST]
+    assert codes(seen) == ["LOG_POSITION_LOST"]
 
 
 @pytest.mark.parametrize(
@@ -186,10 +182,3 @@ def test_the_offset_is_needed_where_nobody_reads_or_another_reader_than_before(
     before: CaptureState | None, reader: str | None, needed: bool
 ) -> None:
     assert needs_offset(before, CaptureState(reader=reader)) is needed
-
-
-def test_a_capture_that_only_takes_a_snapshot_needs_no_slot_and_no_publication() -> None:
-    once = replace(PIPELINE, capture=replace(PIPELINE.capture, snapshot_mode=SnapshotMode.INITIAL_ONLY))
-    nothing = replace(WELL, slots={}, published={})
-    assert codes(nothing, pipeline=once) == []
-    assert lost_changes(nothing, once, {"lsn": 100}) is None

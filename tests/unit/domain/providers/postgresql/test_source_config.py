@@ -2,21 +2,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from chalicelib.domain.addresses import DatabaseAddress
-from chalicelib.domain.connector_config import JSON_CONVERTER
+from chalicelib.domain.connector_config import JSON_CONVERTER, ConnectorConfig
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseProvider, SslMode
-from chalicelib.domain.pipeline import (
-    Capture,
-    CaptureOptions,
-    Converter,
-    OnConversionError,
-    Pipeline,
-    SnapshotMode,
-)
+from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, OnConversionError, SnapshotMode
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.source import Source
@@ -29,9 +23,19 @@ ADDRESS = DatabaseAddress(
 )
 
 
-def source(address: DatabaseAddress = ADDRESS, fields: Iterable[str] = ("password",)) -> Source:
-    credentials = Credentials(id="11111111-1111-4111-8111-111111111111", fields=dict.fromkeys(fields, 1))
-    return Source(
+ORDERS = TableName("public", "orders")
+SECRET = "${headgate:x:password}"
+
+
+def built(
+    options: CaptureOptions | None = None,
+    address: DatabaseAddress = ADDRESS,
+    secrets: Iterable[str] = ("password",),
+    **capture: Any,
+) -> ConnectorConfig:
+    """The config of a capture of the orders, with these changes."""
+    credentials = Credentials(id="11111111-1111-4111-8111-111111111111", fields=dict.fromkeys(secrets, 1))
+    source = Source(
         id="s",
         name="s",
         description=None,
@@ -41,29 +45,13 @@ def source(address: DatabaseAddress = ADDRESS, fields: Iterable[str] = ("passwor
         created_at=NOW,
         updated_at=NOW,
     )
-
-
-def pipeline(capture: Capture | None = None) -> Pipeline:
-    return make_pipeline(capture=capture or Capture(topic_prefix="shop", tables=(TableName("public", "orders"),)))
-
-
-def capture(**changes: object) -> Capture:
-    return replace(pipeline().capture, **changes)  # type: ignore[arg-type]
-
-
-def options(**changes: object) -> Capture:
-    """The usual capture with other options."""
-    return capture(options=CaptureOptions(**changes))  # type: ignore[arg-type]
+    fields = {"topic_prefix": "shop", "tables": (ORDERS,), "options": options or CaptureOptions(), **capture}
+    return build_source_config(make_pipeline(capture=Capture(**fields)), source)
 
 
 def patterns(entries: str) -> list[re.Pattern[str]]:
     """A list of patterns as Debezium reads it: split at commas that no backslash precedes, case ignored by default."""
     return [re.compile(entry, re.IGNORECASE) for entry in re.split(r"(?<!\\),", entries)]
-
-
-def included(config: dict[str, str]) -> list[re.Pattern[str]]:
-    """The include list as Debezium reads it."""
-    return patterns(config["table.include.list"])
 
 
 @pytest.mark.parametrize(
@@ -109,38 +97,70 @@ def included(config: dict[str, str]) -> list[re.Pattern[str]]:
     ],
 )
 def test_a_pipeline_config_has_all_required_properties(key: str, value: str) -> None:
-    assert build_source_config(pipeline(), source())[key] == value
+    assert built()[key] == value
+
+
+OWN = {"publication_mode": "existing", "publication_name": "pub", "slot_name": "slot"}
+
+
+@pytest.mark.parametrize(
+    ("capture", "lines"),
+    [
+        pytest.param(
+            {"converter": Converter.JSON},
+            {"key.converter.schemas.enable": "false", "value.converter.schemas.enable": "false"},
+            id="bare JSON carries no schemas",
+        ),
+        *(pytest.param({"snapshot_mode": mode}, {"snapshot.mode": mode.value}, id=mode) for mode in SnapshotMode),
+        pytest.param(
+            {"provider_options": OWN},
+            {"publication.autocreate.mode": "disabled", "publication.name": "pub", "slot.name": "slot"},
+            id="existing publication is not changed",
+        ),
+        pytest.param(
+            {"options": CaptureOptions(heartbeat_interval_ms=500, max_batch_size=10, max_queue_size=20)},
+            {"heartbeat.interval.ms": "500", "max.batch.size": "10", "max.queue.size": "20"},
+            id="numbers",
+        ),
+        pytest.param(
+            {"options": CaptureOptions(tombstones_on_delete=False)}, {"tombstones.on.delete": "false"}, id="tombstones"
+        ),
+        pytest.param(
+            {"options": CaptureOptions(on_conversion_error=OnConversionError.NULL)},
+            {"event.converting.failure.handling.mode": "warn"},
+            id="a value that cannot be converted becomes null",
+        ),
+        *(
+            pytest.param({"properties": {key: value}}, {key: value}, id=key)
+            for key, value in {
+                "snapshot.fetch.size": "10",
+                "topic.creation.default.partitions": "6",
+                "max.queue.size.in.bytes": "1000",
+            }.items()
+        ),
+    ],
+)
+def test_what_a_capture_chooses_is_written(capture: dict[str, Any], lines: dict[str, str]) -> None:
+    assert lines.items() <= built(**capture).items()
 
 
 def test_nothing_but_text_goes_into_a_config() -> None:
-    config = build_source_config(pipeline(capture(options=CaptureOptions(max_batch_size=5))), source())
-    assert all(isinstance(value, str) for value in config.values())
+    assert all(isinstance(value, str) for value in built(CaptureOptions(max_batch_size=5)).values())
 
 
-def test_bare_json_carries_no_schemas() -> None:
-    config = build_source_config(pipeline(capture(converter=Converter.JSON)), source())
-    assert config["key.converter.schemas.enable"] == config["value.converter.schemas.enable"] == "false"
-
-
-@pytest.mark.parametrize("mode", list(SnapshotMode))
-def test_the_snapshot_mode_is_a_value_of_debezium(mode: SnapshotMode) -> None:
-    assert build_source_config(pipeline(capture(snapshot_mode=mode)), source())["snapshot.mode"] == mode.value
-
-
-def test_an_existing_publication_is_not_changed() -> None:
-    own = {"publication_mode": "existing", "publication_name": "pub", "slot_name": "slot"}
-    config = build_source_config(pipeline(capture(provider_options=own)), source())
-    assert config["publication.autocreate.mode"] == "disabled"
-    assert (config["publication.name"], config["slot.name"]) == ("pub", "slot")
-
-
-def test_given_options_are_written_and_others_left_to_debezium() -> None:
-    given = options(heartbeat_interval_ms=500, max_batch_size=10, max_queue_size=20, tombstones_on_delete=False)
-    config = build_source_config(pipeline(given), source())
-    assert config["heartbeat.interval.ms"] == "500"
-    assert (config["max.batch.size"], config["max.queue.size"]) == ("10", "20")
-    assert config["tombstones.on.delete"] == "false"
-    assert "poll.interval.ms" not in config
+@pytest.mark.parametrize(
+    "key",
+    [
+        "poll.interval.ms",
+        "heartbeat.action.query",
+        "column.exclude.list",
+        "topic.creation.default.max.message.bytes",
+        "producer.override.max.request.size",
+        "producer.override.buffer.memory",
+    ],
+)
+def test_what_was_not_chosen_is_left_to_debezium_and_kafka(key: str) -> None:
+    assert key not in built()
 
 
 @pytest.mark.parametrize(
@@ -157,119 +177,9 @@ def test_given_options_are_written_and_others_left_to_debezium() -> None:
     ],
 )
 def test_the_include_list_means_exactly_the_table(table: TableName, look_alike: str) -> None:
-    (pattern,) = included(build_source_config(pipeline(capture(tables=(table,))), source()))
+    (pattern,) = patterns(built(tables=(table,))["table.include.list"])
     assert pattern.fullmatch(str(table))
     assert not pattern.fullmatch(look_alike)
-
-
-def test_a_comma_in_a_name_does_not_split_the_include_list() -> None:
-    tables = (TableName("public", "a,b"), TableName("public", "c"))
-    config = build_source_config(pipeline(capture(tables=tables)), source())
-    assert config["table.include.list"].count(",") == 1
-    assert [bool(p.fullmatch("public.a,b")) for p in included(config)] == [True, False]
-
-
-def test_a_table_name_cannot_contain_a_secret_reference() -> None:
-    tables = (TableName("public", "${headgate:x:password}"),)
-    assert "${" not in build_source_config(pipeline(capture(tables=tables)), source())["table.include.list"]
-
-
-def test_properties_are_added() -> None:
-    config = build_source_config(pipeline(capture(properties={"snapshot.fetch.size": "10"})), source())
-    assert config["snapshot.fetch.size"] == "10"
-
-
-def test_properties_never_replace_a_line_of_ours() -> None:
-    config = build_source_config(pipeline(), source())
-    ours = {key: "theirs" for key in config if key not in ALLOWED_PROPERTIES}
-    changed = build_source_config(pipeline(capture(properties=ours)), source())
-    assert changed == config
-
-
-def test_properties_may_say_how_topics_are_made() -> None:
-    properties = {"topic.creation.default.partitions": "6"}
-    config = build_source_config(pipeline(capture(properties=properties)), source())
-    assert config["topic.creation.default.partitions"] == "6"
-
-
-@pytest.mark.parametrize("mode", [SslMode.VERIFY_CA, SslMode.VERIFY_FULL])
-def test_a_ca_certificate_travels_as_a_reference_and_not_as_a_file(mode: SslMode) -> None:
-    config = build_source_config(pipeline(), source(replace(ADDRESS, ssl_mode=mode), ("password", "ca_certificate")))
-    assert config["database.sslmode"] == mode.value
-    assert config["database.sslfactory"] == "org.postgresql.ssl.SingleCertValidatingFactory"
-    assert config["database.sslfactoryarg"] == "${headgate:11111111-1111-4111-8111-111111111111:ca_certificate}"
-    assert "database.sslrootcert" not in config
-
-
-def test_without_a_ca_certificate_the_trust_store_of_the_workers_is_used() -> None:
-    config = build_source_config(pipeline(), source(replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL)))
-    assert config["database.sslfactory"] == "org.postgresql.ssl.DefaultJavaSSLFactory"
-
-
-def test_a_mode_that_verifies_nothing_names_no_factory() -> None:
-    config = build_source_config(pipeline(), source(replace(ADDRESS, ssl_mode=SslMode.REQUIRE), ("ca_certificate",)))
-    assert "database.sslfactory" not in config
-
-
-def test_debezium_times_out_before_our_client_does() -> None:
-    config = build_source_config(pipeline(), source(replace(ADDRESS, connection_timeout_seconds=30)))
-    assert int(config["connection.validation.timeout.ms"]) < 8000
-
-
-def test_no_size_of_a_record_is_set_unless_asked_for() -> None:
-    config = build_source_config(pipeline(), source())
-    assert [key for key in config if "max.message.bytes" in key or key.startswith("producer.override")] == []
-
-
-@pytest.mark.parametrize(
-    ("mebibytes", "buffer"), [(1, None), (8, None), (32, None), (33, str(33 * 1024**2)), (64, str(64 * 1024**2))]
-)
-def test_a_larger_record_fits_topic_request_and_producer_buffer(mebibytes: int, buffer: str | None) -> None:
-    size = mebibytes * 1024**2
-    config = build_source_config(pipeline(options(max_message_bytes=size)), source())
-    assert config["topic.creation.default.max.message.bytes"] == str(size)
-    assert config["producer.override.max.request.size"] == str(size)
-    assert config.get("producer.override.buffer.memory") == buffer
-
-
-def test_a_user_may_give_the_queue_more_memory_or_less() -> None:
-    config = build_source_config(pipeline(capture(properties={"max.queue.size.in.bytes": "1000"})), source())
-    assert config["max.queue.size.in.bytes"] == "1000"
-
-
-def test_a_value_that_cannot_be_converted_becomes_null_only_when_asked_for() -> None:
-    config = build_source_config(pipeline(options(on_conversion_error=OnConversionError.NULL)), source())
-    assert config["event.converting.failure.handling.mode"] == "warn"
-
-
-def test_without_a_heartbeat_table_no_statement_is_run_in_the_source() -> None:
-    assert "heartbeat.action.query" not in build_source_config(pipeline(), source())
-
-
-def test_the_heartbeat_table_is_written_and_captured_and_its_names_are_quoted() -> None:
-    table = TableName('Ops "x"', "beat; DROP TABLE t")
-    config = build_source_config(pipeline(options(heartbeat_table=table)), source())
-    assert config["heartbeat.action.query"] == (
-        'INSERT INTO "Ops ""x"""."beat; DROP TABLE t" (id, ts) VALUES (1, now()) '
-        "ON CONFLICT (id) DO UPDATE SET ts = now()"
-    )
-    assert [bool(one.fullmatch(str(table))) for one in included(config)] == [False, True]
-
-
-def test_a_heartbeat_table_that_is_captured_anyway_is_included_once() -> None:
-    table = TableName("public", "orders")
-    config = build_source_config(pipeline(options(heartbeat_table=table)), source())
-    assert len(included(config)) == 1
-
-
-def test_without_heartbeats_there_is_no_heartbeat_topic() -> None:
-    config = build_source_config(pipeline(options(heartbeat_interval_ms=0)), source())
-    assert config["heartbeat.interval.ms"] == "0"
-    assert "topic.heartbeat.name" not in config
-
-
-def test_no_column_is_left_out_by_default() -> None:
-    assert "column.exclude.list" not in build_source_config(pipeline(), source())
 
 
 @pytest.mark.parametrize(
@@ -285,13 +195,86 @@ def test_no_column_is_left_out_by_default() -> None:
     ],
 )
 def test_the_exclude_list_means_exactly_the_column(column: ColumnName, look_alike: str) -> None:
-    config = build_source_config(pipeline(options(exclude_columns=(column,))), source())
-    (pattern,) = patterns(config["column.exclude.list"])
+    (pattern,) = patterns(built(CaptureOptions(exclude_columns=(column,)))["column.exclude.list"])
     assert pattern.fullmatch(str(column))
     assert not pattern.fullmatch(look_alike)
 
 
-def test_a_column_name_cannot_contain_a_secret_reference() -> None:
-    column = ColumnName("public", "t", "${headgate:x:password}")
-    config = build_source_config(pipeline(options(exclude_columns=(column,))), source())
-    assert "${" not in config["column.exclude.list"]
+def test_a_comma_in_a_name_does_not_split_the_include_list() -> None:
+    entries = built(tables=(TableName("public", "a,b"), TableName("public", "c")))["table.include.list"]
+    assert entries.count(",") == 1
+    assert [bool(pattern.fullmatch("public.a,b")) for pattern in patterns(entries)] == [True, False]
+
+
+def test_no_name_can_contain_a_secret_reference() -> None:
+    column = ColumnName("public", "t", SECRET)
+    config = built(CaptureOptions(exclude_columns=(column,)), tables=(TableName("public", SECRET),))
+    assert "${" not in config["table.include.list"] + config["column.exclude.list"]
+
+
+def test_properties_never_replace_a_line_of_ours() -> None:
+    config = built()
+    ours = {key: "theirs" for key in config if key not in ALLOWED_PROPERTIES}
+    assert built(properties=ours) == config
+
+
+@pytest.mark.parametrize("mode", [SslMode.VERIFY_CA, SslMode.VERIFY_FULL])
+def test_a_ca_certificate_travels_as_a_reference_and_not_as_a_file(mode: SslMode) -> None:
+    config = built(address=replace(ADDRESS, ssl_mode=mode), secrets=("password", "ca_certificate"))
+    assert config["database.sslmode"] == mode.value
+    assert config["database.sslfactory"] == "org.postgresql.ssl.SingleCertValidatingFactory"
+    assert config["database.sslfactoryarg"] == "${headgate:11111111-1111-4111-8111-111111111111:ca_certificate}"
+    assert "database.sslrootcert" not in config
+
+
+@pytest.mark.parametrize(
+    ("mode", "secrets", "factory"),
+    [
+        pytest.param(
+            SslMode.VERIFY_FULL, (), "org.postgresql.ssl.DefaultJavaSSLFactory", id="trust store of the workers"
+        ),
+        pytest.param(SslMode.REQUIRE, ("ca_certificate",), None, id="a mode that verifies nothing"),
+    ],
+)
+def test_a_factory_is_named_where_the_server_is_verified(
+    mode: SslMode, secrets: Iterable[str], factory: str | None
+) -> None:
+    config = built(address=replace(ADDRESS, ssl_mode=mode), secrets=secrets)
+    assert config.get("database.sslfactory") == factory
+
+
+def test_debezium_times_out_before_our_client_does() -> None:
+    config = built(address=replace(ADDRESS, connection_timeout_seconds=30))
+    assert int(config["connection.validation.timeout.ms"]) < 8000
+
+
+@pytest.mark.parametrize(
+    ("mebibytes", "buffer"), [(1, None), (8, None), (32, None), (33, str(33 * 1024**2)), (64, str(64 * 1024**2))]
+)
+def test_a_larger_record_fits_topic_request_and_producer_buffer(mebibytes: int, buffer: str | None) -> None:
+    size = mebibytes * 1024**2
+    config = built(CaptureOptions(max_message_bytes=size))
+    assert config["topic.creation.default.max.message.bytes"] == str(size)
+    assert config["producer.override.max.request.size"] == str(size)
+    assert config.get("producer.override.buffer.memory") == buffer
+
+
+def test_the_heartbeat_table_is_written_and_captured_and_its_names_are_quoted() -> None:
+    table = TableName('Ops "x"', "beat; DROP TABLE t")
+    config = built(CaptureOptions(heartbeat_table=table))
+    assert config["heartbeat.action.query"] == (
+        'INSERT INTO "Ops ""x"""."beat; DROP TABLE t" (id, ts) VALUES (1, now()) '
+        "ON CONFLICT (id) DO UPDATE SET ts = now()"
+    )
+    included = patterns(config["table.include.list"])
+    assert [bool(pattern.fullmatch(str(table))) for pattern in included] == [False, True]
+
+
+def test_a_heartbeat_table_that_is_captured_anyway_is_included_once() -> None:
+    assert len(patterns(built(CaptureOptions(heartbeat_table=ORDERS))["table.include.list"])) == 1
+
+
+def test_without_heartbeats_there_is_no_heartbeat_topic() -> None:
+    config = built(CaptureOptions(heartbeat_interval_ms=0))
+    assert config["heartbeat.interval.ms"] == "0"
+    assert "topic.heartbeat.name" not in config

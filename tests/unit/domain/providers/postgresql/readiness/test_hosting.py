@@ -10,13 +10,22 @@ from chalicelib.domain.providers.postgresql.readiness.hosting import change_sett
 FACTS = ServerFacts(
     version="18.4", version_number=180004, database="shop", wal_level="replica", role=RoleFacts(name="cdc")
 )
-MANAGED = [hosting for hosting in Hosting if hosting is not Hosting.SELF_MANAGED]
+WAYS = {
+    Hosting.RDS: "instance's DB parameter group",
+    Hosting.AURORA: "DB cluster parameter group",
+    Hosting.AZURE: "az postgres flexible-server parameter set",
+    Hosting.CLOUD_SQL: "gcloud sql instances patch",
+    Hosting.ALLOYDB: "gcloud alloydb instances update",
+    Hosting.NEON: "Neon",
+    Hosting.SUPABASE: "supabase",
+}
 
 
-@pytest.mark.parametrize("hosting", MANAGED)
-def test_no_managed_service_is_asked_for_alter_system(hosting: Hosting) -> None:
+@pytest.mark.parametrize("hosting", [hosting for hosting in Hosting if hosting is not Hosting.SELF_MANAGED])
+def test_a_managed_service_is_changed_in_its_own_way_and_never_by_alter_system(hosting: Hosting) -> None:
     facts = replace(FACTS, hosting=hosting)
     for advice in (enable_logical(facts), change_setting(facts, "max_wal_senders", "14")):
+        assert WAYS[hosting] in advice
         assert "ALTER SYSTEM" not in advice
         assert "{" not in advice
 
@@ -24,6 +33,7 @@ def test_no_managed_service_is_asked_for_alter_system(hosting: Hosting) -> None:
 @pytest.mark.parametrize(
     ("hosting", "setting"),
     [
+        (Hosting.SELF_MANAGED, "ALTER SYSTEM SET wal_level = 'logical'; Then restart the server."),
         (Hosting.RDS, "rds.logical_replication = 1"),
         (Hosting.AURORA, "rds.logical_replication = 1"),
         (Hosting.CLOUD_SQL, "cloudsql.logical_decoding=on"),

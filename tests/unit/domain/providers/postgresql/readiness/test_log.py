@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from chalicelib.domain.providers.postgresql.facts import OpenTransaction, SlotFacts
+from chalicelib.domain.readiness import CheckOutcome
 from tests.support.databases.postgresql_facts import PLAN, failing, judged, warning
 from tests.support.databases.readiness import check_of
 
@@ -38,3 +41,12 @@ def test_only_old_transactions_are_warned_of_and_only_before_the_slot_exists() -
 def test_a_limit_of_zero_is_no_limit() -> None:
     assert warning(session_limits={"statement_timeout": 0}) == set()
     assert warning(session_limits={"statement_timeout": 1}) == {"session_limits"}
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "current", "words"), [(-1, "unlimited", "disk is full"), (1023, "1023 MB", "is lost")]
+)
+def test_a_server_that_keeps_too_much_or_too_little_log_is_warned_of(megabytes: int, current: str, words: str) -> None:
+    check = check_of(judged(None, max_slot_wal_keep_megabytes=megabytes), "log_retention")
+    assert (check.status, check.current_value) == (CheckOutcome.WARN, current)
+    assert words in (check.recommended_action or "")
