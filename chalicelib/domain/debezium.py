@@ -19,12 +19,10 @@ _PRODUCER_BUFFER_BYTES = 32 * 1024 * 1024
 MAX_VALIDATION_SECONDS = 5
 """Debezium tries the database on validate and on create; its answer has to come before we stop waiting for Connect."""
 
-_TOPIC_DEFAULTS: Mapping[str, str] = {
+_DEFAULTS: Mapping[str, str] = {
     # Lets Connect make the topics where the brokers do not; -1 takes the brokers' defaults.
     "topic.creation.default.partitions": "-1",
     "topic.creation.default.replication.factor": "-1",
-}
-_MEMORY_DEFAULTS: Mapping[str, str] = {
     # Rows that are read and not sent yet: one table with wide rows must not take the memory of all connectors.
     "max.queue.size.in.bytes": str(128 * 1024 * 1024),
 }
@@ -44,7 +42,7 @@ def debezium_source_config(
 
     The user's `properties` come first, so that they can never replace a line of ours but the defaults.
     """
-    capture, may_be_set = pipeline.capture, {**defaults, **_TOPIC_DEFAULTS, **_MEMORY_DEFAULTS}
+    capture, may_be_set = pipeline.capture, {**defaults, **_DEFAULTS}
     return {
         **capture.properties,
         "connector.class": connector_class,

@@ -39,47 +39,44 @@ class FailureCode(StrEnum):
     READ_FAILED = "READ_FAILED"
 
 
-_MESSAGES: Mapping[FailureCode, str] = {
-    FailureCode.URL_NOT_ALLOWED: "This installation may not contact that address.",
-    FailureCode.HOST_NOT_FOUND: "The host name cannot be resolved. Check its spelling and the DNS.",
-    FailureCode.HOST_UNREACHABLE: "No route leads to the host. Check the address and the network.",
-    FailureCode.CONNECTION_REFUSED: (
-        "The host refuses connections on this port. Check the port and that the server runs."
-    ),
-    FailureCode.CONNECTION_LOST: "The server ended the connection before it was of use.",
-    FailureCode.TIMEOUT: "The server did not answer in time. Check the address, firewalls and its load.",
-    FailureCode.TLS_FAILED: (
-        "No encrypted connection as asked for. Check ssl_mode, the server's certificate and the CA."
-    ),
-    FailureCode.NOT_A_DATABASE: "Something answers there, and it is not a database of this kind. Check the port.",
-    FailureCode.NOT_ACCEPTING_CONNECTIONS: (
-        "The server is starting, stopping or recovering and takes no connections now."
-    ),
-    FailureCode.CONNECTION_REJECTED: "The server answered and refused the connection. Its own log says why.",
-    FailureCode.AUTHENTICATION_FAILED: "The server refused the user name or the password.",
-    FailureCode.AUTHENTICATION_NOT_SAFE: "The server asks for the password in a way that does not keep it secret.",
-    FailureCode.ACCESS_NOT_ALLOWED: "The server does not allow this user to connect from this address.",
-    FailureCode.DATABASE_NOT_FOUND: "The server has no database of that name.",
-    FailureCode.PERMISSION_DENIED: "The role lacks a privilege that is needed to look.",
-    FailureCode.TOO_MANY_CONNECTIONS: "The server, the database or the role has no connection left.",
-    FailureCode.REPLICATION_NOT_SUPPORTED: (
-        "What answers there takes no replication connections: a pooler or proxy stands before the server."
-    ),
-    FailureCode.RESULT_TOO_LARGE: "The server answered with more than is ever read at once.",
-    FailureCode.READ_FAILED: "The server could not be read.",
+_MESSAGES: Mapping[ConnectionStep, Mapping[FailureCode, str]] = {
+    ConnectionStep.CONNECT: {
+        FailureCode.URL_NOT_ALLOWED: "This installation may not contact that address.",
+        FailureCode.HOST_NOT_FOUND: "The host name cannot be resolved. Check its spelling and the DNS.",
+        FailureCode.HOST_UNREACHABLE: "No route leads to the host. Check the address and the network.",
+        FailureCode.CONNECTION_REFUSED: (
+            "The host refuses connections on this port. Check the port and that the server runs."
+        ),
+        FailureCode.CONNECTION_LOST: "The server ended the connection before it was of use.",
+        FailureCode.TIMEOUT: "The server did not answer in time. Check the address, firewalls and its load.",
+        FailureCode.TLS_FAILED: (
+            "No encrypted connection as asked for. Check ssl_mode, the server's certificate and the CA."
+        ),
+        FailureCode.NOT_A_DATABASE: "Something answers there, and it is not a database of this kind. Check the port.",
+        FailureCode.NOT_ACCEPTING_CONNECTIONS: (
+            "The server is starting, stopping or recovering and takes no connections now."
+        ),
+        FailureCode.REPLICATION_NOT_SUPPORTED: (
+            "What answers there takes no replication connections: a pooler or proxy stands before the server."
+        ),
+    },
+    ConnectionStep.AUTHENTICATE: {
+        FailureCode.CONNECTION_REJECTED: "The server answered and refused the connection. Its own log says why.",
+        FailureCode.AUTHENTICATION_FAILED: "The server refused the user name or the password.",
+        FailureCode.AUTHENTICATION_NOT_SAFE: "The server asks for the password in a way that does not keep it secret.",
+        FailureCode.ACCESS_NOT_ALLOWED: "The server does not allow this user to connect from this address.",
+    },
+    ConnectionStep.DATABASE: {
+        FailureCode.DATABASE_NOT_FOUND: "The server has no database of that name.",
+        FailureCode.PERMISSION_DENIED: "The role lacks a privilege that is needed to look.",
+        FailureCode.TOO_MANY_CONNECTIONS: "The server, the database or the role has no connection left.",
+    },
+    ConnectionStep.READ: {
+        FailureCode.RESULT_TOO_LARGE: "The server answered with more than is ever read at once.",
+        FailureCode.READ_FAILED: "The server could not be read.",
+    },
 }
-_STEPS: Mapping[FailureCode, ConnectionStep] = {
-    FailureCode.CONNECTION_REJECTED: ConnectionStep.AUTHENTICATE,
-    FailureCode.AUTHENTICATION_FAILED: ConnectionStep.AUTHENTICATE,
-    FailureCode.AUTHENTICATION_NOT_SAFE: ConnectionStep.AUTHENTICATE,
-    FailureCode.ACCESS_NOT_ALLOWED: ConnectionStep.AUTHENTICATE,
-    FailureCode.DATABASE_NOT_FOUND: ConnectionStep.DATABASE,
-    FailureCode.PERMISSION_DENIED: ConnectionStep.DATABASE,
-    FailureCode.TOO_MANY_CONNECTIONS: ConnectionStep.DATABASE,
-    FailureCode.RESULT_TOO_LARGE: ConnectionStep.READ,
-    FailureCode.READ_FAILED: ConnectionStep.READ,
-}
-"""The usual step of each code; `CONNECT` for all others."""
+"""By the usual step of each code."""
 
 
 class DatabaseFailure(Unavailable):
@@ -89,6 +86,7 @@ class DatabaseFailure(Unavailable):
     """
 
     def __init__(self, code: FailureCode, step: ConnectionStep | None = None, message: str | None = None) -> None:
-        super().__init__(message or _MESSAGES[code], code=code)
+        usual_step = next(step for step, messages in _MESSAGES.items() if code in messages)
+        super().__init__(message or _MESSAGES[usual_step][code], code=code)
         self.failure_code = code
-        self.step = step or _STEPS.get(code, ConnectionStep.CONNECT)
+        self.step = step or usual_step

@@ -1,7 +1,7 @@
 """The replication slot and the publication of a pipeline: their names, and what one capture has chosen about them."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.pipeline import Pipeline
@@ -10,62 +10,6 @@ from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PRO
 from chalicelib.domain.release import ReleaseResult, ReleaseState, SourceRelease
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import ColumnName, TableName
-
-
-def slot_name(pipeline: Pipeline) -> str:
-    return PostgreSQLCaptureOptions.of(pipeline.capture).slot_name or _derived_name(pipeline, "slot")
-
-
-def publication_name(pipeline: Pipeline) -> str:
-    return PostgreSQLCaptureOptions.of(pipeline.capture).publication_name or _derived_name(pipeline, "pub")
-
-
-def _derived_name(pipeline: Pipeline, purpose: str) -> str:
-    # PostgreSQL allows a slot [a-z0-9_] and at most 63 characters.
-    return f"headgate_{purpose}_{pipeline.id.replace('-', '')}"
-
-
-def effective_options(pipeline: Pipeline) -> Mapping[str, Any]:
-    """PostgreSQL's own options with the names that slot and publication really have."""
-    chosen = asdict(PostgreSQLCaptureOptions.of(pipeline.capture))
-    return {**chosen, "slot_name": slot_name(pipeline), "publication_name": publication_name(pipeline)}
-
-
-def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
-    """Slot names are unique in a server, publication names in a database.
-
-    Pipelines may share a publication that its owner made: none of them changes it.
-    """
-    host, port, database = source.address.identity
-    slot = f"slot/{host}:{port}/{slot_name(pipeline)}"
-    if PostgreSQLCaptureOptions.of(pipeline.capture).publication_mode is PublicationMode.EXISTING:
-        return (slot,)
-    return (slot, f"publication/{host}:{port}/{database}/{publication_name(pipeline)}")
-
-
-def source_release(pipeline: Pipeline) -> SourceRelease:
-    """The slot: only this pipeline reads from it, and one that nobody drops fills the disk of the server."""
-    slot = slot_name(pipeline)
-    return SourceRelease(name=slot, statement=f"SELECT pg_drop_replication_slot('{slot}');")
-
-
-_WHY_NOT_DROPPED: Mapping[ReleaseState, str] = {
-    ReleaseState.IN_USE: "Something still reads from the slot, so it was not dropped.",
-    ReleaseState.NOT_OURS: "The slot of this name is not a logical slot of this database, so it was not dropped.",
-    ReleaseState.UNKNOWN: "Headgate does not know whether the slot was dropped.",
-}
-
-
-def deletion_details(pipeline: Pipeline, result: ReleaseResult | None) -> Mapping[str, Any]:
-    """The publication stays in the source when the pipeline goes, and the slot unless it was dropped."""
-    kept, slot = {"publication_name": publication_name(pipeline)}, source_release(pipeline)
-    if result and result.state is ReleaseState.RELEASED:
-        return {"slot_dropped": True, "kept": kept}
-    kept = {"slot_name": slot.name, "drop_slot_statement": slot.statement, **kept}
-    if result is None:
-        return {"kept": kept}
-    why_not = f"{_WHY_NOT_DROPPED[result.state]} {result.error}".strip()
-    return {"slot_dropped": False, "slot_message": why_not, "kept": kept}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +37,14 @@ class CapturePlan:
         return tuple(dict.fromkeys((*self.tables, *((self.heartbeat_table,) if self.heartbeat_table else ()))))
 
     @classmethod
-    def of(cls, pipeline: Pipeline, *, deployed: bool, server: str | None = None) -> "CapturePlan":
+    def of(cls, pipeline: Pipeline, *, deployed: bool = False, server: str | None = None) -> "CapturePlan":
         capture, own = pipeline.capture, PostgreSQLCaptureOptions.of(pipeline.capture)
+        # PostgreSQL allows a slot [a-z0-9_] and at most 63 characters.
+        id_ = pipeline.id.replace("-", "")
         return cls(
             tables=capture.tables,
-            slot_name=slot_name(pipeline),
-            publication_name=publication_name(pipeline),
+            slot_name=own.slot_name or f"headgate_slot_{id_}",
+            publication_name=own.publication_name or f"headgate_pub_{id_}",
             publication_mode=own.publication_mode,
             publishes_partition_root=capture.properties.get(PARTITION_ROOT_PROPERTY, "true") == "true",
             heartbeat_table=capture.options.heartbeat_table,
@@ -106,3 +52,47 @@ class CapturePlan:
             deployed=deployed,
             server=server,
         )
+
+
+def effective_options(pipeline: Pipeline) -> Mapping[str, Any]:
+    """PostgreSQL's own options with the names that slot and publication really have."""
+    plan = CapturePlan.of(pipeline)
+    names = {"publication_name": plan.publication_name, "slot_name": plan.slot_name}
+    return {"publication_mode": plan.publication_mode, **names}
+
+
+def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
+    """Slot names are unique in a server, publication names in a database.
+
+    Pipelines may share a publication that its owner made: none of them changes it.
+    """
+    plan, (host, port, database) = CapturePlan.of(pipeline), source.address.identity
+    slot = f"slot/{host}:{port}/{plan.slot_name}"
+    if plan.publication_mode is PublicationMode.EXISTING:
+        return (slot,)
+    return (slot, f"publication/{host}:{port}/{database}/{plan.publication_name}")
+
+
+def source_release(pipeline: Pipeline) -> SourceRelease:
+    """The slot: only this pipeline reads from it, and one that nobody drops fills the disk of the server."""
+    slot = CapturePlan.of(pipeline).slot_name
+    return SourceRelease(name=slot, statement=f"SELECT pg_drop_replication_slot('{slot}');")
+
+
+_WHY_NOT_DROPPED: Mapping[ReleaseState, str] = {
+    ReleaseState.IN_USE: "Something still reads from the slot, so it was not dropped.",
+    ReleaseState.NOT_OURS: "The slot of this name is not a logical slot of this database, so it was not dropped.",
+    ReleaseState.UNKNOWN: "Headgate does not know whether the slot was dropped.",
+}
+
+
+def deletion_details(pipeline: Pipeline, result: ReleaseResult | None) -> Mapping[str, Any]:
+    """The publication stays in the source when the pipeline goes, and the slot unless it was dropped."""
+    kept, slot = {"publication_name": CapturePlan.of(pipeline).publication_name}, source_release(pipeline)
+    if result and result.state is ReleaseState.RELEASED:
+        return {"slot_dropped": True, "kept": kept}
+    kept = {"slot_name": slot.name, "drop_slot_statement": slot.statement, **kept}
+    if result is None:
+        return {"kept": kept}
+    why_not = f"{_WHY_NOT_DROPPED[result.state]} {result.error}".strip()
+    return {"slot_dropped": False, "slot_message": why_not, "kept": kept}

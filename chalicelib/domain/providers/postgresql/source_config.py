@@ -9,11 +9,11 @@ from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_config, url_database_name
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.capture_options import PostgreSQLCaptureOptions, PublicationMode
+from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.heartbeat import heartbeat_statement
 from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS, PINNED_TLS
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
-from chalicelib.domain.providers.postgresql.replication import publication_name, slot_name
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.source import Source
 
 POSTGRESQL_SOURCE = "io.debezium.connector.postgresql.PostgresConnector"
@@ -74,13 +74,13 @@ def _tls(address: DatabaseAddress, source: Source) -> ConnectorConfig:
 
 
 def _replication(pipeline: Pipeline) -> ConnectorConfig:
-    heartbeat, own = pipeline.capture.options.heartbeat_table, PostgreSQLCaptureOptions.of(pipeline.capture)
+    plan = CapturePlan.of(pipeline)
     return {
         "plugin.name": "pgoutput",
-        "slot.name": slot_name(pipeline),
+        "slot.name": plan.slot_name,
         "slot.drop.on.stop": "false",
-        "publication.name": publication_name(pipeline),
-        "publication.autocreate.mode": _AUTOCREATE[own.publication_mode],
+        "publication.name": plan.publication_name,
+        "publication.autocreate.mode": _AUTOCREATE[plan.publication_mode],
         # A change of its own in each heartbeat: nothing else moves the slot while the captured tables do not change.
-        **({"heartbeat.action.query": heartbeat_statement(heartbeat)} if heartbeat else {}),
+        **({"heartbeat.action.query": heartbeat_statement(plan.heartbeat_table)} if plan.heartbeat_table else {}),
     }

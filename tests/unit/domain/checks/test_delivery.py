@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,7 @@ from chalicelib.domain.delivery import DeliveryVerdict, TableMapping, TableWriti
 from chalicelib.domain.pipeline import Capture, Converter, Pipeline
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.table import Column, IssueCode, IssueSeverity, SourceTable, TableIssue, TableName
-from chalicelib.errors import Conflict, HeadgateError, Invalid
+from chalicelib.errors import Conflict, Details, HeadgateError, Invalid
 from tests.support.entities import make_pipeline, make_source_table
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -45,9 +45,11 @@ def check(
     topics: TopicFacts | None = TOPICS,
     converter: Converter = Converter.JSON_SCHEMA,
     tasks_max: int = 1,
+    discovered: Collection[TableName] = (ORDERS, LINES),
     **options: Any,
 ) -> DeliveryVerdict:
     tables = {ORDERS: orders or table(ORDERS), LINES: table(LINES)}
+    tables = {name: source for name, source in tables.items() if name in discovered}
     writing = TableWriting(mappings=mappings, **options)
     return TARGET.check_mappings(pipeline(converter), tables, writing, tasks_max, topics)
 
@@ -73,21 +75,68 @@ def test_a_correct_delivery_has_no_problems_and_no_warnings_of_its_own() -> None
     verdict.require()
 
 
-def test_a_pipeline_without_schemas_cannot_be_delivered_to_a_database() -> None:
-    problem = only(check(TO_ORDERS, converter=Converter.JSON))
-    assert problem.details == [{"location": ["body", "pipeline_id"], "type": "converter_without_schema"}]
+def at(*location: str | int, type_: str) -> tuple[str, Details]:
+    """The code and the details of a wrong field."""
+    return "VALIDATION_FAILED", [{"location": ["body", *location], "type": type_}]
 
 
-def test_a_topic_of_another_pipeline_is_refused() -> None:
-    verdict = check(TO_LINES, replace(TO_ORDERS, topic="other.public.orders"))
-    assert codes(verdict) == ["TOPIC_NOT_IN_PIPELINE"]
-    assert only(verdict).details == {"mappings": [1]}
+def stopping(code: IssueCode) -> SourceTable:
+    return replace(table(ORDERS), issues=(issue(code, IssueSeverity.FAIL),))
 
 
-def test_a_topic_that_is_not_there_yet_is_refused() -> None:
-    verdict = check(TO_ORDERS, TO_LINES, topics=TopicFacts(partitions={"shop.public.lines": 1}))
-    assert codes(verdict) == ["TOPIC_NOT_FOUND"]
-    assert only(verdict).details == {"mappings": [0]}
+@pytest.mark.parametrize(
+    ("mappings", "changes", "expected"),
+    [
+        pytest.param(
+            (TO_ORDERS,), {"converter": Converter.JSON}, at("pipeline_id", type_="converter_without_schema"),
+            id="pipeline without schemas",
+        ),
+        pytest.param(
+            (TO_LINES, replace(TO_ORDERS, topic="other.public.orders")), {},
+            ("TOPIC_NOT_IN_PIPELINE", {"mappings": [1]}), id="topic of another pipeline",
+        ),
+        pytest.param(
+            (TO_ORDERS, TO_LINES), {"topics": TopicFacts(partitions={"shop.public.lines": 1})},
+            ("TOPIC_NOT_FOUND", {"mappings": [0]}), id="topic that is not there yet",
+        ),
+        pytest.param(
+            (TO_ORDERS, TO_LINES), {"discovered": (LINES,)}, ("TABLE_NOT_DISCOVERED", {"mappings": [0]}),
+            id="table that was never discovered",
+        ),
+        pytest.param(
+            (TO_ORDERS,), {"orders": table(ORDERS, key=())}, ("KEY_REQUIRED", {"mappings": [0]}),
+            id="upserting without a key",
+        ),
+        *(
+            pytest.param(
+                (TO_ORDERS,), {"orders": stopping(code)}, ("TYPE_UNSUPPORTED", {"mappings": [0]}), id=f"capture: {code}"
+            )
+            for code in (IssueCode.TYPE_STOPS_TASK, IssueCode.COLUMNS_DIFFER_BY_CASE)
+        ),
+        pytest.param(
+            (TO_LINES, TO_ORDERS), {"orders": table(ORDERS, types=("integer", "numeric[]"))},
+            ("TYPE_UNSUPPORTED", {"mappings": [1]}), id="type that stops every delivery to the target",
+        ),
+        pytest.param(
+            (TO_ORDERS, replace(TO_LINES, schema_name="other")), {}, at("mappings", type_="one_schema"),
+            id="two target schemas",
+        ),
+        pytest.param(
+            (TO_ORDERS, replace(TO_ORDERS, table_name="again")), {}, at("mappings", 1, "topic", type_="duplicate"),
+            id="a topic twice",
+        ),
+        pytest.param(
+            (TO_ORDERS, replace(TO_LINES, table_name="orders")), {}, ("TARGET_TABLE_CONFLICT", {"mappings": [1]}),
+            id="two topics into one table",
+        ),
+    ],
+)  # fmt: skip
+def test_a_delivery_that_cannot_work_has_one_problem(
+    mappings: tuple[TableMapping, ...], changes: dict[str, Any], expected: tuple[str, Details]
+) -> None:
+    problem = only(check(*mappings, **changes))
+    assert (problem.code, problem.details) == expected
+    assert isinstance(problem, Conflict) is (problem.code == "TARGET_TABLE_CONFLICT")
 
 
 def test_topics_that_could_not_be_read_are_a_warning() -> None:
@@ -132,32 +181,9 @@ def test_every_delivery_is_warned_of_changes_at_the_source(options: dict[str, An
     assert [warning.code for warning in check(TO_ORDERS, **options).warnings] == codes
 
 
-def test_a_table_that_was_never_discovered_is_refused() -> None:
-    writing = TableWriting(mappings=(TO_ORDERS, TO_LINES))
-    verdict = TARGET.check_mappings(pipeline(), {LINES: table(LINES)}, writing, 1, TOPICS)
-    assert codes(verdict) == ["TABLE_NOT_DISCOVERED"]
-    assert only(verdict).details == {"mappings": [0]}
-
-
-def test_upserting_without_a_key_is_refused() -> None:
-    assert codes(check(TO_ORDERS, orders=table(ORDERS, key=()))) == ["KEY_REQUIRED"]
-
-
 def test_inserting_needs_no_key() -> None:
     options = {"write_mode": WriteMode.INSERT, "delete_enabled": False}
     assert check(TO_ORDERS, orders=table(ORDERS, key=()), **options).problems == ()
-
-
-@pytest.mark.parametrize("code", [IssueCode.TYPE_STOPS_TASK, IssueCode.COLUMNS_DIFFER_BY_CASE])
-def test_a_column_that_stops_the_capture_is_refused(code: IssueCode) -> None:
-    bad = replace(table(ORDERS), issues=(issue(code, IssueSeverity.FAIL),))
-    assert codes(check(TO_ORDERS, orders=bad)) == ["TYPE_UNSUPPORTED"]
-
-
-def test_a_type_that_stops_every_delivery_to_the_target_is_refused_and_its_mapping_named() -> None:
-    verdict = check(TO_LINES, TO_ORDERS, orders=table(ORDERS, types=("integer", "numeric[]")))
-    assert codes(verdict) == ["TYPE_UNSUPPORTED"]
-    assert only(verdict).details == {"mappings": [1]}
 
 
 @pytest.mark.parametrize("type_", ["bit(1)", "point", "inet[]"])
@@ -191,24 +217,8 @@ def test_what_the_sink_does_beyond_or_below_the_options_is_a_warning(options: di
     assert warning in [one.code for one in check(TO_ORDERS, **options).warnings]
 
 
-def test_two_target_schemas_are_refused() -> None:
-    problem = only(check(TO_ORDERS, replace(TO_LINES, schema_name="other")))
-    assert problem.details == [{"location": ["body", "mappings"], "type": "one_schema"}]
-
-
-def test_two_topics_into_one_table_are_a_conflict() -> None:
-    problem = only(check(TO_ORDERS, replace(TO_LINES, table_name="orders")))
-    assert isinstance(problem, Conflict)
-    assert (problem.code, problem.details) == ("TARGET_TABLE_CONFLICT", {"mappings": [1]})
-
-
 def test_table_names_that_differ_only_by_case_are_different() -> None:
     assert check(TO_ORDERS, replace(TO_LINES, table_name="Orders")).problems == ()
-
-
-def test_a_topic_twice_is_refused() -> None:
-    problem = only(check(TO_ORDERS, replace(TO_ORDERS, table_name="again")))
-    assert problem.details == [{"location": ["body", "mappings", 1, "topic"], "type": "duplicate"}]
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ SOURCE = Source(
 
 
 def test_derived_names_are_ones_that_postgresql_takes() -> None:
-    names = {replication.slot_name(PIPELINE), replication.publication_name(PIPELINE)}
+    plan = replication.CapturePlan.of(PIPELINE)
+    names = {plan.slot_name, plan.publication_name}
     assert len(names) == 2
     assert all(re.fullmatch("[a-z0-9_]{1,63}", name) for name in names)
 

@@ -4,7 +4,7 @@ from chalicelib.domain.pipeline import Capture
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import RoleFacts
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
-from chalicelib.domain.providers.postgresql.replication import CapturePlan, publication_name
+from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus, unreachable
 from chalicelib.errors import Unavailable
 from tests.support.databases.postgresql_facts import BEATING, HEARTBEAT, NOW, ORDERS, TABLE, judged
@@ -55,7 +55,7 @@ def test_plan_of_a_pipeline_takes_over_its_choices() -> None:
     assert CapturePlan.of(pipeline, deployed=True) == CapturePlan(
         tables=(ORDERS,),
         slot_name="mine",
-        publication_name=publication_name(pipeline),
+        publication_name="headgate_pub_0a1b2c3d00004000800000000000ffff",
         publication_mode=PublicationMode.EXISTING,
         publishes_partition_root=False,
         deployed=True,
