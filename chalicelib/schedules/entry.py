@@ -11,8 +11,8 @@ from chalicelib.kit.log import failure, get_logger
 
 schedules = Blueprint(__name__)
 _RESEAL_SECONDS = 45.0
+# Then the next one begins. What comes late in it has less time; the next one does the rest.
 _DISPATCH_SECONDS = ONCE_A_MINUTE.total_seconds()
-"""Then the next one begins. What comes late in it has less time; the next one does the rest."""
 
 
 @schedules.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
@@ -53,11 +53,7 @@ def reseal_secrets(_event: CloudWatchEvent) -> dict[str, int]:
 
 
 def run_all(parts: Mapping[str, Callable[[], int]]) -> dict[str, int]:
-    """What each part has returned. One that fails does not stop the others.
-
-    Raises at the end the first error, if that is one of ours. AWS Lambda writes the message of what is raised into the
-    log: of another error that may hold secrets, so a RuntimeError names its type.
-    """
+    """What each part has returned. One that fails does not stop the others: the first error is raised at the end."""
     done: dict[str, int] = {}
     errors: list[Exception] = []
     for name, part in parts.items():
@@ -68,6 +64,7 @@ def run_all(parts: Mapping[str, Callable[[], int]]) -> dict[str, int]:
             errors.append(error)
     if not errors:
         return done
+    # AWS Lambda writes the text of what is raised to the log. That of an error that is not ours may hold secrets.
     if isinstance(errors[0], HeadgateError):
         raise errors[0] from None
     raise RuntimeError(f"A part of the schedule failed with {type(errors[0]).__name__}. See the log.") from None

@@ -24,12 +24,10 @@ _LATE_AFTER = 3 * TICK
 
 
 class MessageFailed(Exception):
-    """All messages of an event failed, the first with an error of this type. The log says more.
-
-    AWS Lambda writes the text of what is raised to the log, so it must hold nothing of the error's own message.
-    """
+    """All messages of an event failed, the first with an error of this type. The log says more."""
 
     def __init__(self, error_type: str) -> None:
+        # AWS Lambda writes this text to the log, so it must hold nothing of the error's own message.
         super().__init__(f"A message failed with {error_type}. See the log.")
 
 
@@ -43,10 +41,7 @@ def run_job(event: SQSEvent) -> Mapping[str, Any]:
 
 @workers.on_sqs_message(queue=settings().queue_prefix + TICKS, batch_size=1, name="run_tick")
 def run_tick(event: SQSEvent) -> Mapping[str, Any]:
-    """Run one tick of the Connect cluster that the message names, unless it comes so late that newer ones are due.
-
-    One that has failed is tried again however late it is: after six times a person has to look.
-    """
+    """Run one tick of the Connect cluster that the message names, unless it comes so late that newer ones are due."""
     from chalicelib.wiring import services
 
     def tick(body: dict[str, str], received: int) -> None:
@@ -63,11 +58,7 @@ def run_source_check(event: SQSEvent) -> Mapping[str, Any]:
     """Look at the source that the message names, unless it comes so late that newer looks are due."""
     from chalicelib.wiring import services
 
-    def look(body: dict[str, str], received: int) -> None:
-        if not is_late(body["due_at"], received, utc_now()):
-            services().source_monitor.run(body["source_id"], Deadline.after(_CHECK_SECONDS))
-
-    return each(event, look)
+    return _check(event, "source_id", lambda: services().source_monitor.run)
 
 
 @workers.on_sqs_message(queue=settings().queue_prefix + DESTINATION_CHECKS, batch_size=1, name="run_destination_check")
@@ -75,11 +66,7 @@ def run_destination_check(event: SQSEvent) -> Mapping[str, Any]:
     """Test the destination that the message names, unless it comes so late that newer tests are due."""
     from chalicelib.wiring import services
 
-    def look(body: dict[str, str], received: int) -> None:
-        if not is_late(body["due_at"], received, utc_now()):
-            services().destination_monitor.run(body["destination_id"], Deadline.after(_CHECK_SECONDS))
-
-    return each(event, look)
+    return _check(event, "destination_id", lambda: services().destination_monitor.run)
 
 
 @workers.on_sqs_message(queue=settings().queue_prefix + NOTIFICATIONS, batch_size=1, name="deliver_notifications")
@@ -93,10 +80,19 @@ def deliver_notifications(event: SQSEvent) -> Mapping[str, Any]:
     return each(event, drain)
 
 
+def _check(event: SQSEvent, field: str, run: Callable[[], Callable[[str, Deadline], object]]) -> Mapping[str, Any]:
+    def check(body: dict[str, str], received: int) -> None:
+        if not is_late(body["due_at"], received, utc_now()):
+            # Only here: what the wiring raises must not reach the log of AWS Lambda either.
+            run()(body[field], Deadline.after(_CHECK_SECONDS))
+
+    return each(event, check)
+
+
 def is_late(due_at: str, received: int, now: datetime) -> bool:
-    """Whether a tick that is received for the first time was due too long ago: after an outage, all ticks that were
-    missed would be received at once.
-    """
+    """Whether a message that is received for the first time was due too long ago."""
+    # After an outage all messages that were missed are received at once. One that has failed before is not late, so
+    # that in the end a person looks at it.
     return received == 1 and now - datetime.fromisoformat(due_at) > _LATE_AFTER
 
 

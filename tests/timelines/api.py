@@ -20,7 +20,7 @@ MODULES = ("pipelines", "deliveries", "sources", "operations")
 
 
 class _Admin:
-    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
+    def authenticate(self, headers: Mapping[str, str], method: str) -> Actor:
         return ADMIN
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:

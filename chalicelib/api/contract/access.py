@@ -53,7 +53,6 @@ class LoginOutput(Output):
 
     @classmethod
     def of(cls, signed_in: SignedIn) -> Self:
-        """The user and the end of the session."""
         return cls(user=SessionUser.of(signed_in.user), expires_at=signed_in.session.expires_at())
 
 
@@ -67,16 +66,9 @@ class SessionOutput(Output):
 
     @classmethod
     def of(cls, actor: Actor) -> Self:
-        """The caller, with the role and the permissions that this request has."""
         role = actor.role or Role.VIEWER
-        return cls.model_validate(
-            {
-                "user": {"id": actor.id, "email": actor.email, "role": role, "status": UserStatus.ACTIVE},
-                "permissions": sorted(GRANTS[role], key=list(Permission).index),
-                "expires_at": actor.expires_at,
-                "via": actor.via,
-            }
-        )
+        user = {"id": actor.id, "email": actor.email, "role": role, "status": UserStatus.ACTIVE}
+        return cls._read(actor, user=user, permissions=sorted(GRANTS[role], key=list(Permission).index))
 
 
 class ApiTokenBody(Input):
@@ -106,8 +98,7 @@ class MadeTokenOutput(ApiTokenOutput):
 
     @classmethod
     def of(cls, made: MadeToken) -> Self:
-        """The token's record with its text."""
-        return cls(**ApiTokenOutput.of(made.token).__dict__, token=made.text.reveal())
+        return cls._read(made.token, token=made.text.reveal())
 
 
 class SecretsOutput(Output):

@@ -86,13 +86,12 @@ class VerificationOutput(Output):
     @classmethod
     def of(cls, entity: Verification) -> Self:
         """The verification without its shards, which `shards_of` has."""
-        problem = entity.first_problem
-        return cls(
-            verified=problem is None,
-            complete=problem is None and entity.next_key is None,
-            checked=entity.checked,
+        is_verified = entity.first_problem is None
+        return cls._read(
+            entity,
+            verified=is_verified,
+            complete=is_verified and entity.next_key is None,
             before_chain=sum(entity.unsigned.values()),
-            first_problem=ProblemOutput.of(problem) if problem else None,
             anchored_at=entity.anchor.at if entity.anchor else None,
             shards=[],
         )

@@ -160,7 +160,7 @@ NotYet = Annotated[None, BeforeValidator(_not_yet)]
 
 
 class Input(BaseModel):
-    """A body that clients send. Unknown fields are refused."""
+    """A body or a query that clients send. Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
@@ -175,6 +175,12 @@ class Output(BaseModel):
         """Built from the attributes that have the names of the fields."""
         return cls.model_validate(entity)
 
+    @classmethod
+    def _read(cls, entity: Any, **computed: Any) -> Self:
+        """Built likewise, with `computed` values for the fields that the entity has no attributes for."""
+        attributes = {name: getattr(entity, name) for name in cls.model_fields if name not in computed}
+        return cls.model_validate({**attributes, **computed})
+
 
 class CredentialsOutput(Output):
     """Whether secrets are stored. No secret is ever shown."""
@@ -188,19 +194,17 @@ class CredentialsOutput(Output):
         return cls(configured=credentials.configured, mask=MASK if credentials.configured else None)
 
 
-class FailureOutput(Output):
-    """A sanitized error with its time."""
-
-    code: str
-    message: str
-    at: Timestamp
-
-
 class ErrorOutput(Output):
     """An error without a time."""
 
     code: str
     message: str
+
+
+class FailureOutput(ErrorOutput):
+    """A sanitized error with its time."""
+
+    at: Timestamp
 
 
 def secrets_of(model: BaseModel | None) -> Mapping[str, Secret | None]:

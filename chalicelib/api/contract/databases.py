@@ -28,7 +28,9 @@ Identifier = Annotated[
 """No control character, and nothing else that ends a line for some readers."""
 
 
-_DEFAULT_PORTS = ", ".join(f"{one.port} for {one.title}" for one in map(database_defaults, DatabaseProvider))
+_DEFAULT_PORTS = ", ".join(
+    f"{default.port} for {default.title}" for default in map(database_defaults, DatabaseProvider)
+)
 
 
 class DatabaseConfig(Input):
@@ -67,7 +69,6 @@ class DatabaseInput(Input):
     credentials: DatabaseCredentials | None = None
 
     def address(self) -> DatabaseAddress:
-        """The address to connect to."""
         return self.config.to_address(self.provider)
 
     def secrets(self) -> Mapping[str, Secret | None]:
@@ -89,19 +90,17 @@ class TestCheckOutput(Output):
     message: str
 
 
-class TestOutput(Output):
-    """How a connection test went. A database that refuses is an outcome, not an error."""
-
-    __test__ = False
-
-    success: bool
-    checks: list[TestCheckOutput]
-    server_version: str | None
-    latency_ms: int | None
-
-
 class LastTest(Output):
     """The outcome of the last connection test."""
 
     success: bool
     checks: list[TestCheckOutput]
+
+
+class TestOutput(LastTest):
+    """How a connection test went. A database that refuses is an outcome, not an error."""
+
+    __test__ = False
+
+    server_version: str | None
+    latency_ms: int | None

@@ -1,13 +1,13 @@
 """Deliveries."""
 
 from collections.abc import Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-from pydantic import AliasPath, BaseModel, ConfigDict, Field, StrictBool
+from pydantic import AliasPath, Field, StrictBool
 
 from chalicelib.api.contract.common import ErrorOutput, Input, Integer, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
-from chalicelib.api.contract.runtime import ConnectorOwnerOutput, DeliveryStatusOutput, owner_fields, status_fields
+from chalicelib.api.contract.runtime import ConnectorOwnerOutput, DeliveryStatusOutput, observed_fields
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import Delivery, MappingInput, WriteMode
 from chalicelib.domain.observation import DesiredState, ObservedState
@@ -17,7 +17,9 @@ from chalicelib.services.deliveries import DeliveryInput, DeliveryOutcome
 OFFSETS_NOTICE = (
     "Offsets are kept and nothing is backfilled: rows that were read before the change stay where they are."
 )
-_DEFAULT_SCHEMAS = ", ".join(database_defaults(one).schema or "the name of the database" for one in DatabaseProvider)
+_DEFAULT_SCHEMAS = ", ".join(
+    database_defaults(provider).schema or "the name of the database" for provider in DatabaseProvider
+)
 _WORST_FIRST = (
     ObservedState.FAILED,
     ObservedState.DEGRADED,
@@ -29,13 +31,10 @@ _WORST_FIRST = (
     ObservedState.PAUSED,
     ObservedState.RUNNING,
 )
-State = TypeVar("State")
 
 
-class DeliveryQuery(BaseModel):
+class DeliveryQuery(Input):
     """Which delivery; all of the destination's when left out."""
-
-    model_config = ConfigDict(extra="forbid")
 
     delivery_id: Uuid | None = None
 
@@ -47,10 +46,6 @@ class MappingBody(Input):
     schema_name: Identifier | None = Field(default=None, description=f"{_DEFAULT_SCHEMAS} when left out.")
     table_name: Identifier
 
-    def to_input(self) -> MappingInput:
-        """The input of the service."""
-        return MappingInput(**self.model_dump())
-
 
 class MappingsBody(Input):
     """New mappings of a delivery."""
@@ -58,8 +53,7 @@ class MappingsBody(Input):
     mappings: list[MappingBody] = Field(min_length=1, max_length=500)
 
     def to_mappings(self) -> tuple[MappingInput, ...]:
-        """The input of the service."""
-        return tuple(mapping.to_input() for mapping in self.mappings)
+        return tuple(MappingInput(**mapping.model_dump()) for mapping in self.mappings)
 
 
 _COMMON = {"pipeline_id", "name", "connect_cluster_id", "tasks_max"}
@@ -80,7 +74,6 @@ class DeliveryBody(MappingsBody):
     tasks_max: Integer = Field(default=1, ge=1, le=64)
 
     def to_input(self) -> DeliveryInput:
-        """The input of the service."""
         return DeliveryInput(
             **self.model_dump(include=_COMMON),
             mappings=self.to_mappings(),
@@ -119,19 +112,8 @@ class DeliveryOutput(ConnectorOwnerOutput):
 
     @classmethod
     def of(cls, delivery: Delivery, *, notice: str | None = None) -> Self:
-        """The delivery with its states and a notice, if there is one."""
-        return cls.model_validate(
-            owner_fields(delivery)
-            | {
-                "destination_id": delivery.destination_id,
-                "pipeline_id": delivery.pipeline_id,
-                "connect_cluster_id": delivery.connect_cluster_id,
-                "mappings": delivery.mappings,
-                "topics": delivery.topics,
-                "configuration": ConfigurationOutput.of(delivery),
-                "notice": notice,
-            }
-        )
+        configuration = ConfigurationOutput.of(delivery)
+        return cls._read(delivery, **observed_fields(delivery), configuration=configuration, notice=notice)
 
 
 class ValidationOutput(Output):
@@ -150,11 +132,8 @@ class PreviewOutput(Output):
     validation: ValidationOutput
 
 
-class WarningOutput(Output):
+class WarningOutput(ErrorOutput):
     """Something to know beforehand. It does not prevent the deployment."""
-
-    code: str
-    message: str
 
 
 class TargetStatementOutput(Output):
@@ -194,11 +173,12 @@ class DestinationStatusOutput(Output):
     @classmethod
     def of_statuses(cls, destination_id: str, statuses: Sequence[DeliveryStatusOutput]) -> Self:
         """The worst states. A destination without deliveries is a DRAFT that is NOT_DEPLOYED."""
-        desired, observed = ([s.desired_state for s in statuses], [s.observed_state for s in statuses])
+        desired = {status.desired_state for status in statuses}
+        observed = {status.observed_state for status in statuses}
         return cls(
             destination_id=destination_id,
-            desired_state=_first_of(tuple(DesiredState), desired, DesiredState.DRAFT),
-            observed_state=_first_of(_WORST_FIRST, observed, ObservedState.NOT_DEPLOYED),
+            desired_state=next((state for state in DesiredState if state in desired), DesiredState.DRAFT),
+            observed_state=next((state for state in _WORST_FIRST if state in observed), ObservedState.NOT_DEPLOYED),
             deliveries=[],
         )
 
@@ -214,15 +194,10 @@ class DeliveryOutcomeOutput(Output):
     @classmethod
     def of(cls, outcome: DeliveryOutcome) -> Self:
         """The delivery after the attempt."""
-        states = status_fields(outcome.delivery)
-        return cls.model_validate({**states, "id": outcome.delivery.id, "error": outcome.error})
+        return cls._read(outcome.delivery, **observed_fields(outcome.delivery), error=outcome.error)
 
 
 class DeliveryOutcomesOutput(Output):
     """The result for each delivery of a destination."""
 
     deliveries: list[DeliveryOutcomeOutput]
-
-
-def _first_of(order: Sequence[State], states: Sequence[State], default: State) -> State:
-    return next((state for state in order if state in states), default)

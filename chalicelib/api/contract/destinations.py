@@ -12,7 +12,6 @@ class DestinationBody(DatabaseInput, Labels):
     """A system to register for delivery."""
 
     def to_input(self) -> SystemInput:
-        """The input of the service."""
         return self.system_input(self.address(), self.secrets())
 
 

@@ -1,13 +1,13 @@
 """Incidents (wire contract, section 5)."""
 
-from typing import Self
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BeforeValidator, Field
 
-from chalicelib.api.contract.common import Output, Timestamp, Uuid
+from chalicelib.api.contract.common import Input, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Category, Severity
-from chalicelib.domain.monitoring.incident import Incident, IncidentStatus
+from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Category, ConditionCode, Severity
+from chalicelib.domain.monitoring.incident import IncidentStatus
 
 
 class IncidentQuery(ListQuery):
@@ -19,12 +19,14 @@ class IncidentQuery(ListQuery):
     destination_id: Uuid | None = None
 
 
-class IncidentStatusQuery(BaseModel):
+class IncidentStatusQuery(Input):
     """The status that an incident gets."""
 
-    model_config = ConfigDict(extra="forbid")
-
     status: IncidentStatus
+
+
+def _category_of(code: ConditionCode) -> Category:
+    return DESCRIPTIONS[code].category
 
 
 class IncidentOutput(Output):
@@ -33,43 +35,22 @@ class IncidentOutput(Output):
     """
 
     id: str
-    category: Category
-    severity: Severity
-    code: str
-    message: str
-    hint: str | None
+    category: Annotated[Category, BeforeValidator(_category_of)] = Field(
+        validation_alias=AliasPath("condition", "code")
+    )
+    severity: Severity = Field(validation_alias=AliasPath("condition", "severity"))
+    code: str = Field(validation_alias=AliasPath("condition", "code"))
+    message: str = Field(validation_alias=AliasPath("condition", "message"))
+    hint: str | None = Field(validation_alias=AliasPath("condition", "hint"))
     status: IncidentStatus
-    pipeline_id: str | None
-    destination_id: str | None
-    delivery_id: str | None
-    connector_name: str | None
-    task_id: int | None
+    pipeline_id: str | None = Field(validation_alias=AliasPath("associations", "pipeline_id"))
+    destination_id: str | None = Field(validation_alias=AliasPath("associations", "destination_id"))
+    delivery_id: str | None = Field(validation_alias=AliasPath("associations", "delivery_id"))
+    connector_name: str | None = Field(validation_alias=AliasPath("condition", "connector_name"))
+    task_id: int | None = Field(validation_alias=AliasPath("condition", "task_id"))
     occurrences: int
+
     first_seen_at: Timestamp
     last_seen_at: Timestamp
     resolved_at: Timestamp | None
     correlation_id: str | None
-
-    @classmethod
-    def of(cls, incident: Incident) -> Self:
-        """The fields of an incident, its condition and its associations."""
-        condition, associations = incident.condition, incident.associations
-        return cls(
-            id=incident.id,
-            category=DESCRIPTIONS[condition.code].category,
-            severity=condition.severity,
-            code=condition.code,
-            message=condition.message,
-            hint=condition.hint,
-            status=incident.status,
-            pipeline_id=associations.pipeline_id,
-            destination_id=associations.destination_id,
-            delivery_id=associations.delivery_id,
-            connector_name=condition.connector_name,
-            task_id=condition.task_id,
-            occurrences=incident.occurrences,
-            first_seen_at=incident.first_seen_at,
-            last_seen_at=incident.last_seen_at,
-            resolved_at=incident.resolved_at,
-            correlation_id=incident.correlation_id,
-        )

@@ -1,16 +1,14 @@
 """What every list takes: a limit and a cursor (wire contract, section 1)."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from chalicelib.api.contract.common import Integer
+from chalicelib.api.contract.common import Input, Integer
 
 LIST_LIMIT = 500
 
 
-class ListQuery(BaseModel):
+class ListQuery(Input):
     """Bounds of a list. The query of a list with filters inherits from it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     limit: Integer = Field(default=LIST_LIMIT, ge=1, le=LIST_LIMIT, description="How many entries at most.")
     cursor: str | None = Field(

@@ -50,16 +50,11 @@ class OverviewOutput(Output):
     @classmethod
     def of(cls, entity: Overview) -> Self:
         """The overview with its incidents by the names of the contract."""
-        counted = {
-            name: getattr(entity, name)
-            for name in ("sources", "pipelines", "deliveries", "destinations", "stream_clusters", "connect_clusters")
-        }
-        return cls(
-            **counted,
+        return cls._read(
+            entity,
             incidents=IncidentCounts(open=entity.incidents["OPEN"], acknowledged=entity.incidents["ACKNOWLEDGED"]),
             alerts=AlertCounts(active=entity.active_alerts, critical=entity.critical_alerts),
             throughput=entity.metrics.throughput,
             lag=entity.metrics.lag,
             metrics_notice=entity.metrics.notice,
-            recent_activity=[AuditOutput.of(one) for one in entity.recent_activity],
         )

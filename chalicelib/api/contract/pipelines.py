@@ -3,14 +3,14 @@
 from dataclasses import asdict
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
+from pydantic import Field, StrictBool, StringConstraints
 
 from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamClusterOutput
 from chalicelib.api.contract.common import Input, Integer, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput, WarningOutput
 from chalicelib.api.contract.postgresql import PostgreSQLOptionsBody, PostgreSQLOptionsOutput
-from chalicelib.api.contract.runtime import ConnectorOwnerOutput, TaskQuery, owner_fields
+from chalicelib.api.contract.runtime import ConnectorOwnerOutput, TaskQuery, observed_fields
 from chalicelib.api.contract.sources import SourceOutput
 from chalicelib.domain.pipeline import (
     Capture,
@@ -42,10 +42,8 @@ class ColumnBody(TableBody):
     column_name: Identifier
 
 
-class ContinueQuery(BaseModel):
+class ContinueQuery(Input):
     """How a capture continues."""
-
-    model_config = ConfigDict(extra="forbid")
 
     accept_data_loss: bool = Field(
         default=False, description="Continue although changes were lost: without it that is refused (409)."
@@ -172,8 +170,7 @@ class PipelineOutput(ConnectorOwnerOutput):
 
     @classmethod
     def of(cls, pipeline: Pipeline) -> Self:
-        """The pipeline with its states and the fields of its capture."""
-        return cls.model_validate(_fields_of(pipeline))
+        return cls._read(pipeline, **_computed(pipeline))
 
 
 class PipelineDetailOutput(PipelineOutput):
@@ -188,15 +185,14 @@ class PipelineDetailOutput(PipelineOutput):
     @classmethod
     def of_detail(cls, detail: PipelineDetail) -> Self:
         """The pipeline with what it depends on, without its deliveries."""
-        return cls.model_validate(
-            _fields_of(detail.pipeline)
-            | {
-                "source": detail.source,
-                "stream_cluster": detail.stream_cluster,
-                "connect_cluster": detail.connect_cluster,
-                "config": detail.config,
-                "destinations": [],
-            }
+        return cls._read(
+            detail.pipeline,
+            **_computed(detail.pipeline),
+            source=detail.source,
+            stream_cluster=detail.stream_cluster,
+            connect_cluster=detail.connect_cluster,
+            config=detail.config,
+            destinations=[],
         )
 
 
@@ -210,17 +206,10 @@ class PipelinePreviewOutput(PreviewOutput):
     warnings: list[WarningOutput]
 
 
-def _fields_of(pipeline: Pipeline) -> dict[str, Any]:
-    capture = pipeline.capture
-    return owner_fields(pipeline) | {
-        "source_id": pipeline.source_id,
-        "stream_cluster_id": pipeline.stream_cluster_id,
-        "connect_cluster_id": pipeline.connect_cluster_id,
-        "topic_prefix": capture.topic_prefix,
-        "tables": capture.tables,
-        "topics": capture.topics,
-        "snapshot_mode": capture.snapshot_mode,
-        "converter": capture.converter,
-        "options": {**asdict(capture.options), **capture_provider(pipeline.provider).effective_options(pipeline)},
-        "properties": capture.properties,
+def _computed(pipeline: Pipeline) -> dict[str, Any]:
+    capture, provider = pipeline.capture, capture_provider(pipeline.provider)
+    return {
+        **observed_fields(pipeline),
+        **{name: getattr(capture, name) for name in ("topic_prefix", "tables", "topics", "converter", "properties")},
+        "options": {**asdict(capture.options), **provider.effective_options(pipeline)},
     }

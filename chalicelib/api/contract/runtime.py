@@ -3,10 +3,10 @@
 from enum import StrEnum
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib.api.contract.common import FailureOutput, Integer, Output, Timestamp
+from chalicelib.api.contract.common import FailureOutput, Input, Integer, Output, Timestamp
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.metrics import NOT_READ, OF_DRAFT, Metrics
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, ObservedState, TaskStatus
@@ -15,18 +15,14 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.reasons import observed_reasons
 
 
-class TaskQuery(BaseModel):
+class TaskQuery(Input):
     """Which task."""
-
-    model_config = ConfigDict(extra="forbid")
 
     task: Integer = Field(ge=0)
 
 
-class DeletionQuery(BaseModel):
+class DeletionQuery(Input):
     """How a pipeline or a delivery is deleted."""
-
-    model_config = ConfigDict(extra="forbid")
 
     forget: bool = Field(
         default=False,
@@ -160,9 +156,7 @@ class PipelineStatusOutput(StatusOutput):
 
     @classmethod
     def of(cls, pipeline: Pipeline) -> Self:
-        """The two states of the pipeline."""
-        fields = {"pipeline_id": pipeline.id, "log": pipeline.log, **_with_progress(pipeline)}
-        return cls.model_validate(fields)
+        return cls._read(pipeline, pipeline_id=pipeline.id, **_fields_with_progress(pipeline))
 
 
 class DeliveryStatusOutput(StatusOutput):
@@ -175,38 +169,21 @@ class DeliveryStatusOutput(StatusOutput):
 
     @classmethod
     def of(cls, delivery: Delivery) -> Self:
-        """The two states of the delivery."""
-        names = {"name": delivery.name, "connector_name": delivery.connector_name}
-        fields = {"id": delivery.id, "delivery_id": delivery.id, **names, **_with_progress(delivery)}
-        return cls.model_validate(fields)
+        return cls._read(delivery, delivery_id=delivery.id, **_fields_with_progress(delivery))
 
 
-def owner_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
-    """The fields of a ConnectorOwnerOutput except `topics`."""
-    return status_fields(resource) | {
-        "id": resource.id,
-        "name": resource.name,
-        "connector_name": resource.connector_name,
-        "open_operation": resource.open_operation,
-        "last_error": resource.last_error,
-        "metrics": _metrics(resource),
-        "version": resource.version,
-        "created_at": resource.created_at,
-        "updated_at": resource.updated_at,
-    }
-
-
-def status_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
-    """The fields of a StatusOutput. Without an observation the observed state is UNKNOWN."""
+def observed_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
+    """What is known of the connector. Without an observation its state is UNKNOWN."""
     observation = resource.observation
     connector = observation.connector if observation else None
+    is_draft = resource.desired_state is DesiredState.DRAFT
     return {
-        "desired_state": resource.desired_state,
         "observed_state": observation.state if observation else ObservedState.UNKNOWN,
         "observed_at": observation.observed_at if observation else None,
         "connector": connector,
         "tasks": [_task(connector, task) for task in connector.tasks] if connector else (),
         "reasons": observed_reasons(resource),
+        "metrics": resource.metrics or Metrics(notice=OF_DRAFT if is_draft else NOT_READ),
     }
 
 
@@ -215,15 +192,11 @@ def _task(connector: ConnectorStatus, task: TaskStatus) -> dict[str, Any]:
     return {"id": task.id, "state": task.state, "worker_id": task.worker_id, "hint": hint}
 
 
-def _with_progress(resource: Pipeline | Delivery) -> dict[str, Any]:
-    """The fields of a StatusOutput with `progress`, and why it is null or not complete; null has its reason."""
-    fields, metrics = status_fields(resource), _metrics(resource)
+def _fields_with_progress(resource: Pipeline | Delivery) -> dict[str, Any]:
+    """With `progress`, and why it is null or not complete; null has its reason."""
+    fields = observed_fields(resource)
+    metrics: Metrics = fields["metrics"]
     if metrics.measured:
         return {**fields, "progress": metrics, "progress_notice": metrics.notice}
     why = (metrics.notice,) if metrics.notice and resource.desired_state is not DesiredState.DRAFT else ()
     return {**fields, "progress": None, "progress_notice": metrics.notice, "reasons": (*fields["reasons"], *why)}
-
-
-def _metrics(resource: Pipeline | Delivery) -> Metrics:
-    is_draft = resource.desired_state is DesiredState.DRAFT
-    return resource.metrics or Metrics(notice=OF_DRAFT if is_draft else NOT_READ)

@@ -23,7 +23,6 @@ class SourceBody(DatabaseInput, Labels):
     options: SourceOptions | None = None
 
     def to_input(self) -> SystemInput:
-        """The input of the service."""
         return self.system_input(self.address(), self.secrets())
 
 
@@ -80,7 +79,6 @@ class TablesQuery(ListQuery):
     min_size: Integer | None = Field(default=None, ge=0, le=2**63 - 1, description="Bytes.")
 
     def to_input(self) -> TableFilter:
-        """The input of the service."""
         return TableFilter(**self.model_dump(by_alias=True, exclude={"limit", "cursor"}))
 
 

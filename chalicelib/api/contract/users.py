@@ -2,12 +2,12 @@
 
 from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import AliasPath, Field
 
 from chalicelib.api.contract.access import Email, NewPassword
 from chalicelib.api.contract.common import Input, Output, Timestamp
 from chalicelib.domain.access import Role
-from chalicelib.domain.accounts.user import User, UserStatus
+from chalicelib.domain.accounts.user import UserStatus
 from chalicelib.services.accounts.invites import Invited
 
 
@@ -62,15 +62,10 @@ class InvitedOutput(Output):
 class InviteOutput(Output):
     """An invite that can be accepted."""
 
-    email: str
-    role: Role
+    email: str = Field(validation_alias=AliasPath("user", "email"))
+    role: Role = Field(validation_alias=AliasPath("user", "role"))
     valid: Literal[True] = True
-    expires_at: Timestamp
-
-    @classmethod
-    def of(cls, invited: Invited) -> Self:
-        """What the invited person sees."""
-        return cls(email=invited.user.email, role=invited.user.role, expires_at=invited.invite.expires_at)
+    expires_at: Timestamp = Field(validation_alias=AliasPath("invite", "expires_at"))
 
 
 class AcceptBody(Input):
@@ -83,8 +78,3 @@ class AcceptedOutput(Output):
     """The user who has joined, and can sign in now."""
 
     user: UserOutput
-
-    @classmethod
-    def of(cls, user: User) -> Self:
-        """The user."""
-        return cls(user=UserOutput.of(user))

@@ -24,12 +24,9 @@ class SessionAuthenticator:
     api_tokens: Callable[[], ApiTokenService]
     service_credential_hash: Collection[str]
 
-    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
-        """The signed-in user, or the owner of a token. Raises Unauthenticated, NotPermitted CSRF_REJECTED.
-
-        A request with a bearer token is the token's alone: its cookies do not count, and browsers send no such token by
-        themselves, so the CSRF rule is for cookies.
-        """
+    def authenticate(self, headers: Mapping[str, str], method: str) -> Actor:
+        """The signed-in user, or the owner of a token. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
+        # Browsers send no bearer token by themselves: the CSRF rule is for cookies, which do not count beside a token.
         if (token := bearer_token(headers)) is not None:
             return self.api_tokens().authenticate(token)
         signed_in = self.sessions().signed_in(cookie_of(headers))
@@ -53,10 +50,9 @@ def require_token(headers: Mapping[str, str], token: Secret | None) -> None:
 
 def cookie_of(headers: Mapping[str, str]) -> str:
     """The value of `sent_cookie`. Raises Unauthenticated when there is none."""
-    found = sent_cookie(headers)
-    if found is None:
+    if (cookie := sent_cookie(headers)) is None:
         raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
-    return found
+    return cookie
 
 
 def session_cookie(request: HttpRequest, session: SignedIn) -> str:
@@ -71,7 +67,8 @@ def clearing_cookie(request: HttpRequest) -> str:
 
 
 def _refuse_cross_site(headers: Mapping[str, str], actor: Actor) -> None:
-    """A request that changes something must have a correlation id, which no form can send, and our own origin."""
+    """A request that changes something must have a correlation id and our own origin. Raises NotPermitted."""
+    # No form of another site can send this header, and a script only after asking us, which we never allow.
     if "x-correlation-id" not in headers:
         raise _rejected("Send the header X-Correlation-ID with every request that changes something.", actor)
     site, origin = headers.get("sec-fetch-site", "same-origin"), headers.get("origin")

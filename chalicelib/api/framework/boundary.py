@@ -34,15 +34,12 @@ SERVICE = Actor(id=None, email=None, role=None, via="service")
 class Authenticator(Protocol):
     """Identifies the caller. `headers` have lower-case names."""
 
-    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
-        """The person or token behind the request, with a role.
-
-        Raises `Unauthenticated`, or `NotPermitted` with code `CSRF_REJECTED`.
-        """
+    def authenticate(self, headers: Mapping[str, str], method: str) -> Actor:
+        """The person or token behind the request, with a role. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
         ...
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
-        """Returns when the request carries the service credential. Raises `NotPermitted` otherwise."""
+        """Raises NotPermitted unless the request carries the service credential."""
         ...
 
 
@@ -66,7 +63,6 @@ class Boundary:
         self._deps = deps
 
     def respond(self, route: Route, request: HttpRequest) -> HttpResponse:
-        """The route's response. Never raises: an error is a response, too."""
         return self.safely(lambda: self._respond(route, request), request)
 
     def safely(self, run: Callable[[], HttpResponse], request: HttpRequest) -> HttpResponse:
@@ -93,7 +89,9 @@ class Boundary:
         inputs.check_size(request)
         context = self._admitted(route, request)
         path_values = inputs.path_values(route, request)
+        # One spelling: a cursor or an Idempotency-Key is valid however the path is written.
         request = inputs.with_canonical_path(request, path_values)
+
         if request.method in ("PUT", "PATCH", "DELETE"):
             context = replace(context, if_match=inputs.if_match(request))
         key = inputs.idempotency_key(request)
@@ -115,15 +113,11 @@ class Boundary:
 
     def _admitted(self, route: Route, request: HttpRequest) -> RequestContext:
         """The context of a caller who may use the route. Raises Unauthenticated, NotPermitted; both are audited."""
-        context = RequestContext(
-            actor=ANONYMOUS,
-            correlation_id=request.correlation_id,
-            source_address=request.source_address,
-        )
+        address = request.source_address
+        context = RequestContext(actor=ANONYMOUS, correlation_id=request.correlation_id, source_address=address)
         try:
             context = replace(context, actor=self._actor(route, request))
-            if route.needs not in (Permission.PUBLIC, Permission.SERVICE):
-                _check_permission(route, context.actor)
+            _check_permission(route, context.actor)
         except (Unauthenticated, NotPermitted) as refused:
             self._record_denial(context, route, request, refused)
             raise
@@ -136,7 +130,7 @@ class Boundary:
         if route.needs is Permission.SERVICE:
             authenticator.authenticate_service(request.headers)
             return SERVICE
-        return authenticator.authenticate(request.headers, request.source_address, request.method)
+        return authenticator.authenticate(request.headers, request.method)
 
     def _record_denial(
         self, context: RequestContext, route: Route, request: HttpRequest, refused: HeadgateError
@@ -185,6 +179,8 @@ def _has_credential(headers: Mapping[str, str]) -> bool:
 
 
 def _check_permission(route: Route, actor: Actor) -> None:
+    if route.needs in (Permission.PUBLIC, Permission.SERVICE):
+        return
     if actor.role is None or not may(actor.role, route.needs):
         raise NotPermitted(f"This needs the permission {route.needs}.", actor=actor)
 

@@ -35,13 +35,15 @@ _VERBS = {"GET": "read", "POST": "create", "PUT": "update", "PATCH": "update", "
 def denied_action(method: str, path: str) -> str:
     """The action that a request would have been: `source.delete`, `pipeline.deploy`, `delivery.update_mappings`."""
     literal = "/".join(part for part in path.strip("/").split("/") if not part.startswith("{"))
-    found = max(((literal.rfind(plural), plural) for plural in _NOUNS if plural in literal), default=None)
-    first, _, rest = literal.partition("/")
-    if found:
-        first, rest = _NOUNS[found[1]], literal[found[0] + len(found[1]) :].strip("/")
+    noun, _, rest = literal.partition("/")
+    positions = {literal.rfind(plural): plural for plural in _NOUNS if plural in literal}
+    if positions:
+        # The last one: `/destinations/{uuid}/deliveries/{delivery_uuid}` is a delivery.
+        last = max(positions)
+        noun, rest = _NOUNS[positions[last]], literal[last + len(positions[last]) :].strip("/")
     verb = rest.rpartition("/")[2].replace("-", "_")
     verb = f"update_{verb}" if verb and method == "PUT" else verb or _VERBS[method]
-    return f"{first.replace('-', '_')}.{verb}"
+    return f"{noun.replace('-', '_')}.{verb}"
 
 
 def _record_denial(

@@ -125,10 +125,7 @@ def list_scope(request: HttpRequest, list_path: str = "") -> str:
 
 
 def body_model(route: Route, request: HttpRequest) -> Body:
-    """The body as the route's model. Raises `Malformed` or `Invalid`.
-
-    A route without a body accepts none or an empty object.
-    """
+    """The body as the route's model. Raises `Malformed` or `Invalid`."""
     raw = request.body
     if raw is None:
         raise Malformed("The body cannot be decoded.")
@@ -140,8 +137,10 @@ def body_model(route: Route, request: HttpRequest) -> Body:
         parsed = strict_json.loads(raw)
     except strict_json.NotStrictJson as error:
         raise Malformed(f"The body is not JSON that is accepted here: {error}.") from None
+    # A route without a body accepts none or an empty object.
     expected = route.body if route.body is not None else _NoBody
     fields = _field_names(expected)
+    # Walking through every string costs more than searching the bytes once, and few bodies have such a text.
     if strict_json.may_hide(raw, b"${"):
         _raise_any(_text_faults(parsed, ("body",), fields))
     try:
@@ -164,10 +163,8 @@ def _field_names(model: Any) -> frozenset[str]:
 
 @lru_cache(maxsize=512)
 def _discriminator(model: Any) -> str | None:
-    """The field whose value says which of several models a body is; None for a body that is always the same.
-
-    Only whole bodies are such unions, no part of one.
-    """
+    """The field whose value says which of several models a body is; None for a body that is always the same."""
+    # Only whole bodies are such unions, no part of one: a test of the OpenAPI document says so.
     name = adapter(model).json_schema().get("discriminator", {}).get("propertyName")
     return None if name is None else str(name)
 
@@ -232,15 +229,19 @@ def _text_fault(text: str) -> str | None:
 
 
 def _invalid(part: str, error: ValidationError, fields: frozenset[str], discriminator: str | None = None) -> Invalid:
-    errors = error.errors(include_url=False, include_context=False, include_input=False)
-    found = [(_without_tag(one["loc"], one["type"], discriminator), one["type"]) for one in errors]
-    return _refusal(((part, *_location(location, kind, fields)), kind) for location, kind in found)
+    def faults() -> Iterator[Fault]:
+        for detail in error.errors(include_url=False, include_context=False, include_input=False):
+            location, kind = detail["loc"], detail["type"]
+            yield (part, *_location(_without_tag(location, kind, discriminator), kind, fields)), kind
+
+    return _refusal(faults())
 
 
 def _without_tag(location: Location, kind: str, discriminator: str | None) -> Location:
-    """The location as the caller wrote it: pydantic begins it with the value of the discriminator."""
+    """The location as the caller wrote it."""
     if discriminator is None:
         return location
+    # Pydantic begins it with the value of the discriminator.
     return (discriminator,) if kind in _NO_MEMBER else location[1:]
 
 
@@ -262,12 +263,12 @@ def _raise_any(faults: Iterable[Fault]) -> None:
 
 
 def _refusal(faults: Iterable[Fault]) -> Invalid:
-    first: dict[Fault, None] = {}
+    distinct: dict[Fault, None] = {}
     for fault in faults:
-        first[fault] = None
-        if len(first) == MAX_DETAILS:
+        distinct[fault] = None
+        if len(distinct) == MAX_DETAILS:
             break
     return Invalid(
         "The request is not valid; details name the fields.",
-        details=[{"location": list(location), "type": kind} for location, kind in first],
+        details=[{"location": list(location), "type": kind} for location, kind in distinct],
     )

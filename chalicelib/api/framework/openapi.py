@@ -16,6 +16,7 @@ Json = dict[str, Any]
 Mounted = tuple[str, Route]
 """A route with its full path."""
 
+Part = Literal["body", "query", "response"]
 Mode = Literal["validation", "serialization"]
 Key = tuple[str, Mode]
 Schemas = dict[Key, Json]
@@ -99,12 +100,8 @@ def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
     """The schema of every body, query and response, and the definitions they refer to."""
     inputs: list[tuple[str, Mode, TypeAdapter[Any]]] = []
     for route in routes:
-        if route.body is not None:
-            inputs.append((*_key(route, "body"), TypeAdapter(route.body)))
-        if route.query is not None:
-            inputs.append((*_key(route, "query"), TypeAdapter(route.query)))
-        if route.response.model is not None:
-            inputs.append((*_key(route, "response"), TypeAdapter(route.response.model)))
+        parts: dict[Part, Any] = {"body": route.body, "query": route.query, "response": route.response.model}
+        inputs += [(*_key(route, part), TypeAdapter(model)) for part, model in parts.items() if model is not None]
     schemas, outer = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
     definitions: dict[str, Json] = outer.get("$defs", {})
     _name_bounds([schemas, definitions])
@@ -126,7 +123,7 @@ def _name_bounds(schema: Any) -> None:
                 schema[keyword] = schema.pop(own)
 
 
-def _key(route: Route, part: Literal["body", "query", "response"]) -> Key:
+def _key(route: Route, part: Part) -> Key:
     return f"{route.name}.{part}", "serialization" if part == "response" else "validation"
 
 
@@ -163,9 +160,8 @@ def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[
         {"name": name, "in": "path", "required": True, "schema": dict(route.variables[name].schema)}
         for name in _VARIABLE.findall(path)
     ]
-    headers = ["CorrelationId"]
-    headers += ["IdempotencyKey"] if route.method == "POST" else []
-    headers += ["IfMatch"] if route.method in ("PUT", "PATCH", "DELETE") else []
+    conditional = {"POST": ["IdempotencyKey"], "PUT": ["IfMatch"], "PATCH": ["IfMatch"], "DELETE": ["IfMatch"]}
+    headers = ["CorrelationId", *conditional.get(route.method, [])]
     references = [{"$ref": f"#/components/parameters/{name}"} for name in headers]
     return named + _query(route, schemas, definitions) + references
 

@@ -40,8 +40,7 @@ class PathTrie:
 
     def match(self, path: str) -> Match | None:
         """The best pattern for a raw path without query, or None."""
-        found = _find(self._root, _segments(path), {})
-        return Match(*found) if found else None
+        return _find(self._root, _segments(path), {})
 
     def _add(self, pattern: str) -> None:
         node = self._root
@@ -70,19 +69,19 @@ def _segments(path: str) -> list[str]:
     return path.removesuffix("/").split("/")[1:]
 
 
-def _find(node: _Node, segments: list[str], values: dict[str, str]) -> tuple[str, dict[str, str]] | None:
+def _find(node: _Node, segments: list[str], values: dict[str, str]) -> Match | None:
     if not segments:
-        return (node.pattern, values) if node.pattern else None
+        return Match(node.pattern, values) if node.pattern else None
     head, rest = segments[0], segments[1:]
-    if head in node.literals and (found := _find(node.literals[head], rest, values)):
-        return found
+    if head in node.literals and (match := _find(node.literals[head], rest, values)):
+        return match
     if node.variable and head:
         name, child = node.variable
-        if found := _find(child, rest, {**values, name: head}):
-            return found
+        if match := _find(child, rest, {**values, name: head}):
+            return match
     if node.greedy:
         name, pattern = node.greedy
-        return pattern, {**values, name: "/".join(segments)}
+        return Match(pattern, {**values, name: "/".join(segments)})
     return None
 
 
@@ -93,11 +92,7 @@ def trie_of(patterns: tuple[str, ...]) -> PathTrie:
 
 
 class EventMaker:
-    """Makes the event that API Gateway would send to the function. Replaces chalice's `LambdaEventConverter`.
-
-    An unknown path goes to the fallback route, so that it gets our own 404. So does `OPTIONS`, which chalice would
-    otherwise answer itself.
-    """
+    """Makes the event that API Gateway would send to the function. Replaces chalice's `LambdaEventConverter`."""
 
     def __init__(self, route_matcher: Any, binary_types: Collection[str] | None = None) -> None:
         """`route_matcher` is chalice's, used for its `route_urls` only. All responses are text: no `binary_types`."""
@@ -115,6 +110,7 @@ class EventMaker:
         bare, _, query = path.partition("?")
         bare = re.sub("^https?://[^/]*", "", bare) or "/"
         match = self._trie.match(bare)
+        # An unknown path gets our own 404, and chalice would answer `OPTIONS` itself.
         if match is None or method == "OPTIONS":
             match = Match(FALLBACK, {"proxy": bare[1:]})
         return {

@@ -21,19 +21,16 @@ def bearer_token(headers: Mapping[str, str]) -> str | None:
 
 
 def sent_cookie(headers: Mapping[str, str], cookie: str = COOKIE) -> str | None:
-    """The cookie's value, by default that of the session; None when there is none.
-
-    The plain name counts on plain-http loopback only: elsewhere another host of the same domain could have set it.
-
-    Not by the parser of the standard library: it stops at the first malformed cookie, so a cookie of another
-    application on the same host could sign our users out. When a name is sent twice the first one counts, which has the
-    longer path or is older (RFC 6265, section 5.4). Only space and tab are stripped: with other white space a name
-    could appear to begin with `__Host-`.
-    """
+    """The cookie's value, by default that of the session; None when there is none."""
+    # The parser of the standard library stops at the first malformed cookie: with it a cookie of another application
+    # on the same host could sign our users out.
     cookies: dict[str, str] = {}
     for pair in headers.get("cookie", "").split(";"):
+        # Only space and tab are stripped: with other white space a name could appear to begin with `__Host-`.
         name, _, value = pair.strip(" \t").partition("=")
+        # Of two with one name the first counts: it has the longer path or is older (RFC 6265, section 5.4).
         cookies.setdefault(name, value)
+    # Elsewhere than on plain-http loopback another host of the same domain could have set the plain name.
     return cookies.get(_HOST_ONLY + cookie, cookies.get(cookie) if on_plain_loopback(headers) else None)
 
 

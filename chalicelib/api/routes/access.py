@@ -63,13 +63,9 @@ def finish_single_sign_on(context: RequestContext, request: HttpRequest) -> Json
     Begins a session like a login does: the session of a cookie that the request carries ends. A refusal says why in
     `details.reason`. Not found unless single sign-on is configured.
     """
-    service, query = _single_sign_on(), request.query
-    back = CameBack(
-        state=_single(query.get("state", ())),
-        code=_single(query.get("code", ())),
-        issuer=_single(query.get("iss", ())),
-        error=_single(query.get("error", ())),
-    )
+    service = _single_sign_on()
+    state, code, issuer, error = (_single(request.query.get(name, ())) for name in ("state", "code", "iss", "error"))
+    back = CameBack(state=state, code=code, issuer=issuer, error=error)
     ticket, replaces = sent_cookie(request.headers, SIGN_ON_COOKIE), sent_cookie(request.headers)
     signed_in = service.finish(context, back, ticket, replaces=replaces)
     cookies = (session_cookie(request, signed_in), set_cookie(request, SIGN_ON_COOKIE, "", 0))
@@ -79,14 +75,13 @@ def finish_single_sign_on(context: RequestContext, request: HttpRequest) -> Json
 
 def _single_sign_on() -> SingleSignOn:
     """Raises NotFound, as for an unknown path, when it is not configured."""
-    found = services().single_sign_on
-    if found is None:
+    if (single_sign_on := services().single_sign_on) is None:
         raise NotFound("There is nothing at this address.")
-    return found
+    return single_sign_on
 
 
 def _single(values: Sequence[str]) -> str | None:
-    """A field of the query. One that came twice is empty: nobody knows which of them the provider meant."""
+    # A field that was sent twice is empty: nobody knows which of them the provider meant.
     return None if not values else values[0] if len(values) == 1 else ""
 
 

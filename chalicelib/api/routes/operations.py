@@ -1,12 +1,6 @@
 """Routes for people who operate: the overview, the audit trail, the incidents and the keys of secrets."""
 
-from chalicelib.api.contract.audit import (
-    AuditOutput,
-    AuditQuery,
-    VerificationOutput,
-    VerificationQuery,
-    shards_of,
-)
+from chalicelib.api.contract.audit import AuditOutput, AuditQuery, VerificationOutput, VerificationQuery, shards_of
 from chalicelib.api.contract.incidents import IncidentOutput, IncidentQuery, IncidentStatusQuery
 from chalicelib.api.contract.keys import KeysOutput
 from chalicelib.api.contract.overview import OverviewOutput
@@ -53,11 +47,12 @@ def verify_audit(context: RequestContext, query: VerificationQuery) -> WithList[
     problem, and says what is wrong and what to do.
     """
     deadline = Deadline.after(context.deadline.remaining(_VERIFY_SECONDS))
-    found = services().auditing.verifier.verify(after=query.after, limit=query.limit, deadline=deadline)
-    shards = tuple(shards_of(found))
-    keys = ("",) * (len(shards) - 1) + (found.next_key or "",)
-    page = Page(shards, keys, more=found.next_key is not None)
-    return WithList(body=VerificationOutput.of(found), field="shards", page=page, list_path="")
+    part = services().auditing.verifier.verify(after=query.after, limit=query.limit, deadline=deadline)
+    shards = tuple(shards_of(part))
+    # The page is all of the shards, and its cursor that of the next part.
+    keys = ("",) * (len(shards) - 1) + (part.next_key or "",)
+    page = Page(shards, keys, more=part.next_key is not None)
+    return WithList(body=VerificationOutput.of(part), field="shards", page=page, list_path="")
 
 
 @routes.get("/operations/errors", needs=Permission.READ)

@@ -81,5 +81,5 @@ def get_invite(token: InvitePath) -> InviteOutput:
 @routes.post("/invites/{token}/accept", needs=Permission.PUBLIC)
 def accept_invite(context: RequestContext, token: InvitePath, body: AcceptBody) -> AcceptedOutput:
     """Join, with a password of 12 to 256 characters. The invite is used up."""
-    password = Secret(body.password.get_secret_value())
-    return AcceptedOutput.of(services().invites.accept(context, token, password))
+    joined = services().invites.accept(context, token, Secret(body.password.get_secret_value()))
+    return AcceptedOutput(user=UserOutput.of(joined))

@@ -84,7 +84,7 @@ class TestAuthenticator:
 
     __test__ = False
 
-    def authenticate(self, headers: Mapping[str, str], source_address: str, method: str) -> Actor:
+    def authenticate(self, headers: Mapping[str, str], method: str) -> Actor:
         if "x-test-role" not in headers:
             raise errors.Unauthenticated("Sign in first.")
         if headers.get("x-test-csrf") == "bad":
@@ -171,10 +171,6 @@ def things(calls: list[RequestContext]) -> Router:  # noqa: C901 - many small ha
     def create_thing(context: RequestContext, body: ThingInput) -> ThingOutput:
         """Make a thing."""
         calls.append(context)
-        if body.name == "taken":
-            raise errors.Conflict("The name is taken.", code="NAME_CONFLICT")
-        if body.name == "unreachable":
-            raise errors.Unavailable("Not now.")
         return ThingOutput(id=context.fresh_id(), name=body.name)
 
     @routes.get("/things", needs=Permission.READ)
@@ -247,11 +243,6 @@ def special_routes(calls: list[RequestContext]) -> Router:
         """Fails unexpectedly, with a secret in the message."""
         calls.append(context)
         raise KeyError("hunter2")
-
-    @routes.get("/busy", needs=Permission.READ)
-    def busy(context: RequestContext) -> None:
-        """Too many."""
-        raise errors.RateLimited("Later.", retry_after_seconds=7)
 
     @routes.post("/sealed", needs=Permission.READ)
     def sealed(context: RequestContext, body: Annotated[ThingInput, Field()]) -> ThingOutput:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.api.contract.runtime import PipelineStatusOutput, owner_fields
+from chalicelib.api.contract.runtime import PipelineStatusOutput, observed_fields
 from chalicelib.domain.monitoring.metrics import NOT_KNOWN, NOT_READ, OF_DRAFT, Metrics
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, ReportedState, TaskStatus, observe
 from chalicelib.domain.pipeline import Capture, Pipeline
@@ -49,4 +49,4 @@ def test_a_paused_pipeline_says_that_the_source_keeps_its_log(state: ReportedSta
 
 @pytest.mark.parametrize(("state", "notice"), [(DesiredState.DRAFT, OF_DRAFT), (DesiredState.RUNNING, NOT_READ)])
 def test_the_metrics_of_a_pipeline_that_were_not_read_say_why(state: DesiredState, notice: str) -> None:
-    assert owner_fields(pipeline(None, state))["metrics"].notice == notice
+    assert observed_fields(pipeline(None, state))["metrics"].notice == notice
