@@ -5,7 +5,7 @@ from functools import partial
 from chalice.app import Chalice
 
 from chalicelib.api.framework.boundary import Boundary
-from chalicelib.api.framework.boundary_deps import boundary_deps
+from chalicelib.api.framework.dependencies import boundary_dependencies
 from chalicelib.api.framework.lazy_routes import LazyRoutes, routes_of
 from chalicelib.api.framework.router import Router, finish_app
 from chalicelib.schedules.entry import schedules
@@ -30,6 +30,7 @@ ROUTE_MODULES = {
 
 def health() -> Router:
     """Health and readiness."""
+    # Imported by the first request for it, as `LazyRoutes` imports the route modules: a cold start loads less.
     from chalicelib.api.routes.health import health_routes
     from chalicelib.wiring import services
 
@@ -45,7 +46,7 @@ def docs() -> Router:
 
 
 app = Chalice(app_name="headgate", configure_logs=False)
-boundary = Boundary(boundary_deps)
+boundary = Boundary(boundary_dependencies)
 lazy_routes = LazyRoutes(app, boundary)
 for module, segments in ROUTE_MODULES.items():
     lazy_routes.declare(API, segments, partial(routes_of, module))

@@ -26,6 +26,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     from chalicelib.wiring import services
 
     wired, deadline = services(), Deadline.after(_DISPATCH_SECONDS)
+    # Parts that may take long have a bound each, so that a slow one leaves time for those behind it.
     return run_all(
         {
             "ticks": lambda: wired.tick.dispatch(within_seconds=deadline.remaining(40)),

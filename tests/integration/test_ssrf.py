@@ -10,7 +10,7 @@ from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.kit.clock import Deadline
 from chalicelib.notify.contract import Accepted, Outcome, Permanent, Transient
 from infra.local.doubles.authority import Authority
-from infra.local.doubles.notification_receivers import Kind, NotificationReceiver, Reply
+from infra.local.doubles.notification_receivers import Kind, NotificationReceiver
 from tests.ssrf.forms import forbidden, legal
 from tests.ssrf.runs import Sink, run, sink, wrongly_allowed, wrongly_refused
 from tests.support.alerting.notifications import HOOK_HOST, PUBLIC, message, recorded_dials, resolving, secrets, senders
@@ -76,13 +76,6 @@ def test_a_name_that_was_public_when_it_was_stored_is_not_contacted_once_it_is_p
     assert dials == []
 
 
-@pytest.mark.parametrize("answer", [[PUBLIC, "10.0.0.1"], ["10.0.0.1", PUBLIC], [PUBLIC, "::1"], [PUBLIC, "fe80::1"]])
-def test_one_private_address_among_public_ones_is_enough(authority: Authority, answer: list[str]) -> None:
-    with recorded_dials() as dials:
-        assert isinstance(send(resolving({HOOK_HOST: answer}), authority), Permanent)
-    assert dials == []
-
-
 def test_the_address_that_was_checked_is_the_one_that_is_contacted(
     hook: NotificationReceiver, authority: Authority
 ) -> None:
@@ -90,33 +83,6 @@ def test_the_address_that_was_checked_is_the_one_that_is_contacted(
         assert send(changing([PUBLIC], ["169.254.169.254"]), authority) == Accepted()
     assert dials == [(PUBLIC, 443)]
     assert hook.received[0].headers["host"] == HOOK_HOST
-
-
-def test_the_name_is_checked_before_every_attempt(hook: NotificationReceiver, authority: Authority) -> None:
-    resolve = changing([PUBLIC], ["169.254.169.254"])
-    with recorded_dials({PUBLIC: hook.port}) as dials:
-        assert send(resolve, authority) == Accepted()
-        assert isinstance(send(resolve, authority), Permanent)
-    assert dials == [(PUBLIC, 443)]
-
-
-@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
-def test_a_redirect_is_not_followed(hook: NotificationReceiver, authority: Authority, status: int) -> None:
-    hook.script(Reply(status=status, body="", headers={"Location": "https://169.254.169.254/latest/meta-data/"}))
-    with recorded_dials({PUBLIC: hook.port}) as dials:
-        outcome = send(resolving({HOOK_HOST: [PUBLIC]}), authority)
-    assert isinstance(outcome, Permanent)
-    assert (dials, len(hook.received)) == ([(PUBLIC, 443)], 1)
-
-
-def test_a_proxy_of_the_environment_is_not_used(
-    hook: NotificationReceiver, authority: Authority, server: Sink, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{server.port}")
-    with recorded_dials({PUBLIC: hook.port}):
-        assert send(resolving({HOOK_HOST: [PUBLIC]}), authority) == Accepted()
-    assert server.accepted == 0
 
 
 def test_blocked_refused_and_unknown_hosts_look_the_same(authority: Authority) -> None:

@@ -24,7 +24,7 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a denial is not audited",
         "chalicelib/api/framework/boundary.py",
-        "            self._deps().record_denial(context, route, request, refused)",
+        "            self._dependencies().record_denial(context, route, request, refused)",
         "            pass",
         ("tests/unit/api/framework/test_boundary.py", f"{_API}/test_audit.py"),
     ),
@@ -69,7 +69,7 @@ ACCESS_BUGS: tuple[Bug, ...] = (
         "chalicelib/api/framework/sent_credentials.py",
         "cookies.get(cookie) if on_plain_loopback(headers) else None)",
         "cookies.get(cookie))",
-        (f"{_API}/test_access.py",),
+        ("tests/unit/api/framework/test_sent_credentials.py", f"{_API}/test_access.py"),
     ),
     Bug(
         "a cookie can be read by scripts",

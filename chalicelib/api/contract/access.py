@@ -67,6 +67,7 @@ class SessionOutput(Output):
     @classmethod
     def of(cls, actor: Actor) -> Self:
         role = actor.role or Role.VIEWER
+        # Only who is active has a session or a token that counts.
         user = {"id": actor.id, "email": actor.email, "role": role, "status": UserStatus.ACTIVE}
         return cls._read(actor, user=user, permissions=sorted(GRANTS[role], key=list(Permission).index))
 

@@ -49,6 +49,7 @@ class DatabaseConfig(Input):
         """The address, with the default port of the provider and the default mode of the host where none is set."""
         fields = self.model_dump()
         fields["port"] = self.port or database_defaults(provider).port
+        # An explicit `require` counts on a loopback host as well.
         if "ssl_mode" not in self.model_fields_set:
             fields["ssl_mode"] = default_ssl_mode(self.host)
         return DatabaseAddress(provider=provider, **fields)

@@ -74,6 +74,7 @@ class DeliveryBody(MappingsBody):
     tasks_max: Integer = Field(default=1, ge=1, le=64)
 
     def to_input(self) -> DeliveryInput:
+        # Of the options only what was sent: the destination's provider has the defaults, and refuses what it lacks.
         return DeliveryInput(
             **self.model_dump(include=_COMMON),
             mappings=self.to_mappings(),

@@ -1,5 +1,7 @@
 """What every list takes: a limit and a cursor (wire contract, section 1)."""
 
+from typing import Any
+
 from pydantic import Field
 
 from chalicelib.api.contract.common import Input, Integer
@@ -23,3 +25,7 @@ class ListQuery(Input):
     def after(self) -> str | None:
         """The store's key of the previous page: the boundary verifies the cursor and replaces it by the key."""
         return self.cursor
+
+    def to_arguments(self) -> dict[str, Any]:
+        """The bounds and the filters, by the names that a service's `list` has for them."""
+        return {"after": self.after, **self.model_dump(exclude={"cursor"})}

@@ -57,10 +57,10 @@ class BoundaryDependencies:
 
 
 class Boundary:
-    """Turns requests into responses by calling handlers. `deps` is called by the first request that needs it."""
+    """Turns requests into responses by calling handlers. `dependencies` is called by the first that needs it."""
 
-    def __init__(self, deps: Callable[[], BoundaryDependencies]) -> None:
-        self._deps = deps
+    def __init__(self, dependencies: Callable[[], BoundaryDependencies]) -> None:
+        self._dependencies = dependencies
 
     def respond(self, route: Route, request: HttpRequest) -> HttpResponse:
         return self.safely(lambda: self._respond(route, request), request)
@@ -70,6 +70,7 @@ class Boundary:
         try:
             return run()
         except HeadgateError as error:
+            # What we refuse needs no line of its own, unless something that has failed elsewhere stands behind it.
             if error.__cause__ is not None and http_errors.status_of(error) >= 500:
                 get_logger().warning("refused", extra=_failure_fields(request, error))
             return http_errors.render(error)
@@ -91,7 +92,6 @@ class Boundary:
         path_values = inputs.path_values(route, request)
         # One spelling: a cursor or an Idempotency-Key is valid however the path is written.
         request = inputs.with_canonical_path(request, path_values)
-
         if request.method in ("PUT", "PATCH", "DELETE"):
             context = replace(context, if_match=inputs.if_match(request))
         key = inputs.idempotency_key(request)
@@ -107,8 +107,10 @@ class Boundary:
         run = partial(self._run, route, request, arguments)
         if key is None:
             return run(context)
-        deps = self._deps()
-        requests = IdempotentRequests(store=deps.idempotency(), signer=deps.signer(), clock=deps.clock)
+        dependencies = self._dependencies()
+        requests = IdempotentRequests(
+            store=dependencies.idempotency(), signer=dependencies.signer(), clock=dependencies.clock
+        )
         return requests.run(context, request, key, body.canonical, run, principal=_principal(route, context.actor))
 
     def _admitted(self, route: Route, request: HttpRequest) -> RequestContext:
@@ -126,7 +128,7 @@ class Boundary:
     def _actor(self, route: Route, request: HttpRequest) -> Actor:
         if route.needs is Permission.PUBLIC:
             return ANONYMOUS
-        authenticator = self._deps().authenticator
+        authenticator = self._dependencies().authenticator
         if route.needs is Permission.SERVICE:
             authenticator.authenticate_service(request.headers)
             return SERVICE
@@ -141,7 +143,7 @@ class Boundary:
         if isinstance(refused, NotPermitted) and refused.actor:
             context = replace(context, actor=refused.actor)
         try:
-            self._deps().record_denial(context, route, request, refused)
+            self._dependencies().record_denial(context, route, request, refused)
         except Exception as error:  # noqa: BLE001
             # The request is refused, whether or not that could be audited.
             get_logger().error("denial not audited", extra={"failure": failure(error)})
@@ -151,8 +153,8 @@ class Boundary:
         if query is None:
             return {}
         if cursor := getattr(query, "cursor", None):
-            deps = self._deps()
-            key = inputs.cursor_key(cursor, request, deps.signer(), deps.clock())
+            dependencies = self._dependencies()
+            key = inputs.cursor_key(cursor, request, dependencies.signer(), dependencies.clock())
             query = query.model_copy(update={"cursor": key})
         return {"query": query}
 
@@ -163,12 +165,13 @@ class Boundary:
             arguments = {**arguments, route.context_parameter: context}
 
         def sign(key: str, list_path: str = "") -> str:
-            deps = self._deps()
-            return deps.signer().sign(inputs.list_scope(request, list_path), key, deps.clock())
+            dependencies = self._dependencies()
+            return dependencies.signer().sign(inputs.list_scope(request, list_path), key, dependencies.clock())
 
         try:
             result = route.handler(**arguments)
         except NotPermitted as refused:
+            # Some permissions depend on the resource, so that only the handler can judge them.
             self._record_denial(context, route, request, refused)
             raise
         return render(route, request, result, sign)
@@ -191,6 +194,7 @@ def _failure_fields(request: HttpRequest, error: Exception) -> dict[str, Any]:
 
 def _principal(route: Route, actor: Actor) -> str:
     """Who an `Idempotency-Key` belongs to: a user; a token; for an answer that shows a secret, the very session."""
+    # A session that somebody has stolen must not get the tokens that another session of the user was shown.
     credential = actor.credential_id if actor.via == "token" or route.shows_secret else None
     return credential or actor.id or actor.via
 

@@ -9,8 +9,7 @@ The response is stored for 24 hours and sent again when the handler was reached:
 - 401 and 429, operations or requests in progress and writes that lost a race: the caller should repeat the request;
 - 5xx other than 502, and unexpected errors: the outcome is unknown. The next attempt runs the handler again under the
   same `request_key`, and what the first attempt did is recognised by that;
-- responses that set cookies: a session must not be sent twice;
-- refusals of anonymous callers: they must not be able to fill the table.
+- responses that set cookies, and refusals of anonymous callers.
 """
 
 from collections.abc import Callable
@@ -66,6 +65,7 @@ class IdempotentRequests:
         try:
             response = run(context)
         except HeadgateError as error:
+            # Anonymous callers must not be able to fill the table with refusals.
             self._settle(claim, render(error) if _is_final(error) and context.actor.id is not None else None)
             raise
         except BaseException:
@@ -75,10 +75,7 @@ class IdempotentRequests:
         return response
 
     def _settle(self, claim: Claim, response: HttpResponse | None) -> None:
-        """Stores the response or releases the claim.
-
-        A store that fails here does not turn a request that was carried out into a failed one: the lease runs out.
-        """
+        """Stores the response or releases the claim."""
         stored = _to_store(response)
         try:
             if stored is None:
@@ -86,6 +83,7 @@ class IdempotentRequests:
             else:
                 self.store.finish(claim, stored)
         except Exception as error:  # noqa: BLE001 - the request was carried out
+            # It has not failed because its answer could not be stored: the lease of the claim runs out.
             get_logger().error("idempotency key not settled", extra={"failure": failure(error)})
 
     def _digest(self, request: HttpRequest, canonical_body: bytes) -> str:
@@ -99,6 +97,7 @@ def _is_final(error: HeadgateError) -> bool:
 
 
 def _to_store(response: HttpResponse | None) -> KeptAnswer | None:
+    # A session must not be sent twice.
     if response is None or "Set-Cookie" in response.headers:
         return None
     headers = tuple((name, value) for name, value in response.headers.items() if isinstance(value, str))

@@ -55,11 +55,9 @@ def render(route: Route, request: HttpRequest, result: Any, sign: Callable[[str,
 
 
 def with_security_headers(response: HttpResponse, *, https: bool = False) -> HttpResponse:
-    """The response with the security headers; pages get a content security policy, too.
-
-    Over `https` the browser is asked to use nothing else for a year. RFC 6797, section 7.2, forbids that over http.
-    """
+    """The response with the security headers; pages get a content security policy, too."""
     headers = {**SECURITY_HEADERS, **response.headers}
+    # Over https the browser is asked to use nothing else for a year; RFC 6797, section 7.2, forbids that over http.
     if https:
         headers["Strict-Transport-Security"] = "max-age=31536000"
     if str(headers.get("Content-Type", "")).startswith("text/html"):
@@ -99,6 +97,7 @@ def _texts_that_fit(items: Iterable[BaseModel], room_for: str = "") -> list[str]
         text = item.model_dump_json(by_alias=True)
         more_body, more_answer = _sizes(text + ",")
         body, answer = body + more_body, answer + more_answer
+        # The first item goes out whatever its size: a page that shows nothing would never lead on.
         if texts and (body > PAGE_BYTES or answer > ANSWER_BYTES):
             break
         texts.append(text)

@@ -108,6 +108,7 @@ class Router:
         """Registers every route with Chalice under the prefix; returns the routes with their full paths."""
         mounted = [(prefix + route.path, route) for route in self.routes]
         for path, route in mounted:
+            # Every type: the boundary refuses a wrong one in our envelope, after the caller was authorized.
             register = app.route(path, methods=[route.method], name=route.name, content_types=["*/*"])
             register(_view(route, boundary))
         return mounted
@@ -194,6 +195,7 @@ def _base(full: str, path: str) -> str:
 
 def _headers(event: dict[str, Any]) -> dict[str, str]:
     """Header values by lower-case name. The last value of a repeated header counts; cookies are joined."""
+    # HTTP/2 lets a client split its cookies into several headers (RFC 9113, section 8.2.3).
     headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
     for name, values in (event.get("multiValueHeaders") or {}).items():
         if name.lower() == "cookie":
@@ -202,6 +204,7 @@ def _headers(event: dict[str, Any]) -> dict[str, str]:
 
 
 def _body(incoming: Request) -> bytes | None:
+    # Chalice decodes base64 and encodes text when the body is read: both may fail for what a client has sent.
     try:
         return bytes(incoming.raw_body)  # type: ignore[arg-type]
     except (ValueError, TypeError):
@@ -219,7 +222,8 @@ def _from_chalice_response(response: Response, request: HttpRequest, refuse: Res
         headers = {name: tuple(value) if isinstance(value, list) else value for name, value in response.headers.items()}
         return HttpResponse(status=response.status_code, body=response.body, headers=headers)
     if response.status_code == 405:
-        return refuse(request)  # the methods that Chalice lists include those of our fallback
+        # The methods that Chalice lists include those of our fallback.
+        return refuse(request)
     raise _chalice_error(response)
 
 

@@ -29,14 +29,7 @@ def get_overview() -> OverviewOutput:
 @routes.get("/audit", needs=Permission.ADMINISTER)
 def list_audit(query: AuditQuery) -> Page[AuditOutput]:
     """List the audit trail, newest first."""
-    page = services().audit.list(
-        limit=query.limit,
-        after=query.after,
-        resource_id=query.resource_id,
-        include_related=query.include_related,
-        meaningful=query.meaningful,
-    )
-    return page.map(AuditOutput.of)
+    return services().audit.list(**query.to_arguments()).map(AuditOutput.of)
 
 
 @routes.get("/audit/verify", needs=Permission.ADMINISTER)
@@ -58,15 +51,7 @@ def verify_audit(context: RequestContext, query: VerificationQuery) -> WithList[
 @routes.get("/operations/errors", needs=Permission.READ)
 def list_incidents(query: IncidentQuery) -> Page[IncidentOutput]:
     """List incidents, newest first."""
-    page = services().incidents.list(
-        limit=query.limit,
-        after=query.after,
-        status=query.status,
-        active=query.active,
-        pipeline_id=query.pipeline_id,
-        destination_id=query.destination_id,
-    )
-    return page.map(IncidentOutput.of)
+    return services().incidents.list(**query.to_arguments()).map(IncidentOutput.of)
 
 
 @routes.patch("/operations/errors/{uuid}", needs=Permission.OPERATE)

@@ -33,6 +33,7 @@ def list_users(query: ListQuery) -> Page[UserOutput]:
 )
 def invite_user(context: RequestContext, request: HttpRequest, body: InviteBody) -> InvitedOutput:
     """Invite somebody, for 72 hours. Somebody who has not joined yet can be invited again: the earlier invite ends."""
+    # The Host header is the caller's word: an installation that names its URL does not depend on it.
     base_url = services().settings.public_url or own_url(request)
     return InvitedOutput.under(base_url, services().invites.invite(context, body.email, body.role))
 

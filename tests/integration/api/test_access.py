@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid
-from tests.support.apps.sandbox import ADMIN, PASSWORD, Api, Sandbox
+from tests.support.apps.sandbox import ADMIN, PASSWORD, Sandbox
 
 PERMISSIONS = {
     "Viewer": ["read"],
@@ -40,33 +40,16 @@ def test_behind_tls_the_cookie_is_secure_and_limited_to_the_host(sandbox: Sandbo
     assert sandbox.unauthenticated().get("/session", headers=session).status_code == 200
 
 
-HTTPS = {"X-Forwarded-Proto": "https"}
-
-
-@pytest.mark.parametrize("host", ["SELF", "headgate.example.com"])
-def test_over_https_only_the_host_cookie_counts(sandbox: Sandbox, host: str) -> None:
-    api = sandbox.unauthenticated()
-    own = _session(api)
-    headers = {**HTTPS, "Host": sandbox.url.removeprefix("http://") if host == "SELF" else host}
-
-    def status(cookie: str) -> int:
-        return api.get("/auth/session", headers={**headers, "Cookie": cookie}).status_code
-
-    assert status(f"headgate_session={own}") == 401
-    assert status(f"headgate_session=planted; {SECURE}={own}") == 200
-    assert status(f"{SECURE}=planted; headgate_session={own}") == 401
-
-
 def test_away_from_loopback_the_plain_cookie_counts_for_nothing(sandbox: Sandbox) -> None:
-    api = sandbox.unauthenticated()
-    own = {"Host": "headgate.example.com", "Cookie": f"headgate_session={_session(api)}"}
-    assert_error(api.get("/auth/session", headers=own), 401, "UNAUTHENTICATED")
+    cookie = f"headgate_session={sandbox.admin.http.cookies['headgate_session']}"
+    own = {"Host": "headgate.example.com", "Cookie": cookie}
+    assert_error(sandbox.unauthenticated().get("/auth/session", headers=own), 401, "UNAUTHENTICATED")
 
 
 def test_only_over_https_the_browser_is_asked_to_stay_with_it(sandbox: Sandbox) -> None:
-    api = sandbox.unauthenticated()
+    api, over_https = sandbox.unauthenticated(), {"X-Forwarded-Proto": "https"}
     for path in ("/session", "//nothing", "//docs", "//health"):
-        assert api.get(path, headers=HTTPS).headers["Strict-Transport-Security"] == "max-age=31536000"
+        assert api.get(path, headers=over_https).headers["Strict-Transport-Security"] == "max-age=31536000"
         assert "Strict-Transport-Security" not in api.get(path).headers
 
 
@@ -78,11 +61,6 @@ def test_a_login_ends_the_session_that_the_browser_had(sandbox: Sandbox) -> None
     assert api.post("/auth/login", {"email": email, "password": PASSWORD}).status_code == 200
     assert sandbox.unauthenticated().get("/session", headers=before).status_code == 401
     assert api.get("/session").status_code == 200
-
-
-def test_an_email_address_is_not_case_sensitive(sandbox: Sandbox) -> None:
-    body = {"email": f" {ADMIN.email.upper()} ", "password": ADMIN.password}
-    assert sandbox.unauthenticated().post("/auth/login", body).status_code == 200
 
 
 def test_every_failed_login_has_the_same_response(sandbox: Sandbox) -> None:
@@ -108,13 +86,6 @@ def test_a_login_without_address_or_password_is_422(sandbox: Sandbox, body: dict
     assert_error(sandbox.unauthenticated().post("/auth/login", body), 422, "VALIDATION_FAILED")
 
 
-def test_a_failed_login_is_audited_as_denied(sandbox: Sandbox) -> None:
-    user_id, email = sandbox.make_user("Viewer")
-    sandbox.unauthenticated().post("/auth/login", {"email": email, "password": "wrong password"})
-    [record] = sandbox.audit_records(user_id)
-    assert (record["action"], record["outcome"], record["actor"]["id"]) == ("session.login", "denied", None)
-
-
 @pytest.mark.parametrize("role", ["Viewer", "Ops", "Admin"])
 def test_the_session_shows_the_user_and_the_permissions(sandbox: Sandbox, role: str) -> None:
     api = sandbox.with_role(role)
@@ -123,48 +94,6 @@ def test_the_session_shows_the_user_and_the_permissions(sandbox: Sandbox, role: 
         assert set(seen) == {"user", "permissions", "expires_at", "via"}
         assert set(seen["user"]) == {"id", "email", "role", "status"}
         assert (seen["user"]["role"], seen["permissions"], seen["via"]) == (role, PERMISSIONS[role], "session")
-
-
-SECURE = "__Host-headgate_session"
-
-
-def status_with(api: Api, cookie: str) -> int:
-    """The status of the session's address for this cookie header."""
-    return api.get("/auth/session", headers={"Cookie": cookie.encode()}).status_code
-
-
-@pytest.mark.parametrize("other", ['{"a": 1}', "a b=c", "=", "ä=ö", 'quoted="a;b"', "expires", "a=1; path"])
-def test_cookies_of_other_applications_do_not_sign_out(sandbox: Sandbox, other: str) -> None:
-    api = sandbox.unauthenticated()
-    own = f"headgate_session={_session(api)}"
-    for cookie in (f"{other}; {own}", f"{own}; {other}", f"{other};{own};{other}"):
-        assert status_with(api, cookie) == 200, cookie
-
-
-@pytest.mark.parametrize("space", ["\u2000", "\xa0", "\x85", "\x1c"])
-def test_a_cookie_name_that_resembles_the_host_prefix_is_not_accepted(sandbox: Sandbox, space: str) -> None:
-    """A browser lets other hosts of the domain set a cookie whose name does not begin with `__Host-`."""
-    api = sandbox.unauthenticated()
-    assert status_with(api, f"{space}{SECURE}=foreign; {SECURE}={_session(api)}") == 200
-
-
-def test_the_first_of_two_cookies_with_the_same_name_is_used(sandbox: Sandbox) -> None:
-    api = sandbox.unauthenticated()
-    own = _session(api)
-    assert status_with(api, f"{SECURE}={own}; {SECURE}=x") == 200
-    assert status_with(api, f"{SECURE}=x; {SECURE}={own}") == 401
-
-
-def test_an_empty_host_cookie_does_not_fall_back_to_the_plain_one(sandbox: Sandbox) -> None:
-    api = sandbox.unauthenticated()
-    assert status_with(api, f"{SECURE}=; headgate_session={_session(api)}") == 401
-
-
-def _session(api: Api) -> str:
-    """The value of a new session's cookie; the client itself does not keep it."""
-    response = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
-    api.http.cookies.clear()
-    return response.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
 
 
 @pytest.mark.parametrize(
@@ -253,26 +182,12 @@ def test_the_scheme_is_compared_when_a_proxy_reports_it(
     sandbox: Sandbox, scheme: str | None, origin: str, status: int
 ) -> None:
     name = "headgate.example.com"
-    cookie = f"{SECURE}={sandbox.admin.http.cookies['headgate_session']}"
+    cookie = f"__Host-headgate_session={sandbox.admin.http.cookies['headgate_session']}"
     headers = {"Host": name, "Origin": f"{origin}://{name}", "X-Forwarded-Proto": scheme, "Cookie": cookie}
     assert sandbox.admin.post("/sources", sandbox.source_body(), headers=headers).status_code == status
 
 
 # roles
-
-
-def test_permission_is_checked_before_the_request_is_read(sandbox: Sandbox) -> None:
-    api = sandbox.with_role("Viewer")
-    assert_error(api.call("POST", "/sources", content=b"{", headers={"Content-Type": "text/plain"}), 403, "FORBIDDEN")
-
-
-def test_a_denial_is_audited(sandbox: Sandbox) -> None:
-    user_id, email = sandbox.make_user("Viewer")
-    headers = {"X-Correlation-ID": sandbox.name("denial")}
-    sandbox.signed_in(email).delete(f"/sources/{UNKNOWN_ID}", headers=headers)
-    records = sandbox.admin.get_ok("/audit")
-    [record] = [one for one in records if one["correlation_id"] == headers["X-Correlation-ID"]]
-    assert (record["outcome"], record["actor"]) == ("denied", {"id": user_id, "email": email, "via": "session"})
 
 
 @pytest.mark.parametrize("text", [*"\u200b\u202e\u2066\ufeff\x07\u200d", "م\u200cم", "👨\u200d👩"])

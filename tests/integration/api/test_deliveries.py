@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from infra.local.doubles.connect_plugins import JDBC, JDBC_SINK
-from tests.integration.api.delivery_fields import FIELDS, both_states
+from tests.integration.api.resource_fields import DELIVERY, both_states
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid, validation_error
 from tests.support.apps.sandbox import TARGET, WRITER, WRITER_PASSWORD, Json, Sandbox
 
@@ -37,7 +37,7 @@ def test_a_deploy_answers_201_with_the_running_delivery(sandbox: Sandbox) -> Non
     destination, body = sandbox.new_destination(), sandbox.delivery_body(sandbox.pipeline)
     response = sandbox.admin.post(f"/destinations/{destination['id']}/deploy", body)
     created = response.json()
-    assert (response.status_code, set(created)) == (201, FIELDS)
+    assert (response.status_code, set(created)) == (201, DELIVERY)
     assert response.headers["Location"] == f"/api/v1/deliveries/{created['id']}"
     assert is_uuid(created["id"])
     assert is_timestamp(created["created_at"])
@@ -56,7 +56,7 @@ def test_a_deploy_answers_201_with_the_running_delivery(sandbox: Sandbox) -> Non
         for one in sandbox.admin.get_ok(f"/pipelines/{created['pipeline_id']}/destinations")
         if one["id"] == created["id"]
     ]
-    assert set(in_pipeline) == FIELDS
+    assert set(in_pipeline) == DELIVERY
     assert created["id"] in {
         one["id"] for one in sandbox.admin.get_ok(f"/pipelines/{created['pipeline_id']}")["destinations"]
     }
@@ -88,79 +88,33 @@ def test_a_bad_delivery_is_refused(sandbox: Sandbox, change: Json, location: tup
         validation_error(response, "body", *location)
 
 
-def test_unknown_references_are_refused(sandbox: Sandbox) -> None:
-    for change in ({"pipeline_id": UNKNOWN_ID}, {"connect_cluster_id": UNKNOWN_ID}):
+def test_a_delivery_that_cannot_work_is_refused_with_its_code(sandbox: Sandbox) -> None:
+    first, second = sandbox.pipeline["topics"]
+    mapping = sandbox.mapping(first)
+    cases: tuple[tuple[Json, int, str], ...] = (
+        ({"pipeline_id": UNKNOWN_ID}, 422, "REFERENCE_NOT_FOUND"),
+        ({"connect_cluster_id": UNKNOWN_ID}, 422, "REFERENCE_NOT_FOUND"),
+        ({"mappings": [sandbox.mapping("somebody.elses.topic")]}, 422, "TOPIC_NOT_IN_PIPELINE"),
+        ({"mappings": [sandbox.mapping(first, "nowhere")]}, 422, "TARGET_NOT_READY"),
+        ({"mappings": [mapping, sandbox.mapping(second, "lake")]}, 422, "VALIDATION_FAILED"),
+        ({"mappings": [mapping, {**mapping, "topic": second}]}, 409, "TARGET_TABLE_CONFLICT"),
+    )
+    for change, status, code in cases:
         for response in _preview_and_deploy(sandbox, sandbox.delivery_body(sandbox.pipeline, **change)):
-            assert_error(response, 422, "REFERENCE_NOT_FOUND")
+            assert_error(response, status, code)
+    paths = sandbox.running_pipeline(tables=[{"schema_name": "shop", "table_name": "paths"}])
+    for pipeline, code in (
+        (sandbox.new_pipeline(), "TOPIC_NOT_FOUND"),
+        (sandbox.running_pipeline(converter="json"), "VALIDATION_FAILED"),
+        (paths, "TYPE_UNSUPPORTED"),
+    ):
+        for response in _preview_and_deploy(sandbox, sandbox.delivery_body(pipeline)):
+            assert_error(response, 422, code)
 
 
-def test_a_topic_of_another_pipeline_is_refused(sandbox: Sandbox) -> None:
-    body = sandbox.delivery_body(sandbox.pipeline, mappings=[sandbox.mapping("somebody.elses.topic")])
-    for response in _preview_and_deploy(sandbox, body):
-        assert_error(response, 422, "TOPIC_NOT_IN_PIPELINE")
-
-
-def test_a_topic_that_does_not_exist_yet_is_not_found(sandbox: Sandbox) -> None:
-    draft = sandbox.new_pipeline()
-    for response in _preview_and_deploy(sandbox, sandbox.delivery_body(draft)):
-        assert_error(response, 422, "TOPIC_NOT_FOUND")
-
-
-def test_a_table_without_a_key_is_not_upserted(sandbox: Sandbox) -> None:
-    with sandbox.postgresql.connect("market") as connection:
-        connection.execute("ALTER TABLE shop.lines REPLICA IDENTITY FULL")
-    try:
-        source = sandbox.new_source()
-    finally:
-        with sandbox.postgresql.connect("market") as connection:
-            connection.execute("ALTER TABLE shop.lines REPLICA IDENTITY DEFAULT")
-    with sandbox.postgresql.connect("market") as connection:
-        connection.execute("ALTER TABLE shop.lines REPLICA IDENTITY FULL")
-        try:
-            tables = [{"schema_name": "shop", "table_name": "lines"}]
-            pipeline = sandbox.running_pipeline(source_id=source["id"], tables=tables)
-        finally:
-            connection.execute("ALTER TABLE shop.lines REPLICA IDENTITY DEFAULT")
-    for response in _preview_and_deploy(sandbox, sandbox.delivery_body(pipeline)):
-        assert_error(response, 422, "KEY_REQUIRED")
-    body = sandbox.delivery_body(pipeline, write_mode="insert", delete_enabled=True)
-    preview, deployed = _preview_and_deploy(sandbox, body)
-    assert preview.status_code == 200, preview.text
-    assert {"INSERT_REPEATS", "DELETES_NOT_DELIVERED"} <= {warning["code"] for warning in preview.json()["warnings"]}
-    assert deployed.json()["configuration"]["delete_enabled"] is False
-    assert sandbox.admin.delete(f"/deliveries/{deployed.json()['id']}").status_code == 204
-
-
-def test_a_column_type_that_stops_the_sink_is_refused(sandbox: Sandbox) -> None:
-    pipeline = sandbox.running_pipeline(tables=[{"schema_name": "shop", "table_name": "paths"}])
-    for response in _preview_and_deploy(sandbox, sandbox.delivery_body(pipeline)):
-        assert_error(response, 422, "TYPE_UNSUPPORTED")
-
-
-def test_a_table_with_a_type_that_stops_sinks_is_captured_but_not_delivered(sandbox: Sandbox) -> None:
-    with sandbox.postgresql.connect("market") as connection:
-        connection.execute("CREATE TABLE shop.sums (id bigint PRIMARY KEY, parts numeric[])")
-        connection.execute("ALTER TABLE shop.sums OWNER TO capturer")
-        try:
-            source = sandbox.new_source()
-            (table,) = sandbox.admin.get_ok(f"/sources/{source['id']}/tables?search=shop.sums")
-            assert table["cdc_ready"] is True
-            found = [(issue["code"], issue["severity"], issue["column"]) for issue in table["cdc_issues"]]
-            assert found == [("TYPE_STOPS_TASK", "warn", "parts")]
-            tables = [{"schema_name": "shop", "table_name": name} for name in ("orders", "sums")]
-            pipeline = sandbox.running_pipeline(source_id=source["id"], tables=tables)
-        finally:
-            connection.execute("DROP TABLE shop.sums")
-    mappings = [sandbox.mapping(topic, "mart") for topic in pipeline["topics"]]
-    for response in _preview_and_deploy(sandbox, sandbox.delivery_body(pipeline, mappings=mappings)):
-        assert_error(response, 422, "TYPE_UNSUPPORTED")
-        assert response.json()["error"]["details"] == {"mappings": [1]}
-
-
-def test_a_missing_target_schema_is_not_ready(sandbox: Sandbox) -> None:
-    mapping = sandbox.mapping(sandbox.pipeline["topics"][0], "nowhere")
-    for response in _preview_and_deploy(sandbox, sandbox.delivery_body(sandbox.pipeline, mappings=[mapping])):
-        assert_error(response, 422, "TARGET_NOT_READY")
+def test_with_insert_no_row_is_deleted_whatever_was_chosen(sandbox: Sandbox) -> None:
+    delivery = sandbox.new_delivery(write_mode="insert", delete_enabled=True)
+    assert delivery["configuration"]["delete_enabled"] is False
 
 
 def test_a_target_that_is_down_is_unavailable(sandbox: Sandbox) -> None:
@@ -168,19 +122,6 @@ def test_a_target_that_is_down_is_unavailable(sandbox: Sandbox) -> None:
     for response in _preview_and_deploy(sandbox, sandbox.delivery_body(sandbox.pipeline), destination):
         assert_error(response, 503, "DESTINATION_UNAVAILABLE")
     assert sandbox.admin.get_ok(f"/destinations/{destination['id']}")["deliveries"] == 0
-
-
-def test_all_mappings_share_one_target_schema(sandbox: Sandbox) -> None:
-    topics = sandbox.pipeline["topics"]
-    mappings = [sandbox.mapping(topics[0], "mart"), sandbox.mapping(topics[1], "lake")]
-    for response in _preview_and_deploy(sandbox, sandbox.delivery_body(sandbox.pipeline, mappings=mappings)):
-        validation_error(response, "body", "mappings")
-
-
-def test_a_pipeline_of_json_without_schemas_cannot_be_delivered_to_a_database(sandbox: Sandbox) -> None:
-    pipeline = sandbox.running_pipeline(converter="json")
-    for response in _preview_and_deploy(sandbox, sandbox.delivery_body(pipeline)):
-        validation_error(response, "body", "pipeline_id")
 
 
 def test_a_table_has_one_writer_even_if_its_database_is_registered_twice(sandbox: Sandbox) -> None:
@@ -192,30 +133,6 @@ def test_a_table_has_one_writer_even_if_its_database_is_registered_twice(sandbox
     assert sandbox.admin.get_ok(f"/destinations/{second['id']}")["deliveries"] == 0
     assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
     assert [response.status_code for response in _preview_and_deploy(sandbox, body, second)] == [200, 201]
-
-
-def test_a_table_has_one_writer_even_if_its_server_is_registered_under_two_hosts(sandbox: Sandbox) -> None:
-    by_name = sandbox.new_destination(config=sandbox.config(TARGET, WRITER, host="localhost"))
-    by_address = sandbox.new_destination()
-    delivery = sandbox.new_delivery(by_name)
-    body = sandbox.delivery_body(sandbox.pipeline, mappings=delivery["mappings"])
-    for response in _preview_and_deploy(sandbox, body, by_address):
-        assert_error(response, 409, "TARGET_TABLE_CONFLICT")
-    assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
-    assert [response.status_code for response in _preview_and_deploy(sandbox, body, by_address)] == [200, 201]
-
-
-def test_two_topics_are_not_written_to_one_table(sandbox: Sandbox) -> None:
-    first, second = (sandbox.mapping(topic) for topic in sandbox.pipeline["topics"])
-    body = sandbox.delivery_body(sandbox.pipeline, mappings=[first, {**second, "table_name": first["table_name"]}])
-    for response in _preview_and_deploy(sandbox, body):
-        assert_error(response, 409, "TARGET_TABLE_CONFLICT")
-
-
-def test_names_of_deliveries_are_unique(sandbox: Sandbox) -> None:
-    delivery = sandbox.new_delivery()
-    body = sandbox.delivery_body(sandbox.pipeline, name=delivery["name"].upper())
-    assert_error(sandbox.admin.post(f"/destinations/{sandbox.destination['id']}/deploy", body), 409, "NAME_CONFLICT")
 
 
 def test_a_missing_plug_in_is_reported_and_leaves_nothing(sandbox: Sandbox) -> None:

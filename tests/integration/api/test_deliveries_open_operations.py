@@ -71,10 +71,3 @@ def test_a_sink_with_an_open_operation_is_reported_with_its_error(sandbox: Sandb
     finally:
         fault.release()
     assert one["error"]["code"] == "OPERATION_IN_PROGRESS"
-
-
-def test_a_sink_that_fails_is_reported_with_its_current_state(sandbox: Sandbox) -> None:
-    delivery = sandbox.new_delivery()
-    sandbox.doubles.connect_double.drop(delivery["connector_name"])
-    [one] = sandbox.admin.post(f"/destinations/{delivery['destination_id']}/pause").json()["deliveries"]
-    assert (one["observed_state"], one["error"]["code"]) == ("NOT_DEPLOYED", "STATE_CONFLICT")

@@ -34,17 +34,6 @@ def test_an_incident_has_the_fields_of_the_contract(incident: Json) -> None:
     assert "not the right one" not in str(incident)
 
 
-def test_a_test_that_succeeds_resolves_it(sandbox: Sandbox) -> None:
-    body = sandbox.source_body(credentials={"password": "not the right one"})
-    source = sandbox.admin.post_ok("/sources", body)
-    sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)
-    assert sandbox.admin.put(f"/sources/{source['id']}", sandbox.source_body(name=body["name"])).status_code == 200
-    sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)
-    (found,) = (one for one in sandbox.admin.get_ok("/operations/errors") if source["name"] in one["message"])
-    assert found["status"] == "RESOLVED"
-    assert is_timestamp(found["resolved_at"])
-
-
 def test_a_move_that_is_based_on_another_version_is_412(sandbox: Sandbox, incident: Json) -> None:
     path = f"/operations/errors/{incident['id']}"
     version = sandbox.admin.call("PATCH", f"{path}?status={incident['status']}").headers["ETag"]

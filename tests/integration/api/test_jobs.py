@@ -1,11 +1,9 @@
 """Discovery and health: accepted at once, run later, stored."""
 
-import threading
-
 import pytest
 
 from tests.support.api_assertions import is_timestamp, is_uuid
-from tests.support.apps.sandbox import ROLE_PASSWORD, Sandbox
+from tests.support.apps.sandbox import Sandbox
 
 FIELDS = {
     "id", "kind", "status", "resource_type", "resource_id", "result", "error", "attempts", "correlation_id",
@@ -38,35 +36,12 @@ def test_discovery_fills_in_the_source(sandbox: Sandbox) -> None:
     assert is_timestamp(after["last_discovery_at"])
 
 
-def test_health_is_healthy_and_stored(sandbox: Sandbox) -> None:
-    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
-    done = sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{source['id']}/health", status=202))
-    assert done["result"]["status"] == "HEALTHY"
-    after = sandbox.admin.get_ok(f"/sources/{source['id']}")
-    assert after["status"] == "HEALTHY"
-    assert is_timestamp(after["last_health_check_at"])
-
-
 def test_a_database_that_is_down_is_a_completed_job_with_a_bad_result(sandbox: Sandbox) -> None:
     source = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(port=1)))
     done = sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{source['id']}/health", status=202))
     assert (done["status"], done["error"], done["result"]["status"]) == ("COMPLETED", None, "UNHEALTHY")
     assert {check["status"] for check in done["result"]["checks"]} == {"failed", "skipped"}
     assert sandbox.admin.get_ok(f"/sources/{source['id']}")["status"] == "UNHEALTHY"
-
-
-def test_a_discovery_updates_the_health_of_the_source(sandbox: Sandbox) -> None:
-    source = sandbox.admin.post_ok("/sources", sandbox.source_body(credentials={"password": "wrong"}))
-    seen = []
-    for credentials in ({}, {"password": ROLE_PASSWORD}):
-        body = sandbox.source_body(name=source["name"], credentials=credentials)
-        sandbox.admin.put(f"/sources/{source['id']}", body)
-        sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
-        seen.append(sandbox.admin.get_ok(f"/sources/{source['id']}"))
-    refused, read = seen
-    assert (refused["status"], refused["last_error"]["code"]) == ("UNHEALTHY", "AUTHENTICATION_FAILED")
-    assert (read["status"], read["last_error"], read["last_test"]) == ("HEALTHY", None, None)
-    assert is_timestamp(read["last_health_check_at"])
 
 
 @pytest.mark.parametrize("change", [{"port": 1}, {"username": "nobody"}, {"database_name": "nowhere"}])
@@ -77,28 +52,3 @@ def test_a_discovery_that_cannot_read_fails_with_its_reason(sandbox: Sandbox, ch
     assert set(done["error"]) == {"code", "message"}
     assert done["error"]["code"] == "SOURCE_UNAVAILABLE"
     assert sandbox.admin.get_ok(f"/sources/{source['id']}")["tables"] is None
-
-
-def test_a_second_request_returns_the_open_discovery(sandbox: Sandbox) -> None:
-    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
-    responses = []
-
-    def discover() -> None:
-        responses.append(sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202))
-
-    with sandbox.postgresql.connect("market") as connection, connection.transaction():
-        # Discovery reads this table: it cannot finish while the table is locked.
-        connection.execute("LOCK TABLE pg_catalog.pg_class IN ACCESS EXCLUSIVE MODE")
-        threads = [threading.Thread(target=discover) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(30)
-        health = sandbox.admin.post_ok(f"/sources/{source['id']}/health", status=202)
-    assert len(responses) == 3
-    assert len({job["id"] for job in responses}) == 1
-    assert health["id"] != responses[0]["id"]
-    assert sandbox.finished_job(responses[0])["status"] in ("COMPLETED", "FAILED")
-    again = sandbox.admin.post_ok(f"/sources/{source['id']}/discover", status=202)
-    assert again["id"] != responses[0]["id"]
-    sandbox.finished_job(again)

@@ -2,13 +2,12 @@
 
 import pytest
 
-from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.connect_plugins import POSTGRES, POSTGRES_SOURCE
-from tests.integration.api.pipeline_fields import FIELDS
+from tests.integration.api.resource_fields import PIPELINE, both_states
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_uuid, validation_error
 from tests.support.apps.sandbox import ROLE_PASSWORD, Json, Sandbox
 
-DETAIL = FIELDS | {"source", "stream_cluster", "connect_cluster", "config", "destinations"}
+DETAIL = PIPELINE | {"source", "stream_cluster", "connect_cluster", "config", "destinations"}
 
 
 ORDERS = {"schema_name": "shop", "table_name": "orders"}
@@ -18,10 +17,6 @@ def _without_columns(*names: tuple[str, str, str]) -> Json:
     """A change of the input that leaves these columns out."""
     fields = ("schema_name", "table_name", "column_name")
     return {"options": {"exclude_columns": [dict(zip(fields, name, strict=True)) for name in names]}}
-
-
-def _states(pipeline: Json) -> tuple[str, str]:
-    return pipeline["desired_state"], pipeline["observed_state"]
 
 
 # preview and create
@@ -60,9 +55,9 @@ def test_a_preview_of_a_config_that_connect_refuses_shows_the_errors(sandbox: Sa
 def test_a_new_pipeline_is_a_draft_and_nothing_is_deployed(sandbox: Sandbox) -> None:
     response = sandbox.admin.post("/pipelines", sandbox.pipeline_body())
     created = response.json()
-    assert (response.status_code, set(created)) == (201, FIELDS)
+    assert (response.status_code, set(created)) == (201, PIPELINE)
     assert is_uuid(created["id"])
-    assert _states(created) == ("DRAFT", "NOT_DEPLOYED")
+    assert both_states(created) == ("DRAFT", "NOT_DEPLOYED")
     assert (created["tasks"], created["open_operation"], created["last_error"], created["version"]) == (
         [],
         None,
@@ -214,9 +209,9 @@ def test_a_missing_plug_in_is_reported(sandbox: Sandbox) -> None:
     finally:
         sandbox.doubles.connect_double.add_plugin(POSTGRES)
     after = sandbox.admin.get_ok(f"/pipelines/{draft['id']}")
-    assert (_states(after), after["last_error"]["code"]) == (("DRAFT", "NOT_DEPLOYED"), "PLUGIN_MISSING")
+    assert (both_states(after), after["last_error"]["code"]) == (("DRAFT", "NOT_DEPLOYED"), "PLUGIN_MISSING")
     assert after["open_operation"] is None
-    assert _states(sandbox.admin.post_ok(f"/pipelines/{draft['id']}/deploy", status=200)) == ("RUNNING", "RUNNING")
+    assert both_states(sandbox.admin.post_ok(f"/pipelines/{draft['id']}/deploy", status=200)) == ("RUNNING", "RUNNING")
 
 
 def test_connect_that_is_down_is_reported_and_the_draft_can_be_deployed_later(sandbox: Sandbox) -> None:
@@ -230,17 +225,8 @@ def test_connect_that_is_down_is_reported_and_the_draft_can_be_deployed_later(sa
             sandbox.admin.get(f"/connect/clusters/{sandbox.connect['id']}/plugins"), 503, "CONNECT_UNAVAILABLE"
         )
         status = sandbox.admin.get_ok(f"/pipelines/{running['id']}/status")
-        assert (_states(status), status["connector"], status["tasks"]) == (("RUNNING", "UNKNOWN"), None, [])
+        assert (both_states(status), status["connector"], status["tasks"]) == (("RUNNING", "UNKNOWN"), None, [])
         assert status["reasons"]
     finally:
         sandbox.doubles.connect_double.accept()
-    assert _states(sandbox.admin.post_ok(f"/pipelines/{draft['id']}/deploy", status=200)) == ("RUNNING", "RUNNING")
-
-
-def test_a_starting_worker_that_answers_html_is_unavailable(sandbox: Sandbox) -> None:
-    fault = sandbox.doubles.connect_double.plant(FaultEffect.NOT_READY, times=100)
-    try:
-        path = f"/connect/clusters/{sandbox.connect['id']}/plugins"
-        assert_error(sandbox.admin.get(path), 503, "CONNECT_UNAVAILABLE")
-    finally:
-        fault.release()
+    assert both_states(sandbox.admin.post_ok(f"/pipelines/{draft['id']}/deploy", status=200)) == ("RUNNING", "RUNNING")

@@ -120,16 +120,6 @@ def test_a_connection_cannot_be_referred_to_in_this_version(sandbox: Sandbox) ->
         assert validation_error(sandbox.admin.post(path, body), "body", "connection_id") == "not_available"
 
 
-def test_names_are_unique_per_kind_and_not_case_sensitive(sandbox: Sandbox) -> None:
-    name = sandbox.name("Straße")
-    sandbox.admin.post_ok("/sources", sandbox.source_body(name=name))
-    for same in (name, name.upper(), f"  {name.lower()} "):
-        assert_error(sandbox.admin.post("/sources", sandbox.source_body(name=same)), 409, "NAME_CONFLICT")
-    sandbox.admin.post_ok("/destinations", sandbox.destination_body(name=name))
-    other = sandbox.admin.post_ok("/sources", sandbox.source_body())
-    assert_error(sandbox.admin.put(f"/sources/{other['id']}", sandbox.source_body(name=name)), 409, "NAME_CONFLICT")
-
-
 def test_a_put_replaces_everything_but_secrets(sandbox: Sandbox) -> None:
     body = sandbox.source_body(description="old", environment="old")
     source = sandbox.admin.post_ok("/sources", body)
@@ -138,49 +128,6 @@ def test_a_put_replaces_everything_but_secrets(sandbox: Sandbox) -> None:
     assert (after["name"], after["description"], after["environment"]) == (renamed["name"], None, None)
     assert (after["version"], after["credentials"]["configured"]) == (2, True)
     assert after["created_at"] == source["created_at"]
-
-
-@pytest.mark.parametrize("change", [{"host": "localhost"}, {"port": 5}, {"database_name": "postgres"}])
-def test_a_new_address_of_a_source_removes_its_tables(sandbox: Sandbox, change: Json) -> None:
-    source = sandbox.new_source()
-    body = sandbox.source_body(name=source["name"], config=sandbox.config(**change))
-    after = sandbox.admin.put(f"/sources/{source['id']}", body).json()
-    assert (after["tables"], after["cdc_ready_tables"], after["last_discovery_at"]) == (None, None, None)
-    assert (after["status"], after["last_test"]) == ("UNKNOWN", None)
-    assert sandbox.admin.get_ok(f"/sources/{source['id']}/tables") == []
-
-
-def test_another_user_or_description_keeps_the_tables(sandbox: Sandbox) -> None:
-    source = sandbox.new_source()
-    body = sandbox.source_body(name=source["name"], config=sandbox.config(ssl_mode="disable"), description="new")
-    assert sandbox.admin.put(f"/sources/{source['id']}", body).json()["tables"] == 4
-    assert len(sandbox.admin.get_ok(f"/sources/{source['id']}/tables")) == 4
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"config": {"username": "another"}, "credentials": {"password": "another"}},
-        {"credentials": {"password": "another"}},
-    ],
-    ids=["user", "password"],
-)
-def test_a_changed_account_resets_the_health(sandbox: Sandbox, change: Json) -> None:
-    source = sandbox.new_source()
-    assert sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)["success"]
-    body = sandbox.source_body(name=source["name"], credentials=change.get("credentials", {}))
-    body["config"] |= change.get("config", {})
-    after = sandbox.admin.put(f"/sources/{source['id']}", body).json()
-    assert (after["status"], after["last_test"], after["last_tested_at"]) == ("UNKNOWN", None, None)
-    assert after["tables"] == 4
-
-
-def test_a_source_in_use_is_not_deleted(sandbox: Sandbox) -> None:
-    source = sandbox.new_source()
-    pipeline = sandbox.new_pipeline(source_id=source["id"])
-    assert_error(sandbox.admin.delete(f"/sources/{source['id']}"), 409, "RESOURCE_IN_USE")
-    assert sandbox.admin.delete(f"/pipelines/{pipeline['id']}").status_code == 204
-    assert sandbox.admin.delete(f"/sources/{source['id']}").status_code == 204
 
 
 # tests

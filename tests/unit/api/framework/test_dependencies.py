@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.api.framework.boundary_deps import denied_action
+from chalicelib.api.framework.dependencies import denied_action
 
 
 @pytest.mark.parametrize(

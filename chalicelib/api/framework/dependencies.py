@@ -58,7 +58,7 @@ def _record_denial(
     )
 
 
-def boundary_deps() -> BoundaryDependencies:
+def boundary_dependencies() -> BoundaryDependencies:
     """The dependencies of this process. Builds the services when they are not built yet."""
     from chalicelib.wiring import services
 
