@@ -1,7 +1,6 @@
 """The actions of timelines. Each function returns an action; `resource` is CAPTURE or DELIVERY."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -37,27 +36,16 @@ def show(resource: str, state: str, *, task: int | None = None, works: bool = Fa
     return act
 
 
-def lose_tasks(resource: str) -> Action:
-    """The connector is shown RUNNING and has no task any more."""
+def lose_tasks(resource: str, *tasks: int) -> Action:
+    """These tasks are gone, or all. The connector reads RUNNING, and the tasks that are left work."""
 
     def act(world: World) -> None:
         connector = world.app.connect.connector(world.name_of(resource))
-        connector.tasks.clear()
+        for task in tasks or tuple(connector.tasks):
+            del connector.tasks[task]
         connector.changed()
         world.freeze(resource)
-
-    return act
-
-
-def lose_task(resource: str, task: int) -> Action:
-    """One of its tasks is not there any more; the others work."""
-
-    def act(world: World) -> None:
-        connector = world.app.connect.connector(world.name_of(resource))
-        del connector.tasks[task]
-        connector.changed()
-        world.freeze(resource)
-        world.working[world.name_of(resource)] = True
+        world.working[world.name_of(resource)] = bool(connector.tasks)
 
     return act
 
@@ -118,7 +106,6 @@ def connect_answers(effect: FaultEffect, *, method: str | None = None, path: str
 
 
 def connect_is_well(world: World) -> None:
-    """Kafka Connect answers as it should."""
     world.app.connect.faults.clear()
 
 
@@ -133,8 +120,7 @@ def connect_hangs(world: World) -> None:
 
 def connect_shows_the_past(world: World) -> None:
     """The worker that answers lists the present state of every connector from now on."""
-    words = ["status", "info"]
-    listing = json.loads(world.app.connect.listing(words))
+    listing = json.loads(world.app.connect.listing(["status", "info"]))
     connect_answers(FaultEffect.OTHER_BODY, method="GET", path=_LISTING, body=listing)(world)
 
 
@@ -159,17 +145,14 @@ def connect_unreachable(world: World) -> None:
 
 
 def connect_reachable(world: World) -> None:
-    """The way to the worker is there again."""
     world.app.connect.accept()
 
 
 def kafka_unreachable(world: World) -> None:
-    """The way from Headgate to Kafka is cut."""
     world.app.kafka.refuse()
 
 
 def kafka_reachable(world: World) -> None:
-    """The way to Kafka is there again."""
     world.app.kafka.accept()
 
 
@@ -216,7 +199,6 @@ def server(**changes: Any) -> Action:
 
 
 def drop_slot(world: World) -> None:
-    """The capture's slot is gone."""
     del world.server.slots[world.pipeline.id]
 
 
@@ -240,7 +222,6 @@ def unpublish(table: int = 0) -> Action:
 
 
 def publish(world: World) -> None:
-    """The publication is complete again."""
     world.server.unpublished.clear()
 
 
@@ -261,22 +242,16 @@ def fail_over(*, keeps_slot: bool) -> Action:
 
 def ask(resource: str, action: str) -> Action:
     """Somebody asks Headgate for pause, resume, restart ... of the pipeline or the delivery."""
-
-    def act(world: World) -> None:
-        path = f"/pipelines/{world.pipeline.id}" if resource == CAPTURE else f"/deliveries/{world.delivery.id}"
-        world.api.call("POST", f"{path}/{action}")
-
-    return act
+    return lambda world: world.api.call("POST", f"{_path(world, resource)}/{action}")
 
 
 def delete(resource: str) -> Action:
     """Somebody deletes the pipeline or the delivery in Headgate."""
+    return lambda world: world.api.call("DELETE", _path(world, resource))
 
-    def act(world: World) -> None:
-        path = f"/pipelines/{world.pipeline.id}" if resource == CAPTURE else f"/deliveries/{world.delivery.id}"
-        world.api.call("DELETE", path)
 
-    return act
+def _path(world: World, resource: str) -> str:
+    return f"/pipelines/{world.pipeline.id}" if resource == CAPTURE else f"/deliveries/{world.delivery.id}"
 
 
 def move_incidents(status: str) -> Action:
@@ -290,7 +265,6 @@ def move_incidents(status: str) -> Action:
 
 
 def deploy_another(world: World) -> None:
-    """Somebody deploys a third pipeline."""
     world.app.deployed_pipeline()
 
 
@@ -310,13 +284,3 @@ def tear_snapshot(world: World) -> None:
 def clock(seconds: float) -> Action:
     """The clock of the machines that look is set by so much."""
     return lambda world: world.app.clock.advance(seconds)
-
-
-def also(*actions: Callable[[World], object]) -> Action:
-    """Several actions at once."""
-
-    def act(world: World) -> None:
-        for action in actions:
-            action(world)
-
-    return act

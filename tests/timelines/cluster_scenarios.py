@@ -34,38 +34,34 @@ TIMELINES = (
         name="Kafka Connect away for 60 s",
         lasts=160,
         steps=at(21, connect_unreachable) + at(81, connect_reachable),
-        broken=(Broken(of=CLUSTER, begins=21, ends=81, codes=UNAVAILABLE, opened_within=50, gone_within=60),),
+        broken=(Broken(CLUSTER, 21, 81, codes=UNAVAILABLE, opened_within=50, gone_within=60),),
     ),
     Timeline(
         name="Kafka Connect away for 10 minutes",
         lasts=740,
-        tick_seconds=20,
         steps=at(21, connect_unreachable) + at(621, connect_reachable),
-        broken=(Broken(of=CLUSTER, begins=21, ends=621, codes=UNAVAILABLE, opened_within=60, gone_within=60),),
+        broken=(Broken(CLUSTER, 21, 621, codes=UNAVAILABLE, opened_within=60, gone_within=60),),
     ),
     Timeline(
         name="the only worker is killed and started again",
         lasts=200,
-        tick_seconds=20,
         steps=at(21, connect_down) + at(111, connect_up),
-        broken=(Broken(of=CLUSTER, begins=21, ends=111, codes=UNAVAILABLE, opened_within=60, gone_within=80),),
+        broken=(Broken(CLUSTER, 21, 111, codes=UNAVAILABLE, opened_within=60, gone_within=80),),
     ),
     Timeline(
         name="one of several workers is killed: its statuses stay RUNNING until the rebalance delay is over",
         lasts=380,
-        tick_seconds=20,
         steps=at(21, show(CAPTURE, "RUNNING"), show(DELIVERY, "RUNNING")) + at(321, heal(CAPTURE), heal(DELIVERY)),
         broken=(
-            Broken(of=CAPTURE, begins=21, ends=321, codes={"STALLED"}, shown_within=90, opened_within=120),
-            Broken(of=DELIVERY, begins=21, ends=321, codes={"STALLED"}, shown_within=300, opened_within=None),
+            Broken(CAPTURE, 21, 321, codes={"STALLED"}, shown_within=90, opened_within=120),
+            Broken(DELIVERY, 21, 321, codes={"STALLED"}, shown_within=300, opened_within=None),
         ),
     ),
     Timeline(
         name="workers that hang",
         lasts=260,
-        tick_seconds=20,
         steps=at(21, connect_hangs) + at(181, connect_is_well),
-        broken=(Broken(of=CLUSTER, begins=21, ends=181, codes=UNAVAILABLE, opened_within=70, gone_within=70),),
+        broken=(Broken(CLUSTER, 21, 181, codes=UNAVAILABLE, opened_within=70, gone_within=70),),
     ),
     Timeline(
         name="a worker that starts: HTML 404 for 20 s",
@@ -77,21 +73,20 @@ TIMELINES = (
         name="answers that cannot be read",
         lasts=170,
         steps=at(21, connect_answers(FaultEffect.GARBAGE)) + at(91, connect_is_well),
-        broken=(Broken(of=CLUSTER, begins=21, ends=91, codes=UNAVAILABLE, opened_within=50, gone_within=60),),
+        broken=(Broken(CLUSTER, 21, 91, codes=UNAVAILABLE, opened_within=50, gone_within=60),),
     ),
     Timeline(
         name="409 storm: every call is refused for a minute",
         lasts=170,
         steps=at(21, connect_answers(FaultEffect.REBALANCE)) + at(91, connect_is_well),
-        broken=(Broken(of=CLUSTER, begins=21, ends=91, codes=UNAVAILABLE, opened_within=50, gone_within=60),),
+        broken=(Broken(CLUSTER, 21, 91, codes=UNAVAILABLE, opened_within=50, gone_within=60),),
     ),
     Timeline(
         name="409 storm: only changes are refused, and a task needs a restart",
         lasts=260,
-        tick_seconds=20,
         steps=at(21, connect_answers(FaultEffect.REBALANCE, method="POST"), fail_task(CAPTURE, traces.REFUSED))
         + at(151, connect_is_well),
-        broken=(Broken(of=CAPTURE, begins=21, ends=151, codes={"SOURCE_CONNECTION_FAILED"}, gone_within=100),),
+        broken=(Broken(CAPTURE, 21, 151, codes={"SOURCE_CONNECTION_FAILED"}, gone_within=100),),
         also={"CONNECTOR_RESTART_LOOP"},
     ),
     Timeline(
@@ -115,10 +110,9 @@ TIMELINES = (
     Timeline(
         name="a worker that lists nothing for five minutes",
         lasts=420,
-        tick_seconds=20,
         steps=at(21, connect_lists_nothing) + at(321, connect_is_well),
         broken=tuple(
-            Broken(of=resource, begins=21, ends=321, opened_within=100, codes={"CONNECTOR_FAILED"}, live=False)
+            Broken(resource, 21, 321, opened_within=100, codes={"CONNECTOR_FAILED"}, live=False)
             for resource in (CAPTURE, DELIVERY)
         ),
         # It is also the other pipeline's.
@@ -127,17 +121,15 @@ TIMELINES = (
     Timeline(
         name="a stale worker: it lists the past while the capture's task has failed",
         lasts=290,
-        tick_seconds=20,
         steps=at(21, connect_shows_the_past, fail_task(CAPTURE, traces.PASSWORD)) + at(171, connect_is_well),
         broken=(
-            Broken(of=CAPTURE, begins=21, ends=261, codes={"STALLED"}, shown_within=90, opened_within=None),
-            Broken(of=CAPTURE, begins=171, codes={"SOURCE_AUTH_FAILED"}),
+            Broken(CAPTURE, 21, 261, codes={"STALLED"}, shown_within=90, opened_within=None),
+            Broken(CAPTURE, 171, codes={"SOURCE_AUTH_FAILED"}),
         ),
     ),
     Timeline(
         name="brokers restart one after the other",
         lasts=220,
-        tick_seconds=20,
         steps=at(21, kafka_unreachable, traffic(captures=False, delivers=False))
         + at(41, kafka_reachable, traffic(captures=True, delivers=True))
         + at(81, kafka_unreachable)

@@ -12,6 +12,7 @@ TIMELINES = (
     Timeline(
         name="a day, looked at for a while every three hours",
         lasts=DAY,
+        tick_seconds=10,
         steps=at(11, traffic(rows_per_second=3)),
         without_ticks=tuple((start + 60, start + 3 * 3600) for start in _SAMPLES),
     ),
@@ -24,7 +25,6 @@ TIMELINES = (
     Timeline(
         name="paused for five minutes and resumed",
         lasts=440,
-        tick_seconds=20,
         steps=at(21, ask(CAPTURE, "pause"), ask(DELIVERY, "pause"))
         + at(321, ask(CAPTURE, "resume"), ask(DELIVERY, "resume")),
         harmless={"PAUSED", "UNASSIGNED"},

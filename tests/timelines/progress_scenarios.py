@@ -9,22 +9,18 @@ TIMELINES = (
     Timeline(
         name="endless retries behind RUNNING",
         lasts=290,
-        tick_seconds=20,
         steps=at(21, traffic(captures=False)) + at(211, traffic(captures=True)),
-        broken=(
-            Broken(of=CAPTURE, begins=21, ends=211, codes=STALLED, shown_within=90, opened_within=100, gone_within=60),
-        ),
+        broken=(Broken(CAPTURE, 21, 211, codes=STALLED, shown_within=90, opened_within=100, gone_within=60),),
     ),
     Timeline(
         name="the source's database is away, behind RUNNING",
         lasts=320,
-        tick_seconds=20,
         steps=at(21, database(reachable=False)) + at(211, database(reachable=True)),
         broken=(
             Broken(
-                of=SOURCE,
-                begins=21,
-                ends=211,
+                SOURCE,
+                21,
+                211,
                 codes={"SOURCE_CONNECTION_FAILED"},
                 shown_within=120,
                 opened_within=120,
@@ -46,30 +42,26 @@ TIMELINES = (
     Timeline(
         name="the sink is out of its group",
         lasts=360,
-        tick_seconds=20,
         steps=at(21, traffic(in_group=False)) + at(291, traffic(in_group=True)),
-        broken=(Broken(of=DELIVERY, begins=21, ends=291, codes=STALLED, shown_within=180, opened_within=180),),
+        broken=(Broken(DELIVERY, 21, 291, codes=STALLED, shown_within=180, opened_within=180),),
     ),
     Timeline(
         name="S3 denied behind RUNNING: the sink commits nothing more",
         lasts=400,
-        tick_seconds=20,
         steps=at(21, traffic(delivers=False)) + at(331, traffic(delivers=True)),
-        broken=(Broken(of=DELIVERY, begins=21, ends=331, codes=STALLED, shown_within=250, opened_within=250),),
+        broken=(Broken(DELIVERY, 21, 331, codes=STALLED, shown_within=250, opened_within=250),),
     ),
     Timeline(
         name="retention overtook a paused sink",
         lasts=360,
-        tick_seconds=20,
         steps=at(21, ask(DELIVERY, "pause")) + at(81, retention_deletes),
         desired={DELIVERY: "PAUSED"},
         harmless={"RUNNING"},
-        broken=(Broken(of=DELIVERY, begins=81, codes={"CHANGES_LOST"}, shown_within=90, opened_within=90),),
+        broken=(Broken(DELIVERY, 81, codes={"CHANGES_LOST"}, shown_within=90, opened_within=90),),
     ),
     Timeline(
         name="retention overtook a paused sink that goes on, twice",
         lasts=600,
-        tick_seconds=20,
         steps=at(21, ask(DELIVERY, "pause"))
         + at(81, retention_deletes)
         + at(161, ask(DELIVERY, "resume"))
@@ -80,9 +72,9 @@ TIMELINES = (
         harmless={"PAUSED", "UNASSIGNED"},
         broken=(
             Broken(
-                of=DELIVERY,
-                begins=81,
-                ends=161,
+                DELIVERY,
+                81,
+                161,
                 codes={"CHANGES_LOST"},
                 shown_within=90,
                 opened_within=90,
@@ -90,9 +82,9 @@ TIMELINES = (
                 resolved=301,
             ),
             Broken(
-                of=DELIVERY,
-                begins=381,
-                ends=461,
+                DELIVERY,
+                381,
+                461,
                 codes={"CHANGES_LOST"},
                 shown_within=90,
                 opened_within=90,
@@ -104,59 +96,49 @@ TIMELINES = (
     Timeline(
         name="retention overtook a sink that is too slow",
         lasts=360,
-        tick_seconds=20,
         steps=at(21, traffic(rows_per_second=100, delivery_rate=1))
         + at(81, retention_deletes, traffic(delivers=False)),
-        broken=(
-            Broken(of=DELIVERY, begins=81, codes={"CHANGES_LOST", "STALLED"}, shown_within=180, opened_within=180),
-        ),
+        broken=(Broken(DELIVERY, 81, codes={"CHANGES_LOST", "STALLED"}, shown_within=180, opened_within=180),),
     ),
     Timeline(
         name="a stall that comes and goes",
         lasts=600,
-        tick_seconds=20,
         steps=every(300, traffic(captures=False), start=21, end=360)
         + every(300, traffic(captures=True), start=171, end=480),
         broken=(
-            Broken(of=CAPTURE, begins=21, ends=171, codes=STALLED, shown_within=90, opened_within=100, gone_within=60),
-            Broken(of=CAPTURE, begins=321, ends=471, codes=STALLED, shown_within=90, opened_within=100, gone_within=60),
+            Broken(CAPTURE, 21, 171, codes=STALLED, shown_within=90, opened_within=100, gone_within=60),
+            Broken(CAPTURE, 321, 471, codes=STALLED, shown_within=90, opened_within=100, gone_within=60),
         ),
     ),
     Timeline(
         name="a snapshot that takes long: no heartbeats, growing topics",
         lasts=360,
-        tick_seconds=20,
         steps=at(11, traffic(heartbeats=False, rows_per_second=500)),
     ),
     Timeline(
         name="an idle database: only heartbeats",
         lasts=360,
-        tick_seconds=20,
         steps=at(11, traffic(rows_per_second=0)),
     ),
     Timeline(
         name="a very slow sink that still commits",
         lasts=360,
-        tick_seconds=20,
         steps=at(11, traffic(rows_per_second=0.6, delivery_rate=0.5)),
     ),
     Timeline(
         name="a sink that is too slow for what is written",
         lasts=760,
-        tick_seconds=20,
         steps=at(11, traffic(rows_per_second=200, delivery_rate=0.5)),
-        broken=(Broken(of=DELIVERY, begins=11, codes={"PIPELINE_LAG_HIGH"}, shown_within=450, opened_within=450),),
+        broken=(Broken(DELIVERY, 11, codes={"PIPELINE_LAG_HIGH"}, shown_within=450, opened_within=450),),
     ),
     Timeline(
         name="a sink with lag 1 for ever",
         lasts=460,
-        tick_seconds=20,
         steps=at(11, traffic(delivery_stops_before=1)) + at(61, traffic(rows_per_second=0)),
     ),
     Timeline(
         name="a sink just resumed with a large backlog",
         lasts=360,
-        tick_seconds=20,
         steps=at(11, ask(DELIVERY, "pause"), backlog(1_000_000))
         + at(61, ask(DELIVERY, "resume"), traffic(delivery_rate=200)),
         harmless={"PAUSED", "UNASSIGNED"},

@@ -27,7 +27,7 @@ class ShownState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moment:
+class Reading:
     """The answers to a user after a tick: `listed` in the lists, `live` in the status of each resource, which is read
     after every third tick only. Deleted resources are in neither.
     """
@@ -47,7 +47,7 @@ class Run:
     """A timeline that has passed. `texts` are the bodies of all answers."""
 
     timeline: Timeline
-    moments: tuple[Moment, ...]
+    readings: tuple[Reading, ...]
     texts: tuple[str, ...]
     ids: Mapping[str, str]
     """The ids of the pipeline and of the delivery."""
@@ -55,7 +55,7 @@ class Run:
 
 def run(timeline: Timeline, world: World) -> Run:
     """Let the timeline pass."""
-    moments = []
+    readings = []
     for second, kind, action in timeline.events():
         world.advance_to(second)
         if action:
@@ -64,19 +64,19 @@ def run(timeline: Timeline, world: World) -> Run:
             world.look()
         else:
             world.tick()
-            moments.append(read(world, live=len(moments) % LIVE_EVERY == 0))
+            readings.append(read(world, live=len(readings) % LIVE_EVERY == 0))
     world.ends.close()
     ids = {CAPTURE: world.pipeline.id, DELIVERY: world.delivery.id}
-    return Run(timeline=timeline, moments=tuple(moments), texts=tuple(world.api.bodies), ids=ids)
+    return Run(timeline=timeline, readings=tuple(readings), texts=tuple(world.api.bodies), ids=ids)
 
 
-def read(world: World, *, live: bool) -> Moment:
+def read(world: World, *, live: bool) -> Reading:
     """The answers to a user now."""
     api, pipeline, delivery = world.api, world.pipeline.id, world.delivery.id
     listed = {body["id"]: _state_in(body) for path in ("/pipelines", "/deliveries") for body in api.get(path)}
     paths = {CAPTURE: (pipeline, f"/pipelines/{pipeline}"), DELIVERY: (delivery, f"/deliveries/{delivery}")}
     present = {resource: (key, path) for resource, (key, path) in paths.items() if key in listed}
-    return Moment(
+    return Reading(
         second=world.second,
         listed={resource: listed[key] for resource, (key, _) in present.items()},
         live={resource: _state_in(api.get(f"{path}/status")) for resource, (_, path) in present.items()}

@@ -4,14 +4,15 @@
         name="the capture's task fails and somebody restarts it",
         lasts=240,
         steps=at(61, fail_task(CAPTURE, PASSWORD)) + at(181, restart(CAPTURE)),
-        broken=(Broken(of=CAPTURE, begins=61, ends=181, codes={"SOURCE_AUTH_FAILED"}),),
+        broken=(Broken(CAPTURE, 61, 181, codes={"SOURCE_AUTH_FAILED"}),),
     )
 
-Ticks come every ten seconds, looks at sources every minute. A timeline with nothing in `broken` is healthy.
+Ticks come every ten seconds, in timelines of more than `SHORT_SECONDS` every twenty; looks at sources every minute. A
+timeline with nothing in `broken` is healthy.
 """
 
 from collections.abc import Callable, Iterable, Set
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ CAPTURE, DELIVERY, CLUSTER, SOURCE = "capture", "delivery", "cluster", "source"
 with it the pipeline.
 """
 
-TICK_SECONDS = 10
+TICK_SECONDS, LONG_TICK_SECONDS = 10, 20
+SHORT_SECONDS = 190
 LOOK_SECONDS = 60
 FIRST_LOOK = 15
 """Most faults come at second 21: just after a tick and a look, so that detection takes long."""
@@ -38,7 +40,7 @@ class Step:
     action: Action
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Broken:
     """From when to when something is broken, and how soon that has to be shown.
 
@@ -53,6 +55,7 @@ class Broken:
     of: str
     begins: float
     ends: float = float("inf")
+    _: KW_ONLY
     codes: Set[str] = frozenset()
     shown_within: float = 20
     opened_within: float | None = 30
@@ -101,7 +104,7 @@ class Timeline:
     harmless: Set[str] = frozenset()
     desired: dict[str, str] = field(default_factory=dict)
     without_ticks: tuple[tuple[float, float], ...] = ()
-    tick_seconds: int = TICK_SECONDS
+    tick_seconds: int | None = None
 
     @property
     def is_broken(self) -> bool:
@@ -111,9 +114,8 @@ class Timeline:
         """Everything that happens, in order: steps, then looks, then ticks of the same second."""
         steps = [(step.second, "step", step.action) for step in self.steps]
         looks = [(float(second), "look", None) for second in range(FIRST_LOOK, self.lasts, LOOK_SECONDS)]
-        ticks = [
-            (float(second), "tick", None) for second in range(self.tick_seconds, self.lasts + 1, self.tick_seconds)
-        ]
+        period = self.tick_seconds or (TICK_SECONDS if self.lasts <= SHORT_SECONDS else LONG_TICK_SECONDS)
+        ticks = [(float(second), "tick", None) for second in range(period, self.lasts + 1, period)]
         order = ("step", "look", "tick")
         events = [event for event in (*steps, *looks, *ticks) if event[1] == "step" or not self._is_idle(event[0])]
         return sorted(events, key=lambda event: (event[0], order.index(event[1])))

@@ -29,7 +29,7 @@ def test_there_are_enough_timelines_and_each_has_its_own_name() -> None:
 
 
 def test_a_fault_that_is_not_shown_is_untrue(verdict_of: Callable[[Timeline], Verdict]) -> None:
-    invented = Broken(of=CAPTURE, begins=21, codes={"STALLED"})
+    invented = Broken(CAPTURE, 21, codes={"STALLED"})
     violations = verdict_of(Timeline(name="nothing happens", lasts=60, broken=(invented,))).violations
     assert any(
         "the capture is broken, and its list shows ShownState(state='RUNNING'" in violation for violation in violations

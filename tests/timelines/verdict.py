@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.timelines.run import Moment, Run, ShownState
+from tests.timelines.run import Reading, Run, ShownState
 from tests.timelines.script import CAPTURE, CLUSTER, DELIVERY, SOURCE, Broken, Timeline
 from tests.timelines.traces import SECRETS
 
@@ -37,7 +37,7 @@ def judge(run: Run) -> Verdict:
         timeline=timeline,
         violations=tuple(violations),
         states=tuple(_states_of(run, first.of if first else CAPTURE)),
-        codes=tuple(sorted({incident["code"] for moment in run.moments for incident in moment.incidents})),
+        codes=tuple(sorted({incident["code"] for reading in run.readings for incident in reading.incidents})),
         shown_after=_shown_after(run, first) if first else None,
         opened_after=_opened_after(run, first) if first else None,
     )
@@ -53,30 +53,30 @@ def _leaks(run: Run) -> Iterator[str]:
 
 
 def _wrong_states(run: Run) -> Iterator[str]:
-    for moment in run.moments:
+    for reading in run.readings:
         for resource in (CAPTURE, DELIVERY):
-            yield from _wrong_state(run.timeline, moment, resource)
+            yield from _wrong_state(run.timeline, reading, resource)
 
 
-def _wrong_state(timeline: Timeline, moment: Moment, resource: str) -> Iterator[str]:
+def _wrong_state(timeline: Timeline, reading: Reading, resource: str) -> Iterator[str]:
     spans = [span for span in timeline.broken if span.concerns(resource)]
     desired = timeline.desired.get(resource, "RUNNING")
-    for place, shown in (("list", moment.listed.get(resource)), ("status", moment.live.get(resource))):
+    for place, shown in (("list", reading.listed.get(resource)), ("status", reading.live.get(resource))):
         if shown is None:
             continue
         is_well = shown.is_well(desired)
-        if is_well and any(span.is_shown_at(moment.second) and (span.live or place == "list") for span in spans):
-            yield f"{_at(moment)} the {resource} is broken, and its {place} shows {shown}"
-        excused = shown.state in timeline.harmless or any(span.may_be_shown_at(moment.second) for span in spans)
+        if is_well and any(span.is_shown_at(reading.second) and (span.live or place == "list") for span in spans):
+            yield f"{_at(reading)} the {resource} is broken, and its {place} shows {shown}"
+        excused = shown.state in timeline.harmless or any(span.may_be_shown_at(reading.second) for span in spans)
         if not is_well and not excused:
-            yield f"{_at(moment)} the {resource} is well, and its {place} shows {shown}"
+            yield f"{_at(reading)} the {resource} is well, and its {place} shows {shown}"
 
 
 def _shown_after(run: Run, broken: Broken) -> float | None:
     resource = broken.of if broken.of == DELIVERY else CAPTURE
     desired = run.timeline.desired.get(resource, "RUNNING")
     return _first(
-        run, broken, lambda moment: resource in moment.listed and not moment.listed[resource].is_well(desired)
+        run, broken, lambda reading: resource in reading.listed and not reading.listed[resource].is_well(desired)
     )
 
 
@@ -85,13 +85,13 @@ def _shown_after(run: Run, broken: Broken) -> float | None:
 
 def _wrong_incidents(run: Run) -> Iterator[str]:
     timeline = run.timeline
-    for moment in run.moments:
-        for incident in moment.active:
-            if not _is_expected(run, incident, moment.second):
-                yield f"{_at(moment)} an incident is open that should not be: {_text(incident)}"
+    for reading in run.readings:
+        for incident in reading.active:
+            if not _is_expected(run, incident, reading.second):
+                yield f"{_at(reading)} an incident is open that should not be: {_text(incident)}"
         for broken in timeline.broken:
-            if broken.is_open_at(moment.second) and not _of(run, broken, moment):
-                yield f"{_at(moment)} no incident of {broken.codes} is open about the {broken.of}"
+            if broken.is_open_at(reading.second) and not _of(run, broken, reading):
+                yield f"{_at(reading)} no incident of {broken.codes} is open about the {broken.of}"
 
 
 def _is_expected(run: Run, incident: Mapping[str, Any], second: float) -> bool:
@@ -103,10 +103,10 @@ def _is_expected(run: Run, incident: Mapping[str, Any], second: float) -> bool:
     )
 
 
-def _of(run: Run, broken: Broken, moment: Moment) -> list[Mapping[str, Any]]:
+def _of(run: Run, broken: Broken, reading: Reading) -> list[Mapping[str, Any]]:
     return [
         incident
-        for incident in moment.active
+        for incident in reading.active
         if incident["code"] in broken.codes and _is_about(run, incident, broken.of)
     ]
 
@@ -122,16 +122,18 @@ def _is_about(run: Run, incident: Mapping[str, Any], of: str) -> bool:
 
 
 def _opened_after(run: Run, broken: Broken) -> float | None:
-    return _first(run, broken, lambda moment: bool(_of(run, broken, moment)))
+    return _first(run, broken, lambda reading: bool(_of(run, broken, reading)))
 
 
 def _doubles(run: Run) -> Iterator[str]:
     """At most one incident is open for each code of a resource, connector and task; few follow each other."""
-    for moment in run.moments:
-        keys = Counter(tuple(incident[key] for key in KEY) for incident in moment.active)
-        yield from (f"{_at(moment)} {count} open incidents of {key}" for key, count in keys.items() if count > 1)
+    for reading in run.readings:
+        keys = Counter(tuple(incident[key] for key in KEY) for incident in reading.active)
+        yield from (f"{_at(reading)} {count} open incidents of {key}" for key, count in keys.items() if count > 1)
     incidents = {
-        incident["id"]: (moment.second, incident) for moment in reversed(run.moments) for incident in moment.incidents
+        incident["id"]: (reading.second, incident)
+        for reading in reversed(run.readings)
+        for incident in reading.incidents
     }
     for broken in run.timeline.broken:
         own = [
@@ -148,7 +150,9 @@ def _doubles(run: Run) -> Iterator[str]:
 
 def _first(run: Run, broken: Broken, happened: Any) -> float | None:
     seconds = (
-        moment.second for moment in run.moments if broken.begins <= moment.second <= broken.ends and happened(moment)
+        reading.second
+        for reading in run.readings
+        if broken.begins <= reading.second <= broken.ends and happened(reading)
     )
     first = next(seconds, None)
     return None if first is None else first - broken.begins
@@ -156,8 +160,8 @@ def _first(run: Run, broken: Broken, happened: Any) -> float | None:
 
 def _states_of(run: Run, of: str) -> Iterator[str]:
     resource, last = of if of == DELIVERY else CAPTURE, ""
-    for moment in run.moments:
-        word = _word(moment.listed.get(resource))
+    for reading in run.readings:
+        word = _word(reading.listed.get(resource))
         if word != last:
             yield word
         last = word
@@ -169,8 +173,8 @@ def _word(shown: ShownState | None) -> str:
     return shown.state if shown.is_well(shown.state) else f"{shown.state}*"
 
 
-def _at(moment: Moment) -> str:
-    return f"{moment.second:g} s:"
+def _at(reading: Reading) -> str:
+    return f"{reading.second:g} s:"
 
 
 def _text(incident: Mapping[str, Any]) -> str:
