@@ -31,12 +31,11 @@ class Servers:
 
 @pytest.fixture(scope="session", params=["double", pytest.param("real", marks=pytest.mark.real)])
 def servers(request: pytest.FixtureRequest) -> Iterator[Servers]:
-    """The servers of the test, doubles or real ones."""
     with ExitStack() as ends:
         build = _real_servers if request.param == "real" else _double_servers
-        created = build(request, ends)
-        ends.callback(created.connect.close)
-        yield created
+        servers = build(request, ends)
+        ends.callback(servers.connect.close)
+        yield servers
 
 
 def _real_servers(request: pytest.FixtureRequest, ends: ExitStack) -> Servers:
@@ -89,13 +88,9 @@ class Shop:
 
     def source(self, **changes: str | None) -> dict[str, str]:
         """A source of this database that works; `changes` by key, two underscores for a dot, None to leave out."""
-        name = f"{self.name}-{next(self.numbers)}"
-        self.connectors.append(name)
-        plain = name.replace("-", "_")
-        config: dict[str, str | None] = {
-            "name": name,
+        plain = f"{self.name}_{next(self.numbers)}"
+        config = {
             "connector.class": POSTGRES_SOURCE,
-            "tasks.max": "1",
             "database.hostname": self.address["host"],
             "database.port": self.address["port"],
             "database.user": self.address["user"],
@@ -111,24 +106,25 @@ class Shop:
             "topic.creation.default.partitions": "1",
             "headgate.owner": "contract",
         }
-        config.update({key.replace("__", "."): value for key, value in changes.items()})
-        return {key: value for key, value in config.items() if value is not None}
+        return self._connector(plain.replace("_", "-"), config, changes)
 
     def sink(self, **changes: str | None) -> dict[str, str]:
         """A JDBC sink into this database; `changes` as for `source`."""
         name = f"{self.name}-{next(self.numbers)}"
-        self.connectors.append(name)
-        config: dict[str, str | None] = {
-            "name": name,
+        config = {
             "connector.class": JDBC_SINK,
-            "tasks.max": "1",
             "topics": f"{name}.nothing",
             "connection.url": f"jdbc:postgresql://{self.address['host']}:{self.address['port']}/{self.name}",
             "connection.username": self.address["user"],
             "connection.password": self.servers.secret_endpoint.reference("password", self.password),
         }
-        config.update({key.replace("__", "."): value for key, value in changes.items()})
-        return {key: value for key, value in config.items() if value is not None}
+        return self._connector(name, config, changes)
+
+    def _connector(self, name: str, config: dict[str, str], changes: dict[str, str | None]) -> dict[str, str]:
+        self.connectors.append(name)
+        changed = {key.replace("__", "."): value for key, value in changes.items()}
+        merged = {"name": name, "tasks.max": "1", **config, **changed}
+        return {key: value for key, value in merged.items() if value is not None}
 
     def role(self, options: str = "") -> str:
         """A new role that may read the tables, with the superuser's password."""
@@ -176,8 +172,16 @@ def shop(servers: Servers) -> Iterator[Shop]:
 
 @pytest.fixture
 def connect(servers: Servers) -> ConnectView:
-    """Kafka Connect of these servers."""
     return servers.connect
+
+
+@pytest.fixture
+def stopped(shop: Shop, connect: ConnectView) -> dict[str, str]:
+    """The config of a source that was created stopped."""
+    config = shop.source()
+    connect.create(config)
+    connect.wait_for_states(config["name"], "STOPPED")
+    return config
 
 
 @pytest.fixture

@@ -55,15 +55,14 @@ def test_unknown_keys_are_stored_and_references_are_returned_unchanged(shop: Sho
     assert shown["database.password"].startswith("${headgate:")
 
 
-def test_a_deleted_connector_is_not_found_and_its_status_soon_disappears(shop: Shop, connect: ConnectView) -> None:
-    config = shop.source()
-    connect.create(config)
-    connect.wait_for_states(config["name"], "STOPPED")
-    assert connect.call("DELETE", f"/connectors/{config['name']}").status_code == 204
-    assert connect.call("GET", f"/connectors/{config['name']}").status_code == 404
-    again = connect.call("DELETE", f"/connectors/{config['name']}")
-    assert (again.status_code, again.json()["message"]) == (404, f"Connector {config['name']} not found")
-    eventually(lambda: connect.states(config["name"])[0], lambda state: state == "none")
+def test_a_deleted_connector_is_not_found_and_its_status_soon_disappears(
+    stopped: dict[str, str], connect: ConnectView
+) -> None:
+    assert connect.call("DELETE", f"/connectors/{stopped['name']}").status_code == 204
+    assert connect.call("GET", f"/connectors/{stopped['name']}").status_code == 404
+    again = connect.call("DELETE", f"/connectors/{stopped['name']}")
+    assert (again.status_code, again.json()["message"]) == (404, f"Connector {stopped['name']} not found")
+    eventually(lambda: connect.states(stopped["name"])[0], lambda state: state == "none")
 
 
 def test_a_deleted_source_frees_its_slot_and_leaves_it(shop: Shop, connect: ConnectView) -> None:

@@ -16,13 +16,10 @@ def failed(shop: Shop, connect: ConnectView) -> str:
     return config["name"]
 
 
-def test_a_stopped_connector_runs_once_it_is_resumed(shop: Shop, connect: ConnectView) -> None:
-    config = shop.source()
-    connect.create(config)
-    connect.wait_for_states(config["name"], "STOPPED")
-    assert connect.call("PUT", f"/connectors/{config['name']}/resume").status_code == 202
-    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
-    eventually(shop.slots, lambda slots: slots == {config["slot.name"]: True})
+def test_a_stopped_connector_runs_once_it_is_resumed(stopped: dict[str, str], shop: Shop, connect: ConnectView) -> None:
+    assert connect.call("PUT", f"/connectors/{stopped['name']}/resume").status_code == 202
+    connect.wait_for_states(stopped["name"], "RUNNING", "RUNNING")
+    eventually(shop.slots, lambda slots: slots == {stopped["slot.name"]: True})
 
 
 def test_pausing_and_resuming_reach_the_task_too(running: dict[str, str], connect: ConnectView) -> None:
@@ -58,15 +55,12 @@ def test_a_task_that_has_failed_stays_so_while_its_connector_is_paused_and_resum
 
 
 def test_pausing_a_stopped_connector_makes_it_paused_without_tasks_and_resuming_starts_them(
-    shop: Shop, connect: ConnectView
+    stopped: dict[str, str], connect: ConnectView
 ) -> None:
-    config = shop.source()
-    connect.create(config)
-    connect.wait_for_states(config["name"], "STOPPED")
-    assert connect.call("PUT", f"/connectors/{config['name']}/pause").status_code == 202
-    connect.wait_for_states(config["name"], "PAUSED")
-    connect.call("PUT", f"/connectors/{config['name']}/resume")
-    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
+    assert connect.call("PUT", f"/connectors/{stopped['name']}/pause").status_code == 202
+    connect.wait_for_states(stopped["name"], "PAUSED")
+    connect.call("PUT", f"/connectors/{stopped['name']}/resume")
+    connect.wait_for_states(stopped["name"], "RUNNING", "RUNNING")
 
 
 def test_the_same_change_twice_is_the_same_as_once(running: dict[str, str], connect: ConnectView) -> None:
@@ -91,15 +85,14 @@ def test_putting_a_configuration_creates_a_connector_that_runs(shop: Shop, conne
     connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
-def test_putting_a_configuration_keeps_a_stopped_connector_stopped(shop: Shop, connect: ConnectView) -> None:
-    config = shop.source()
-    connect.create(config)
-    connect.wait_for_states(config["name"], "STOPPED")
-    changed = {**config, "headgate.owner": "another"}
-    response = connect.call("PUT", f"/connectors/{config['name']}/config", changed)
+def test_putting_a_configuration_keeps_a_stopped_connector_stopped(
+    stopped: dict[str, str], connect: ConnectView
+) -> None:
+    changed = {**stopped, "headgate.owner": "another"}
+    response = connect.call("PUT", f"/connectors/{stopped['name']}/config", changed)
     assert (response.status_code, response.json()["config"]) == (200, changed)
-    eventually(lambda: connect.states(config["name"]), lambda seen: seen == ("STOPPED", []))
-    assert connect.call("GET", f"/connectors/{config['name']}/config").json() == changed
+    eventually(lambda: connect.states(stopped["name"]), lambda seen: seen == ("STOPPED", []))
+    assert connect.call("GET", f"/connectors/{stopped['name']}/config").json() == changed
 
 
 @pytest.mark.parametrize("changes", [{}, {"headgate.owner": "another"}])

@@ -48,13 +48,10 @@ def test_a_restart_of_what_failed_does_not_restart_the_rest(running: dict[str, s
     assert [task["state"] for task in response.json()["tasks"]] == ["RUNNING"]
 
 
-def test_a_stopped_connector_stays_stopped_when_it_is_restarted(shop: Shop, connect: ConnectView) -> None:
-    config = shop.source()
-    connect.create(config)
-    connect.wait_for_states(config["name"], "STOPPED")
-    assert connect.call("POST", f"/connectors/{config['name']}/restart").status_code == 204
-    assert connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true").status_code == 202
-    connect.wait_for_states(config["name"], "STOPPED")
+def test_a_stopped_connector_stays_stopped_when_it_is_restarted(stopped: dict[str, str], connect: ConnectView) -> None:
+    assert connect.call("POST", f"/connectors/{stopped['name']}/restart").status_code == 204
+    assert connect.call("POST", f"/connectors/{stopped['name']}/restart?includeTasks=true").status_code == 202
+    connect.wait_for_states(stopped["name"], "STOPPED")
 
 
 def test_a_task_can_be_restarted_alone(running: dict[str, str], connect: ConnectView) -> None:
@@ -119,18 +116,15 @@ def test_without_secrets_a_restart_with_tasks_hangs_until_another_one(
 
 
 def test_without_secrets_a_resumed_connector_runs_without_task(
-    shop: Shop, servers: Servers, connect: ConnectView
+    stopped: dict[str, str], servers: Servers, connect: ConnectView
 ) -> None:
-    config = shop.source()
-    connect.create(config)
-    connect.wait_for_states(config["name"], "STOPPED")
     servers.secret_endpoint.close()
     try:
-        assert connect.call("PUT", f"/connectors/{config['name']}/resume").status_code == 202
-        connect.wait_for_states(config["name"], "RUNNING")
+        assert connect.call("PUT", f"/connectors/{stopped['name']}/resume").status_code == 202
+        connect.wait_for_states(stopped["name"], "RUNNING")
     finally:
         servers.secret_endpoint.open()
-    eventually(lambda: connect.states(config["name"]), lambda seen: seen == ("RUNNING", ["RUNNING"]))
+    eventually(lambda: connect.states(stopped["name"]), lambda seen: seen == ("RUNNING", ["RUNNING"]))
 
 
 def test_a_restart_of_what_failed_repairs_a_restart_that_hangs(
@@ -190,3 +184,4 @@ def test_a_failed_task_is_restarted_alone_once_its_cause_is_repaired(shop: Shop,
     assert response.json()["connector"]["state"] == "RUNNING"
     assert [task["state"] for task in response.json()["tasks"]] == ["RESTARTING"]
     connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
+    assert connect.trace(config["name"]) == ""

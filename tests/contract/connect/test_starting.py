@@ -73,12 +73,3 @@ def test_a_sink_that_cannot_connect_fails_without_naming_the_reason(shop: Shop, 
     config = shop.sink(connection__password=shop.servers.secret_endpoint.reference("password", "wrong"))
     trace = _failed(connect, config)
     assert "Unable to create requested service [org.hibernate.engine.jdbc.env.spi.JdbcEnvironment]" in trace
-
-
-def test_a_failed_task_runs_after_a_restart_once_its_cause_is_gone(shop: Shop, connect: ConnectView) -> None:
-    config = shop.source(publication__autocreate__mode="disabled")
-    _failed(connect, config)
-    _publish(shop, config["publication.name"])
-    connect.call("POST", f"/connectors/{config['name']}/restart?includeTasks=true&onlyFailed=true")
-    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
-    assert connect.trace(config["name"]) == ""

@@ -21,16 +21,8 @@ from chalicelib.domain.addresses import KafkaAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from tests.contract.conftest import Servers
+from tests.contract.kafka.conftest import LIMIT
 from tests.support.waiting import eventually
-
-LIMIT = 10
-"""Seconds."""
-
-
-@pytest.fixture(scope="module")
-def admin(servers: Servers) -> AdminClient:
-    """An admin client."""
-    return AdminClient({"bootstrap.servers": servers.kafka, "log_level": 0})
 
 
 @pytest.fixture
@@ -55,7 +47,6 @@ def group(admin: AdminClient, topic: str) -> Iterator[str]:
 
 @pytest.fixture
 def consumer(servers: Servers) -> Iterator[Consumer]:
-    """A consumer without automatic commits."""
     settings = {"bootstrap.servers": servers.kafka, "group.id": f"reader-{secrets.token_hex(4)}", "log_level": 0}
     consumer = Consumer({**settings, "enable.auto.commit": False, "auto.offset.reset": "earliest"})
     yield consumer

@@ -14,23 +14,14 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.offsets import GroupOffsets, Offsets, PartitionOffsets
 from chalicelib.kit.clock import Deadline
 from tests.contract.conftest import Servers, Shop
+from tests.contract.kafka.conftest import LIMIT
 from tests.support.waiting import eventually
-
-LIMIT = 10
-"""Seconds."""
 
 
 @pytest.fixture(scope="module")
 def kafka(servers: Servers) -> Kafka:
-    """Headgate's client."""
     endpoint = OpenedEndpoint(KafkaAddress(bootstrap_servers=servers.kafka), {})
     return Kafka(endpoint, check_host=AddressPolicy(allow_loopback=True))
-
-
-@pytest.fixture(scope="module")
-def admin(servers: Servers) -> AdminClient:
-    """An admin client of librdkafka."""
-    return AdminClient({"bootstrap.servers": servers.kafka, "log_level": 0})
 
 
 @pytest.fixture
@@ -87,10 +78,11 @@ def test_a_topic_and_a_group_that_do_not_exist_are_not_created_and_not_called_un
     assert not {name, f"{name}.other"} & admin.list_topics(timeout=LIMIT).topics.keys()
 
 
-def test_the_task_of_a_running_sink_is_the_member_of_its_group(servers: Servers, shop: Shop, kafka: Kafka) -> None:
+def test_the_task_of_a_running_sink_is_the_member_of_its_group(
+    servers: Servers, admin: AdminClient, shop: Shop, kafka: Kafka
+) -> None:
     config = shop.sink()
     group = f"connect-{config['name']}"
-    admin = AdminClient({"bootstrap.servers": servers.kafka, "log_level": 0})
     admin.create_topics([NewTopic(config["topics"], 1, 1)])[config["topics"]].result(LIMIT)
     servers.connect.create(config, state="RUNNING")
 
