@@ -1,10 +1,10 @@
-"""How bad alerts are, and of which event kind a condition is."""
+"""How bad alerts are, and what kind a failure is whatever its cause."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 
 from chalicelib.domain.event_kind import EventKind
-from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Condition, Severity
+from chalicelib.domain.monitoring.condition import Severity
 
 
 class AlertSeverity(StrEnum):
@@ -35,8 +35,3 @@ def general_kind(kind: EventKind, connector_name: str | None, task_id: int | Non
     if connector_name is None or not kind.startswith(_OF_CONNECTORS):
         return kind
     return EventKind.CONNECTOR_FAILED if task_id is None else EventKind.CONNECT_TASK_FAILED
-
-
-def kind_of_condition(condition: Condition) -> EventKind:
-    """The event kind of a condition."""
-    return DESCRIPTIONS[condition.code].event_kind

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
-from chalicelib.domain.alerts.kinds import SEVERITIES, kind_of_condition
+from chalicelib.domain.alerts.kinds import SEVERITIES
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.pipeline import Pipeline
@@ -35,7 +35,7 @@ def event_of(condition: Condition, resource: Any, emitter: Any, pipeline: Pipeli
     """The event of a condition of this resource."""
     emitter_type, emitter_id = emitter_of(condition, resource)
     return AlertEvent(
-        kind=kind_of_condition(condition),
+        kind=condition.code.event_kind,
         severity=SEVERITIES[condition.severity],
         emitter=Emitter(type=emitter_type, id=emitter_id, name=emitter.name),
         pipeline_id=pipeline_id_of(condition, resource),

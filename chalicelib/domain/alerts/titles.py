@@ -6,7 +6,7 @@ from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.domain.monitoring.condition import DESCRIPTIONS
 
-TITLES: Mapping[EventKind, str] = {one.event_kind: one.title for one in DESCRIPTIONS.values()}
+TITLES: Mapping[EventKind, str] = {code.event_kind: described.title for code, described in DESCRIPTIONS.items()}
 
 
 def title_of(event: AlertEvent) -> str:

@@ -59,6 +59,20 @@ class ConditionCode(StrEnum):
     CAPTURE_NARROWED = "CAPTURE_NARROWED"
     CONFIG_DRIFT = "CONFIG_DRIFT"
 
+    @property
+    def event_kind(self) -> EventKind:
+        """What alerts and channels call it: the specification has no kinds for Headgate's own codes."""
+        return _KINDS_OF_OWN_CODES.get(self) or EventKind(self.value)
+
+
+_KINDS_OF_OWN_CODES: Mapping[ConditionCode, EventKind] = {
+    ConditionCode.STALLED: EventKind.PIPELINE_NO_EVENTS,
+    ConditionCode.LOG_AT_RISK: EventKind.CDC_WAL_ERROR,
+    ConditionCode.CHANGES_LOST: EventKind.PIPELINE_FAILED,
+    ConditionCode.CAPTURE_NARROWED: EventKind.PIPELINE_DEGRADED,
+    ConditionCode.CONFIG_DRIFT: EventKind.PIPELINE_DEGRADED,
+}
+
 
 class Cause(StrEnum):
     """Which of several causes of one code it is, where decisions or hints differ."""
@@ -77,7 +91,6 @@ class Description:
 
     category: Category
     severity: Severity
-    event_kind: EventKind
     title: str
     hint: str | None = None
 
@@ -85,81 +98,50 @@ class Description:
 _SOURCE_HINT = "Nothing is captured while this lasts. Test the source: its checks say which step fails."
 _DESTINATION_HINT = "Nothing is delivered while this lasts. Test the destination: its checks say which step fails."
 _OPERATION_HINT = "Its last_error and the audit trail say more. Remove the cause, then do it again."
+_UNASSIGNED_HINT = "Its rows do not move. Look at the workers: too few are running, or one of them cannot start it."
+_UNAVAILABLE_HINT = "What its connectors do is not known until it answers. Look at its workers and at the network."
+_NOT_PAUSED_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
 _CONNECT, _SOURCE, _DESTINATION, _PIPELINE = Category
 
 DESCRIPTIONS: Mapping[ConditionCode, Description] = {
-    ConditionCode.CONNECTOR_FAILED: Description(_CONNECT, _ERROR, EventKind.CONNECTOR_FAILED, "Connector failed"),
-    ConditionCode.CONNECTOR_UNASSIGNED: Description(
-        *(_CONNECT, _ERROR, EventKind.CONNECTOR_UNASSIGNED, "Connector without a worker"),
-        "Its rows do not move. Look at the workers: too few are running, or one of them cannot start it.",
-    ),
-    ConditionCode.CONNECTOR_PAUSED: Description(
-        _CONNECT, _ERROR, EventKind.CONNECTOR_PAUSED, "Connector paused by something else"
-    ),
-    ConditionCode.CONNECTOR_RESTART_LOOP: Description(
-        _CONNECT, _ERROR, EventKind.CONNECTOR_RESTART_LOOP, "Connector restarts again and again"
-    ),
-    ConditionCode.CONNECT_TASK_FAILED: Description(
-        _CONNECT, _ERROR, EventKind.CONNECT_TASK_FAILED, "Connector task failed"
-    ),
+    ConditionCode.CONNECTOR_FAILED: Description(_CONNECT, _ERROR, "Connector failed"),
+    ConditionCode.CONNECTOR_UNASSIGNED: Description(_CONNECT, _ERROR, "Connector without a worker", _UNASSIGNED_HINT),
+    ConditionCode.CONNECTOR_PAUSED: Description(_CONNECT, _ERROR, "Connector paused by something else"),
+    ConditionCode.CONNECTOR_RESTART_LOOP: Description(_CONNECT, _ERROR, "Connector restarts again and again"),
+    ConditionCode.CONNECT_TASK_FAILED: Description(_CONNECT, _ERROR, "Connector task failed"),
     ConditionCode.STREAM_CONNECT_UNAVAILABLE: Description(
-        *(_CONNECT, _ERROR, EventKind.STREAM_CONNECT_UNAVAILABLE, "Kafka Connect unavailable"),
-        "What its connectors do is not known until it answers. Look at its workers and at the network.",
+        _CONNECT, _ERROR, "Kafka Connect unavailable", _UNAVAILABLE_HINT
     ),
-    ConditionCode.SOURCE_CONNECTION_FAILED: Description(
-        _SOURCE, _ERROR, EventKind.SOURCE_CONNECTION_FAILED, "Source cannot be reached", _SOURCE_HINT
-    ),
+    ConditionCode.SOURCE_CONNECTION_FAILED: Description(_SOURCE, _ERROR, "Source cannot be reached", _SOURCE_HINT),
     ConditionCode.SOURCE_DATABASE_UNAVAILABLE: Description(
-        _SOURCE, _ERROR, EventKind.SOURCE_DATABASE_UNAVAILABLE, "Source database unavailable", _SOURCE_HINT
+        _SOURCE, _ERROR, "Source database unavailable", _SOURCE_HINT
     ),
-    ConditionCode.SOURCE_AUTH_FAILED: Description(
-        _SOURCE, _ERROR, EventKind.SOURCE_AUTH_FAILED, "Source refuses the login", _SOURCE_HINT
-    ),
-    ConditionCode.CDC_REPLICATION_SLOT_ERROR: Description(
-        _SOURCE, _ERROR, EventKind.CDC_REPLICATION_SLOT_ERROR, "Replication slot error"
-    ),
-    ConditionCode.CDC_BINLOG_ERROR: Description(_SOURCE, _ERROR, EventKind.CDC_BINLOG_ERROR, "Binary log error"),
-    ConditionCode.CDC_WAL_ERROR: Description(_SOURCE, _ERROR, EventKind.CDC_WAL_ERROR, "Write-ahead log error"),
-    ConditionCode.CDC_PERMISSION_ERROR: Description(
-        _SOURCE, _ERROR, EventKind.CDC_PERMISSION_ERROR, "Permission missing for the capture"
-    ),
-    ConditionCode.CDC_CONNECTOR_FAILED: Description(_SOURCE, _ERROR, EventKind.CDC_CONNECTOR_FAILED, "Capture failed"),
+    ConditionCode.SOURCE_AUTH_FAILED: Description(_SOURCE, _ERROR, "Source refuses the login", _SOURCE_HINT),
+    ConditionCode.CDC_REPLICATION_SLOT_ERROR: Description(_SOURCE, _ERROR, "Replication slot error"),
+    ConditionCode.CDC_BINLOG_ERROR: Description(_SOURCE, _ERROR, "Binary log error"),
+    ConditionCode.CDC_WAL_ERROR: Description(_SOURCE, _ERROR, "Write-ahead log error"),
+    ConditionCode.CDC_PERMISSION_ERROR: Description(_SOURCE, _ERROR, "Permission missing for the capture"),
+    ConditionCode.CDC_CONNECTOR_FAILED: Description(_SOURCE, _ERROR, "Capture failed"),
     ConditionCode.DESTINATION_CONNECTION_FAILED: Description(
-        *(_DESTINATION, _ERROR, EventKind.DESTINATION_CONNECTION_FAILED, "Destination cannot be reached"),
-        _DESTINATION_HINT,
+        _DESTINATION, _ERROR, "Destination cannot be reached", _DESTINATION_HINT
     ),
     ConditionCode.DESTINATION_AUTH_FAILED: Description(
-        _DESTINATION, _ERROR, EventKind.DESTINATION_AUTH_FAILED, "Destination refuses the login", _DESTINATION_HINT
+        _DESTINATION, _ERROR, "Destination refuses the login", _DESTINATION_HINT
     ),
-    ConditionCode.DESTINATION_WRITE_FAILED: Description(
-        _DESTINATION, _ERROR, EventKind.DESTINATION_WRITE_FAILED, "Destination refuses rows"
-    ),
-    ConditionCode.DESTINATION_SCHEMA_ERROR: Description(
-        _DESTINATION, _ERROR, EventKind.DESTINATION_SCHEMA_ERROR, "Destination schema does not fit"
-    ),
-    ConditionCode.DESTINATION_CONNECTOR_FAILED: Description(
-        _DESTINATION, _ERROR, EventKind.DESTINATION_CONNECTOR_FAILED, "Delivery failed", _OPERATION_HINT
-    ),
-    ConditionCode.PIPELINE_FAILED: Description(
-        _PIPELINE, _ERROR, EventKind.PIPELINE_FAILED, "Pipeline failed", _OPERATION_HINT
-    ),
-    ConditionCode.PIPELINE_DEGRADED: Description(
-        *(_PIPELINE, _WARNING, EventKind.PIPELINE_DEGRADED, "Pipeline degraded"),
-        "Headgate pauses it in each tick. If it does not stay so, another program controls this connector.",
-    ),
-    ConditionCode.PIPELINE_NO_EVENTS: Description(
-        _PIPELINE, _ERROR, EventKind.PIPELINE_NO_EVENTS, "Pipeline without events"
-    ),
-    ConditionCode.PIPELINE_LAG_HIGH: Description(
-        _PIPELINE, _WARNING, EventKind.PIPELINE_LAG_HIGH, "Delivery is behind"
-    ),
-    ConditionCode.STALLED: Description(_PIPELINE, _ERROR, EventKind.PIPELINE_NO_EVENTS, "Pipeline without events"),
-    ConditionCode.LOG_AT_RISK: Description(_SOURCE, _WARNING, EventKind.CDC_WAL_ERROR, "Write-ahead log error"),
-    ConditionCode.CHANGES_LOST: Description(_PIPELINE, _ERROR, EventKind.PIPELINE_FAILED, "Pipeline failed"),
-    ConditionCode.CAPTURE_NARROWED: Description(_SOURCE, _ERROR, EventKind.PIPELINE_DEGRADED, "Pipeline degraded"),
-    ConditionCode.CONFIG_DRIFT: Description(_CONNECT, _WARNING, EventKind.PIPELINE_DEGRADED, "Pipeline degraded"),
+    ConditionCode.DESTINATION_WRITE_FAILED: Description(_DESTINATION, _ERROR, "Destination refuses rows"),
+    ConditionCode.DESTINATION_SCHEMA_ERROR: Description(_DESTINATION, _ERROR, "Destination schema does not fit"),
+    ConditionCode.DESTINATION_CONNECTOR_FAILED: Description(_DESTINATION, _ERROR, "Delivery failed", _OPERATION_HINT),
+    ConditionCode.PIPELINE_FAILED: Description(_PIPELINE, _ERROR, "Pipeline failed", _OPERATION_HINT),
+    ConditionCode.PIPELINE_DEGRADED: Description(_PIPELINE, _WARNING, "Pipeline degraded", _NOT_PAUSED_HINT),
+    ConditionCode.PIPELINE_NO_EVENTS: Description(_PIPELINE, _ERROR, "Pipeline without events"),
+    ConditionCode.PIPELINE_LAG_HIGH: Description(_PIPELINE, _WARNING, "Delivery is behind"),
+    ConditionCode.STALLED: Description(_PIPELINE, _ERROR, "Pipeline without events"),
+    ConditionCode.LOG_AT_RISK: Description(_SOURCE, _WARNING, "Write-ahead log error"),
+    ConditionCode.CHANGES_LOST: Description(_PIPELINE, _ERROR, "Pipeline failed"),
+    ConditionCode.CAPTURE_NARROWED: Description(_SOURCE, _ERROR, "Pipeline degraded"),
+    ConditionCode.CONFIG_DRIFT: Description(_CONNECT, _WARNING, "Pipeline degraded"),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a
 pipeline that writes nothing, or a delivery of which nothing arrives.

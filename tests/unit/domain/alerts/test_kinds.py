@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.alerts.kinds import kind_of_condition
 from chalicelib.domain.alerts.titles import TITLES
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR, cluster_condition
@@ -121,7 +120,7 @@ RAISED_BY: dict[EventKind, Callable[[], Iterable[Condition]]] = {
 
 @pytest.mark.parametrize("kind", EventKind)
 def test_there_is_an_observation_that_raises_each_kind(kind: EventKind) -> None:
-    assert kind in {kind_of_condition(one) for one in RAISED_BY[kind]()}
+    assert kind in {one.code.event_kind for one in RAISED_BY[kind]()}
 
 
 def test_each_code_and_each_hint_has_a_kind_and_each_kind_has_a_title() -> None:
@@ -131,11 +130,11 @@ def test_each_code_and_each_hint_has_a_kind_and_each_kind_has_a_title() -> None:
 
 
 def test_codes_of_one_kind_have_one_title() -> None:
-    assert len({(one.event_kind, one.title) for one in DESCRIPTIONS.values()}) == len(EventKind)
+    assert len({(code.event_kind, described.title) for code, described in DESCRIPTIONS.items()}) == len(EventKind)
 
 
 def test_a_delivery_that_stands_still_has_no_events_and_one_that_is_slow_has_a_high_lag() -> None:
     still, slow = progress(SINK, delivered=0), progress(SINK, delivered=1000)
-    assert [(kind_of_condition(one), one.severity) for one in still] == [(EventKind.PIPELINE_NO_EVENTS, Severity.ERROR)]
-    assert [(kind_of_condition(one), one.severity) for one in slow] == [(EventKind.PIPELINE_LAG_HIGH, Severity.WARNING)]
+    assert [(one.code.event_kind, one.severity) for one in still] == [(EventKind.PIPELINE_NO_EVENTS, Severity.ERROR)]
+    assert [(one.code.event_kind, one.severity) for one in slow] == [(EventKind.PIPELINE_LAG_HIGH, Severity.WARNING)]
     assert TOO_LONG.total_seconds() < 10**6 / (1000 / 30)
