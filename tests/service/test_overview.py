@@ -15,9 +15,7 @@ from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.operation import OperationKind
-from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.services.overview import ACTIVITY, MAX_COUNTED_AT_ONCE
@@ -50,8 +48,12 @@ def look(app: InProcessApp, source_id: str) -> None:
     app.services.source_monitor.run(source_id, Deadline.after(20))
 
 
+def failed(pipeline_id: str) -> Condition:
+    code, message = ConditionCode.CONNECTOR_FAILED, "It has failed."
+    return Condition(code=code, resource_type="pipeline", resource_id=pipeline_id, message=message)
+
+
 def report(app: InProcessApp, *conditions: Condition) -> None:
-    """A report that names these."""
     named = MonitorReport(origin="connect_cluster/c", at=app.clock(), conditions=conditions)
     assert app.services.incidents.record(named, Deadline.after(20)).complete
 
@@ -87,31 +89,25 @@ def test_an_edit_that_makes_a_test_invalid_makes_the_source_unknown(app: InProce
     assert counted(app)["sources"] == {"UNKNOWN": 1}
 
 
-def test_each_step_in_the_life_of_a_pipeline_is_counted_after_a_tick(app: InProcessApp) -> None:
-    draft = app.pipeline()
+def test_each_step_in_the_life_of_connectors_is_counted_after_a_tick(app: InProcessApp) -> None:
+    pipeline, destination, services = app.pipeline(), app.destination(), app.services
+
+    def ticked() -> tuple[dict[str, int], dict[str, int]]:
+        app.tick()
+        found = counted(app)
+        return found["pipelines"], found["deliveries"]
+
     assert counted(app)["pipelines"] == {"NOT_DEPLOYED": 1}
-    app.services.pipelines.deploy(app.context(), draft.id)
-    app.tick()
-    assert counted(app)["pipelines"] == {"RUNNING": 1}
-    app.services.pipelines.pause(app.context(), draft.id)
-    app.tick()
-    assert counted(app)["pipelines"] == {"PAUSED": 1}
-    app.services.pipelines.delete(app.context(), draft.id)
-    app.tick()
-    assert counted(app)["pipelines"] == {}
-
-
-def test_a_delivery_is_counted_from_its_deploy_to_its_deletion(app: InProcessApp) -> None:
-    pipeline, destination = app.deployed_pipeline(), app.destination()
-    delivery = app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline))
-    app.tick()
-    assert counted(app)["deliveries"] == {"RUNNING": 1}
-    app.services.deliveries.control(app.context(), delivery.id, OperationKind.PAUSE)
-    app.tick()
-    assert counted(app)["deliveries"] == {"PAUSED": 1}
-    app.services.deliveries.delete(app.context(), delivery.id)
-    app.tick()
-    assert counted(app)["deliveries"] == {}
+    services.pipelines.deploy(app.context(), pipeline.id)
+    app.kafka.state.create_topic(pipeline.capture.topics[0])
+    delivery = services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline))
+    assert ticked() == ({"RUNNING": 1}, {"RUNNING": 1})
+    services.pipelines.pause(app.context(), pipeline.id)
+    services.deliveries.control(app.context(), delivery.id, OperationKind.PAUSE)
+    assert ticked() == ({"PAUSED": 1}, {"PAUSED": 1})
+    services.deliveries.delete(app.context(), delivery.id)
+    services.pipelines.delete(app.context(), pipeline.id)
+    assert ticked() == ({}, {})
 
 
 def test_what_was_deployed_or_deleted_since_the_last_count_is_not_unknown(app: InProcessApp) -> None:
@@ -178,7 +174,8 @@ def test_a_running_pipeline_with_a_finding_at_its_source_is_degraded(app: InProc
     if broken == "away":
         app.database.reachable = False
     else:
-        app.database.captures = replace(_facts(pipeline), slots={})
+        healthy = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+        app.database.captures = replace(healthy, slots={})
     for _ in range(3):
         look(app, pipeline.source_id)
         counted(app)
@@ -232,15 +229,7 @@ def test_it_costs_the_same_calls_however_many_resources_of_each_kind_there_are(a
 
 def test_incidents_are_counted_until_they_are_resolved(app: InProcessApp) -> None:
     incidents = app.services.incidents
-    conditions = [
-        Condition(
-            code=ConditionCode.CONNECTOR_FAILED,
-            resource_type="pipeline",
-            resource_id=new_id(),
-            message="It has failed.",
-        )
-        for _ in range(45)
-    ]
+    conditions = [failed(new_id()) for _ in range(45)]
     report(app, *conditions)
     assert app.services.overview.read().incidents == {"OPEN": 45, "ACKNOWLEDGED": 0}
     for one in incidents.list(limit=7).items:
@@ -256,13 +245,7 @@ def test_incidents_are_counted_until_they_are_resolved(app: InProcessApp) -> Non
 
 
 def test_an_incident_that_was_opened_again_is_counted_again(app: InProcessApp) -> None:
-    about = Condition(
-        code=ConditionCode.CONNECTOR_FAILED,
-        resource_type="pipeline",
-        resource_id=app.pipeline().id,
-        message="It has failed.",
-    )
-    report(app, about)
+    report(app, failed(app.pipeline().id))
     (found,) = app.services.incidents.list(limit=7).items
     for status in (IncidentStatus.RESOLVED, IncidentStatus.OPEN):
         app.services.incidents.move(app.context(), found.id, status)
@@ -298,7 +281,3 @@ def _fill(app: InProcessApp, size: int) -> None:
     view = stores.connectors.observations.read([app.cluster.id]).get(app.cluster.id, ClusterView())
     seen = replace(view, observed_at=app.clock(), memory=quiet_memory(names, "worker:8083"))
     assert stores.connectors.observations.write(app.cluster.id, seen, changed=True)
-
-
-def _facts(pipeline: Pipeline) -> CaptureFacts:
-    return healthy_captures([CapturePlan.of(pipeline, deployed=True)])

@@ -84,20 +84,18 @@ def test_of_two_changes_at_once_one_is_refused(app: InProcessApp, if_match: int 
 
 def test_what_is_referred_to_is_in_use_until_the_last_reference_goes(app: InProcessApp) -> None:
     pipeline = app.pipeline()
-    for service, entity_id in (
+    # The Connect cluster refers to the stream cluster, too.
+    references = (
         (app.services.sources, pipeline.source_id),
-        (app.services.stream_clusters, pipeline.stream_cluster_id),
         (app.services.connect_clusters, pipeline.connect_cluster_id),
-    ):
+        (app.services.stream_clusters, pipeline.stream_cluster_id),
+    )
+    for service, entity_id in references:
         with pytest.raises(Conflict) as refused:
             service.delete(app.context(), entity_id)
         assert refused.value.code == "RESOURCE_IN_USE"
     app.services.pipelines.delete(app.context(), pipeline.id)
-    for service, entity_id in (
-        (app.services.sources, pipeline.source_id),
-        (app.services.connect_clusters, pipeline.connect_cluster_id),
-        (app.services.stream_clusters, pipeline.stream_cluster_id),
-    ):
+    for service, entity_id in references:
         service.delete(app.context(), entity_id)
         with pytest.raises(NotFound):
             service.delete(app.context(), entity_id)

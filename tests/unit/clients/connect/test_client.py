@@ -132,12 +132,25 @@ def test_topics_without_tracking_are_unknown(connect: Connect, worker: Worker) -
 
 
 @reads
-def test_an_html_404_is_not_ready_and_never_absent(connect: Connect, worker: Worker, read: str) -> None:
+@pytest.mark.parametrize(
+    ("reply", "named"),
+    [
+        pytest.param(html(404), "not ready yet", id="page of a starting worker"),
+        pytest.param(html(401, "no"), "password", id="401"),
+        pytest.param(html(403, "no"), "password", id="403"),
+        pytest.param(Reply(302, "", headers={"Location": "/elsewhere"}), "redirect", id="redirect"),
+    ],
+)
+def test_an_answer_of_something_else_is_unavailable_and_never_absent(
+    connect: Connect, worker: Worker, read: str, reply: Reply, named: str
+) -> None:
     path, call = READS[read]
-    worker.on("GET", path, html(404))
+    worker.on("GET", path, reply)
     with pytest.raises(Unavailable) as raised:
         call(connect, short_deadline())
     assert raised.value.code == "CONNECT_UNAVAILABLE"
+    assert named in raised.value.message
+    assert worker.count("GET", "/elsewhere") == 0
 
 
 @reads
@@ -147,25 +160,6 @@ def test_a_worker_that_does_not_answer_is_not_waited_for(connect: Connect, worke
     with pytest.raises(TimedOut):
         call(connect, short_deadline(0.2))
     assert worker.count("GET", path) == 1
-
-
-@reads
-def test_a_redirect_is_not_followed(connect: Connect, worker: Worker, read: str) -> None:
-    path, call = READS[read]
-    worker.on("GET", path, Reply(302, "", headers={"Location": "/elsewhere"}))
-    with pytest.raises(Unavailable):
-        call(connect, short_deadline())
-    assert worker.count("GET", "/elsewhere") == 0
-
-
-@reads
-@pytest.mark.parametrize("status", [401, 403])
-def test_refused_credentials_are_reported(connect: Connect, worker: Worker, read: str, status: int) -> None:
-    path, call = READS[read]
-    worker.on("GET", path, html(status, "no"))
-    with pytest.raises(Unavailable) as raised:
-        call(connect, short_deadline())
-    assert "password" in raised.value.message
 
 
 @reads

@@ -23,7 +23,11 @@ def test_a_version_is_translated_to_that_of_kafka(text: str, version: tuple[int,
 
 
 @pytest.mark.parametrize(
-    ("text", "does"), [("3.6.9", False), ("3.7.0", True), ("4.0.0", True), ("7.6.0-ccs", False), ("?", False)]
+    ("text", "does"),
+    [
+        *((text, True) for text in ("3.7.0", "3.10.1", "4.0.0", "4.3.1", "7.7.0-ccs", "8.0.0-ce")),
+        *((text, False) for text in ("2.8.0", "3.6.9", "7.6.0-ccs", "7.6.1-ce", "?")),
+    ],
 )
 def test_creating_a_connector_stopped_came_with_3_7(text: str, does: bool) -> None:
     assert supports_initial_state(text) is does

@@ -3,7 +3,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 
 import pytest
 
@@ -47,7 +47,6 @@ def double() -> Iterator[KafkaDouble]:
 
 @pytest.fixture
 def brokers(double: KafkaDouble) -> str:
-    """Its address."""
     return double.address
 
 
@@ -57,21 +56,15 @@ def closed_port() -> int:
 
 
 def test_the_topics_are_read(brokers: str) -> None:
-    kafka = Kafka(endpoint(brokers), check_host=LOOPBACK)
-    assert kafka.topics(Deadline.after(10)) == {"shop.public.orders", "shop.public.lines"}
-    kafka.close()
+    with closing(Kafka(endpoint(brokers), check_host=LOOPBACK)) as kafka:
+        assert kafka.topics(Deadline.after(10)) == {"shop.public.orders", "shop.public.lines"}
+        kafka.close()
+        assert kafka.topics(Deadline.after(10)), "it can be used again after closing"
 
 
 def test_the_brokers_report_the_cluster_id(brokers: str) -> None:
     with closing(Kafka(endpoint(brokers), check_host=LOOPBACK)) as kafka:
         assert kafka.cluster_id(Deadline.after(10)) == kafka.cluster_id(Deadline.after(10)) != ""
-
-
-def test_it_can_be_used_again_after_closing(brokers: str) -> None:
-    with closing(Kafka(endpoint(brokers), check_host=LOOPBACK)) as kafka:
-        kafka.topics(Deadline.after(10))
-        kafka.close()
-        assert kafka.topics(Deadline.after(10))
 
 
 def test_brokers_that_do_not_run_are_unavailable_and_nothing_is_printed(
@@ -83,27 +76,57 @@ def test_brokers_that_do_not_run_are_unavailable_and_nothing_is_printed(
     assert capfd.readouterr() == ("", "")
 
 
-def test_brokers_that_do_not_answer_are_unavailable() -> None:
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen(8)
-        with pytest.raises(Unavailable):
-            Kafka(endpoint(f"127.0.0.1:{silent.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
-
-
-def test_something_else_at_the_address_is_unavailable_and_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+@contextmanager
+def listening(behave: Callable[[socket.socket], None]) -> Iterator[str]:
+    """The address of something that does this with every connection."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=_answer_as_a_web_server, args=(listener,), daemon=True).start()
-        with pytest.raises(Unavailable):
-            Kafka(endpoint(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.4))
-    assert capfd.readouterr() == ("", "")
+
+        def serve() -> None:
+            # The client may have closed the connection, and the test the listener.
+            with suppress(OSError):
+                while True:
+                    with listener.accept()[0] as connection, suppress(OSError):
+                        behave(connection)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
 
 
-def _answer_as_a_web_server(listener: socket.socket) -> None:
-    # The client may have closed the connection.
-    with suppress(OSError), listener.accept()[0] as connection:
+def drip(connection: socket.socket) -> None:
+    connection.sendall(struct.pack("!i", 1000))
+    for _ in range(1000):
+        connection.sendall(b"\0")
+        time.sleep(0.05)
+
+
+def answering(answer: bytes) -> Callable[[socket.socket], None]:
+    def behave(connection: socket.socket) -> None:
         connection.recv(1024)
-        connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        connection.sendall(answer)
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    "behave",
+    [
+        pytest.param(lambda _: time.sleep(2), id="silence"),
+        pytest.param(answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), id="web server"),
+        pytest.param(answering(b""), id="nothing"),
+        pytest.param(answering(b"\x00\x00\x00\x04\x00\x00\x00\x01"), id="other request"),
+        pytest.param(answering(b"\x7f\xff\xff\xff" + bytes(64)), id="enormous length"),
+        pytest.param(drip, id="one byte at a time"),
+    ],
+)
+def test_something_else_at_the_address_is_unavailable_in_time_and_nothing_is_printed(
+    behave: Callable[[socket.socket], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    start = time.monotonic()
+    with listening(behave) as address, pytest.raises(Unavailable) as raised:
+        Kafka(endpoint(address), check_host=LOOPBACK).topics(Deadline.after(0.6))
+    assert time.monotonic() - start < 5
+    assert raised.value.code == "STREAM_UNAVAILABLE"
+    assert capfd.readouterr() == ("", "")
 
 
 def test_no_request_is_sent_after_the_deadline() -> None:
@@ -148,18 +171,7 @@ def test_the_hosts_of_bootstrap_servers_are_read() -> None:
 @pytest.mark.parametrize(
     "servers",
     [
-        "",
-        "a",
-        "a:",
-        ":9092",
-        "a:0",
-        "a:65536",
-        "a:9092,",
-        "a:x",
-        "a:-1",
-        "::1:9092",
-        "http://a:1",
-        "a:٣",
+        *("", "a", "a:", ":9092", "a:0", "a:65536", "a:9092,", "a:x", "a:-1", "::1:9092", "http://a:1", "a:٣"),
         ",".join(["a:1"] * 21),
     ],
 )
@@ -221,40 +233,6 @@ def test_a_bootstrap_server_is_resolved_once(brokers: str) -> None:
 
 def test_the_next_server_is_asked_when_one_does_not_answer(closed_port: int, brokers: str) -> None:
     assert Kafka(endpoint(f"127.0.0.1:{closed_port},{brokers}"), check_host=LOOPBACK).topics(Deadline.after(5))
-
-
-@pytest.mark.parametrize("answer", [b"", b"\x00\x00\x00\x04\x00\x00\x00\x01", b"\x7f\xff\xff\xff" + bytes(64)])
-def test_an_answer_that_cannot_be_read_is_unavailable(answer: bytes) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=_answer, args=(listener, answer), daemon=True).start()
-        with pytest.raises(Unavailable) as raised:
-            Kafka(endpoint(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.6))
-    assert raised.value.code == "STREAM_UNAVAILABLE"
-
-
-def _answer(listener: socket.socket, answer: bytes) -> None:
-    with suppress(OSError):
-        while True:
-            with listener.accept()[0] as connection:
-                connection.recv(1024)
-                connection.sendall(answer)
-
-
-def test_a_broker_that_sends_one_byte_at_a_time_ends_at_the_deadline() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=_drip, args=(listener,), daemon=True).start()
-        start = time.monotonic()
-        with pytest.raises(Unavailable):
-            Kafka(endpoint(f"127.0.0.1:{listener.getsockname()[1]}"), check_host=LOOPBACK).topics(Deadline.after(0.6))
-        assert time.monotonic() - start < 5
-
-
-def _drip(listener: socket.socket) -> None:
-    with suppress(OSError), listener.accept()[0] as connection:
-        connection.sendall(struct.pack("!i", 1000))
-        for _ in range(1000):
-            connection.sendall(b"\0")
-            time.sleep(0.05)
 
 
 def test_no_thread_stays_behind(brokers: str, closed_port: int) -> None:

@@ -113,50 +113,91 @@ def test_where_nothing_has_changed_only_the_time_of_the_measurement_has(
     assert (replace(before, measured_at=seen.now), after.measured_at) == (after, seen.now)
 
 
-# Sources
+RARE = replace(SOURCE, quiet=timedelta(seconds=180))
+WITHOUT_HEARTBEATS = WatchedConnector(
+    connector="source", kind=ConnectorKind.SOURCE, topics=("t",), quiet=timedelta(seconds=30), notice="No."
+)
+SNAPSHOT = ProgressFacts(position=5, records=5, end=5, begun=False)
+EACH_MINUTE = sorted([*range(10), *range(10)])
+
+STANDSTILLS = {
+    "three heartbeats late, at the second look": (SOURCE, heartbeats(1, 2, 2, 2, 2), [""] * 3 + [STALLED] * 2),
+    "until the first move": (SOURCE, heartbeats(1, 2, 2, 2, 3, 3), ["", "", "", STALLED, "", ""]),
+    "later with rare heartbeats": (RARE, heartbeats(1, *[2] * 8), [""] * 8 + [STALLED]),
+    "ten minutes without a first heartbeat": (SOURCE, [SNAPSHOT] * 24, [""] * 23 + [STALLED]),
+    "no commit for three minutes while records wait": (SINK, commits(4, *[5] * 9), [""] * 8 + [STALLED] * 2),
+    "three minutes after the first record that waits": (
+        SINK,
+        commits(*[100] * 27, end=[100] * 20 + [200] * 7),
+        [""] * 26 + [STALLED],
+    ),
+    "a single new record is not delivered": (
+        SINK,
+        commits(10, *[100] * 9, end=[100] * 2 + [101] * 8),
+        [""] * 8 + [STALLED] * 2,
+    ),
+    "no members for a minute": (
+        SINK,
+        [*commits(100, 100), *commits(*[100] * 4, members=0)],
+        [""] * 4 + [STALLED] * 2,
+    ),
+}
 
 
-def test_a_capture_that_sends_heartbeats_moves() -> None:
-    seen = timeline(SOURCE, heartbeats(*range(10)))
-    assert not any(seen.codes)
+@pytest.mark.parametrize(("watched", "facts", "codes"), STANDSTILLS.values(), ids=STANDSTILLS)
+def test_a_connector_stands_still(watched: WatchedConnector, facts: Sequence[ProgressFacts], codes: list[str]) -> None:
+    assert timeline(watched, facts).codes == codes
+
+
+MOVES = {
+    "heartbeats": (SOURCE, heartbeats(*range(10))),
+    "a capture without heartbeats, of which nobody knows": (WITHOUT_HEARTBEATS, heartbeats(*[1] * 20)),
+    "a sink that commits each minute": (SINK, commits(*EACH_MINUTE, end=[number + 5 for number in EACH_MINUTE])),
+    "a sink without anything to deliver": (SINK, commits(*[100] * 30)),
+    "a lag of one when everything is delivered": (SINK, commits(99, *[99] * 20)),
+    "a lag of one that was larger": (SINK, commits(10, 99, *[99] * 20, end=[11] + [100] * 21)),
+    "a rebalance that ends": (SINK, [*commits(*[5] * 20, rebalancing=True), *commits(5, 5, 9)]),
+    "a group that cannot be described": (SINK, commits(*[100] * 9, members=None)),
+}
+
+
+@pytest.mark.parametrize(("watched", "facts"), MOVES.values(), ids=MOVES)
+def test_a_connector_does_not_stand_still(watched: WatchedConnector, facts: Sequence[ProgressFacts]) -> None:
+    assert not any(timeline(watched, facts).codes)
+
+
+@pytest.mark.parametrize(
+    ("watched", "before", "after"),
+    [
+        pytest.param(SOURCE, heartbeats(*[1] * 9), heartbeats(1, 1, 1, 2), id="capture"),
+        pytest.param(SINK, commits(*[5] * 20), commits(5, 5, 9), id="sink"),
+        pytest.param(SINK, commits(*[100] * 9, members=0), [], id="sink without members"),
+    ],
+)
+def test_what_does_not_run_is_not_stalled_and_has_time_when_it_runs_again(
+    watched: WatchedConnector, before: Sequence[ProgressFacts], after: Sequence[ProgressFacts]
+) -> None:
+    assert not any(timeline(watched, before, running=False).measure(after).codes)
+
+
+def test_a_move_has_its_time() -> None:
+    seen = timeline(SOURCE, heartbeats(1, 2))
     assert seen.progress
     assert seen.progress.moved_at == seen.now
 
 
-def test_a_capture_that_is_quiet_for_longer_than_three_heartbeats_is_stalled_at_the_second_look() -> None:
-    assert timeline(SOURCE, heartbeats(1, 2, 2, 2, 2)).codes == ["", "", "", STALLED, STALLED]
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [(commits(4, *[5] * 8), "95 records"), (commits(*[100] * 4, members=0), "no member")],
+)
+def test_a_standstill_says_what_waits_or_is_missing(facts: Sequence[ProgressFacts], message: str) -> None:
+    seen = timeline(SINK, facts)
+    assert seen.progress
+    assert message in seen.progress.findings[0].message
 
 
-def test_a_standstill_ends_with_the_first_move() -> None:
-    assert timeline(SOURCE, heartbeats(1, 2, 2, 2, 3, 3)).codes == ["", "", "", STALLED, "", ""]
-
-
-def test_a_capture_with_rare_heartbeats_may_be_quiet_for_longer() -> None:
-    rare = WatchedConnector(
-        **{name: getattr(SOURCE, name) for name in ("connector", "kind", "topics", "heartbeat_topic")},
-        quiet=timedelta(seconds=180),
-    )
-    assert timeline(rare, heartbeats(1, *[2] * 8)).codes == [""] * 8 + [STALLED]
-
-
-def test_a_capture_that_does_not_run_is_not_stalled_and_has_time_when_it_runs_again() -> None:
-    seen = timeline(SOURCE, heartbeats(*[1] * 9), running=False).measure(heartbeats(1, 1, 1, 2))
-    assert not any(seen.codes)
-
-
-def test_nobody_knows_whether_a_capture_without_heartbeats_stands_still() -> None:
-    without = WatchedConnector(
-        connector="source", kind=ConnectorKind.SOURCE, topics=("t",), quiet=timedelta(seconds=30), notice="No."
-    )
-    assert not any(timeline(without, heartbeats(*[1] * 20)).codes)
-
-
-def test_before_its_first_heartbeat_a_capture_may_be_quiet_for_ten_minutes() -> None:
-    snapshot = [ProgressFacts(position=5, records=5, end=5, begun=False)] * 24
-    assert timeline(SOURCE, snapshot).codes == [""] * 23 + [STALLED]
-
-
-# What cannot be read
+def test_a_rebalance_without_end_is_a_standstill() -> None:
+    assert timeline(SINK, commits(*[5] * 30, rebalancing=True)).codes[-1] == STALLED
 
 
 def test_brokers_that_cannot_be_read_change_nothing() -> None:
@@ -166,14 +207,10 @@ def test_brokers_that_cannot_be_read_change_nothing() -> None:
     assert stalled.codes[-1] == STALLED
 
 
-def test_after_an_outage_of_kafka_a_healthy_capture_is_not_stalled() -> None:
-    seen = timeline(SOURCE, heartbeats(1, 2)).measure(heartbeats(2), after=600).measure(heartbeats(3, 4))
-    assert not any(seen.codes)
-
-
-def test_an_outage_of_kafka_is_no_recovery_from_a_standstill() -> None:
-    seen = timeline(SOURCE, heartbeats(1, 2, 2, 2, 2)).measure(heartbeats(2), after=600)
-    assert seen.codes[-1] == STALLED
+def test_an_outage_of_kafka_is_neither_a_standstill_nor_a_recovery_from_one() -> None:
+    healthy = timeline(SOURCE, heartbeats(1, 2)).measure(heartbeats(2), after=600).measure(heartbeats(3, 4))
+    assert not any(healthy.codes)
+    assert timeline(SOURCE, heartbeats(1, 2, 2, 2, 2)).measure(heartbeats(2), after=600).codes[-1] == STALLED
 
 
 def test_a_measurement_that_is_older_than_five_minutes_says_nothing() -> None:
@@ -183,72 +220,13 @@ def test_a_measurement_that_is_older_than_five_minutes_says_nothing() -> None:
 
 def test_while_connect_cannot_be_read_no_standstill_begins_and_none_ends() -> None:
     assert timeline(SOURCE, heartbeats(1, 2, 2)).measure(heartbeats(*[2] * 9), running=None).codes == [""] * 12
-    assert (
-        timeline(SOURCE, heartbeats(1, 2, 2, 2, 2)).measure(heartbeats(2, 2), running=None).codes[-2:] == [STALLED] * 2
-    )
+    stalled = timeline(SOURCE, heartbeats(1, 2, 2, 2, 2))
+    assert stalled.measure(heartbeats(2, 2), running=None).codes[-2:] == [STALLED] * 2
 
 
 def test_a_measurement_that_arrives_late_is_dropped() -> None:
     seen = timeline(SOURCE, heartbeats(1, 2, 3))
     assert after_measurement(seen.progress, SOURCE, heartbeats(1)[0], running=True, now=START) == seen.progress
-
-
-# Sinks
-
-
-def test_a_sink_that_commits_each_minute_moves() -> None:
-    committed = sorted([*range(10), *range(10)])
-    assert not any(timeline(SINK, commits(*committed, end=[one + 5 for one in committed])).codes)
-
-
-def test_a_sink_that_commits_nothing_for_three_minutes_is_stalled_while_records_wait() -> None:
-    seen = timeline(SINK, commits(4, *[5] * 9))
-    assert seen.codes == [""] * 8 + [STALLED] * 2
-    assert seen.progress
-    assert "95 records" in seen.progress.findings[0].message
-
-
-def test_a_sink_without_anything_to_deliver_may_be_quiet_for_ever() -> None:
-    assert not any(timeline(SINK, commits(*[100] * 30)).codes)
-
-
-def test_the_three_minutes_begin_with_the_first_record_that_waits() -> None:
-    seen = timeline(SINK, commits(*[100] * 20)).measure(commits(*[100] * 7, end=200))
-    assert seen.codes == [""] * 26 + [STALLED]
-
-
-def test_a_sink_that_shows_a_lag_of_one_when_it_has_delivered_everything_is_not_stalled() -> None:
-    assert not any(timeline(SINK, commits(99, *[99] * 20)).codes)
-    assert not any(timeline(SINK, commits(10, 99, *[99] * 20, end=[11] + [100] * 21)).codes)
-
-
-def test_a_sink_that_does_not_deliver_a_single_new_record_is_stalled() -> None:
-    seen = timeline(SINK, commits(10, 100)).measure(commits(*[100] * 8, end=101))
-    assert seen.codes[-1] == STALLED
-
-
-def test_a_sink_that_was_resumed_has_time_to_commit() -> None:
-    seen = timeline(SINK, commits(*[5] * 20), running=False).measure(commits(5, 5, 9))
-    assert not any(seen.codes)
-
-
-def test_a_rebalance_is_no_standstill_unless_it_does_not_end() -> None:
-    assert not any(timeline(SINK, commits(*[5] * 20, rebalancing=True)).measure(commits(5, 5, 9)).codes)
-    assert timeline(SINK, commits(*[5] * 30, rebalancing=True)).codes[-1] == STALLED
-
-
-def test_a_running_sink_whose_group_has_no_members_for_a_minute_is_out_of_its_group() -> None:
-    seen = timeline(SINK, commits(100, 100)).measure(commits(*[100] * 4, members=0))
-    assert seen.codes == ["", "", "", "", STALLED, STALLED]
-    assert seen.progress
-    assert "no member" in seen.progress.findings[0].message
-
-
-@pytest.mark.parametrize(("members", "running"), [(None, True), (0, False), (1, True)])
-def test_a_group_that_cannot_be_described_or_whose_sink_does_not_run_is_not_empty(
-    members: int | None, running: bool
-) -> None:
-    assert not any(timeline(SINK, commits(*[100] * 9, members=members), running=running).codes)
 
 
 def test_retention_that_overtakes_a_paused_sink_is_found_at_once_and_keeps_its_time() -> None:
@@ -261,7 +239,7 @@ def test_retention_that_overtakes_a_paused_sink_is_found_at_once_and_keeps_its_t
 
 def test_numbers_of_other_topics_are_not_compared() -> None:
     seen = timeline(SINK, commits(5, 6))
-    seen.watched = WatchedConnector(connector="sink", kind=ConnectorKind.SINK, topics=("other",), quiet=SINK.quiet)
+    seen.watched = replace(SINK, topics=("other",))
     seen.measure(commits(9_000))
     assert seen.progress
     assert (seen.progress.throughput, seen.progress.moved_at) == (None, None)
@@ -278,21 +256,29 @@ def shown(
     return found.throughput, found.lag, found.notice or ""
 
 
-def test_throughput_is_in_records_a_second_since_the_measurement_before() -> None:
-    assert shown(timeline(SINK, commits(10, 40))) == (1.0, 60, "")
+WRITES = [ProgressFacts(position=records, records=records, end=records) for records in (0, 15)]
 
 
-def test_a_pipeline_has_a_throughput_and_no_lag() -> None:
-    facts = [ProgressFacts(position=one, records=one, end=one) for one in (0, 15)]
-    throughput, lag, notice = shown(timeline(SOURCE, facts))
-    assert (throughput, lag) == (0.5, None)
-    assert "no lag" in notice
-
-
-def test_after_one_measurement_the_throughput_is_not_known_yet() -> None:
-    throughput, lag, notice = shown(timeline(SINK, commits(10)))
-    assert (throughput, lag) == (None, 90)
-    assert "second measurement" in notice
+@pytest.mark.parametrize(
+    ("watched", "facts", "throughput", "lag", "reason"),
+    [
+        pytest.param(SINK, commits(10, 40), 1.0, 60, "", id="records a second since the measurement before"),
+        pytest.param(SOURCE, WRITES, 0.5, None, "no lag", id="a pipeline has no lag"),
+        pytest.param(SINK, commits(10), None, 90, "second measurement", id="after one measurement"),
+        pytest.param(SINK, [UNREADABLE], None, None, "describe", id="not shown by the brokers"),
+    ],
+)
+def test_what_is_not_known_is_null_with_the_reason(
+    watched: WatchedConnector,
+    facts: Sequence[ProgressFacts | None],
+    throughput: float | None,
+    lag: int | None,
+    reason: str,
+) -> None:
+    *numbers, notice = shown(timeline(watched, facts))
+    assert numbers == [throughput, lag]
+    assert reason in notice
+    assert bool(reason) is bool(notice)
 
 
 def test_what_was_measured_too_long_ago_is_null_with_the_reason() -> None:
@@ -315,9 +301,8 @@ def test_a_last_measurement_that_is_too_old_is_named_and_no_provider_is_said_to_
 
 
 def test_a_sum_of_everything_has_no_notice() -> None:
-    assert total_metrics([ProgressLook(at=START, lag=1)], START, clusters=1) == Metrics(
-        lag=1, measured=True, notice=None
-    )
+    total = total_metrics([ProgressLook(at=START, lag=1)], START, clusters=1)
+    assert total == Metrics(lag=1, measured=True, notice=None)
 
 
 @pytest.mark.parametrize(
@@ -350,12 +335,6 @@ def test_a_connector_that_the_brokers_do_not_show_any_more_says_why_once_its_num
     assert seen.progress
     assert not is_known(seen.progress, seen.now)
     assert (shown(seen)[1], "describe" in shown(seen)[2]) == (None, True)
-
-
-def test_what_the_brokers_do_not_show_is_null_with_the_reason() -> None:
-    throughput, lag, notice = shown(timeline(SINK, [UNREADABLE]))
-    assert (throughput, lag) == (None, None)
-    assert "describe" in notice
 
 
 @pytest.mark.parametrize(
