@@ -40,5 +40,5 @@ class HealthRecord:
 
     def says_the_same(self, other: "HealthRecord") -> bool:
         """Whether both say the same, at whatever time."""
-        codes = [one.last_error.code if one.last_error else None for one in (self, other)]
-        return self.status is other.status and codes[0] == codes[1]
+        codes = {health.last_error.code if health.last_error else None for health in (self, other)}
+        return self.status is other.status and len(codes) == 1

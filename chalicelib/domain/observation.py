@@ -141,21 +141,21 @@ def unreadable(reason: str, now: datetime) -> Observation:
     return Observation(state=ObservedState.UNKNOWN, observed_at=now, reasons=(reason,))
 
 
-def unless_old(seen: Observation | None, now: datetime) -> Observation | None:
+def unless_old(observation: Observation | None, now: datetime) -> Observation | None:
     """The observation, or UNKNOWN with its age and its `observed_at` when nobody has looked for a while."""
-    if seen is None or now - seen.observed_at < OLD_AFTER:
-        return seen
-    minutes = (now - seen.observed_at) // timedelta(minutes=1)
-    age = f"Headgate last looked at {rfc3339(seen.observed_at)}, {minutes} minutes ago. The state now is not known."
-    before = seen.reasons if seen.state is ObservedState.UNKNOWN else (f"It was {seen.state} then.",)
-    return Observation(state=ObservedState.UNKNOWN, observed_at=seen.observed_at, reasons=(age, *before))
+    if observation is None or now - observation.observed_at < OLD_AFTER:
+        return observation
+    at, state = observation.observed_at, observation.state
+    minutes = (now - at) // timedelta(minutes=1)
+    age = f"Headgate last looked at {rfc3339(at)}, {minutes} minutes ago. The state now is not known."
+    before = observation.reasons if state is ObservedState.UNKNOWN else (f"It was {state} then.",)
+    return Observation(state=ObservedState.UNKNOWN, observed_at=at, reasons=(age, *before))
 
 
-def unless_ahead(seen: Observation | None, now: datetime) -> Observation | None:
-    """The observation, or None when it is of a time that has not come yet: the clock was set back since. Otherwise it
-    would count as the newest until that time.
-    """
-    return None if seen is None or seen.observed_at - now > CLOCKS_APART else seen
+def unless_ahead(observation: Observation | None, now: datetime) -> Observation | None:
+    """The observation, or None when it is of a time that has not come yet."""
+    # The clock was set back since, and the observation would count as the newest until that time.
+    return None if observation is None or observation.observed_at - now > CLOCKS_APART else observation
 
 
 def newer(first: Observation | None, second: Observation | None) -> Observation | None:

@@ -12,7 +12,7 @@ from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.client_factory import ClientFactory
 
 CHECK_SECONDS = 12.0
-"""More than a healthy server needs, and it leaves the request some of its 20 s for what follows."""
+"""As long as a test: more than a healthy server needs, and the request needs some of its 20 s for what follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

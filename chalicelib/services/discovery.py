@@ -47,6 +47,7 @@ class Discovery:
         tables = provider.source_tables(listing.tables, source_id, self.clock())
         counts = {"tables": len(tables), "cdc_ready_tables": sum(table.cdc_ready for table in tables)}
         generation = new_id()
+        # Readers see the former generation until the source's row names the new one, which is complete then.
         self.resources.tables.add(source_id, generation, tables, context.deadline)
         try:
             self._show(context, source, last_discovery_at=self.clock(), generation=generation, **counts)
@@ -74,7 +75,7 @@ class Discovery:
             raise NotFound("The source was deleted meanwhile.")
         return source
 
-    def _show(self, context: RequestContext, examined: Source, **found: Any) -> None:
+    def _show(self, context: RequestContext, examined: Source, **results: Any) -> None:
         """Show what this discovery found instead of what the last one did, unless the source was moved meanwhile."""
 
         def with_tables(source: Source) -> Source:
@@ -83,7 +84,7 @@ class Discovery:
                 raise Unavailable(message, code="SOURCE_UNAVAILABLE")
             outdated = examined.invalidated_by(source.endpoint)
             health = source.health if outdated else HealthRecord.healthy(self.clock())
-            return replace(source, health=health, **found)
+            return replace(source, health=health, **results)
 
         self._save(context, examined.id, with_tables)
 

@@ -39,7 +39,7 @@ _PER_TRANSACTION = 45
 """Incidents: each is two items of a transaction, which may have a hundred."""
 
 _MAX_ENDED = 20
-"""With the other items of the deletion less than the hundred of a transaction."""
+"""With the other items of the deletion fewer than the hundred that a transaction may have."""
 
 _MAX_CHECKED = 100
 """Active incidents, the newest, of which it is checked at once whether what they are about still exists."""
@@ -118,17 +118,17 @@ class IncidentService:
         """
         named = {condition.key: condition for condition in report.conditions}
         current = {incident.key: incident for incident in self.store.current_of(report.origin)}
-        # What is over comes first.
+        # What is over comes first: if time runs out, the next report still names what is wrong.
         keys = sorted(named.keys() | current.keys(), key=lambda key: (key in named, key))
         changing = [key for key in keys if phase_of(report, named.get(key), current.get(key)) is not Phase.CONTINUES]
         complete = True
         for start in range(0, len(changing), _PER_TRANSACTION):
-            some = {key: named.get(key) for key in changing[start : start + _PER_TRANSACTION]}
-            after = None if deadline.passed else self._apply(report, some, current)
+            chunk = {key: named.get(key) for key in changing[start : start + _PER_TRANSACTION]}
+            after = None if deadline.passed else self._apply(report, chunk, current)
             if after is None:
                 complete = False
             else:
-                current = {key: incident for key, incident in current.items() if key not in some} | after
+                current = {key: incident for key, incident in current.items() if key not in chunk} | after
         going_on = {
             key: episode_of(report, named.get(key), incident) for key, incident in current.items() if incident.goes_on
         }
@@ -151,7 +151,8 @@ class IncidentService:
         """
         changes = _Changes(self.store, self.claims, transaction)
         known = self._current([condition.key for condition in (*began, *ended)])
-        self._open(changes, origin, [one for one in began if one.key not in known], at, correlation_id)
+        new = [condition for condition in began if condition.key not in known]
+        self._open(changes, origin, new, at, correlation_id)
         for condition in began:
             if condition.key in known:
                 changes.save(begun_again(known[condition.key], condition, at))
@@ -197,11 +198,10 @@ class IncidentService:
     def _deleted(self, incidents: Sequence[Incident]) -> Sequence[str]:
         """The ids of what these are about, as far as it does not exist. The installation always does."""
         conditions = (incident.condition for incident in incidents)
-        about = sorted(
-            {(one.resource_type, one.resource_id) for one in conditions if one.resource_type in self.resources}
-        )
-        found = batch_find(*((self.resources[noun], resource_id) for noun, resource_id in about))
-        return [resource_id for (_, resource_id), resource in zip(about, found, strict=True) if resource is None]
+        about = sorted({(condition.resource_type, condition.resource_id) for condition in conditions})
+        about = [(noun, resource_id) for noun, resource_id in about if noun in self.resources]
+        stored = batch_find(*((self.resources[noun], resource_id) for noun, resource_id in about))
+        return [resource_id for (_, resource_id), resource in zip(about, stored, strict=True) if resource is None]
 
     def _apply(
         self, report: MonitorReport, named: Mapping[str, Condition | None], listed: Mapping[str, Incident]
@@ -215,7 +215,7 @@ class IncidentService:
             known |= self._current([key for key in named if key not in known])
             changes = _Changes(self.store, self.claims, Transaction())
             phases = {key: phase_of(report, condition, known.get(key)) for key, condition in named.items()}
-            began = [one for key, one in named.items() if one and phases[key] is Phase.BEGAN]
+            began = [condition for key, condition in named.items() if condition and phases[key] is Phase.BEGAN]
             self._open(changes, report.origin, began, report.at)
             for key, incident in known.items():
                 condition = named[key]
@@ -247,7 +247,7 @@ class IncidentService:
             incident = Incident(
                 id=new_id(),
                 condition=condition,
-                associations=associations.get(condition.resource_id) or Associations(),
+                associations=associations[condition.resource_id],
                 origin=origin,
                 first_seen_at=at,
                 last_seen_at=at,
@@ -259,19 +259,19 @@ class IncidentService:
     def _current(self, keys: Sequence[str]) -> dict[str, Incident]:
         """The incidents with these keys whose condition was not seen to end."""
         holders = self.claims.holders([claim_of(key) for key in keys])
-        found = batch_find(*((self.store, incident_id) for incident_id in holders.values())) if holders else []
-        return {incident.key: incident for incident in found if incident and incident.is_current}
+        held = batch_find(*((self.store, incident_id) for incident_id in holders.values())) if holders else []
+        return {incident.key: incident for incident in held if incident and incident.is_current}
 
     def _associations(self, conditions: Sequence[Condition]) -> dict[str, Associations]:
         """Where people look for incidents of these resources, by the resource's id."""
-        found = {one.resource_id: _own_associations(one) for one in conditions}
-        deliveries = [one.resource_id for one in conditions if one.resource_type == "delivery"]
-        stored: list[Delivery | None] = batch_find(*((self.resources["delivery"], one) for one in deliveries))
+        associations = {condition.resource_id: _own_associations(condition) for condition in conditions}
+        ids = [condition.resource_id for condition in conditions if condition.resource_type == "delivery"]
+        stored: list[Delivery | None] = batch_find(*((self.resources["delivery"], delivery_id) for delivery_id in ids))
         for delivery in filter(None, stored):
-            found[delivery.id] = Associations(
+            associations[delivery.id] = Associations(
                 pipeline_id=delivery.pipeline_id, destination_id=delivery.destination_id, delivery_id=delivery.id
             )
-        return found
+        return associations
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ class Metrics:
         """The observation with what was found; without what only a running connector can be blamed for when it does not
         run by now.
         """
-        running = observation.state in (ObservedState.RUNNING, ObservedState.DEGRADED)
-        found = (one for one in self.findings if running or one.code not in _WHILE_RUNNING)
-        return observed_with(observation, found)
+        is_running = observation.state in (ObservedState.RUNNING, ObservedState.DEGRADED)
+        # The measurement may be older than the observation: meanwhile the connector may have been paused.
+        findings = (finding for finding in self.findings if is_running or finding.code not in _WHILE_RUNNING)
+        return observed_with(observation, findings)

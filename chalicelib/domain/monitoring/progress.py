@@ -115,6 +115,7 @@ def after_measurement(
         return before if before and is_known(before, now) else unreadable
     if before and (before.basis != watched.basis or before.notice == _UNREADABLE):
         before = None
+    # Messages of ticks may arrive out of order: an older measurement says nothing new.
     if before and before.measured_at >= now:
         return before
     former = before or Progress(measured_at=now, position=facts.position, end=facts.end)
@@ -239,6 +240,7 @@ def _with_quiet(
     now = after.measured_at
     if before is None:
         return replace(after, starting=True)
+    # An outage of Kafka is no recovery: who stood still before it is not given time again.
     missed = now - before.measured_at > MAX_GAP and not _was_stalled(before)
     excused = after.rebalancing_since is not None and now - after.rebalancing_since <= LONGEST_REBALANCE
     starting = missed or running is False
@@ -265,7 +267,7 @@ def _no_members_since(
 
 
 def _was_stalled(before: Progress | None) -> bool:
-    return before is not None and any(one.code is FindingCode.STALLED for one in before.findings)
+    return before is not None and any(finding.code is FindingCode.STALLED for finding in before.findings)
 
 
 def _has_work(after: Progress, watched: WatchedConnector, facts: ProgressFacts) -> bool:
@@ -280,13 +282,13 @@ def _findings(
     after: Progress, before: Progress | None, watched: WatchedConnector, facts: ProgressFacts, running: bool | None
 ) -> tuple[Finding, ...]:
     """While Connect cannot be read no standstill begins, and none ends but by a move."""
-    found, now = list[Finding](), after.measured_at
-    since = {one.code: one.since for one in before.findings} if before else {}
+    findings, now = list[Finding](), after.measured_at
+    since = {finding.code: finding.since for finding in before.findings} if before else {}
     stalled = _no_members(after) or _quiet(after, watched, facts)
     if stalled and (running or _was_stalled(before)):
-        found.append(stalled)
+        findings.append(stalled)
     elif after.catch_up and (late := lag_finding(after.catch_up, facts.lag or 0, now)):
-        found.append(late)
+        findings.append(late)
     if facts.lost:
         message = (
             f"Kafka has removed up to {facts.lost} records before they were delivered: the retention of its topics is "
@@ -294,8 +296,8 @@ def _findings(
             "and copy the tables again with a new pipeline and delivery."
         )
         first = since.get(FindingCode.CHANGES_LOST) or now
-        found.append(Finding(code=FindingCode.CHANGES_LOST, message=message, certain=True, since=first))
-    return tuple(found)
+        findings.append(Finding(code=FindingCode.CHANGES_LOST, message=message, certain=True, since=first))
+    return tuple(findings)
 
 
 def _no_members(after: Progress) -> Finding | None:

@@ -57,18 +57,17 @@ def source_conditions(
 
 def capture_conditions(pipeline_id: str, findings: Sequence[Finding]) -> Iterator[Condition]:
     """One for each code: of several findings with one code the first."""
-    seen: set[ConditionCode] = set()
+    by_code: dict[ConditionCode, Finding] = {}
     for finding in findings:
-        code = finding.condition or CODES[finding.code]
-        if code not in seen:
-            seen.add(code)
-            yield Condition(
-                code=code,
-                resource_type="pipeline",
-                resource_id=pipeline_id,
-                message=finding.message,
-                severity=finding.severity,
-            )
+        by_code.setdefault(finding.condition or CODES[finding.code], finding)
+    for code, finding in by_code.items():
+        yield Condition(
+            code=code,
+            resource_type="pipeline",
+            resource_id=pipeline_id,
+            message=finding.message,
+            severity=finding.severity,
+        )
 
 
 def connection_condition(
@@ -115,5 +114,6 @@ def health_change(
         for code in ("", *_FAILURES[resource_type])
     ]
     begun = {condition.code for condition in began}
+    # Several failure codes are one condition, and it ends once.
     over = {condition.code: condition for condition in every if condition.code not in begun}
     return HealthChange(at=after.checked_at, began=began, ended=tuple(over.values()))

@@ -86,13 +86,14 @@ class SourceState:
         """What is to be reported about a pipeline: nothing when the last look was too long ago."""
         if now - self.checked_at > VALID_FOR:
             return ()
-        unreachable = self.unreachable if self.unreachable and self.is_confirmed(self.unreachable) else None
-        return (*([unreachable] if unreachable else []), *self.capture_findings(pipeline_id, now))
+        unreachable = [self.unreachable] if self.unreachable and self.is_confirmed(self.unreachable) else []
+        return (*unreachable, *self.capture_findings(pipeline_id, now))
 
     def capture_findings(self, pipeline_id: str, now: datetime) -> tuple[Finding, ...]:
         """The same without what concerns the source itself."""
-        capture = self.captures.get(pipeline_id, CaptureState()) if now - self.checked_at <= VALID_FOR else None
-        return tuple(one for one in capture.findings if self.is_confirmed(one)) if capture else ()
+        if now - self.checked_at > VALID_FOR:
+            return ()
+        return tuple(filter(self.is_confirmed, self.captures.get(pipeline_id, CaptureState()).findings))
 
     def log(self, pipeline_id: str, now: datetime) -> LogState | None:
         """The log that the source keeps for a pipeline; None when the last successful look was too long ago."""
@@ -101,19 +102,19 @@ class SourceState:
 
     def degraded(self, pipeline_ids: Iterable[str]) -> frozenset[str]:
         """Those of the pipelines that are not simply RUNNING, by what was found when the source was looked at."""
-        found = {one: self.findings(one, self.checked_at) for one in pipeline_ids}
-        return frozenset(key for key, all_of in found.items() if any(one.severity is Severity.ERROR for one in all_of))
+        findings = {pipeline_id: self.findings(pipeline_id, self.checked_at) for pipeline_id in pipeline_ids}
+        return frozenset(pipeline_id for pipeline_id, about in findings.items() if _has_error(about))
 
     def accepting(self, pipeline_id: str) -> "SourceState":
         """Without what was remembered about a pipeline: the next look begins anew."""
-        return replace(self, captures={key: one for key, one in self.captures.items() if key != pipeline_id})
+        return replace(self, captures={key: capture for key, capture in self.captures.items() if key != pipeline_id})
 
     @property
     def confirmed_captures(self) -> Mapping[str, CaptureState]:
         """The captures without what no second look has found: a later look that does not see them confirms nothing."""
         return {
-            key: replace(one, findings=tuple(filter(self.is_confirmed, one.findings)))
-            for key, one in self.captures.items()
+            pipeline_id: replace(capture, findings=tuple(filter(self.is_confirmed, capture.findings)))
+            for pipeline_id, capture in self.captures.items()
         }
 
     def is_confirmed(self, finding: Finding) -> bool:
@@ -133,17 +134,14 @@ def after_check(
 
     What is known about the pipelines `not_looked_at` stays.
     """
-    earlier = before.captures if before else {}
-    seen = before.confirmed_captures if before else {}
-    kept = {one: seen[one] for one in not_looked_at if one in seen}
-    kept |= {one: _with_earlier(earlier.get(one), capture, now) for one, capture in captures.items()}
-    return SourceState(
-        id=source_id,
-        checked_at=now,
-        captures=kept,
-        revision=before.revision if before else 1,
-        created_at=before.created_at if before else now,
-    )
+    before = before or SourceState(id=source_id, checked_at=now, created_at=now)
+    confirmed = before.confirmed_captures
+    kept = {pipeline_id: confirmed[pipeline_id] for pipeline_id in not_looked_at if pipeline_id in confirmed}
+    checked = {
+        pipeline_id: _with_earlier(before.captures.get(pipeline_id), capture, now)
+        for pipeline_id, capture in captures.items()
+    }
+    return replace(before, checked_at=now, unreachable=None, captures=kept | checked)
 
 
 def after_failure(before: SourceState | None, source_id: str, message: str, now: datetime) -> SourceState:
@@ -152,8 +150,13 @@ def after_failure(before: SourceState | None, source_id: str, message: str, now:
     earlier = [state.unreachable] if state.unreachable else []
     text = f"The source cannot be reached, so nothing is captured: {message}"
     finding = Finding(code=FindingCode.SOURCE_UNREACHABLE, message=text)
-    captures = state.confirmed_captures
-    return replace(state, checked_at=now, unreachable=_dated(finding, earlier, now), captures=captures)
+    return replace(
+        state,
+        checked_at=now,
+        unreachable=_dated(finding, earlier, now),
+        # A look that fails confirms nothing: what was found only once begins anew with the next look that succeeds.
+        captures=state.confirmed_captures,
+    )
 
 
 def observed_with(observation: Observation, findings: Iterable[Finding]) -> Observation:
@@ -161,22 +164,24 @@ def observed_with(observation: Observation, findings: Iterable[Finding]) -> Obse
 
     RUNNING becomes DEGRADED by an ERROR alone: with a WARNING rows still move, and it is shown among the reasons.
     """
-    found = tuple(findings)
-    reasons = tuple(finding.message for finding in found)
-    if not reasons:
+    findings = tuple(findings)
+    if not findings:
         return observation
-    has_error = any(finding.severity is Severity.ERROR for finding in found)
-    degraded = has_error and observation.state is ObservedState.RUNNING
-    state = ObservedState.DEGRADED if degraded else observation.state
-    return replace(observation, state=state, reasons=(*observation.reasons, *reasons))
+    is_degraded = observation.state is ObservedState.RUNNING and _has_error(findings)
+    state = ObservedState.DEGRADED if is_degraded else observation.state
+    return replace(observation, state=state, reasons=(*observation.reasons, *(finding.message for finding in findings)))
+
+
+def _has_error(findings: Iterable[Finding]) -> bool:
+    return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def _with_earlier(before: CaptureState | None, capture: CaptureState, now: datetime) -> CaptureState:
     if before is None:
-        return replace(capture, findings=tuple(_dated(one, (), now) for one in capture.findings))
-    found = {finding.code for finding in capture.findings}
-    lasting = (one for one in before.findings if one.code in LASTING and one.code not in found)
-    dated = (_dated(one, before.findings, now) for one in capture.findings)
+        return replace(capture, findings=tuple(_dated(finding, (), now) for finding in capture.findings))
+    codes = {finding.code for finding in capture.findings}
+    lasting = (finding for finding in before.findings if finding.code in LASTING and finding.code not in codes)
+    dated = (_dated(finding, before.findings, now) for finding in capture.findings)
     return replace(
         capture,
         # The first server is the one that the capture's position belongs to.
@@ -187,5 +192,5 @@ def _with_earlier(before: CaptureState | None, capture: CaptureState, now: datet
 
 
 def _dated(finding: Finding, earlier: Iterable[Finding], now: datetime) -> Finding:
-    since = next((one.since for one in earlier if one.code is finding.code), None)
+    since = next((former.since for former in earlier if former.code is finding.code), None)
     return replace(finding, since=since or now)

@@ -75,30 +75,31 @@ def progress_facts(watched: WatchedConnector, offsets: Offsets) -> ProgressFacts
 
 
 def _source_facts(watched: WatchedConnector, offsets: Offsets) -> ProgressFacts:
-    ends = {topic: sum(one.end for one in (offsets.topics.get(topic) or {}).values()) for topic in watched.all_topics}
+    ends = {
+        topic: sum(partition.end for partition in (offsets.topics.get(topic) or {}).values())
+        for topic in watched.all_topics
+    }
     records = sum(ends[topic] for topic in watched.topics)
     begun = watched.heartbeat_topic is None or watched.heartbeat_topic in offsets.topics
     return ProgressFacts(position=sum(ends.values()), records=records, end=records, begun=begun)
 
 
 def _sink_facts(watched: WatchedConnector, offsets: Offsets, group: GroupOffsets) -> ProgressFacts:
-    """A partition that was never committed is read from its beginning.
-
-    Connect commits behind the last record that it delivered: where that is followed by the mark of a transaction, one
-    record seems to be left for good, and it is not lost when it goes. So one record of a partition proves nothing.
-    """
+    """A partition that was never committed is read from its beginning."""
     position = records = end = lag = lost = furthest = 0
     for topic in watched.topics:
         committed: Mapping[int, int] = group.committed.get(topic, {})
-        for partition, found in (offsets.topics.get(topic) or {}).items():
-            beginning = found.beginning or 0
+        for partition, stored in (offsets.topics.get(topic) or {}).items():
+            beginning = stored.beginning or 0
             at = committed.get(partition, beginning)
-            left = max(0, found.end - at)
+            left = max(0, stored.end - at)
             position += committed.get(partition, 0)
             records += max(at, beginning)
-            end += found.end
+            end += stored.end
             lag += left
             furthest = max(furthest, left)
+            # Connect commits behind the last record that it delivered. Where the mark of a transaction follows, one
+            # record seems to be left for good, and it is not lost when it goes: one of a partition proves nothing.
             lost += beginning - at if beginning - at > 1 else 0
     return ProgressFacts(
         position=position,
