@@ -3,8 +3,11 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.pipeline import Capture, Pipeline
+from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
 
 ORDERS = TableName("shop", "orders")
@@ -45,6 +48,29 @@ def make_source_table(name: TableName = ORDERS, **fields: Any) -> SourceTable:
             "replica_identity": "DEFAULT",
             "issues": (),
             "discovered_at": NOW,
+            **fields,
+        }
+    )
+
+
+def make_address(**fields: Any) -> DatabaseAddress:
+    """The address of a PostgreSQL database."""
+    ordinary = {"host": "db.example", "port": 5432, "database_name": "shop", "username": "cdc"}
+    return DatabaseAddress(**{"provider": DatabaseProvider.POSTGRESQL, **ordinary, **fields})
+
+
+def make_source(**fields: Any) -> Source:
+    """A source without secrets."""
+    return Source(
+        **{
+            "id": "s",
+            "name": "s",
+            "description": None,
+            "environment": None,
+            "address": make_address(),
+            "credentials": Credentials(id="c"),
+            "created_at": NOW,
+            "updated_at": NOW,
             **fields,
         }
     )

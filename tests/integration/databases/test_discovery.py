@@ -1,49 +1,22 @@
 """What discovery reads from a real server: names, keys, types, sizes and everything that prevents a capture."""
 
-from datetime import UTC, datetime
-
 import pytest
 
-from chalicelib.clients.databases.contract import TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.domain.providers.postgresql.capture_tables import source_tables
-from chalicelib.domain.providers.postgresql.facts import (
-    Generated,
-    RawTable,
-    RelationKind,
-    ReplicaIdentity,
-)
-from chalicelib.domain.table import CapturedType, IssueCode, IssueSeverity, SourceTable, TableName, TypeKind
+from chalicelib.domain.providers.postgresql.facts import Generated, RelationKind, ReplicaIdentity
+from chalicelib.domain.table import CapturedType, IssueCode, IssueSeverity, TableName, TypeKind
 from chalicelib.kit.clock import Deadline
 from tests.support.databases.postgresql import ORDERS, Shop, client
-
-NOW = datetime(2026, 1, 31, tzinfo=UTC)
-
-
-def listing(shop: Shop, bound: int = 500) -> TableListing:
-    """The tables that the client lists as the shop's role."""
-    return client(shop.endpoint).list_tables(Deadline.after(15), bound)
-
-
-def listed(shop: Shop, name: str) -> RawTable:
-    """One table of schema `shop`."""
-    return next(table for table in listing(shop).tables if table.name == TableName("shop", name))
-
-
-def discovered(shop: Shop, name: str) -> SourceTable:
-    """One table of schema `shop` as discovery stores it, judged together with all others."""
-    tables = source_tables(listing(shop).tables, "s", NOW)
-    return next(table for table in tables if table.name == TableName("shop", name))
 
 
 def issues(shop: Shop, name: str) -> set[tuple[IssueCode, IssueSeverity, str | None]]:
     """The warnings and failures of a table, without severity INFO."""
-    found = discovered(shop, name).issues
+    found = shop.discovered(name).issues
     return {(issue.code, issue.severity, issue.column) for issue in found if issue.severity is not IssueSeverity.INFO}
 
 
 def test_columns_and_keys_of_a_table_are_read(shop: Shop) -> None:
-    orders = discovered(shop, "orders")
+    orders = shop.discovered()
     assert [(c.name, c.type, c.nullable, c.ordinal) for c in orders.columns] == [
         ("id", "bigint", False, 1),
         ("customer", "text", False, 2),
@@ -63,32 +36,32 @@ def test_only_permanent_user_tables_are_listed(shop: Shop) -> None:
         "CREATE TABLE shop.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)",
         "CREATE TABLE shop.parts1 PARTITION OF shop.parts FOR VALUES FROM (1) TO (9)",
     )
-    assert [str(table.name) for table in listing(shop).tables] == ["shop.orders", "shop.parts"]
-    assert listed(shop, "parts").kind is RelationKind.PARTITIONED
+    assert [str(table.name) for table in shop.listing().tables] == ["shop.orders", "shop.parts"]
+    assert shop.table("parts").kind is RelationKind.PARTITIONED
 
 
 def test_tables_are_ordered_and_the_listing_reports_when_its_bound_cut_it(shop: Shop) -> None:
     shop.run(*[f'CREATE TABLE shop."{name}" (id int)' for name in ("b", "A", "ä", "a b")])
-    complete = listing(shop)
+    complete = shop.listing()
     assert [table.name.table_name for table in complete.tables] == ["A", "a b", "b", "orders", "ä"]
     assert not complete.truncated
-    cut = listing(shop, bound=2)
+    cut = shop.listing(bound=2)
     assert [table.name.table_name for table in cut.tables] == ["A", "a b"]
     assert cut.truncated
-    assert not listing(shop, bound=5).truncated
+    assert not shop.listing(bound=5).truncated
 
 
 def test_key_columns_are_in_the_order_of_the_key(shop: Shop) -> None:
     shop.run("CREATE TABLE shop.lines (a int, b int, c int, PRIMARY KEY (c, a))")
-    assert listed(shop, "lines").primary_key_columns == ("c", "a")
+    assert shop.table("lines").primary_key_columns == ("c", "a")
 
 
 def test_rows_are_unknown_until_they_were_analyzed(shop: Shop) -> None:
     shop.run("CREATE TABLE shop.many (id int) WITH (autovacuum_enabled = false)")
     shop.run("INSERT INTO shop.many SELECT generate_series(1, 1000)")
-    assert listed(shop, "many").estimated_rows is None
+    assert shop.table("many").estimated_rows is None
     shop.run("ANALYZE shop.many")
-    assert listed(shop, "many").estimated_rows == 1000
+    assert shop.table("many").estimated_rows == 1000
 
 
 def test_size_includes_large_values_and_excludes_indexes(shop: Shop) -> None:
@@ -97,11 +70,11 @@ def test_size_includes_large_values_and_excludes_indexes(shop: Shop) -> None:
         "ALTER TABLE shop.large ALTER COLUMN body SET STORAGE EXTERNAL",
         "INSERT INTO shop.large SELECT n, repeat('x', 100000) FROM generate_series(1, 20) AS n",
     )
-    size = listed(shop, "large").estimated_size_bytes
+    size = shop.table("large").estimated_size_bytes
     assert size is not None
     assert size > 2_000_000
     shop.run("CREATE INDEX ON shop.large (id)")
-    assert listed(shop, "large").estimated_size_bytes == size
+    assert shop.table("large").estimated_size_bytes == size
 
 
 def test_size_of_a_partitioned_table_is_that_of_its_partitions(shop: Shop) -> None:
@@ -111,7 +84,7 @@ def test_size_of_a_partitioned_table_is_that_of_its_partitions(shop: Shop) -> No
         "INSERT INTO shop.parts SELECT generate_series(1, 5000)",
         "ANALYZE shop.parts",
     )
-    parts = listed(shop, "parts")
+    parts = shop.table("parts")
     assert parts.estimated_rows == 5000
     assert (parts.estimated_size_bytes or 0) > 100_000
 
@@ -121,7 +94,7 @@ def test_table_that_is_being_altered_does_not_delay_the_others(shop: Shop) -> No
     with shop.server.connect(shop.name) as altering:
         altering.execute("BEGIN")
         altering.execute("LOCK TABLE shop.orders IN ACCESS EXCLUSIVE MODE")
-        assert discovered(shop, "orders").columns
+        assert shop.discovered().columns
         altering.execute("ROLLBACK")
 
 
@@ -133,7 +106,7 @@ def test_domains_have_their_base_type_and_arrays_that_of_their_element(shop: Sho
         "CREATE TABLE shop.typed (id int PRIMARY KEY, p shop.price, m shop.mood[], n int[][], "
         "twice int GENERATED ALWAYS AS (id * 2) STORED, own int GENERATED ALWAYS AS IDENTITY)",
     )
-    columns = {column.name: column for column in listed(shop, "typed").raw_columns}
+    columns = {column.name: column for column in shop.table("typed").raw_columns}
     assert (columns["p"].type, columns["p"].base.name, columns["p"].base.is_domain) == (
         "shop.price",
         "numeric(12,2)",
@@ -147,7 +120,7 @@ def test_domains_have_their_base_type_and_arrays_that_of_their_element(shop: Sho
     assert (columns["n"].base.name, columns["n"].base.dimensions) == ("integer", 2)
     assert columns["twice"].generated is Generated.STORED
     assert [name for name, column in columns.items() if not column.writable] == ["twice", "own"]
-    captured = {column.name: column.captured for column in discovered(shop, "typed").columns}
+    captured = {column.name: column.captured for column in shop.discovered("typed").columns}
     assert captured == {
         "id": None,
         "p": CapturedType(name="numeric(12,2)"),
@@ -160,7 +133,7 @@ def test_domains_have_their_base_type_and_arrays_that_of_their_element(shop: Sho
 
 def test_dropped_column_is_not_listed(shop: Shop) -> None:
     shop.run("ALTER TABLE shop.orders DROP COLUMN customer")
-    assert [(c.name, c.ordinal) for c in discovered(shop, "orders").columns] == [("id", 1), ("amount", 2)]
+    assert [(c.name, c.ordinal) for c in shop.discovered().columns] == [("id", 1), ("amount", 2)]
 
 
 def test_issues_of_real_tables(shop: Shop) -> None:
@@ -198,7 +171,7 @@ def test_functions_and_operators_of_other_users_are_never_called(shop: Shop) -> 
         "CREATE FUNCTION shop.format_type(oid, integer) RETURNS text LANGUAGE sql AS $$SELECT 'wrong'$$",
         "ALTER ROLE {role} SET search_path = shop, pg_catalog",
     )
-    assert discovered(shop, "orders").columns[0].type == "bigint"
+    assert shop.discovered().columns[0].type == "bigint"
 
 
 def test_server_facts_have_only_the_requested_tables(shop: Shop) -> None:
@@ -209,13 +182,13 @@ def test_server_facts_have_only_the_requested_tables(shop: Shop) -> None:
 def test_unreadable_server_raises_our_own_error(shop: Shop) -> None:
     shop.run("ALTER ROLE {role} NOLOGIN")
     with pytest.raises(DatabaseFailure) as caught:
-        listing(shop)
+        shop.listing()
     assert caught.value.failure_code is FailureCode.ACCESS_NOT_ALLOWED
 
 
 def test_nothing_is_ever_written(shop: Shop) -> None:
     client(shop.endpoint).test(Deadline.after(15))
-    listing(shop)
+    shop.listing()
     shop.readiness(shop.plan())
     client(shop.endpoint).target_facts([ORDERS], Deadline.after(15))
     lines = [line for line in shop.server.log.read_text().splitlines() if line.startswith("headgate|LOG:")]

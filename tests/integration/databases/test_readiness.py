@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
 from chalicelib.domain.table import TableName
-from tests.support.databases.postgresql import ORDERS, RunningPostgreSQL, Shop, open_shop, reader_of, running_postgresql
+from tests.support.databases.postgresql import ORDERS, RunningPostgreSQL, Shop, open_shop, running_postgresql
 from tests.support.databases.readiness import check_of, failing, warning
 from tests.support.waiting import eventually
 
@@ -189,7 +189,7 @@ def test_slot_that_is_read_belongs_to_the_plan_only_where_it_is_deployed(
     shop: Shop, deployed: bool, expected: set[str]
 ) -> None:
     shop.run(PUBLISHED, SLOT)
-    with reader_of(shop.server, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
+    with shop.reading():
         assert failing(shop.readiness(shop.plan(publication_mode=EXISTING, deployed=deployed))) == expected
 
 
@@ -276,7 +276,7 @@ def test_no_free_slot_is_reported(limited: RunningPostgreSQL) -> None:
 def test_no_free_sender_is_reported(limited: RunningPostgreSQL) -> None:
     with open_shop(limited) as shop:
         shop.run(PUBLISHED, SLOT)
-        with reader_of(limited, shop.name, f"slot_{shop.name}", f"pub_{shop.name}"):
+        with shop.reading():
             other_slot = shop.plan(publication_mode=EXISTING, slot_name="another")
             assert failing(shop.readiness(other_slot)) == {"replication_slots", "wal_senders"}
 

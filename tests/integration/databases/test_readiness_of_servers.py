@@ -56,7 +56,7 @@ def test_a_prepared_transaction_is_warned_of_until_the_slot_exists() -> None:
 
 
 def test_the_age_of_a_transaction_that_writes_is_read(shop: Shop) -> None:
-    with shop.server.connect(shop.name, shop.role, shop.password) as other:
+    with shop.as_role() as other:
         other.execute("BEGIN")
         assert shop.facts().open_transactions == ()
         other.execute("INSERT INTO shop.orders VALUES (1, 'x', 1)")
@@ -87,7 +87,7 @@ def test_statements_for_a_missing_heartbeat_table_make_one_that_passes(shop: Sho
     assert (none.status, none.current_value) == (CheckOutcome.WARN, "none")
     plan = shop.plan(publication_mode=mode, heartbeat_table=TableName("shop", "headgate_heartbeat"))
     assert failing(shop.readiness(plan)) == {"heartbeat"}
-    with shop.server.connect(shop.name, shop.role, shop.password) as as_role:
+    with shop.as_role() as as_role:
         for line in (none.recommended_action or "").splitlines():
             if line.startswith("CREATE") and not existing:
                 as_role.execute(line.encode())

@@ -4,11 +4,9 @@ import psycopg
 import pytest
 
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
-from chalicelib.domain.providers.postgresql.capture_tables import table_issues
 from chalicelib.domain.readiness import CheckOutcome, ReadinessCheck, ReadinessStatus
 from chalicelib.domain.table import ColumnName, IssueCode, IssueSeverity, TableName
-from chalicelib.kit.clock import Deadline
-from tests.support.databases.postgresql import ORDERS, Shop, client
+from tests.support.databases.postgresql import ORDERS, Shop
 from tests.support.databases.readiness import check_of, failing
 
 NOTES = TableName("shop", "notes")
@@ -31,9 +29,7 @@ def run_advice(shop: Shop, check: ReadinessCheck) -> None:
 
 def issue_codes(shop: Shop, name: TableName) -> set[tuple[IssueCode, IssueSeverity]]:
     """What discovery says about a table."""
-    found = client(shop.endpoint).list_tables(Deadline.after(15)).tables
-    table = next(table for table in found if table.name == name)
-    return {(issue.code, issue.severity) for issue in table_issues(table)}
+    return {(issue.code, issue.severity) for issue in shop.discovered(name.table_name).issues}
 
 
 LARGE = {
@@ -173,9 +169,8 @@ def test_hypertables_are_named_and_their_chunks_are_not_discovered(shop: Shop) -
         "CREATE SCHEMA _timescaledb_internal",
         "CREATE TABLE _timescaledb_internal._hyper_1_1_chunk () INHERITS (shop.orders)",
     )
-    found = client(shop.endpoint).list_tables(Deadline.after(15)).tables
-    assert [str(table.name) for table in found] == ["shop.orders"]
-    issue = next(issue for issue in table_issues(found[0]) if issue.code is IssueCode.CHILD_TABLES)
+    assert [str(table.name) for table in shop.listing().tables] == ["shop.orders"]
+    issue = next(issue for issue in shop.discovered().issues if issue.code is IssueCode.CHILD_TABLES)
     assert "TimescaleDB" in issue.message
     (check,) = shop.readiness(shop.plan()).failures
     assert "TimescaleDB" in (check.current_value or "")

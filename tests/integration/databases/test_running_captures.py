@@ -3,7 +3,7 @@
 from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
-from tests.support.databases.postgresql import ORDERS, Shop, client, reader_of
+from tests.support.databases.postgresql import ORDERS, Shop, client
 
 PARTED = TableName("shop", "parted")
 
@@ -45,7 +45,7 @@ def test_a_slot_is_shown_with_its_position_and_without_a_reader(shop: Shop) -> N
 def test_a_slot_that_is_read_from_names_its_reader(shop: Shop) -> None:
     name, publication = make_slot(shop), shop.plan().publication_name
     shop.run(f"CREATE PUBLICATION {publication} FOR TABLE shop.orders")
-    with reader_of(shop.server, shop.name, name, publication):
+    with shop.reading():
         assert facts(shop).slots[name].reader is not None
 
 

@@ -19,7 +19,6 @@ from tests.support.databases.postgresql import (
     Shop,
     client,
     open_shop,
-    reader_of,
     running_postgresql,
 )
 from tests.support.entities import make_pipeline
@@ -130,9 +129,8 @@ def test_more_than_the_usual_log_without_a_limit_is_no_risk_yet() -> None:
 
 def test_a_slot_that_is_read_is_active(postgresql: RunningPostgreSQL) -> None:
     with watched(postgresql) as slot:
-        plan = slot.shop.plan()
         assert slot.look()[0].active is False
-        with reader_of(postgresql, slot.shop.name, plan.slot_name, plan.publication_name):
+        with slot.shop.reading():
             assert slot.look()[0].active is True
 
 
@@ -143,6 +141,5 @@ def test_a_slot_that_the_server_drops_for_want_of_a_reader_is_at_risk_before_tha
         assert 7190 <= log.seconds_to_loss <= 7200
         assert finding is not None
         assert finding.severity is Severity.WARNING
-        plan = slot.shop.plan()
-        with reader_of(server, slot.shop.name, plan.slot_name, plan.publication_name):
+        with slot.shop.reading():
             assert slot.look()[0].seconds_to_loss is None

@@ -2,34 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 import pytest
 
 from chalicelib.domain.delivery import DeliveryVerdict, TableMapping, TableWriting, WriteMode
-from chalicelib.domain.providers.postgresql.capture_tables import source_tables
 from chalicelib.domain.providers.postgresql.facts import TargetFacts
 from chalicelib.domain.providers.postgresql.target import judge_target
 from chalicelib.domain.providers.postgresql.target_ddl import target_statements
-from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from tests.e2e.column_types import CHANGED_BY_AUTO_CREATE, EQUAL, STOPPING, USER_TYPES
 from tests.support.databases.postgresql import Shop, client
 
-NOW = datetime(2026, 1, 31, tzinfo=UTC)
 COPY = TableName("copy", "orders")
 CREATED = "CREATE TABLE copy.orders (id bigint PRIMARY KEY, customer text, amount numeric(10, 2))"
 OWNED = "ALTER TABLE copy.orders OWNER TO {role}"
 GRANTED = "GRANT SELECT, INSERT, UPDATE, DELETE ON copy.orders TO {role}"
-
-
-def discovered(shop: Shop, name: str = "orders") -> SourceTable:
-    """A table of schema `shop` as discovery stores it."""
-    listing = client(shop.endpoint).list_tables(Deadline.after(15))
-    (raw,) = [table for table in listing.tables if table.name == TableName("shop", name)]
-    return source_tables([raw], "s", NOW)[0]
 
 
 def facts(shop: Shop, *targets: TableName) -> TargetFacts:
@@ -41,12 +31,7 @@ def verdict(shop: Shop, target: TableName = COPY, tasks_max: int = 1, **options:
     """The verdict on delivering the orders to the target."""
     mapping = TableMapping(topic="t.shop.orders", schema_name=target.schema_name, table_name=target.table_name)
     writing = TableWriting(mappings=(mapping,), **options)
-    return judge_target(writing, tasks_max, {mapping.topic: discovered(shop)}, facts(shop, target))
-
-
-def as_role(shop: Shop) -> "psycopg.Connection[Any]":
-    """A connection of the role that delivers."""
-    return shop.server.connect(shop.name, shop.role, shop.password)
+    return judge_target(writing, tasks_max, {mapping.topic: shop.discovered()}, facts(shop, target))
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +106,7 @@ def test_each_fault_of_a_target_is_a_problem_and_postgresql_agrees(shop: Shop, f
     (problem,) = verdict(shop, **fault.options).problems
     assert problem.code == "TARGET_NOT_READY"
     assert fault.words in problem.message
-    with as_role(shop) as sink, pytest.raises(psycopg.Error):
+    with shop.as_role() as sink, pytest.raises(psycopg.Error):
         sink.execute(UPSERT_AND_DELETE)
 
 
@@ -167,16 +152,16 @@ def test_foreign_keys_to_and_from_a_target_are_a_warning_with_two_ways_out(shop:
     assert "lines_order, orders_customer" in message
     statement = f'ALTER ROLE "{shop.role}" SET session_replication_role = replica;'
     assert statement in message
-    with as_role(shop) as writer, pytest.raises(psycopg.errors.ForeignKeyViolation):
+    with shop.as_role() as writer, pytest.raises(psycopg.errors.ForeignKeyViolation):
         writer.execute("INSERT INTO copy.orders VALUES (1, 'nobody', 1)")
     shop.run(statement)
-    with as_role(shop) as writer:
+    with shop.as_role() as writer:
         writer.execute("INSERT INTO copy.orders VALUES (1, 'nobody', 1)")
     assert "FOREIGN_KEYS" not in warned(verdict(shop))
 
 
 def test_a_role_with_the_grant_of_postgresql_15_may_turn_foreign_keys_off_itself(shop: Shop) -> None:
-    with as_role(shop) as writer:
+    with shop.as_role() as writer:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             writer.execute(f'ALTER ROLE "{shop.role}" SET session_replication_role = replica'.encode())
         shop.run("GRANT SET ON PARAMETER session_replication_role TO {role}")
@@ -196,7 +181,7 @@ def test_unique_keys_beside_the_key_are_a_warning_and_session_replication_role_d
     message = warned(verdict(shop))["SECONDARY_UNIQUE"]
     assert "orders_amount_once, orders_customer_once" in message
     assert "orders_pkey" not in message
-    with as_role(shop) as writer:
+    with shop.as_role() as writer:
         writer.execute("INSERT INTO copy.orders VALUES (1, 'x', 1)")
         with pytest.raises(psycopg.errors.UniqueViolation):
             writer.execute("INSERT INTO copy.orders VALUES (2, 'x', 2)")
@@ -271,11 +256,11 @@ def test_the_statement_for_a_target_runs_and_makes_one_without_problems_and_diff
         f'PRIMARY KEY ("Größe", "{ODD.replace(chr(34), chr(34) * 2)}"))'.replace("{schema}", '"shop"'),
         "GRANT USAGE ON SCHEMA copy TO {role}",
     )
-    source = discovered(shop, "odd one")
+    source = shop.discovered("odd one")
     mapping = TableMapping(topic="t", schema_name="copy", table_name="odd one")
     writing = TableWriting(mappings=(mapping,), auto_evolve=False)
     (proposed,) = target_statements(writing, {"t": source})
-    with as_role(shop) as writer:
+    with shop.as_role() as writer:
         writer.execute(proposed.statement.encode())
     (made,) = facts(shop, TableName("copy", "odd one")).tables
     assert {column.name for column in made.columns if not column.nullable} == {ODD, "Größe"}

@@ -13,15 +13,17 @@ from typing import Any
 import psycopg
 import pytest
 
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.database import DatabaseProvider, SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.providers.postgresql.facts import ServerFacts
+from chalicelib.domain.providers.postgresql.capture_tables import source_tables
+from chalicelib.domain.providers.postgresql.facts import RawTable, ServerFacts
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
 from chalicelib.domain.readiness import ReadinessReport, judge
-from chalicelib.domain.table import TableName
+from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.masking import Secret
 from infra.local.process.ports import kept_ports
@@ -142,6 +144,27 @@ class Shop:
         """Address and secrets."""
         return OpenedEndpoint(self.address, self.secrets)
 
+    def as_role(self) -> "psycopg.Connection[tuple[Any, ...]]":
+        """A connection of the role."""
+        return self.server.connect(self.name, self.role, self.password)
+
+    def reading(self) -> "contextlib.AbstractContextManager[psycopg.Connection[tuple[Any, ...]]]":
+        """Another client streams from the slot of `plan`."""
+        return reader_of(self.server, self.name, f"slot_{self.name}", f"pub_{self.name}")
+
+    def listing(self, bound: int = DISCOVERY_BOUND) -> TableListing:
+        """The tables that the client lists as this role."""
+        return client(self.endpoint).list_tables(Deadline.after(15), bound)
+
+    def table(self, name: str) -> RawTable:
+        """A table of schema `shop`, as it is listed."""
+        return next(table for table in self.listing().tables if table.name == TableName("shop", name))
+
+    def discovered(self, name: str = "orders") -> SourceTable:
+        """A table of schema `shop` as discovery stores it, judged beside all others."""
+        tables = source_tables(self.listing().tables, "s", utc_now())
+        return next(table for table in tables if table.name == TableName("shop", name))
+
     def plan(self, **changes: Any) -> CapturePlan:
         """A plan to capture the orders, with a publication that Debezium makes."""
         plan = CapturePlan(tables=(ORDERS,), slot_name=f"slot_{self.name}", publication_name=f"pub_{self.name}")
@@ -194,7 +217,9 @@ def open_shop(server: RunningPostgreSQL) -> Iterator[Shop]:
 
 
 @contextlib.contextmanager
-def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: str) -> Iterator[None]:
+def reader_of(
+    server: RunningPostgreSQL, database: str, slot: str, publication: str
+) -> "Iterator[psycopg.Connection[tuple[Any, ...]]]":
     """Another client that streams from the slot. Afterwards the slot and the sender are free again."""
     with server.connect(database, replication="database") as connection, server.connect() as observer:
         process_id = connection.info.backend_pid
@@ -203,7 +228,7 @@ def reader_of(server: RunningPostgreSQL, database: str, slot: str, publication: 
         started = connection.pgconn.exec_(command.encode())
         assert started.status == psycopg.pq.ExecStatus.COPY_BOTH, started.error_message
         try:
-            yield
+            yield connection
         finally:
             connection.pgconn.finish()
             # The server notices after a while. It releases the slot before it removes the process from its list.

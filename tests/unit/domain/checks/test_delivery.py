@@ -54,10 +54,6 @@ def check(
     return TARGET.check_mappings(pipeline(converter), tables, writing, tasks_max, topics)
 
 
-def codes(verdict: DeliveryVerdict) -> list[str]:
-    return [problem.code for problem in verdict.problems]
-
-
 def only(verdict: DeliveryVerdict) -> HeadgateError:
     (problem,) = verdict.problems
     return problem

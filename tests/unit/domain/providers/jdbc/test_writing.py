@@ -2,16 +2,13 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.addresses import DatabaseAddress
-from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import ClaimedTarget, MappingInput, TableMapping, TableWriting, WriteMode
 from chalicelib.domain.providers.jdbc.writing import claimed_tables, table_writing
 from chalicelib.errors import Invalid
+from tests.support.entities import make_address
 
 ORDERS = MappingInput(topic="shop.public.orders", schema_name="dwh", table_name="orders")
-ADDRESS = DatabaseAddress(
-    provider=DatabaseProvider.POSTGRESQL, host="DB.example.", port=5432, database_name="shop", username="headgate"
-)
+ADDRESS = make_address(host="DB.example.")
 
 
 def writing(*mappings: MappingInput, **options: Any) -> TableWriting:

@@ -2,35 +2,18 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.addresses import DatabaseAddress
-from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql import replication
 from chalicelib.domain.release import ReleaseResult, ReleaseState
-from chalicelib.domain.source import Source
-from tests.support.entities import make_pipeline
+from tests.support.entities import make_address, make_pipeline, make_source
 
-NOW = datetime(2026, 1, 31, tzinfo=UTC)
 PIPELINE = make_pipeline()
 CHOSEN = make_pipeline(
     capture=replace(PIPELINE.capture, provider_options={"slot_name": "mine", "publication_name": "ours"})
 )
-SOURCE = Source(
-    id="s",
-    name="s",
-    description=None,
-    environment=None,
-    address=DatabaseAddress(
-        provider=DatabaseProvider.POSTGRESQL, host="DB.example.", port=5432, database_name="shop", username="cdc"
-    ),
-    credentials=Credentials(id="c"),
-    created_at=NOW,
-    updated_at=NOW,
-)
+SOURCE = make_source(address=make_address(host="DB.example."))
 
 
 def test_derived_names_are_ones_that_postgresql_takes() -> None:

@@ -1,7 +1,6 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,16 +8,14 @@ import pytest
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import JSON_CONVERTER, ConnectorConfig
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseProvider, SslMode
+from chalicelib.domain.database import SslMode
 from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting, WriteMode
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.providers.postgresql.sink_config import build_sink_config, jdbc_url
 from chalicelib.errors import Invalid
+from tests.support.entities import NOW, make_address
 
-NOW = datetime(2026, 1, 2, tzinfo=UTC)
-ADDRESS = DatabaseAddress(
-    provider=DatabaseProvider.POSTGRESQL, host="db.example", port=5433, database_name="dwh", username="writer"
-)
+ADDRESS = make_address(port=5433, database_name="dwh", username="writer")
 ORDERS = TableMapping(topic="shop.public.orders", schema_name="public", table_name="orders")
 
 

@@ -1,7 +1,6 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,20 +8,14 @@ import pytest
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import JSON_CONVERTER, ConnectorConfig
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseProvider, SslMode
+from chalicelib.domain.database import SslMode
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Converter, OnConversionError, SnapshotMode
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
-from chalicelib.domain.source import Source
 from chalicelib.domain.table import ColumnName, TableName
-from tests.support.entities import make_pipeline
+from tests.support.entities import make_address, make_pipeline, make_source
 
-NOW = datetime(2026, 1, 2, tzinfo=UTC)
-ADDRESS = DatabaseAddress(
-    provider=DatabaseProvider.POSTGRESQL, host="db.example", port=5433, database_name="shop", username="cdc"
-)
-
-
+ADDRESS = make_address(port=5433)
 ORDERS = TableName("public", "orders")
 SECRET = "${headgate:x:password}"
 
@@ -35,16 +28,7 @@ def built(
 ) -> ConnectorConfig:
     """The config of a capture of the orders, with these changes."""
     credentials = Credentials(id="11111111-1111-4111-8111-111111111111", fields=dict.fromkeys(secrets, 1))
-    source = Source(
-        id="s",
-        name="s",
-        description=None,
-        environment=None,
-        address=address,
-        credentials=credentials,
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    source = make_source(address=address, credentials=credentials)
     fields = {"topic_prefix": "shop", "tables": (ORDERS,), "options": options or CaptureOptions(), **capture}
     return build_source_config(make_pipeline(capture=Capture(**fields)), source)
 
