@@ -103,7 +103,7 @@ CASES: dict[int, tuple[str, ...]] = {
     ),
     37: (
         f"{_ADDRESSES}::test_the_address_that_was_checked_is_the_one_that_is_contacted",
-        f"{_ADDRESSES}::test_a_redirect_is_not_followed",
+        "unit/clients/http/test_guarded::test_a_redirect_is_not_followed",
     ),
     38: (f"{_CHANNELS}::test_a_config_that_cannot_work_is_refused_where_it_is_wrong",),
     39: (
