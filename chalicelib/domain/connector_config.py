@@ -54,11 +54,9 @@ class BuiltConfig:
         return config_hash(self._with(former_digest)) != former_hash
 
     def secrets_changed(self, former_digest: str | None) -> bool:
-        """Whether secrets were rotated since a connector got the config with that digest.
-
-        A config of before there were digests has the present secrets if these were never rotated.
-        """
+        """Whether secrets were rotated since a connector got the config with that digest."""
         if former_digest is None:
+            # Such a config has the present secrets if these were never rotated.
             return any(version > 1 for _, _, version in self._versions())
         return self.secrets_digest != former_digest
 
@@ -92,17 +90,14 @@ _SECRET_IN_VALUE = ("password=", "passwd=", "pwd=", "secret=", "token=", "-----b
 
 
 def converters(*, schemas: bool) -> ConnectorConfig:
-    """Converters set per connector, so that the worker's defaults do not matter.
-
-    The header converter is JSON as well: a changed composite key travels in a header that Connect's default converter
-    writes and cannot read back.
-    """
+    """Converters set per connector, so that the worker's defaults do not matter."""
     with_schemas = "true" if schemas else "false"
     return {
         "key.converter": JSON_CONVERTER,
         "key.converter.schemas.enable": with_schemas,
         "value.converter": JSON_CONVERTER,
         "value.converter.schemas.enable": with_schemas,
+        # A changed composite key travels in a header, which Connect's default converter writes and cannot read back.
         "header.converter": JSON_CONVERTER,
     }
 
@@ -116,7 +111,8 @@ ERRORS: Mapping[str, str] = {
 
 
 def config_hash(config: Mapping[str, str]) -> str:
-    """The same text for the same config, in whatever order. `name` does not count: Connect adds it to its answers."""
+    """The same text for the same config, in whatever order."""
+    # Connect adds the name to its answers.
     kept = {key: value for key, value in config.items() if key != "name"}
     canonical = json.dumps(kept, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -27,5 +27,5 @@ class SslMode(StrEnum):
 
 
 def default_ssl_mode(host: str) -> SslMode:
-    """Encrypted, unless the host is this machine, where servers seldom have a certificate."""
+    # Servers on this machine seldom have a certificate.
     return SslMode.PREFER if is_loopback(host) else SslMode.REQUIRE

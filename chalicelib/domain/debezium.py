@@ -38,12 +38,10 @@ def debezium_source_config(
     records: Mapping[str, str],
     defaults: Mapping[str, str],
 ) -> ConnectorConfig:
-    """The whole config around a provider's own lines: how it reads the server, and what it does to records.
-
-    The user's `properties` come first, so that they can never replace a line of ours but the defaults.
-    """
+    """The whole config around a provider's own lines: how it reads the server, and what it does to records."""
     capture, may_be_set = pipeline.capture, {**defaults, **_DEFAULTS}
     return {
+        # First, so that the user's properties can never replace a line of ours but the defaults.
         **capture.properties,
         "connector.class": connector_class,
         "tasks.max": "1",

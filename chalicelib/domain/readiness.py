@@ -183,7 +183,7 @@ def unreachable(checks: Sequence[Check[Any, Any]], error: HeadgateError, now: da
 
 
 def listed(named: Mapping[str, Sequence[object]]) -> str:
-    """What was found: each kind that has names, with its names."""
+    """Each kind that has names, with its names."""
     return "; ".join(f"{kind}: {name_list(names)}" for kind, names in named.items() if names)
 
 

@@ -40,7 +40,7 @@ def check_options(capture: Capture, tables: Mapping[TableName, SourceTable]) -> 
 
 
 def _check_compaction(capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:
-    """A topic that is compacted takes no record without a key: the brokers refuse it, and the connector fails."""
+    # Brokers refuse a record without a key for a compacted topic, and the connector fails.
     policy = capture.properties.get("topic.creation.default.cleanup.policy", "")
     keyless = sorted(str(name) for name, table in tables.items() if not table.primary_key_columns)
     if "compact" in policy and keyless:

@@ -158,13 +158,6 @@ def test_privileges_are_those_of_the_connected_role(shop: Shop) -> None:
     assert issues(shop, "orders") == {(IssueCode.NO_PRIVILEGE, IssueSeverity.FAIL, None)}
 
 
-def test_tables_that_share_a_topic_name_have_an_issue(shop: Shop) -> None:
-    for name in ("two words", "two_words"):
-        shop.run(f'CREATE TABLE shop."{name}" (id int PRIMARY KEY)', f'ALTER TABLE shop."{name}" OWNER TO {{role}}')
-    assert issues(shop, "two words") == {(IssueCode.TOPIC_COLLISION, IssueSeverity.WARN, None)}
-    assert issues(shop, "orders") == set()
-
-
 def test_functions_and_operators_of_other_users_are_never_called(shop: Shop) -> None:
     shop.run(
         "CREATE FUNCTION shop.pg_table_size(regclass) RETURNS bigint LANGUAGE sql AS 'SELECT 1/0::bigint'",

@@ -75,17 +75,6 @@ FAULTS = {
         tables=(TableName("shop", "seen"),),
         repaired=False,
     ),
-    "topics that collide": Fault(
-        "topic_names",
-        (
-            'CREATE TABLE shop."two words" (id int PRIMARY KEY)',
-            'ALTER TABLE shop."two words" OWNER TO {role}',
-            "CREATE TABLE shop.two_words (id int PRIMARY KEY)",
-            "ALTER TABLE shop.two_words OWNER TO {role}",
-        ),
-        tables=(TableName("shop", "two words"), TableName("shop", "two_words")),
-        repaired=False,
-    ),
     "no key with default identity": Fault("replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey",)),
     "identity NOTHING": Fault("replica_identity", ("ALTER TABLE shop.orders REPLICA IDENTITY NOTHING",)),
     "identity index that was dropped": Fault(
@@ -230,19 +219,6 @@ def test_member_of_amazons_replication_role_is_proved_by_a_connection(shop: Shop
         shop.run("DROP ROLE rds_replication")
 
 
-@pytest.mark.parametrize(
-    ("statement", "expected"),
-    [
-        ("ALTER ROLE {role} NOREPLICATION", {"replication_privilege"}),
-        ("REVOKE CREATE ON DATABASE {database} FROM {role}", set()),
-    ],
-)
-def test_without_a_plan_only_general_checks_fail(shop: Shop, statement: str, expected: set[str]) -> None:
-    shop.run(statement)
-    assert failing(shop.readiness(None)) == expected
-    assert shop.readiness(None).status is not ReadinessStatus.READY
-
-
 def test_role_without_any_privilege_can_still_be_checked(shop: Shop) -> None:
     shop.run(
         FOREIGN_OWNER,
@@ -290,10 +266,7 @@ def test_slot_whose_log_was_removed_is_reported(limited: RunningPostgreSQL) -> N
         assert failing(shop.readiness(shop.plan())) == {"slot_log"}
 
 
-@pytest.mark.parametrize("level", ["replica", "minimal"])
-def test_too_low_wal_level_is_reported(level: str) -> None:
-    settings = {"wal_level": level, "max_wal_senders": "0" if level == "minimal" else "10"}
-    with running_postgresql(settings) as server, open_shop(server) as shop:
-        expected = {"wal_level"} if level == "replica" else {"wal_level", "wal_senders"}
-        assert failing(shop.readiness(shop.plan())) == expected
-        assert failing(shop.readiness(None)) == expected
+def test_too_low_wal_level_is_reported() -> None:
+    with running_postgresql({"wal_level": "minimal", "max_wal_senders": "0"}) as server, open_shop(server) as shop:
+        for plan in (shop.plan(), None):
+            assert failing(shop.readiness(plan)) == {"wal_level", "wal_senders"}

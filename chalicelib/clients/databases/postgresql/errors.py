@@ -86,13 +86,15 @@ def failure_of_sqlstate(sqlstate: str | None) -> DatabaseFailure:
 
 
 def failure_of_connecting(text: str, database_name: str) -> DatabaseFailure:
-    """The failure of a connection. `text` is that of libpq; names that it quotes may contain one of the phrases."""
+    """The failure of a connection. `text` is that of libpq."""
     lower = text.casefold()
     if f'database "{database_name[:63]}" does not exist'.casefold() in lower:
         return failure(FailureCode.DATABASE_NOT_FOUND)
+    # Names of users, roles and databases stand in quotes, and may contain one of the phrases.
     unquoted = "".join(lower.split('"')[::2])
     for phrase, code in _PHRASES:
         if phrase in unquoted:
             return failure(code)
+    # The server answered and refused, perhaps in another language than English.
     refused = "fatal:" in lower or " failed: " in lower
     return failure(FailureCode.CONNECTION_REJECTED if refused else FailureCode.CONNECTION_LOST)

@@ -36,4 +36,5 @@ def drop_slot(session: "DatabaseSession", name: str, deadline: Deadline) -> Rele
         elif deadline.remaining() <= _PAUSE_SECONDS:
             return ReleaseState.IN_USE
         else:
+            # The server notices a little later that a reader has gone.
             time.sleep(_PAUSE_SECONDS)

@@ -55,8 +55,9 @@ def source_tables(tables: Sequence[RawTable], source_id: str, now: datetime) -> 
 
 
 def columns_differing_by_case(raw: RawTable) -> tuple[str, ...]:
-    """The columns whose names are equal but for upper and lower case, by Java's rules, which are Debezium's."""
+    """The columns whose names are equal but for upper and lower case."""
     names = [column.name for column in raw.raw_columns]
+    # Debezium compares by Java's rules, in which ß is not ss: no casefold.
     times = Counter(name.lower() for name in names)
     return tuple(name for name in names if times[name.lower()] > 1)
 

@@ -62,13 +62,11 @@ def effective_options(pipeline: Pipeline) -> Mapping[str, Any]:
 
 
 def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
-    """Slot names are unique in a server, publication names in a database.
-
-    Pipelines may share a publication that its owner made: none of them changes it.
-    """
+    """Slot names are unique in a server, publication names in a database."""
     plan, (host, port, database) = CapturePlan.of(pipeline), source.address.identity
     slot = f"slot/{host}:{port}/{plan.slot_name}"
     if plan.publication_mode is PublicationMode.EXISTING:
+        # Pipelines may share a publication that its owner made: none of them changes it.
         return (slot,)
     return (slot, f"publication/{host}:{port}/{database}/{plan.publication_name}")
 

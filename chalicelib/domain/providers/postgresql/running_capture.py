@@ -70,6 +70,7 @@ def lost_changes(facts: CaptureFacts, pipeline: Pipeline, offset: Mapping[str, A
         return _lost(name, "does not exist any more")
     if slot.wal_status == "lost":
         return _lost(name, "has lost the log that it needs")
+    # An offset has up to three positions; everything before the furthest was captured.
     stored = [offset[key] for key in _POSITIONS if isinstance(offset.get(key), int)]
     if stored and slot.position is not None and slot.position > max(stored):
         return _lost(name, "begins after the last change that was captured: it was made again, or moved by hand")
@@ -116,7 +117,7 @@ def _slot_findings(
 
 
 def _reads_once(pipeline: Pipeline) -> bool:
-    """Whether it takes a snapshot and no more: Debezium then makes neither slot nor publication."""
+    # Debezium then makes neither slot nor publication.
     return pipeline.capture.snapshot_mode is SnapshotMode.INITIAL_ONLY
 
 

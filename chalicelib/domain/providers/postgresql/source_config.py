@@ -58,11 +58,8 @@ def _database(source: Source) -> ConnectorConfig:
 
 
 def _tls(address: DatabaseAddress, source: Source) -> ConnectorConfig:
-    """Transport encryption without a file on the worker.
-
-    `database.sslrootcert` would name a file that Headgate cannot put there. Debezium hands every `database.` key to
-    pgjdbc, whose factories take the certificate as text, or trust what the worker's Java trusts.
-    """
+    # `database.sslrootcert` would name a file on the worker, where Headgate cannot put one. Debezium hands every
+    # `database.` key to pgjdbc, whose factories take the certificate as text, or trust what the worker's Java trusts.
     lines = {"database.sslmode": str(address.ssl_mode)}
     if address.ssl_mode.verifies:
         if "ca_certificate" in source.credentials.fields:

@@ -9,15 +9,12 @@ from chalicelib.domain.table import Column, SourceTable
 
 
 def target_statements(writing: TableWriting, tables: Mapping[str, SourceTable]) -> Iterator[TargetStatement]:
-    """CREATE TABLE for each target, where it is known how the types arrive. Only a delivery that upserts has a key:
-    otherwise an update is another row.
-
-    `tables` are the source tables by topic.
-    """
+    """CREATE TABLE for each target, where it is known how the types arrive. `tables` are the source tables by topic."""
     for mapping in writing.mappings:
         source = tables[mapping.topic]
         if not target_columns.are_known(source):
             continue
+        # Without upserts an update becomes another row with the same key.
         key = source.primary_key_columns if writing.upserts else ()
         yield TargetStatement(table_name=mapping.table_name, statement=_create_table(mapping, source, key))
 

@@ -171,7 +171,7 @@ def _heartbeat_faults(facts: ServerFacts, plan: CapturePlan, table: RawTable) ->
     severity=IssueSeverity.WARN,
 )
 def open_transactions(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
-    """A slot is made once all transactions that were writing have ended; an existing one waits for nothing."""
+    # A slot is made once all transactions that were writing have ended; an existing one waits for nothing.
     if plan is not None and facts.slot(plan.slot_name) is not None:
         return None
     expected = "none older than 10 minutes"

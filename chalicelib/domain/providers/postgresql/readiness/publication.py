@@ -123,9 +123,9 @@ def _lacking_rights(
 
 
 def _act_as(facts: ServerFacts, owner: str | None) -> str:
-    """A group role between owner and capture: to take the right away again, drop it."""
     if owner is None:
         return "-- Tables of a superuser: nobody should get its rights. Make the publication."
+    # A group between owner and capture: dropping it takes the right away again. Names have at most 63 bytes.
     role, group = quoted(facts.role.name), quoted(f"{facts.role.name}_for_{owner}"[:63])
     return (
         f"-- Through this group the role has every right of {owner}: a decision about security.\n"

@@ -57,9 +57,9 @@ def wal_level(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
     "primary_server", name="Primary server", description="Slots and publications are made on a primary server."
 )
 def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
-    """A standby takes no publication, and before PostgreSQL 16 no logical slot either."""
     if not facts.in_recovery:
         return passed("primary", "primary")
+    # A standby takes no publication, and before PostgreSQL 16 no logical slot either.
     existing = plan is None or plan.publication_mode is PublicationMode.EXISTING
     if facts.version_number >= LOGICAL_STANDBY_VERSION and existing:
         return warned(
@@ -91,9 +91,9 @@ def _may_replicate(facts: ServerFacts) -> bool:
     description="The registered address lets in a replication connection, as a capture opens one. It was tried.",
 )
 def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
-    """The kind of connection that a capture opens: what another check explains is not said twice."""
     attempt, expected = facts.replication_attempt, "a replication connection is let in"
     if attempt is None or not _may_replicate(facts):
+        # What another check explains is not said twice.
         return None
     if attempt.identity is not None:
         system, timeline = attempt.identity.system_identifier, attempt.identity.timeline
@@ -114,7 +114,7 @@ def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Judg
 )
 @for_plan
 def same_server(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
-    """Restored and copied servers keep slots and names, but a stored position in the log means nothing there."""
+    # Restored and copied servers keep slots and names, but a stored position in the log means nothing there.
     attempt = facts.replication_attempt
     if plan.server is None or attempt is None or attempt.identity is None:
         return None

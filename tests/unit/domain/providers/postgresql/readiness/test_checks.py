@@ -1,5 +1,10 @@
 """The structure of a verdict on a PostgreSQL server."""
 
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
 from chalicelib.domain.pipeline import Capture
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import RoleFacts
@@ -60,3 +65,18 @@ def test_plan_of_a_pipeline_takes_over_its_choices() -> None:
         publishes_partition_root=False,
         deployed=True,
     )
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"role": RoleFacts(name="cdc", replication=False)}, {"replication_privilege"}),
+        ({"role": RoleFacts(name="cdc", can_create_in_database=False)}, set()),
+        ({"wal_level": "replica"}, {"wal_level"}),
+        ({"tables": (replace(TABLE, schema_usage=False),)}, set()),
+    ],
+)
+def test_without_a_plan_only_general_checks_fail(facts: dict[str, Any], expected: set[str]) -> None:
+    report = judged(None, **facts)
+    assert {check.key for check in report.failures} == expected
+    assert report.status is (ReadinessStatus.NOT_READY if expected else ReadinessStatus.WARNING)

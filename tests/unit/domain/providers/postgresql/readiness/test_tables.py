@@ -5,7 +5,7 @@ from dataclasses import replace
 from chalicelib.domain.providers.postgresql.facts import Persistence, ReplicaIdentity, RoleFacts
 from chalicelib.domain.readiness import CheckOutcome
 from chalicelib.domain.table import TableName
-from tests.support.databases.postgresql_facts import COLUMN, PLAN, TABLE, judged
+from tests.support.databases.postgresql_facts import COLUMN, PLAN, TABLE, failing, judged
 from tests.support.databases.readiness import check_of
 
 
@@ -44,3 +44,9 @@ def test_without_a_plan_hindered_tables_are_counted() -> None:
     )
     check = check_of(judged(None, tables=tables), "select_privilege")
     assert (check.status, check.current_value) == (CheckOutcome.WARN, "3 of 5 tables: shop.t0, shop.t1, shop.t2")
+
+
+def test_tables_with_one_topic_are_refused() -> None:
+    tables = tuple(replace(TABLE, name=TableName("shop", name)) for name in ("two words", "two_words"))
+    plan = replace(PLAN, tables=tuple(table.name for table in tables))
+    assert failing(plan, tables=tables) == {"topic_names"}
