@@ -17,9 +17,10 @@ from infra.local.doubles.connect_model import SHOWN, STARTED, Connector, Part
 from infra.local.doubles.connect_plugins import ALL, POSTGRES_SOURCE, Plugin
 from infra.local.doubles.connect_replication import ReplicationPump
 from infra.local.doubles.connect_secrets import SecretReader
-from infra.local.doubles.connect_tasks import Broker, NoBroker, TaskRunner
+from infra.local.doubles.connect_tasks import TaskRunner
 from infra.local.doubles.connect_timeline import Delays, Timeline
 from infra.local.doubles.connect_worker import Worker
+from infra.local.doubles.kafka_state import BrokerState
 
 VERSION, COMMIT = "4.3.1", "26b251a451ce941d"
 CLUSTER_ID = "headgate-double-cluster"
@@ -35,7 +36,7 @@ class ConnectDouble:
         service_credential: str,
         port: int = 0,
         cluster_id: str = CLUSTER_ID,
-        broker: Broker | None = None,
+        broker: BrokerState | None = None,
         delays: Delays | None = None,
         heartbeats: bool = False,
     ) -> None:
@@ -47,7 +48,7 @@ class ConnectDouble:
         secrets = SecretReader(url=headgate_url, credential=service_credential)
         self._tasks = TaskRunner(
             secrets=secrets,
-            broker=broker or NoBroker(),
+            broker=broker or BrokerState(cluster_id),
             pump=self._pump,
             timeline=self._timeline,
             delays=self._delays,

@@ -1,9 +1,8 @@
 """How connectors and their tasks reach their target state, after the delays of a real worker."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from infra.local.doubles.connect_model import PAUSED, SHOWN, STARTED, STOPPED, Connector, Part
 from infra.local.doubles.connect_postgres import Running, close_source, sink_error, start_source
@@ -11,29 +10,11 @@ from infra.local.doubles.connect_replication import ReplicationPump
 from infra.local.doubles.connect_secrets import SecretReader, SecretsUnavailableError
 from infra.local.doubles.connect_timeline import Delays, Timeline
 from infra.local.doubles.connect_traces import secrets_trace
+from infra.local.doubles.kafka_state import BrokerState
 
 RETRY_CAP_SECONDS = 60.0
 SECRET_ATTEMPTS = 4
 """How often the plug-in asks for a secret until it gives up."""
-
-
-class Broker(Protocol):
-    """The part of a Kafka broker that the worker uses: topics for its sources, groups for its sinks."""
-
-    def create_topic(self, name: str, partitions: int = 1) -> None:
-        """Create a topic if it does not exist."""
-
-    def join_group(self, group: str, topics: Iterable[str]) -> None:
-        """Add a live consumer of the topics to the group."""
-
-    def leave_group(self, group: str) -> None:
-        """Remove the live consumer; the group's offsets stay."""
-
-    def delete_offsets(self, group: str) -> None:
-        """Delete the group's offsets."""
-
-    def advance(self, topic: str, count: int) -> None:
-        """Move the topic's end as if so many records had been written."""
 
 
 @dataclass(kw_only=True)
@@ -44,7 +25,7 @@ class TaskRunner:
     """
 
     secrets: SecretReader
-    broker: Broker
+    broker: BrokerState
     pump: ReplicationPump
     timeline: Timeline
     delays: Delays
@@ -264,22 +245,3 @@ class TaskRunner:
     def _drop_tasks(self, connector: Connector) -> None:
         connector.tasks.clear()
         connector.changed()
-
-
-class NoBroker:
-    """A broker for a Connect double without a Kafka double."""
-
-    def create_topic(self, name: str, partitions: int = 1) -> None:
-        """Nothing to do."""
-
-    def join_group(self, group: str, topics: Iterable[str]) -> None:
-        """Nothing to do."""
-
-    def leave_group(self, group: str) -> None:
-        """Nothing to do."""
-
-    def delete_offsets(self, group: str) -> None:
-        """Nothing to do."""
-
-    def advance(self, topic: str, count: int) -> None:
-        """Nothing to do."""

@@ -37,9 +37,10 @@ from infra.local.doubles.connect_model import SHOWN, Connector, Part
 from infra.local.doubles.connect_plugins import Plugin, field_errors
 from infra.local.doubles.connect_postgres import Running
 from infra.local.doubles.connect_secrets import SecretReader
-from infra.local.doubles.connect_tasks import Broker, TaskRunner
+from infra.local.doubles.connect_tasks import TaskRunner
 from infra.local.doubles.connect_timeline import Delays
 from infra.local.doubles.connect_worker import Worker
+from infra.local.doubles.kafka_state import BrokerState
 
 TABLES = ("orders", "customers", "items")
 SCHEMA = "shop"
@@ -186,7 +187,7 @@ def healthy_captures(plans: Sequence[CapturePlan]) -> CaptureFacts:
 class FakeConnect(ConnectDouble):
     """The Connect double without databases. Each change takes effect within milliseconds."""
 
-    def __init__(self, *, broker: Broker) -> None:
+    def __init__(self, *, broker: BrokerState) -> None:
         super().__init__(headgate_url="", service_credential="", broker=broker, delays=NO_DELAYS)
         secrets = _NoSecrets(url="", credential="")
         self._tasks = _FakeTasks(**{**_field_values(self._tasks), "secrets": secrets})

@@ -211,16 +211,15 @@ class _DoubleTables:
 class _LocalTables:
     def __init__(self) -> None:
         self._client = boto3.client("dynamodb")
-        self._keys = {table.Meta.table_name: _key_names(table) for table in ALL_TABLES}
 
     def rows(self, table: str) -> list[Row]:
         return [_plain(item) for item in self._items(f"headgate-{table}")]
 
     def snapshot(self) -> Any:
-        return {name: self._items(name) for name in self._keys}
+        return {name: self._items(name) for name in KEYS}
 
     def restore(self, snapshot: Any) -> None:
-        for name, keys in self._keys.items():
+        for name, keys in KEYS.items():
             now = {repr([item[key] for key in keys]): item for item in self._items(name)}
             then = {repr([item[key] for key in keys]): item for item in snapshot[name]}
             for added in now.keys() - then.keys():
@@ -235,5 +234,10 @@ class _LocalTables:
 
 
 def _key_names(table: type[Model]) -> list[str]:
+    """The hash key first."""
     hash_key, range_key = table._hash_key_attribute(), table._range_key_attribute()
     return [key.attr_name for key in (hash_key, range_key) if key is not None]
+
+
+KEYS = {table.Meta.table_name: _key_names(table) for table in ALL_TABLES}
+"""The names of the key attributes of each table."""

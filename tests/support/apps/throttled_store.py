@@ -19,15 +19,9 @@ from unittest.mock import patch
 
 from moto.core.models import botocore_stubber
 
-from chalicelib.stores.all_tables import ALL_TABLES
+from tests.support.apps.tables import KEYS
 
 _UNIT_BYTES = 1024
-_HASH_KEYS = {table.Meta.table_name: table._hash_key_attribute().attr_name for table in ALL_TABLES}
-_KEYS = {
-    table.Meta.table_name: [column.attr_name for column in table.get_attributes().values()
-                            if column.is_hash_key or column.is_range_key]
-    for table in ALL_TABLES
-}  # fmt: skip
 
 
 @dataclass(kw_only=True)
@@ -46,10 +40,10 @@ class ThrottledStore:
     def takes(self, table: str, write: dict[str, Any]) -> bool:
         """Whether the key has units left for this write, which are then used. A delete costs what the item took."""
         item = write["PutRequest"]["Item"] if "PutRequest" in write else write["DeleteRequest"]["Key"]
-        row = table, json.dumps([item[name] for name in _KEYS[table]])
+        row = table, json.dumps([item[name] for name in KEYS[table]])
         size = len(json.dumps(item)) if "PutRequest" in write else self._sizes.get(row, 1)
         units, now = max(1, math.ceil(size / _UNIT_BYTES)), time.monotonic() - self.spent_in_moto
-        key = table, str(item[_HASH_KEYS[table]]["S"])
+        key = table, str(item[KEYS[table][0]]["S"])
         left, at = self._left.get(key, (self.units_per_second, now))
         left = min(self.units_per_second, left + (now - at) * self.units_per_second)
         taken = left >= units

@@ -25,16 +25,11 @@ from unittest.mock import patch
 
 from moto.core.models import botocore_stubber
 
-from chalicelib.stores.all_tables import ALL_TABLES
+from tests.support.apps.tables import KEYS
 from tests.support.apps.virtual_time import VirtualTime
 from tests.support.dynamodb.in_process import SERVICE, target_of
 
 CALL_SECONDS = 0.02
-_KEYS = {
-    table.Meta.table_name: [column.attr_name for column in table.get_attributes().values()
-                            if column.is_hash_key or column.is_range_key]
-    for table in ALL_TABLES
-}  # fmt: skip
 _SINGLE_WRITES = ("PutItem", "UpdateItem", "DeleteItem")
 _ERROR = "com.amazonaws.dynamodb.v20120810#"
 
@@ -124,7 +119,7 @@ def conflicting_writes(time: VirtualTime, *, seconds: float = CALL_SECONDS) -> I
 def _item(write: dict[str, Any]) -> Item:
     table = write["TableName"]
     values = write.get("Key") or write["Item"]
-    return table, json.dumps([values[name] for name in _KEYS[table]])
+    return table, json.dumps([values[name] for name in KEYS[table]])
 
 
 def _cancelled(conflicts: Iterable[bool]) -> Answer:
