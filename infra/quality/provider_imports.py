@@ -20,7 +20,7 @@ _DISPATCH = (
 def imports_another_kind(node: ast.AST, file: str) -> bool:
     """Whether this node imports from the folder of a kind to which the file does not belong."""
     importer = file.removesuffix(".py").replace("/", ".")
-    return any(not _is_allowed(importer, *found) for name in _imported(node) if (found := _kind_of(name)))
+    return any(not _is_allowed(importer, *kind) for name in _imported(node) if (kind := _kind_of(name)))
 
 
 def _is_allowed(importer: str, package: str, kind: str) -> bool:
@@ -35,13 +35,13 @@ def _is_allowed(importer: str, package: str, kind: str) -> bool:
 
 def _kind_of(module: str) -> tuple[str, str] | None:
     """The package and the kind in whose folder a module lies."""
-    found = _PACKAGE.match(module)
-    return (found[1], found[2]) if found and found[2] not in _OF_ALL_KINDS else None
+    match = _PACKAGE.match(module)
+    return (match[1], match[2]) if match and match[2] not in _OF_ALL_KINDS else None
 
 
 def _imported(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Import(names=names):
-            yield from (one.name for one in names)
+            yield from (alias.name for alias in names)
         case ast.ImportFrom(module=str(module), names=names):
-            yield from (f"{module}.{one.name}" for one in names)
+            yield from (f"{module}.{alias.name}" for alias in names)

@@ -145,8 +145,8 @@ class Runner:
                 return [result for future in started if (result := future.result())]
             except BaseException:
                 self._stop()
-                for one in started:
-                    one.cancel()
+                for future in started:
+                    future.cancel()
                 raise
 
     def _run(self, part: Part) -> Result | None:
