@@ -11,7 +11,6 @@ from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, ow
 from chalicelib.domain.observation import Observation
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import HeadgateError
-from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
 from tests.support.apps.in_process_app import InProcessApp
@@ -75,12 +74,6 @@ def change_by_hand(app: InProcessApp, owner: Pipeline | Delivery, what: str, bod
     assert httpx.put(path, json=body, trust_env=False).is_success
     app.connect.settle()
     app.connect.calls.clear()
-
-
-def unsettled_tick(app: InProcessApp) -> None:
-    """A tick that does not wait for the connectors to settle."""
-    app.clock.advance(10)
-    app.services.tick.run(app.cluster.id, Deadline.after(25))
 
 
 def deployed_copies(app: InProcessApp, count: int) -> list[str]:

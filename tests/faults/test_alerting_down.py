@@ -63,12 +63,10 @@ def test_ticks_repair_and_note_incidents_and_the_first_one_afterwards_opens_the_
     app: InProcessApp, alerting: Alerting
 ) -> None:
     name = app.deployed_pipeline().connector_name
-    for _ in range(4):
-        app.tick()
+    app.tick(times=4)
     alerting.down = True
     app.connect.fail_task(name, secrets_trace("Headgate gave no answer for secret 0: status 503"))
-    for _ in range(8):
-        app.tick()
+    app.tick(times=8)
     assert app.connect.calls.count("POST", "/restart") == 1
     assert [status for _, status in incidents(app)] == [IncidentStatus.RESOLVED]
     app.connect.fail_task(name, PASSWORD_REFUSED, failing_restarts=99)

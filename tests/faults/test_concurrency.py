@@ -5,14 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
+from functools import partial
 
 import httpx
 import pytest
 
 from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.destination import Destination
 from chalicelib.domain.observation import DesiredState
 from chalicelib.errors import Conflict, HeadgateError, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
+from chalicelib.services.deliveries import DeliveryInput
 from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.cases.connectors import DEPLOY_DELIVERY, REMAP_DELIVERY
@@ -45,6 +48,11 @@ def codes(answers: Sequence[object]) -> Counter[str]:
     return Counter(answer.code if isinstance(answer, HeadgateError) else "ok" for answer in answers)
 
 
+def deploys(app: InProcessApp, destination: Destination, inputs: Sequence[DeliveryInput]) -> list[Callable[[], object]]:
+    """Requests that deploy these deliveries."""
+    return [partial(app.services.deliveries.deploy, app.context(), destination.id, data) for data in inputs]
+
+
 def test_ten_deploys_of_one_pipeline_make_one_connector(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     answers = at_once([lambda: app.services.pipelines.deploy(app.context(), pipeline.id)] * CALLERS)
@@ -60,9 +68,7 @@ def test_ten_deploys_of_one_pipeline_make_one_connector(app: InProcessApp) -> No
 def test_of_ten_deliveries_to_one_table_one_succeeds(app: InProcessApp) -> None:
     pipeline, destination = app.deployed_pipeline(), app.destination()
     inputs = [app.delivery_input(pipeline, "orders") for _ in range(CALLERS)]
-    answers = at_once(
-        [lambda one=one: app.services.deliveries.deploy(app.context(), destination.id, one) for one in inputs]  # type: ignore[misc]
-    )
+    answers = at_once(deploys(app, destination, inputs))
     assert codes(answers) == {"ok": 1, "TARGET_TABLE_CONFLICT": CALLERS - 1}
     app.connect.settle()
     assert violations(app) == []
@@ -72,13 +78,11 @@ def test_ten_deliveries_to_ten_tables_of_one_schema_all_succeed(app: InProcessAp
     """They share a row of claims: the later ones try again, and ask the client to repeat after many tries."""
     pipeline, destination = app.deployed_pipeline(), app.destination()
     inputs = [app.delivery_input(pipeline, f"orders{number}") for number in range(CALLERS)]
-    answers = at_once(
-        [lambda one=one: app.services.deliveries.deploy(app.context(), destination.id, one) for one in inputs]  # type: ignore[misc]
-    )
+    answers = at_once(deploys(app, destination, inputs))
     assert codes(answers).keys() <= {"ok", "OPERATION_IN_PROGRESS"}
-    for one, answer in zip(inputs, answers, strict=True):
+    for data, answer in zip(inputs, answers, strict=True):
         if isinstance(answer, HeadgateError):
-            app.services.deliveries.deploy(app.context(), destination.id, one)
+            app.services.deliveries.deploy(app.context(), destination.id, data)
     app.connect.settle()
     assert len(app.tables.rows("deliveries")) == CALLERS
     assert violations(app) == []
@@ -122,7 +126,7 @@ def test_ten_deliveries_of_one_schema_are_deleted_at_once(app: InProcessApp) -> 
         app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline, f"orders{number}"))
         for number in range(CALLERS)
     ]
-    at_once([lambda one=one: app.services.deliveries.delete(app.context(), one.id) for one in deliveries])  # type: ignore[misc]
+    at_once([partial(app.services.deliveries.delete, app.context(), delivery.id) for delivery in deliveries])
     assert recover(app) == []
     assert app.tables.rows("deliveries") == []
     assert app.connect.names() == [pipeline.connector_name]
@@ -154,12 +158,8 @@ def test_a_pipeline_is_deleted_while_a_delivery_is_deployed(app: InProcessApp, a
 def test_a_destination_is_deleted_while_ten_deliveries_to_it_are_deployed(app: InProcessApp) -> None:
     pipeline, destination = app.deployed_pipeline(), app.destination()
     inputs = [app.delivery_input(pipeline, f"orders{number}") for number in range(CALLERS)]
-    deleted, *_ = at_once(
-        [
-            lambda: app.services.destinations.delete(app.context(), destination.id),
-            *(lambda one=one: app.services.deliveries.deploy(app.context(), destination.id, one) for one in inputs),  # type: ignore[misc]
-        ]
-    )
+    delete = partial(app.services.destinations.delete, app.context(), destination.id)
+    deleted, *_ = at_once([delete, *deploys(app, destination, inputs)])
     assert recover(app) == []
     deliveries = app.tables.rows("deliveries")
     assert bool(deliveries) == isinstance(deleted, Conflict)
@@ -191,14 +191,8 @@ def test_a_stream_cluster_keeps_its_brokers_when_workers_are_registered_at_the_s
 def test_of_ten_changes_with_the_same_if_match_one_succeeds(app: InProcessApp) -> None:
     destination = app.destination()
     inputs = [changed_input(destination, name=f"{destination.name} {number}") for number in range(CALLERS)]
-    answers = at_once(
-        [
-            lambda one=one: app.services.destinations.update(  # type: ignore[misc]
-                app.context(if_match=destination.version), destination.id, one
-            )
-            for one in inputs
-        ]
-    )
+    context = app.context(if_match=destination.version)
+    answers = at_once([partial(app.services.destinations.update, context, destination.id, data) for data in inputs])
     assert codes(answers) == {"ok": 1, "VERSION_MISMATCH": CALLERS - 1}
     assert app.services.destinations.get(destination.id).version == destination.version + 1
     assert violations(app) == []

@@ -75,16 +75,13 @@ def test_a_deploy_that_connect_never_answers_ends_at_its_deadline_with_an_unknow
 
 def test_a_deploy_while_connect_is_down_leaves_a_draft(app: InProcessApp) -> None:
     pipeline = app.pipeline()
-    app.connect.refuse()
-    try:
+    with app.connect_down():
         assert deploy_error_code(app, pipeline.id) == "CONNECT_UNAVAILABLE"
         stored = app.services.pipelines.get(pipeline.id)
         assert (stored.desired_state, stored.open_operation) == (DesiredState.DRAFT, None)
         assert stored.last_error
         assert stored.last_error.code == "CONNECT_UNAVAILABLE"
         assert violations(app) == []
-    finally:
-        app.connect.accept()
     assert deploy_error_code(app, pipeline.id) is None
     app.connect.settle()
     assert violations(app) == []
@@ -93,12 +90,8 @@ def test_a_deploy_while_connect_is_down_leaves_a_draft(app: InProcessApp) -> Non
 def test_a_delivery_while_connect_is_down_leaves_no_row_and_no_claim(app: InProcessApp) -> None:
     pipeline, destination = app.deployed_pipeline(), app.destination()
     data = app.delivery_input(pipeline)
-    app.connect.refuse()
-    try:
-        with pytest.raises(Unavailable):
-            app.services.deliveries.deploy(app.context(), destination.id, data)
-    finally:
-        app.connect.accept()
+    with app.connect_down(), pytest.raises(Unavailable):
+        app.services.deliveries.deploy(app.context(), destination.id, data)
     assert app.tables.rows("deliveries") == []
     assert violations(app) == []
     assert app.services.deliveries.deploy(app.context(), destination.id, data).open_operation is None
@@ -154,11 +147,9 @@ def test_a_foreign_connector_of_the_same_name_is_never_touched(app: InProcessApp
     theirs = foreign_connector(app, pipeline.connector_name)
     assert deploy_error_code(app, pipeline.id) == "CONNECTOR_NAME_CONFLICT"
     assert app.services.pipelines.get(pipeline.id).desired_state is DesiredState.DRAFT
-    for seconds in (31, 10, 100, 10, 700, 10, 10):
-        app.tick(after=seconds)
+    app.ticks(31, 10, 100, 10, 700, 10, 10)
     assert app.services.pipelines.delete(app.context(), pipeline.id) is None
-    for seconds in (31, 10, 100, 10, 700, 10, 10):
-        app.tick(after=seconds)
+    app.ticks(31, 10, 100, 10, 700, 10, 10)
     assert app.connect.config_of(pipeline.connector_name) == theirs
     assert connector_writes(app) == []
 
@@ -172,8 +163,7 @@ def test_a_foreign_connector_that_has_replaced_ours_is_not_controlled(app: InPro
     with pytest.raises(Conflict) as refused:
         getattr(app.services.pipelines, verb)(app.context(), pipeline.id)
     assert refused.value.code == "CONNECTOR_NAME_CONFLICT"
-    for seconds in (31, 10, 10, 100, 700):
-        app.tick(after=seconds)
+    app.ticks(31, 10, 10, 100, 700)
     app.services.pipelines.delete(app.context(), pipeline.id)
     assert app.connect.config_of(pipeline.connector_name) == theirs
     assert connector_writes(app) == []
@@ -184,6 +174,5 @@ def test_a_tick_does_not_resume_a_foreign_connector(app: InProcessApp) -> None:
     app.connect.drop(pipeline.connector_name)
     app.connect.preload([pipeline.connector_name], state="PAUSED")
     app.connect.calls.clear()
-    for _ in range(5):
-        app.tick()
+    app.tick(times=5)
     assert connector_writes(app) == []

@@ -4,7 +4,7 @@ from chalicelib.domain.connectors.drift import DRIFTED
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.faults.inspection import change_by_hand, connector_writes, observation_of, running_pipeline, unsettled_tick
+from tests.faults.inspection import change_by_hand, connector_writes, observation_of, running_pipeline
 from tests.support.apps.in_process_app import InProcessApp
 
 
@@ -25,46 +25,29 @@ def test_a_config_that_was_changed_without_headgate_is_reported_and_not_overwrit
         ObservedState.RUNNING,
         (DRIFTED,),
     )
-    for seconds in (10, 10, 601, 10, 601):
-        app.tick(after=seconds)
+    app.ticks(10, 10, 601, 10, 601)
     assert observation_of(app, pipeline).reasons == (DRIFTED,)
     assert app.connect.config_of(pipeline.connector_name) == changed
     assert connector_writes(app) == []
 
 
-def drifted(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
-    """A pipeline with reported drift, and the config that its connector had before."""
+def test_deploying_again_restores_a_config_that_was_changed_without_headgate(app: InProcessApp) -> None:
     pipeline = running_pipeline(app)
     right = app.connect.config_of(pipeline.connector_name)
     alter(app, pipeline, poll__interval__ms="1")
     app.tick(after=601)
     app.tick()
-    assert observation_of(app, pipeline).reasons == (DRIFTED,)
-    return pipeline, right
-
-
-def test_deploying_again_restores_a_config_that_was_changed_without_headgate(app: InProcessApp) -> None:
-    pipeline, right = drifted(app)
     app.services.pipelines.deploy(app.context(), pipeline.id)
     assert app.connect.config_of(pipeline.connector_name) == right
-    for _ in range(3):
-        app.tick()
+    app.tick(times=3)
     assert (observation_of(app, pipeline).state, observation_of(app, pipeline).reasons) == (ObservedState.RUNNING, ())
-
-
-def test_drift_is_not_reported_any_more_once_the_config_is_right_again(app: InProcessApp) -> None:
-    pipeline, right = drifted(app)
-    change_by_hand(app, pipeline, "config", right)
-    app.tick(after=601)
-    assert observation_of(app, pipeline).reasons == ()
 
 
 def test_configs_are_read_every_ten_minutes_in_the_same_call(app: InProcessApp) -> None:
     running_pipeline(app)
     app.tick(after=600)
     app.connect.calls.clear()
-    for _ in range(120):
-        app.tick()
+    app.tick(times=120)
     asked = [one.query for one in app.connect.calls.calls("GET", "^/connectors")]
     assert len(asked) == 120
     assert asked.count("expand=status&expand=info") == 2
@@ -75,22 +58,9 @@ def test_configs_are_not_compared_during_an_operation(app: InProcessApp) -> None
     app.clock.advance(601)
     app.services.pipelines.pause(app.context(), pipeline.id)
     app.connect.calls.clear()
-    for _ in range(3):
-        app.tick()
+    app.tick(times=3)
     asked = [one.query for one in app.connect.calls.calls("GET", "^/connectors$")]
     assert asked == ["expand=status", "expand=status", "expand=status&expand=info"]
-
-
-def test_configs_are_compared_soon_after_a_visible_change(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    app.tick(after=70)
-    alter(app, pipeline, poll__interval__ms="1")
-    app.connect.show(pipeline.connector_name, "UNASSIGNED")
-    unsettled_tick(app)
-    app.connect.show(pipeline.connector_name, "RUNNING")
-    app.tick()
-    app.tick()
-    assert DRIFTED in observation_of(app, pipeline).reasons
 
 
 def test_statuses_are_read_alone_when_the_configs_cannot_be_read(app: InProcessApp) -> None:
@@ -111,8 +81,7 @@ def test_our_own_operations_are_not_reported_as_drift(app: InProcessApp) -> None
         app.context(), app.destination().id, app.delivery_input(pipeline, "orders")
     )
     assert delivery
-    for seconds in (10, 10, 10, 601, 10, 10):
-        app.tick(after=seconds)
+    app.ticks(10, 10, 10, 601, 10, 10)
     app.services.deliveries.update_mappings(
         app.context(), delivery.id, app.delivery_input(pipeline, "orders2").mappings
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from chalicelib.domain.cluster import PendingDeletions
-from chalicelib.domain.connectors.orphans import FOREIGN_FOR, JUDGED_PER_TICK
+from chalicelib.domain.connectors.orphans import JUDGED_PER_TICK
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import ObservedState
 from chalicelib.errors import Conflict, NotFound
@@ -52,8 +52,7 @@ def orphans_of_a_cluster(app: InProcessApp, orphans: int = 5, pipelines: int = 2
     deployed_copies(app, pipelines)
     names = [create_orphan(app) for _ in range(orphans)]
     app.connect.calls.clear()
-    for seconds in (10, 10, 10, 100, 10):
-        app.tick(after=seconds)
+    app.ticks(10, 10, 10, 100, 10)
     return names
 
 
@@ -66,8 +65,7 @@ def test_a_thousand_connectors_of_another_installation_cost_a_quiet_tick_nothing
     preload_foreign(app)
     app.tick()
     app.tick(after=90)
-    for _ in range(2 * FOREIGN // JUDGED_PER_TICK):
-        app.tick()
+    app.tick(times=2 * FOREIGN // JUDGED_PER_TICK)
     assert calls_of_a_tick(app) == alone
     app.restart()
     app.tick()
@@ -94,40 +92,9 @@ def test_a_thousand_connectors_of_another_installation_do_not_delay_a_repair(app
     app.tick()
     app.clock.advance(seconds)
     app.connect.drop(pipeline.connector_name)
-    for _ in range(3):
-        app.tick()
+    app.tick(times=3)
     assert creations(app) == 1
     assert observation_of(app, pipeline).state is ObservedState.RUNNING
-
-
-def test_what_counts_as_foreign_is_looked_up_again_after_some_hours(app: InProcessApp) -> None:
-    running_pipeline(app)
-    orphan = create_orphan(app, audited=False)
-    for seconds in (10, 90, 10):
-        app.tick(after=seconds)
-    assert connector_writes(app) == []
-    kind_and_id = orphan.rpartition("-")[2]
-    resource_id = "-".join(kind_and_id[at:to] for at, to in ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32)))
-    app.services.audit.record_alone(app.context(), "pipeline.delete", resource_id)
-    app.tick(after=1000)
-    assert connector_writes(app) == []
-    for seconds in (FOREIGN_FOR.total_seconds(), 10, 90, 600, 10):
-        app.tick(after=seconds)
-    assert orphan not in app.connect.names()
-
-
-def test_foreign_connectors_are_reported_once_and_their_changes_not(app: InProcessApp) -> None:
-    running_pipeline(app)
-    (name,) = preload_foreign(app, 1)
-    before = app.tables.rows("transitions")
-    for seconds in (10, 90, 10):
-        app.tick(after=seconds)
-    app.connect.show(name, "FAILED")
-    app.tick()
-    app.connect.drop(name)
-    app.tick()
-    stored = [row for row in app.tables.rows("transitions") if row not in before]
-    assert len([row for row in stored if name in str(row)]) == 1
 
 
 # what is desired was read while its index was behind
@@ -139,10 +106,8 @@ def test_a_connector_that_the_index_did_not_list_in_time_is_found_and_watched(
     pipeline = app.deployed_pipeline()
     with monkeypatch.context() as patched:
         patched.setattr(type(app.services.stores.resources.pipelines), "columns_in", lambda *_: iter(()))
-        for _ in range(3):
-            app.tick()
-    for seconds in (90, 10):
-        app.tick(after=seconds)
+        app.tick(times=3)
+    app.ticks(90, 10)
     app.connect.drop(pipeline.connector_name)
     app.tick()
     app.tick()
@@ -156,8 +121,7 @@ def test_what_is_desired_is_read_again_whenever_configs_are_compared(
     app.connect.drop(pipeline.connector_name)
     with monkeypatch.context() as patched:
         patched.setattr(type(app.services.stores.resources.pipelines), "columns_in", lambda *_: iter(()))
-        for _ in range(3):
-            app.tick()
+        app.tick(times=3)
     app.tick(after=601)
     app.tick()
     app.tick()
@@ -167,42 +131,27 @@ def test_what_is_desired_is_read_again_whenever_configs_are_compared(
 # many deletions
 
 
-def test_a_few_orphans_of_a_small_cluster_are_removed_without_confirmation(app: InProcessApp) -> None:
-    names = orphans_of_a_cluster(app, 3, 2)
-    for seconds in (600, 10, 10, 10):
-        app.tick(after=seconds)
-    assert not set(names) & set(app.connect.names())
-    assert pending(app) is None
-
-
 def test_more_than_a_tenth_of_a_cluster_is_not_touched_before_an_admin_confirms(app: InProcessApp) -> None:
     names = orphans_of_a_cluster(app)
-    for seconds in (600, 10, 3600, 86_400):
-        app.tick(after=seconds)
+    app.ticks(600, 10, 3600, 86_400)
     assert connector_writes(app) == []
     waiting = pending(app)
     assert waiting
     assert (waiting.count, waiting.names) == (5, tuple(sorted(names)))
     assert waiting.since < app.clock.now
     assert confirm(app, 5) is None
-    app.tick()
-    assert len(set(names) & set(app.connect.names())) == 4  # 2 % of a cluster, or one, in a tick
-    for _ in range(5):
-        app.tick()
-    assert not set(names) & set(app.connect.names())
-    assert pending(app) is None
-
-
-def test_a_confirmation_is_audited_with_what_was_confirmed(app: InProcessApp) -> None:
-    names = orphans_of_a_cluster(app)
-    confirm(app, 5)
     found = app.services.audit.list(
         limit=9, after=None, resource_id=app.cluster.id, include_related=False, meaningful=True
     )
-    (record,) = [one for one in found.items if one.action == "connect_cluster.confirm_deletions"]
+    (record,) = [record for record in found.items if record.action == "connect_cluster.confirm_deletions"]
     assert record.after
     assert (record.after["count"], record.after["names"]) == (5, sorted(names))
     assert record.actor_email == "admin@example.com"
+    app.tick()
+    assert len(set(names) & set(app.connect.names())) == 4  # 2 % of a cluster, or one, in a tick
+    app.tick(times=5)
+    assert not set(names) & set(app.connect.names())
+    assert pending(app) is None
 
 
 @pytest.mark.parametrize("count", [4, 6])
@@ -227,8 +176,7 @@ def test_a_confirmation_is_for_what_was_shown(app: InProcessApp) -> None:
     shown = orphans_of_a_cluster(app)
     confirm(app, 5)
     later = [create_orphan(app) for _ in range(8)]
-    for seconds in (10, 100, 10, 600, *[10] * 10):
-        app.tick(after=seconds)
+    app.ticks(10, 100, 10, 600, *[10] * 10)
     assert not set(shown) & set(app.connect.names())
     assert set(later) <= set(app.connect.names())
     waiting = pending(app)
@@ -239,22 +187,6 @@ def test_a_confirmation_is_for_what_was_shown(app: InProcessApp) -> None:
 def test_a_confirmation_ends_after_an_hour(app: InProcessApp) -> None:
     names = orphans_of_a_cluster(app)
     confirm(app, 5)
-    for seconds in (3601, 10, 10):
-        app.tick(after=seconds)
+    app.ticks(3601, 10, 10)
     assert set(names) <= set(app.connect.names())
     assert pending(app)
-
-
-def test_many_connectors_whose_owner_is_not_known_yet_protect_each_other(app: InProcessApp) -> None:
-    """Until all of them are looked up, they may all be ours."""
-    deployed_copies(app, 3)
-    ours = create_orphan(app)
-    preload_foreign(app, JUDGED_PER_TICK + 10)
-    app.connect.calls.clear()
-    app.tick()
-    app.tick(after=650)
-    assert connector_writes(app) == []
-    for _ in range(3):
-        app.tick()
-    assert ours not in app.connect.names()
-    assert pending(app) is None

@@ -1,7 +1,6 @@
 """What ticks do about connectors that have vanished: what is shown, how often they are created again, and by whom."""
 
 from collections import Counter
-from datetime import timedelta
 
 import pytest
 
@@ -18,7 +17,6 @@ from tests.faults.inspection import creations, observation_of, running_pipeline
 from tests.faults.invariants import violations
 from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.apps.in_process_app import InProcessApp
-from tests.support.apps.lost_snapshot import lose_snapshot
 
 FOR_EVER = 1_000
 
@@ -44,14 +42,6 @@ def status_of(app: InProcessApp, pipeline: Pipeline) -> Observation:
 # what is shown
 
 
-def test_a_vanished_connector_is_shown_as_not_deployed_by_the_next_tick(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    vanish(app, pipeline)
-    app.tick()
-    seen = observation_of(app, pipeline)
-    assert (seen.state, seen.reasons, seen.observed_at) == (ObservedState.NOT_DEPLOYED, (MISSING,), app.clock.now)
-
-
 @pytest.mark.parametrize("effect", [FaultEffect.NOT_READY, FaultEffect.TIMED_OUT])
 def test_one_that_cannot_be_created_again_is_not_deployed_with_reasons_within_a_minute(
     app: InProcessApp, effect: FaultEffect
@@ -59,8 +49,7 @@ def test_one_that_cannot_be_created_again_is_not_deployed_with_reasons_within_a_
     pipeline = running_pipeline(app)
     refuse_creations(app, effect)
     vanish(app, pipeline)
-    for _ in range(6):
-        app.tick()
+    app.tick(times=6)
     shown = app.services.pipelines.get(pipeline.id)
     for seen in (observation_of(app, pipeline), status_of(app, pipeline)):
         assert seen.state is ObservedState.NOT_DEPLOYED
@@ -73,81 +62,27 @@ def test_one_that_cannot_be_created_again_is_not_deployed_with_reasons_within_a_
         assert shown.open_operation is None
 
 
-@pytest.mark.parametrize("effect", [FaultEffect.NOT_READY, FaultEffect.TIMED_OUT, FaultEffect.LOSE_REPLY])
-def test_attempts_have_growing_pauses_whatever_the_answer_is(app: InProcessApp, effect: FaultEffect) -> None:
-    pipeline = running_pipeline(app)
-    if effect is FaultEffect.LOSE_REPLY:  # it is created, and vanishes again at once
-        app.interceptor.watch(vanishing_at_once(app, pipeline))
-    else:
-        refuse_creations(app, effect)
-    vanish(app, pipeline)
-    counted = [0]
-    for _ in range(120):
-        app.tick()
-        counted.append(creations(app))
-    app.interceptor.unwatch()
-    assert counted[4] >= 1
-    assert max(after - before for before, after in zip(counted, counted[36:], strict=False)) <= 6
-    assert counted[120] - counted[60] <= 2
-    assert observation_of(app, pipeline).state is ObservedState.NOT_DEPLOYED
-
-
-def vanishing_at_once(app: InProcessApp, pipeline: Pipeline) -> object:
-    def remove_what_was_created(point: Point, call: InterceptedCall) -> object:
-        answer = call()
-        if (point.side, point.operation) == (Side.CONNECT, "PUT /connectors/" + pipeline.connector_name + "/resume"):
-            vanish(app, pipeline)
-        return answer
-
-    return remove_what_was_created
-
-
-def test_a_look_that_was_stored_only_in_part_is_no_observation(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    lose_snapshot(app, app.cluster.id)
-    app.clock.advance(5)
-    assert observation_of(app, pipeline).state is ObservedState.UNKNOWN
-    app.tick()
-    assert observation_of(app, pipeline).state is ObservedState.RUNNING
-
-
-def test_without_ticks_the_state_is_unknown_after_a_while(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    app.clock.advance(600)
-    seen = observation_of(app, pipeline)
-    assert seen.state is ObservedState.UNKNOWN
-    assert "10 minutes ago" in seen.reasons[0]
-    assert seen.observed_at == app.clock.now - timedelta(seconds=600)
-
-
 # attempts
 
 
-def test_a_connector_that_is_back_after_a_failed_attempt_shows_no_error(app: InProcessApp) -> None:
+def test_a_connector_that_is_back_after_a_failed_attempt_shows_no_error_and_both_attempts_are_audited(
+    app: InProcessApp,
+) -> None:
     pipeline = running_pipeline(app)
     app.connect.plant(FaultEffect.NOT_READY, "POST", "/connectors$", times=1)
     vanish(app, pipeline)
-    for _ in range(5):
-        app.tick()
+    app.tick(times=5)
     shown = app.services.pipelines.get(pipeline.id)
     assert (observation_of(app, pipeline).state, shown.last_error) == (ObservedState.RUNNING, None)
     assert shown.version == pipeline.version
-    assert violations(app) == []
-
-
-def test_a_recreation_is_audited_with_its_outcome_as_an_action_of_the_system(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    app.connect.plant(FaultEffect.NOT_READY, "POST", "/connectors$", times=1)
-    vanish(app, pipeline)
-    for _ in range(5):
-        app.tick()
     found = app.services.audit.list(
         limit=100, after=None, resource_id=pipeline.id, include_related=False, meaningful=True
     )
-    records = [one for one in found.items if one.action == "pipeline.recreate"]
-    outcomes = Counter(one.outcome for one in records)
+    records = [record for record in found.items if record.action == "pipeline.recreate"]
+    outcomes = Counter(record.outcome for record in records)
     assert outcomes == {Outcome.REQUESTED: 2, Outcome.FAILED: 1, Outcome.SUCCESS: 1}
-    assert {(one.actor_via, one.actor_id) for one in records} == {("system", None)}
+    assert {(record.actor_via, record.actor_id) for record in records} == {("system", None)}
+    assert violations(app) == []
 
 
 def test_an_attempt_counts_when_its_process_ends_before_it(app: InProcessApp) -> None:
@@ -171,87 +106,7 @@ def test_an_attempt_counts_when_its_process_ends_before_it(app: InProcessApp) ->
     assert "tried to create it again once" in observation_of(app, pipeline).reasons[-1]
 
 
-def test_two_looks_within_moments_count_as_one(app: InProcessApp) -> None:
-    """After an outage, messages that were delayed are received together."""
-    pipeline = running_pipeline(app)
-    vanish(app, pipeline)
-    app.tick()
-    for _ in range(5):
-        app.tick(after=0.5)
-    assert creations(app) == 0
-    app.tick(after=5)
-    assert creations(app) == 1
-
-
-# another owner
-
-
-def test_one_that_vanishes_again_is_not_created_by_the_first_look_that_misses_it(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    for number in (1, 2):
-        vanish(app, pipeline)
-        app.tick()
-        assert creations(app) == number - 1
-        for _ in range(6):
-            app.tick()
-        assert creations(app) == number
-
-
-def test_a_connector_that_something_else_removes_again_and_again_is_left_alone_for_longer_and_longer(
-    app: InProcessApp,
-) -> None:
-    """Strimzi with `strimzi.io/use-connector-resources` does so every two minutes."""
-    pipeline = running_pipeline(app)
-    for second in range(0, 2 * 3600, 10):
-        if second % 120 == 0:
-            vanish(app, pipeline)
-        app.tick()
-        if second == 900:
-            first = creations(app)
-    assert first <= 5
-    assert creations(app) <= 7
-    vanish(app, pipeline)
-    app.tick()
-    app.tick()
-    seen = observation_of(app, pipeline)
-    assert seen.state is ObservedState.NOT_DEPLOYED
-    assert "strimzi.io/use-connector-resources" in seen.reasons[1]
-    assert "deploy the pipeline again" in seen.reasons[2]
-
-
-def test_a_connector_that_stays_is_created_again_at_once_when_it_vanishes_later(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    for _ in range(4):
-        before = creations(app)
-        vanish(app, pipeline)
-        for _ in range(4):
-            app.tick()
-        assert creations(app) == before + 1
-        for _ in range(95):
-            app.tick()
-
-
 # people
-
-
-@pytest.mark.parametrize("desired", ["RUNNING", "PAUSED"])
-def test_a_deploy_creates_a_missing_connector_at_once(app: InProcessApp, desired: str) -> None:
-    pipeline = running_pipeline(app)
-    if desired == "PAUSED":
-        app.services.pipelines.pause(app.context(), pipeline.id)
-    vanish(app, pipeline)
-    deployed = app.services.pipelines.deploy(app.context(), pipeline.id)
-    app.connect.settle()
-    assert app.connect.names() == [pipeline.connector_name]
-    assert (deployed.desired_state, status_of(app, pipeline).state) == (desired, desired)
-    assert violations(app) == []
-
-
-def test_a_second_deploy_of_a_pipeline_that_runs_changes_nothing(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    version = app.services.pipelines.get(pipeline.id).version
-    assert app.services.pipelines.deploy(app.context(), pipeline.id).version == version
-    assert creations(app) == 0
 
 
 def test_the_same_mappings_again_create_a_missing_connector_at_once(app: InProcessApp) -> None:

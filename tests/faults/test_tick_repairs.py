@@ -1,28 +1,24 @@
 """What ticks do about failed connectors and wrong states, how often, and what they report."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from chalicelib.domain.audit.record import Outcome
-from chalicelib.domain.connectors.restarts import MAX_RESTARTS
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import MAX_DEFECTS
-from chalicelib.domain.pipeline import Pipeline, SnapshotMode
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connect_clusters import ConnectClusterInput
-from chalicelib.services.pipelines import PipelineInput
 from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.fault_runs import recover
-from tests.faults.inspection import change_by_hand, connector_writes, observation_of, running_pipeline, unsettled_tick
+from tests.faults.inspection import change_by_hand, connector_writes, observation_of, running_pipeline
 from tests.faults.invariants import violations
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
 from tests.support.apps.in_process_app import InProcessApp
 
 NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
-WRONG_PASSWORD = 'org.postgresql.util.PSQLException: FATAL: password authentication failed for user "x"'
 IN_VAIN = 1_000
 
 
@@ -81,59 +77,12 @@ def test_a_task_that_failed_for_lack_of_secrets_is_restarted_when_seen_failed_tw
     assert observation_of(app, pipeline).state is ObservedState.DEGRADED
     app.tick()
     assert restarts(app, pipeline) == 1
+    (record,) = audit_records(app, pipeline, "pipeline.restart_failed")
+    assert (record.actor_via, record.actor_id, record.outcome) == ("system", None, Outcome.SUCCESS)
     app.tick()
     assert observation_of(app, pipeline).state is ObservedState.RUNNING
     assert observation_of(app, pipeline).reasons == ()
     assert violations(app) == []
-
-
-def test_a_restart_is_audited_as_an_action_of_the_system(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
-    app.tick()
-    app.tick()
-    (record,) = audit_records(app, pipeline, "pipeline.restart_failed")
-    assert (record.actor_via, record.actor_id, record.outcome) == ("system", None, Outcome.SUCCESS)
-
-
-def test_the_reasons_say_how_often_a_restart_was_tried_and_when_the_next_one_is(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
-    app.tick()
-    first = observation_of(app, pipeline)
-    app.tick()
-    app.tick()
-    seen = observation_of(app, pipeline)
-    assert seen.state is first.state is ObservedState.DEGRADED
-    assert seen.reasons[:-1] == first.reasons
-    assert seen.reasons[-1] == "Headgate has tried to restart it once; next try at 2026-01-31T12:02:00.000Z."
-
-
-def test_restarts_that_do_not_help_have_growing_pauses_and_a_maximum_number(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS, failing_restarts=IN_VAIN)
-    app.tick()
-    counted = []
-    for _ in range(32):
-        app.tick(after=60)
-        counted.append(restarts(app, pipeline))
-    assert [minute for minute in range(1, 32) if counted[minute] > counted[minute - 1]] == [1, 3, 7, 15, 31]
-    for _ in range(20):
-        app.tick(after=31 * 60)
-    assert restarts(app, pipeline) == MAX_RESTARTS
-    assert "does not try again" in observation_of(app, pipeline).reasons[-1]
-
-
-def test_restart_attempts_are_forgotten_after_the_connector_has_run_for_a_while(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    for _ in range(3):
-        before = restarts(app, pipeline)
-        app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
-        for _ in range(2):
-            app.tick()
-        assert restarts(app, pipeline) == before + 1
-        for _ in range(2):
-            app.tick(after=601)
 
 
 def test_a_new_process_knows_the_earlier_restarts(app: InProcessApp) -> None:
@@ -145,67 +94,11 @@ def test_a_new_process_knows_the_earlier_restarts(app: InProcessApp) -> None:
         app.restart()
         app.tick()
     assert restarts(app, pipeline) == 1
+    reason = "Headgate has tried to restart it once; next try at 2026-01-31T12:02:00.000Z."
+    assert observation_of(app, pipeline).reasons[-1] == reason
     app.restart()
     app.tick()
     assert restarts(app, pipeline) == 2
-
-
-def test_a_refused_password_is_never_followed_by_a_restart(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    app.connect.fail_task(pipeline.connector_name, WRONG_PASSWORD)
-    for seconds in (10, 10, 60, 600, 3600):
-        app.tick(after=seconds)
-    assert connector_writes(app) == []
-    assert "refuses the user name or password" in observation_of(app, pipeline).reasons[0]
-
-
-def test_a_connector_that_reads_everything_at_each_start_is_restarted_by_people_only(app: InProcessApp) -> None:
-    draft = app.pipeline()
-    data = PipelineInput(
-        name="reads all again",
-        source_id=draft.source_id,
-        stream_cluster_id=draft.stream_cluster_id,
-        connect_cluster_id=draft.connect_cluster_id,
-        capture=replace(draft.capture, topic_prefix="again", snapshot_mode=SnapshotMode.ALWAYS),
-    )
-    pipeline = app.services.pipelines.create(app.context(), data)
-    app.services.pipelines.deploy(app.context(), pipeline.id)
-    for _ in range(4):
-        app.tick()
-    app.connect.calls.clear()
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
-    for seconds in (10, 10, 60, 600, 3600):
-        app.tick(after=seconds)
-    assert connector_writes(app) == []
-    assert "does not restart it automatically" in observation_of(app, pipeline).reasons[-1]
-    app.services.pipelines.restart(app.context(), pipeline.id)
-    app.tick()
-    assert observation_of(app, pipeline).state is ObservedState.RUNNING
-    assert observation_of(app, pipeline).reasons == ()
-
-
-def test_a_paused_connector_is_not_restarted(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    app.services.pipelines.pause(app.context(), pipeline.id)
-    for _ in range(3):
-        app.tick()
-    app.connect.calls.clear()
-    app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
-    for seconds in (10, 10, 60, 600):
-        app.tick(after=seconds)
-    assert [path for _, path in connector_writes(app) if path.endswith("/restart")] == []
-
-
-def test_a_restart_that_hangs_is_repeated(app: InProcessApp) -> None:
-    pipeline = running_pipeline(app)
-    app.connect.show(pipeline.connector_name, "RESTARTING", task=0)
-    for _ in range(6):
-        unsettled_tick(app)
-    assert restarts(app, pipeline) == 0
-    unsettled_tick(app)
-    assert restarts(app, pipeline) == 1
-    app.tick()
-    assert observation_of(app, pipeline).state is ObservedState.RUNNING
 
 
 def test_a_pause_between_the_read_and_the_restart_prevents_the_restart(app: InProcessApp) -> None:
@@ -248,8 +141,7 @@ def test_nothing_is_changed_when_the_registration_of_the_workers_has_changed_sin
 def test_a_connector_that_should_be_paused_and_was_stopped_by_hand_is_paused(app: InProcessApp) -> None:
     pipeline = running_pipeline(app)
     app.services.pipelines.pause(app.context(), pipeline.id)
-    for _ in range(3):
-        app.tick()
+    app.tick(times=3)
     change_by_hand(app, pipeline, "stop")
     app.tick()
     assert observation_of(app, pipeline).state is ObservedState.STOPPED
@@ -266,8 +158,7 @@ def test_an_operation_that_fails_repeatedly_because_of_a_defect_is_settled_as_fa
     app.database.bug = RuntimeError("a bug")
     with pytest.raises(RuntimeError):
         app.services.pipelines.deploy(app.context(), pipeline.id)
-    for _ in range(MAX_DEFECTS - 1):
-        app.tick(after=31)
+    app.tick(after=31, times=MAX_DEFECTS - 1)
     assert app.services.pipelines.get(pipeline.id).open_operation
     app.tick(after=31)
     settled = app.services.pipelines.get(pipeline.id)

@@ -78,12 +78,9 @@ def test_each_change_is_kept_once(app: InProcessApp) -> None:
 
 def test_an_unreadable_connect_is_kept_once_and_so_is_its_return(app: InProcessApp) -> None:
     Running(app)
-    app.connect.refuse()
-    try:
+    with app.connect_down():
         for _ in range(3):
             tick(app)
-    finally:
-        app.connect.accept()
     for _ in range(2):
         tick(app)
     assert kept(app, "connect_cluster", app.cluster.id) == [(READABLE, UNREADABLE), (UNREADABLE, READABLE)]
@@ -181,8 +178,7 @@ def crash_at(app: InProcessApp, number: int, *, applied: bool) -> list[Point]:
 
 def test_a_transition_is_one_log_line(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
-    for _ in range(3):
-        app.tick()
+    app.tick(times=3)
     app.connect.fail_task(pipeline.connector_name, f"{NO_SECRETS} hunter2")
     with logged() as lines:
         app.tick()

@@ -4,14 +4,13 @@ import pytest
 
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.http.addresses import AddressPolicy
-from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
+from chalicelib.domain.names import OWNER_KEY
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.kit.ids import new_id
 from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.connect_plugins import POSTGRES_SOURCE
 from tests.faults.fault_runs import recover
-from tests.faults.inspection import connector_writes, create_orphan, deploy_error_code, deployed_copies
+from tests.faults.inspection import connector_writes, create_orphan, deploy_error_code
 from tests.faults.invariants import violations
 from tests.support.apps.connect_worker import connect_endpoint
 from tests.support.apps.in_process_app import InProcessApp
@@ -25,8 +24,7 @@ def test_a_tick_that_cannot_read_connect_reports_unknown_and_changes_nothing(app
     app.connect.calls.clear()
     for effect in (FaultEffect.NOT_READY, FaultEffect.GARBAGE, FaultEffect.TIMED_OUT):
         app.connect.plant(effect, times=200)
-        for seconds in (10, 10, 100, 700):
-            app.tick(after=seconds)
+        app.ticks(10, 10, 100, 700)
         app.connect.faults.clear()
         seen = app.services.pipelines.get(pipeline.id).observation
         assert seen
@@ -34,26 +32,6 @@ def test_a_tick_that_cannot_read_connect_reports_unknown_and_changes_nothing(app
         assert seen.reasons
         assert seen.observed_at == app.clock.now
     assert connector_writes(app) == []
-
-
-def test_a_tick_reports_unknown_while_connect_is_down_and_running_when_it_is_back(app: InProcessApp) -> None:
-    pipeline = app.deployed_pipeline()
-    app.tick()
-    app.connect.refuse()
-    try:
-        app.tick()
-        down = app.services.pipelines.get(pipeline.id).observation
-    finally:
-        app.connect.accept()
-    assert down
-    assert (down.state, down.reasons) == (
-        ObservedState.UNKNOWN,
-        ("Kafka Connect cannot be reached. Check its address and whether its workers run.",),
-    )
-    app.tick()
-    back = app.services.pipelines.get(pipeline.id).observation
-    assert back
-    assert back.state is ObservedState.RUNNING
 
 
 def test_an_equal_config_is_never_written_again(app: InProcessApp) -> None:
@@ -84,8 +62,7 @@ def test_the_connector_of_a_paused_pipeline_is_created_again_without_running(app
     pipeline = app.deployed_pipeline()
     app.services.pipelines.pause(app.context(), pipeline.id)
     app.connect.drop(pipeline.connector_name)
-    for _ in range(6):
-        app.tick()
+    app.tick(times=6)
     assert violations(app) == []
     assert app.connect.starts(pipeline.connector_name) == 0
 
@@ -123,34 +100,12 @@ def test_an_orphan_is_stopped_after_ninety_seconds_and_deleted_after_ten_minutes
     assert app.connect.names() == []
 
 
-def test_one_tick_deletes_at_most_two_percent_of_a_cluster(app: InProcessApp) -> None:
-    pipelines = deployed_copies(app, 135)
-    for _ in range(14):
-        create_orphan(app, state="STOPPED")
-    app.tick()
-    counts = []
-    for seconds in (650, 10, 10):
-        app.tick(after=seconds)
-        counts.append(len(app.connect.names()) - len(pipelines))
-    assert counts == [12, 10, 8]
-
-
-def test_one_tick_deletes_one_orphan_of_a_small_cluster(app: InProcessApp) -> None:
-    names = {create_orphan(app) for _ in range(3)}
-    app.tick()
-    app.tick(after=650)
-    for remaining in (1, 0):
-        app.tick()
-        assert len(names & set(app.connect.names())) == remaining
-
-
 def test_a_connector_with_our_name_but_without_our_marker_is_never_changed_and_does_not_protect_orphans(
     app: InProcessApp,
 ) -> None:
     foreign = {create_orphan(app, marked=False) for _ in range(15)}
     orphan = create_orphan(app)
-    for seconds in (10, 100, 700):
-        app.tick(after=seconds)
+    app.ticks(10, 100, 700)
     for _ in range(300):
         if orphan not in app.connect.names():
             break
@@ -161,8 +116,7 @@ def test_a_connector_with_our_name_but_without_our_marker_is_never_changed_and_d
 
 def test_connectors_of_another_installation_on_the_same_workers_are_never_changed(app: InProcessApp) -> None:
     name = create_orphan(app, audited=False)
-    for seconds in (10, 100, 700, 10, 10):
-        app.tick(after=seconds)
+    app.ticks(10, 100, 700, 10, 10)
     assert app.connect.names() == [name]
     assert connector_writes(app) == []
 
@@ -178,19 +132,9 @@ def test_connectors_are_not_orphans_when_their_workers_are_registered_twice(app:
     assert connector_writes(app) == []
 
 
-def test_a_connector_with_the_marker_of_another_resource_is_never_changed(app: InProcessApp) -> None:
-    name = connector_name(ConnectorKind.SINK, new_id())
-    app.connect.preload([name], config={OWNER_KEY: owner_marker(ConnectorKind.SINK, new_id())})
-    for seconds in (10, 100, 700, 10, 10):
-        app.tick(after=seconds)
-    assert app.connect.names() == [name]
-    assert connector_writes(app) == []
-
-
 def test_connectors_with_other_names_are_never_changed(app: InProcessApp) -> None:
     app.connect.preload(["orders-source", "headgate-test"], config={OWNER_KEY: "source/1"})
-    for seconds in (10, 100, 700, 10):
-        app.tick(after=seconds)
+    app.ticks(10, 100, 700, 10)
     assert connector_writes(app) == []
     assert sorted(app.connect.names()) == ["headgate-test", "orders-source"]
 
@@ -209,8 +153,7 @@ def leftover_connector(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
 def test_a_connector_that_a_failed_deploy_left_behind_is_deleted(app: InProcessApp) -> None:
     """It is an orphan that never runs."""
     pipeline, config = leftover_connector(app)
-    for seconds in (10, 100, 700, 10):
-        app.tick(after=seconds)
+    app.ticks(10, 100, 700, 10)
     assert app.connect.names() == []
     assert config["connector.class"] == POSTGRES_SOURCE
     assert deploy_error_code(app, pipeline.id) is None
@@ -221,6 +164,5 @@ def test_a_draft_that_is_deployed_before_that_adopts_the_connector(app: InProces
     app.tick()
     app.tick(after=95)
     assert deploy_error_code(app, pipeline.id) is None
-    for seconds in (10, 10, 700, 10):
-        app.tick(after=seconds)
+    app.ticks(10, 10, 700, 10)
     assert violations(app) == []

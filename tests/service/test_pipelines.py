@@ -86,15 +86,21 @@ def test_deploying_a_running_pipeline_writes_nothing(app: InProcessApp) -> None:
     assert app.connect.calls.count() == app.connect.calls.count("GET", "/status$") == 1
 
 
-def test_deploying_a_pipeline_whose_connector_is_missing_makes_it_at_once(app: InProcessApp) -> None:
+@pytest.mark.parametrize("desired", [DesiredState.RUNNING, DesiredState.PAUSED])
+def test_deploying_a_pipeline_whose_connector_is_missing_makes_it_at_once(
+    app: InProcessApp, desired: DesiredState
+) -> None:
     pipeline = app.deployed_pipeline()
+    if desired is DesiredState.PAUSED:
+        app.services.pipelines.pause(app.context(), pipeline.id)
     app.connect.drop(pipeline.connector_name)
     deployed = app.services.pipelines.deploy(app.context(), pipeline.id)
     app.connect.settle()
     assert app.connect.names() == [pipeline.connector_name]
-    assert (deployed.open_operation, deployed.desired_state) == (None, DesiredState.RUNNING)
-    assert deployed.observation
-    assert deployed.observation.state is ObservedState.RUNNING
+    assert (deployed.open_operation, deployed.desired_state) == (None, desired)
+    observation = app.services.pipelines.status(app.context(), pipeline.id).observation
+    assert observation
+    assert observation.state == desired
     assert violations(app) == []
 
 

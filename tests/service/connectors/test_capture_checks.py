@@ -90,8 +90,7 @@ def stop_by_hand(app: InProcessApp, pipeline: Pipeline) -> None:
 
 
 def state_after_ticks(app: InProcessApp, pipeline: Pipeline) -> str | None:
-    for _ in range(4):
-        app.tick()
+    app.tick(times=4)
     return app.connect.connector(pipeline.connector_name).part.state
 
 
@@ -120,8 +119,7 @@ def test_a_vanished_connector_is_not_made_again_when_its_slot_is_gone(app: InPro
     facts = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
     app.database.captures = replace(facts, slots={})
     app.connect.drop(pipeline.connector_name)
-    for _ in range(4):
-        app.tick()
+    app.tick(times=4)
     assert pipeline.connector_name not in app.connect.names()
     with pytest.raises(Conflict, match="changes were lost"):
         app.services.pipelines.deploy(app.context(), pipeline.id)

@@ -1,7 +1,5 @@
 """`forget=true`: the way out when Kafka Connect is gone for good. Records go, and no connector is touched."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -21,16 +19,6 @@ from tests.faults.invariants import violations
 from tests.faults.test_takeover import DelayedWorker
 from tests.support.apps.call_interceptor import Point
 from tests.support.apps.in_process_app import InProcessApp
-
-
-@contextmanager
-def connect_down(app: InProcessApp) -> Iterator[None]:
-    """Nothing listens at the address of Kafka Connect."""
-    app.connect.refuse()
-    try:
-        yield
-    finally:
-        app.connect.accept()
 
 
 def audited(app: InProcessApp, resource_id: str) -> list[AuditRecord]:
@@ -71,7 +59,7 @@ def test_all_incidents_of_what_is_forgotten_are_over_however_many(app: InProcess
     )
     report = MonitorReport(origin=f"connect_cluster/{app.cluster.id}", at=app.clock(), conditions=conditions)
     assert app.services.incidents.record(report, Deadline.after(60)).complete
-    with connect_down(app):
+    with app.connect_down():
         app.services.deliveries.delete(app.context(), delivery.id, forget=True)
     assert app.services.incidents.list(limit=100, active=True).items == ()
     assert not [claim for claim in claimed(app) if claim.startswith("incident/")]
@@ -99,7 +87,7 @@ def test_a_dead_connect_cluster_can_be_taken_out(app: InProcessApp) -> None:
     delivery = delivery_of(app)
     pipeline = app.services.pipelines.get(delivery.pipeline_id)
     services, context = app.services, app.context
-    with connect_down(app):
+    with app.connect_down():
         with pytest.raises(Conflict) as used:
             services.pipelines.delete(context(), pipeline.id, forget=True)
         assert used.value.code == "RESOURCE_IN_USE"
@@ -122,7 +110,7 @@ def test_a_dead_connect_cluster_can_be_taken_out(app: InProcessApp) -> None:
 
 def test_the_audit_record_names_the_connector_that_may_be_left(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
-    with connect_down(app):
+    with app.connect_down():
         app.services.pipelines.delete(app.context(), pipeline.id, forget=True)
     (record,) = [one for one in audited(app, pipeline.id) if one.action == "pipeline.forget"]
     assert record.outcome is Outcome.SUCCESS
@@ -136,13 +124,12 @@ def test_the_audit_record_names_the_connector_that_may_be_left(app: InProcessApp
 
 def test_no_connector_is_touched_and_a_later_tick_removes_the_orphan(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
-    with connect_down(app):
+    with app.connect_down():
         app.services.pipelines.delete(app.context(), pipeline.id, forget=True)
     app.connect.calls.clear()
     assert connector_writes(app) == []
     assert app.connect.config_of(pipeline.connector_name)[OWNER_KEY]
-    for seconds in (10, 10, 95, 10, 600, 10, 10):
-        app.tick(after=seconds)
+    app.ticks(10, 10, 95, 10, 600, 10, 10)
     assert app.connect.names() == []
 
 
@@ -170,7 +157,7 @@ def test_a_delivery_whose_deploy_is_open_is_forgotten_with_all_that_it_claimed(a
     data = app.delivery_input(pipeline, "orders")
     draft = app.services.deliveries.deploy(app.context(), destination.id, data)
     assert draft.open_operation
-    with connect_down(app):
+    with app.connect_down():
         app.services.deliveries.delete(app.context(), draft.id, forget=True)
     app.connect.faults.clear()
     assert violations(app) == []
@@ -182,14 +169,14 @@ def test_tables_of_mappings_that_were_being_changed_become_free(app: InProcessAp
     moved = tuple(replace(mapping, schema_name="other") for mapping in delivery.mappings)
     app.connect.plant(FaultEffect.TIMED_OUT, "PUT", "/config$", times=9)
     assert app.services.deliveries.update_mappings(app.context(), delivery.id, moved).open_operation
-    with connect_down(app):
+    with app.connect_down():
         app.services.deliveries.delete(app.context(), delivery.id, forget=True)
     assert not [key for key in claimed(app) if key.startswith("target/")]
 
 
 def test_another_version_is_not_forgotten(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
-    with connect_down(app), pytest.raises(VersionMismatch):
+    with app.connect_down(), pytest.raises(VersionMismatch):
         app.services.pipelines.delete(app.context(if_match=pipeline.version + 1), pipeline.id, forget=True)
 
 
@@ -218,8 +205,7 @@ def test_a_pipeline_whose_connector_is_being_made_again_is_forgotten(app: InProc
     app.tick()
     app.connect.drop(pipeline.connector_name)
     app.connect.plant(FaultEffect.TIMED_OUT, "POST", "/connectors$", times=9)
-    for _ in range(3):
-        app.tick()
+    app.tick(times=3)
     opened = app.services.pipelines.get(pipeline.id).open_operation
     assert opened
     assert opened.kind is OperationKind.RECREATE

@@ -31,7 +31,7 @@ def test_a_resource_with_an_open_operation_is_refused_before_anything_is_written
     assert not [point for point in app.interceptor.unwatch() if point.writes]
 
 
-def test_a_failed_deploy_stores_and_audits_its_error(app: InProcessApp) -> None:
+def test_a_failed_deploy_stores_and_audits_its_error_and_a_success_removes_it(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     app.database.reachable = False
     with pytest.raises(Invalid):
@@ -44,13 +44,6 @@ def test_a_failed_deploy_stores_and_audits_its_error(app: InProcessApp) -> None:
     details = records[Outcome.FAILED].after
     assert details
     assert details["error"]["code"] == "SOURCE_NOT_READY"
-
-
-def test_a_success_removes_the_stored_error(app: InProcessApp) -> None:
-    pipeline = app.pipeline()
-    app.database.reachable = False
-    with pytest.raises(Invalid):
-        app.services.pipelines.deploy(app.context(), pipeline.id)
     app.database.reachable = True
     assert app.services.pipelines.deploy(app.context(), pipeline.id).last_error is None
 
@@ -96,7 +89,6 @@ def refuse_the_second_write() -> FailureMode:
 
 
 def test_an_operation_whose_result_the_store_refuses_for_good_is_settled_as_failed(app: InProcessApp) -> None:
-    """It was taken for a store that does not answer, and the operation stayed open for ever."""
     pipeline = app.deployed_pipeline()
     app.interceptor.watch(refuse_the_second_write())
     with pytest.raises(StoreRefused):
@@ -119,16 +111,13 @@ def test_a_deploy_whose_result_the_store_refuses_for_good_leaves_no_connector(ap
     assert app.services.pipelines.get(pipeline.id).open_operation is None
 
 
-def test_each_operation_counts_the_version_once(app: InProcessApp) -> None:
+def test_each_operation_counts_the_version_once_and_returns_the_state_that_it_has_just_observed(
+    app: InProcessApp,
+) -> None:
     pipeline = app.pipeline()
     deployed = app.services.pipelines.deploy(app.context(), pipeline.id)
     paused = app.services.pipelines.pause(app.context(), pipeline.id)
     assert (deployed.version, paused.version) == (pipeline.version + 1, pipeline.version + 2)
-
-
-def test_an_operation_returns_the_state_that_it_has_just_observed(app: InProcessApp) -> None:
-    pipeline = app.deployed_pipeline()
-    paused = app.services.pipelines.pause(app.context(), pipeline.id)
     assert paused.observation
     assert paused.observation.state is ObservedState.PAUSED
 

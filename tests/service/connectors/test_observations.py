@@ -69,38 +69,35 @@ def test_a_view_and_progress_that_the_caller_has_read_are_not_read_again(
     assert (observation(shown).state, observation(shown).observed_at) == (ObservedState.FAILED, LATER)
 
 
+NOTHING, BEFORE = ClusterMemory(), START_TIME - timedelta(seconds=1)
+TORN = "The last look at Kafka Connect was not stored completely. The next one, some seconds later, stores it again."
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "reasons"),
+    [
+        pytest.param({}, "FAILED", (), id="a newer tick saw it"),
+        pytest.param({"memory": NOTHING}, "NOT_DEPLOYED", (MISSING,), id="a newer tick did not find it"),
+        pytest.param({"memory": NOTHING, "torn": True}, "UNKNOWN", (TORN,), id="a look was stored only in part"),
+        pytest.param({"unreadable": "Out of reach."}, "UNKNOWN", ("Out of reach.",), id="Connect could not be read"),
+    ],
+)
+def test_what_a_newer_tick_saw_is_shown(
+    app: InProcessApp, reader: ObservationReader, changes: dict[str, Any], state: str, reasons: tuple[str, ...]
+) -> None:
+    pipeline = app.deployed_pipeline()
+    (shown,) = reader.latest([pipeline], view(pipeline, **changes))
+    seen = observation(shown)
+    assert (seen.state, seen.reasons, seen.observed_at) == (state, reasons, LATER)
+
+
+@pytest.mark.parametrize("changes", [{}, {"memory": NOTHING}], ids=["saw it", "did not find it"])
 def test_the_observation_of_an_operation_is_shown_until_a_tick_is_newer(
-    app: InProcessApp, reader: ObservationReader
+    app: InProcessApp, reader: ObservationReader, changes: dict[str, Any]
 ) -> None:
     pipeline = app.deployed_pipeline()
-    (shown,) = reader.latest([pipeline], view(pipeline, observed_at=START_TIME - timedelta(seconds=1)))
-    assert observation(shown).state is ObservedState.RUNNING
-
-
-def test_a_connector_that_a_newer_tick_did_not_find_is_not_deployed(
-    app: InProcessApp, reader: ObservationReader
-) -> None:
-    pipeline = app.deployed_pipeline()
-    (shown,) = reader.latest([pipeline], view(pipeline, memory=ClusterMemory()))
-    seen = observation(shown)
-    assert (seen.state, seen.reasons, seen.observed_at) == (ObservedState.NOT_DEPLOYED, (MISSING,), LATER)
-
-
-def test_a_connector_that_an_older_tick_did_not_find_has_the_state_of_its_operation(
-    app: InProcessApp, reader: ObservationReader
-) -> None:
-    pipeline = app.deployed_pipeline()
-    before = START_TIME - timedelta(seconds=1)
-    (shown,) = reader.latest([pipeline], view(pipeline, memory=ClusterMemory(), observed_at=before))
+    (shown,) = reader.latest([pipeline], view(pipeline, observed_at=BEFORE, **changes))
     assert shown.observation == pipeline.observation
-
-
-def test_a_look_that_was_stored_only_in_part_says_nothing(app: InProcessApp, reader: ObservationReader) -> None:
-    pipeline = app.deployed_pipeline()
-    (shown,) = reader.latest([pipeline], view(pipeline, memory=ClusterMemory(), torn=True))
-    seen = observation(shown)
-    assert (seen.state, seen.observed_at) == (ObservedState.UNKNOWN, LATER)
-    assert "not stored completely" in seen.reasons[0]
 
 
 @pytest.mark.parametrize("seen_by", ["a tick", "an operation"])
@@ -122,15 +119,6 @@ def test_an_old_observation_is_shown_as_unknown_with_its_age(
     )
 
 
-def test_the_state_is_unknown_since_the_tick_that_could_not_read_connect(
-    app: InProcessApp, reader: ObservationReader
-) -> None:
-    pipeline = app.deployed_pipeline()
-    (shown,) = reader.latest([pipeline], view(pipeline, unreadable="Out of reach."))
-    seen = observation(shown)
-    assert (seen.state, seen.reasons, seen.observed_at) == (ObservedState.UNKNOWN, ("Out of reach.",), LATER)
-
-
 def test_the_present_state_of_a_draft_needs_no_call_to_connect(app: InProcessApp, reader: ObservationReader) -> None:
     pipeline, cluster = app.pipeline(), app.cluster
     app.connect.calls.clear()
@@ -142,11 +130,8 @@ def test_the_present_state_is_that_of_connect(app: InProcessApp, reader: Observa
     pipeline, cluster = app.deployed_pipeline(), app.cluster
     app.connect.drop(pipeline.connector_name)
     assert observation(reader.now(app.context(), pipeline, cluster)).state is ObservedState.NOT_DEPLOYED
-    app.connect.refuse()
-    try:
+    with app.connect_down():
         assert observation(reader.now(app.context(), pipeline, cluster)).state is ObservedState.UNKNOWN
-    finally:
-        app.connect.accept()
 
 
 def test_the_present_state_comes_with_what_the_last_tick_has_tried_and_found(

@@ -59,11 +59,8 @@ def test_an_operation_that_another_worker_has_taken_is_left_to_it(
     app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline
 ) -> None:
     read = operation_of(app, pipeline)
-    app.connect.refuse()
-    try:
+    with app.connect_down():
         takeover.roll_forward(read, Deadline.after(20))
-    finally:
-        app.connect.accept()
     app.connect.calls.clear()
     takeover.roll_forward(read, Deadline.after(20))
     assert app.connect.calls.count() == 0
@@ -74,11 +71,8 @@ def test_the_lease_of_an_operation_that_could_not_be_finished_is_renewed(
     app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline
 ) -> None:
     app.clock.advance(31)
-    app.connect.refuse()
-    try:
+    with app.connect_down():
         takeover.roll_forward(operation_of(app, pipeline), Deadline.after(20))
-    finally:
-        app.connect.accept()
     after = operation_of(app, pipeline)
     assert (after.step, after.lease_until) == (OperationStep.REQUESTED, app.clock.now + OPERATION_LEASE)
     assert after.defects == 0

@@ -24,12 +24,8 @@ def draft(app: InProcessApp) -> Pipeline:
 
 def deploy_without_connect(app: InProcessApp, pipeline: Pipeline) -> None:
     app.clock.advance(1)
-    app.connect.refuse()
-    try:
-        with pytest.raises(HeadgateError):
-            app.services.pipelines.deploy(app.context(), pipeline.id)
-    finally:
-        app.connect.accept()
+    with app.connect_down(), pytest.raises(HeadgateError):
+        app.services.pipelines.deploy(app.context(), pipeline.id)
 
 
 def test_a_deploy_that_fails_is_an_incident_until_one_succeeds(app: InProcessApp, draft: Pipeline) -> None:
@@ -65,10 +61,8 @@ def failed_delivery(app: InProcessApp) -> Delivery:
     app.tick()
     app.connect.show(delivery.connector_name, "FAILED", trace=NO_DRIVER)
     app.tick()
-    app.connect.refuse()
-    with pytest.raises(HeadgateError):
+    with app.connect_down(), pytest.raises(HeadgateError):
         app.services.deliveries.control(app.context(), delivery.id, OperationKind.PAUSE)
-    app.connect.accept()
     return delivery
 
 
@@ -98,10 +92,8 @@ def test_a_connector_that_runs_again_does_not_end_the_incident_of_a_failed_opera
 def test_a_delivery_whose_deploy_fails_is_an_incident_of_its_destination(app: InProcessApp) -> None:
     pipeline, destination = app.deployed_pipeline(), app.destination()
     app.tick()
-    app.connect.refuse()
-    with pytest.raises(HeadgateError):
+    with app.connect_down(), pytest.raises(HeadgateError):
         app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline, "orders"))
-    app.connect.accept()
     (found,) = app.services.incidents.list(limit=5, destination_id=destination.id).items
     assert (found.condition.code, found.associations.delivery_id) == ("DESTINATION_CONNECTOR_FAILED", None)
     app.clock.advance(1)

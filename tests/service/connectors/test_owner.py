@@ -119,8 +119,7 @@ def test_a_pipeline_of_an_earlier_version_is_not_outdated_until_a_secret_is_rota
     created, owner = app.deployed_pipeline(), app.services.pipeline_connector
     before_there_were_digests(app, created)
     assert not outdated(owner, *loaded(app, created))
-    for _ in range(3):
-        app.tick(after=700)
+    app.tick(after=700, times=3)
     pipeline, deps = loaded(app, created)
     assert not needs_config(owner, pipeline, deps)
     rotate(app, created)
@@ -135,8 +134,7 @@ def test_a_connector_that_a_tick_made_again_has_the_present_secrets(app: InProce
     app.tick()
     rotate(app, created)
     app.connect.reset()
-    for _ in range(4):
-        app.tick()
+    app.tick(times=4)
     assert created.connector_name in app.connect.names()
     assert not outdated(owner, *loaded(app, created))
 

@@ -41,6 +41,12 @@ def claim(claims: TargetClaims, one: Delivery, destination: Destination, *new: T
     transaction.commit()
 
 
+def release(claims: TargetClaims, delivery: Delivery, destination: Destination) -> None:
+    transaction = Transaction()
+    claims.release(transaction, delivery, destination)
+    transaction.commit()
+
+
 def holders(claims: TargetClaims, destination: Destination, schema: str = "target") -> dict[str, str]:
     place = (*destination.address.identity, schema)
     keys = {target_key(place, table) for table in ("orders", "items", "customers")}
@@ -76,9 +82,7 @@ def test_a_release_leaves_the_tables_of_other_deliveries(claims: TargetClaims, d
     first, second = delivery("first", "orders"), delivery("second", "items")
     for one in (first, second):
         claim(claims, one, destination, one.writing)
-    transaction = Transaction()
-    claims.release(transaction, first, destination)
-    transaction.commit()
+    release(claims, first, destination)
     assert holders(claims, destination) == {"items": "second"}
 
 
@@ -99,32 +103,25 @@ def test_requiring_free_tables_claims_none(claims: TargetClaims, destination: De
     assert holders(claims, destination) == {}
 
 
-def in_one_row(destination: Destination) -> tuple[str, str]:
-    """Two tables whose claims are in the same row."""
+def neighbour(destination: Destination) -> str:
+    """Another table whose claim is in the row of that on `orders`."""
     place = (*destination.address.identity, "target")
-    key = target_key(place, "orders")
     names = (f"table {number}" for number in range(10_000))
-    return "orders", next(name for name in names if target_key(place, name) == key)
+    return next(name for name in names if target_key(place, name) == target_key(place, "orders"))
 
 
-def test_of_two_claims_in_one_row_the_later_commit_is_refused(claims: TargetClaims, destination: Destination) -> None:
+@pytest.mark.parametrize("same_table", [True, False])
+def test_of_two_claims_in_one_row_the_later_commit_is_refused(
+    claims: TargetClaims, destination: Destination, same_table: bool
+) -> None:
     first, second = Transaction(), Transaction()
-    one, other = in_one_row(destination)
-    claims.claim(first, delivery("first"), destination, writing(one))
-    claims.claim(second, delivery("second"), destination, writing(other))
+    claims.claim(first, delivery("first"), destination, writing("orders"))
+    table = "orders" if same_table else neighbour(destination)
+    claims.claim(second, delivery("second"), destination, writing(table))
     first.commit()
     with pytest.raises(WriteConflict) as refused:
         second.commit()
     assert refused.value.label == "targets.version"
-
-
-def test_of_two_claims_of_one_table_the_later_commit_is_refused(claims: TargetClaims, destination: Destination) -> None:
-    first, second = Transaction(), Transaction()
-    claims.claim(first, delivery("first"), destination, writing("orders"))
-    claims.claim(second, delivery("second"), destination, writing("orders"))
-    first.commit()
-    with pytest.raises(WriteConflict):
-        second.commit()
 
 
 def test_one_schema_takes_thousands_of_tables_with_long_names(claims: TargetClaims, destination: Destination) -> None:
@@ -171,9 +168,7 @@ def test_a_claim_of_a_time_when_the_server_was_not_known_still_counts_and_is_rel
     claim(claims, first, destination, first.writing)
     with pytest.raises(Conflict):
         claims.require_free(delivery("second", "orders"), known)
-    transaction = Transaction()
-    claims.release(transaction, first, known)
-    transaction.commit()
+    release(claims, first, known)
     claims.require_free(delivery("second", "orders"), known)
 
 

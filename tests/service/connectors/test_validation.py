@@ -78,12 +78,8 @@ def test_workers_whose_kafka_is_not_known_are_asked(app: InProcessApp, validatio
     validation.require_same_kafka(app.context(), stream, cluster)
     with pytest.raises(Invalid):
         validation.require_same_kafka(app.context(), replace(stream, kafka_cluster_id="another"), cluster)
-    app.connect.refuse()
-    try:
-        with pytest.raises(Unavailable):
-            validation.require_same_kafka(app.context(), stream, cluster)
-    finally:
-        app.connect.accept()
+    with app.connect_down(), pytest.raises(Unavailable):
+        validation.require_same_kafka(app.context(), stream, cluster)
 
 
 def test_brokers_whose_kafka_is_not_known_are_asked(app: InProcessApp, validation: ConnectorValidation) -> None:

@@ -8,7 +8,6 @@ from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.incident import IncidentStatus
-from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Deadline
 from tests.support.alerting.recording_bus import RecordingBus
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
@@ -171,13 +170,3 @@ def test_every_destination_is_sent_once_a_minute_spread_over_it(app: InProcessAp
     assert monitor.dispatch() == 3
     assert sorted(one for one, _ in sent) == sorted(ids)
     assert sorted(delay for _, delay in sent) == [0, 1, 2]
-
-
-def test_a_refused_message_is_reported_at_the_end(app: InProcessApp) -> None:
-    app.destination()
-
-    def refuse(_destination_id: str, _delay: int) -> None:
-        raise StoreUnavailable("The queue did not take the message.")
-
-    with pytest.raises(StoreUnavailable, match="1 of 1 messages for destinations were not sent"):
-        replace(app.services.destination_monitor, send=refuse).dispatch()

@@ -22,31 +22,25 @@ ALL_OF_A_LOOK = {"metadata": 1, "list_offsets": 2, "find_coordinator": 1, "offse
 
 
 @pytest.fixture
-def measured_app(app: InProcessApp) -> InProcessApp:
-    """An app whose brokers are measured."""
+def pipeline(app: InProcessApp) -> Pipeline:
+    """A pipeline whose brokers are measured: it runs and has sent a heartbeat."""
     stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
     app.services.stream_clusters.create(app.context(), stream)
     for topic in list(app.kafka.state.topics):
         app.kafka.state.delete_topic(topic)
-    return app
-
-
-@pytest.fixture
-def pipeline(measured_app: InProcessApp) -> Pipeline:
-    """A pipeline that runs and has sent a heartbeat."""
-    pipeline = measured_app.deployed_pipeline()
-    measured_app.kafka.state.create_topic(str(pipeline.capture.heartbeat_topic))
-    measured_app.tick()
+    pipeline = app.deployed_pipeline()
+    app.kafka.state.create_topic(str(pipeline.capture.heartbeat_topic))
+    app.tick()
     return pipeline
 
 
 @pytest.fixture
-def delivery(measured_app: InProcessApp, pipeline: Pipeline) -> Delivery:
+def delivery(app: InProcessApp, pipeline: Pipeline) -> Delivery:
     """A delivery of its first topic."""
-    destination = measured_app.destination()
-    data = measured_app.delivery_input(pipeline)
-    delivery = measured_app.services.deliveries.deploy(measured_app.context(), destination.id, data)
-    measured_app.tick()
+    destination = app.destination()
+    data = app.delivery_input(pipeline)
+    delivery = app.services.deliveries.deploy(app.context(), destination.id, data)
+    app.tick()
     return delivery
 
 
@@ -68,35 +62,33 @@ def metrics(service: ConnectorService[Pipeline] | ConnectorService[Delivery], re
     return found.metrics or Metrics()
 
 
-def test_a_pipeline_shows_the_records_that_it_writes_each_second(
-    measured_app: InProcessApp, pipeline: Pipeline
-) -> None:
-    measure(measured_app)
-    measured_app.kafka.state.advance(pipeline.capture.topics[0], 60)
-    beat(measured_app, pipeline)
-    measure(measured_app)
+def test_a_pipeline_shows_the_records_that_it_writes_each_second(app: InProcessApp, pipeline: Pipeline) -> None:
+    measure(app)
+    app.kafka.state.advance(pipeline.capture.topics[0], 60)
+    beat(app, pipeline)
+    measure(app)
     for found in (
-        metrics(measured_app.services.pipelines, pipeline.id),
-        measured_app.services.pipelines.get(pipeline.id).metrics or Metrics(),
-        measured_app.services.pipelines.detail(pipeline.id).pipeline.metrics or Metrics(),
-        measured_app.services.pipelines.status(measured_app.context(), pipeline.id).metrics or Metrics(),
+        metrics(app.services.pipelines, pipeline.id),
+        app.services.pipelines.get(pipeline.id).metrics or Metrics(),
+        app.services.pipelines.detail(pipeline.id).pipeline.metrics or Metrics(),
+        app.services.pipelines.status(app.context(), pipeline.id).metrics or Metrics(),
     ):
-        assert (found.throughput, found.lag, found.moved_at) == (2.0, None, measured_app.clock())
+        assert (found.throughput, found.lag, found.moved_at) == (2.0, None, app.clock())
 
 
-def test_a_delivery_shows_what_it_has_not_delivered(measured_app: InProcessApp, delivery: Delivery) -> None:
-    state, group = measured_app.kafka.state, f"connect-{delivery.connector_name}"
+def test_a_delivery_shows_what_it_has_not_delivered(app: InProcessApp, delivery: Delivery) -> None:
+    state, group = app.kafka.state, f"connect-{delivery.connector_name}"
     state.advance(delivery.topics[0], 100)
     state.commit(group, delivery.topics[0], 0, 40)
-    measure(measured_app)
+    measure(app)
     state.commit(group, delivery.topics[0], 0, 70)
-    measure(measured_app)
-    services = measured_app.services
+    measure(app)
+    services = app.services
     for found in (
         metrics(services.deliveries, delivery.id),
         services.deliveries.get(delivery.id).metrics,
         services.deliveries.list_of(delivery.destination_id).items[0].metrics,
-        services.deliveries.status_of(measured_app.context(), delivery.destination_id).items[0].metrics,
+        services.deliveries.status_of(app.context(), delivery.destination_id).items[0].metrics,
         services.pipelines.detail(delivery.pipeline_id).deliveries.items[0].metrics,
         services.pipelines.destinations(delivery.pipeline_id, limit=10, after=None).items[0].metrics,
     ):
@@ -105,52 +97,52 @@ def test_a_delivery_shows_what_it_has_not_delivered(measured_app: InProcessApp, 
 
 
 def test_a_pipeline_that_stands_still_behind_running_is_degraded_until_it_moves(
-    measured_app: InProcessApp, pipeline: Pipeline
+    app: InProcessApp, pipeline: Pipeline
 ) -> None:
-    services = measured_app.services
+    services = app.services
     for _ in range(5):
-        measure(measured_app)
-    measured_app.tick()
+        measure(app)
+    app.tick()
     listed = services.pipelines.list(limit=1, after=None).items[0]
-    for seen in (listed, services.pipelines.status(measured_app.context(), pipeline.id)):
+    for seen in (listed, services.pipelines.status(app.context(), pipeline.id)):
         assert seen.observation
         assert seen.observation.state is ObservedState.DEGRADED
         assert "written nothing to Kafka" in seen.observation.reasons[0]
-    beat(measured_app, pipeline)
-    measure(measured_app)
-    measured_app.tick()
+    beat(app, pipeline)
+    measure(app)
+    app.tick()
     again = services.pipelines.get(pipeline.id).observation
     assert again
     assert (again.state, again.reasons) == (ObservedState.RUNNING, ())
 
 
-def test_a_sink_out_of_its_group_is_degraded(measured_app: InProcessApp, delivery: Delivery) -> None:
-    measured_app.kafka.state.commit(f"connect-{delivery.connector_name}", delivery.topics[0], 0, 0)
-    measured_app.kafka.state.leave_group(f"connect-{delivery.connector_name}")
+def test_a_sink_out_of_its_group_is_degraded(app: InProcessApp, delivery: Delivery) -> None:
+    app.kafka.state.commit(f"connect-{delivery.connector_name}", delivery.topics[0], 0, 0)
+    app.kafka.state.leave_group(f"connect-{delivery.connector_name}")
     for _ in range(4):
-        measure(measured_app)
-    seen = measured_app.services.deliveries.status(measured_app.context(), delivery.id).observation
+        measure(app)
+    seen = app.services.deliveries.status(app.context(), delivery.id).observation
     assert seen
     assert seen.state is ObservedState.DEGRADED
     assert "no member" in seen.reasons[0]
 
 
 def test_a_standstill_is_shown_as_long_as_its_incident_is_open_also_when_kafka_cannot_be_read(
-    measured_app: InProcessApp, pipeline: Pipeline
+    app: InProcessApp, pipeline: Pipeline
 ) -> None:
-    services = measured_app.services
+    services = app.services
     for _ in range(5):
-        measured_app.tick(after=30)
-    measured_app.kafka.refuse()
+        app.tick(after=30)
+    app.kafka.refuse()
     try:
         for _ in range(12):
-            measured_app.tick(after=30)
+            app.tick(after=30)
     finally:
-        measured_app.kafka.accept()
+        app.kafka.accept()
     assert [one.condition.code for one in services.incidents.list(limit=10, active=True).items] == ["STALLED"]
     assert services.overview.read().pipelines["DEGRADED"] == 1
     listed = services.pipelines.list(limit=1, after=None).items[0]
-    for seen in (listed, services.pipelines.status(measured_app.context(), pipeline.id)):
+    for seen in (listed, services.pipelines.status(app.context(), pipeline.id)):
         assert seen.observation
         assert seen.observation.state is ObservedState.DEGRADED
 
@@ -179,105 +171,101 @@ def test_where_no_provider_is_installed_the_store_is_asked_once_a_minute(app: In
     assert [calls(10) - first, calls(10) - first, calls(40) - first] == [-1, -1, 0]
 
 
-def test_a_connector_that_was_not_measured_yet_says_so(measured_app: InProcessApp, pipeline: Pipeline) -> None:
-    measure(measured_app)
-    other = measured_app.deployed_pipeline()
-    assert "not been measured yet" in str(metrics(measured_app.services.pipelines, other.id).notice)
+def test_a_connector_that_was_not_measured_yet_says_so(app: InProcessApp, pipeline: Pipeline) -> None:
+    measure(app)
+    other = app.deployed_pipeline()
+    assert "not been measured yet" in str(metrics(app.services.pipelines, other.id).notice)
 
 
 def test_brokers_that_cannot_be_read_leave_what_is_known_and_say_why_when_it_gets_old(
-    measured_app: InProcessApp, pipeline: Pipeline
+    app: InProcessApp, pipeline: Pipeline
 ) -> None:
-    measure(measured_app)
-    measure(measured_app)
-    measured_app.kafka.refuse()
+    measure(app)
+    measure(app)
+    app.kafka.refuse()
     try:
-        assert measure(measured_app) is None
-        assert metrics(measured_app.services.pipelines, pipeline.id).measured
-        assert measure(measured_app, after=300) is None
+        assert measure(app) is None
+        assert metrics(app.services.pipelines, pipeline.id).measured
+        assert measure(app, after=300) is None
     finally:
-        measured_app.kafka.accept()
-    found = metrics(measured_app.services.pipelines, pipeline.id)
+        app.kafka.accept()
+    found = metrics(app.services.pipelines, pipeline.id)
     assert not found.measured
     assert "last measured at" in str(found.notice)
     assert "The brokers did not answer" in str(found.notice)
 
 
-def test_all_connectors_are_measured_with_one_session_at_the_brokers(
-    measured_app: InProcessApp, delivery: Delivery
-) -> None:
-    measured_app.deployed_pipeline()
-    measured_app.kafka.calls.clear()
-    assert len(measure(measured_app) or {}) == 2  # The new one is not in the snapshot of a tick yet.
-    seen = dict(measured_app.kafka.calls)
+def test_all_connectors_are_measured_with_one_session_at_the_brokers(app: InProcessApp, delivery: Delivery) -> None:
+    app.deployed_pipeline()
+    app.kafka.calls.clear()
+    assert len(measure(app) or {}) == 2  # The new one is not in the snapshot of a tick yet.
+    seen = dict(app.kafka.calls)
     assert {name: seen.pop(name) for name in ALL_OF_A_LOOK} == ALL_OF_A_LOOK | {"metadata": 2}
     assert seen == {"api_versions": 3}
 
 
-def test_a_resource_that_this_process_has_read_is_not_read_again(
-    measured_app: InProcessApp, delivery: Delivery
-) -> None:
+def test_a_resource_that_this_process_has_read_is_not_read_again(app: InProcessApp, delivery: Delivery) -> None:
     def reads() -> int:
-        measured_app.interceptor.watch()
-        measure(measured_app)
-        return sum(one.operation == "BatchGetItem" for one in measured_app.interceptor.unwatch())
+        app.interceptor.watch()
+        measure(app)
+        return sum(one.operation == "BatchGetItem" for one in app.interceptor.unwatch())
 
-    measured_app.restart()
-    measured_app.services.clients.connect(measured_app.cluster)
-    measured_app.services.stores.connectors.observations.read([measured_app.cluster.id])
+    app.restart()
+    app.services.clients.connect(app.cluster)
+    app.services.stores.connectors.observations.read([app.cluster.id])
     assert reads() == reads() + 1
 
 
 def test_a_measurement_in_which_nothing_has_changed_writes_the_row_of_the_cluster_alone(
-    measured_app: InProcessApp, delivery: Delivery
+    app: InProcessApp, delivery: Delivery
 ) -> None:
     def writes() -> int:
-        measured_app.interceptor.watch()
-        measure(measured_app)
-        return sum(one.writes for one in measured_app.interceptor.unwatch() if one.side is Side.STORE)
+        app.interceptor.watch()
+        measure(app)
+        return sum(one.writes for one in app.interceptor.unwatch() if one.side is Side.STORE)
 
-    measured_app.kafka.state.advance(delivery.topics[0], 1)
+    app.kafka.state.advance(delivery.topics[0], 1)
     for _ in range(15):  # Rows that were written long ago say nothing by themselves.
-        measure(measured_app)
+        measure(app)
     assert writes() == 1
-    assert metrics(measured_app.services.deliveries, delivery.id).lag == 1
-    measured_app.kafka.state.advance(delivery.topics[0], 1)
+    assert metrics(app.services.deliveries, delivery.id).lag == 1
+    app.kafka.state.advance(delivery.topics[0], 1)
     assert writes() > 1
-    assert metrics(measured_app.services.deliveries, delivery.id).lag == 2
+    assert metrics(app.services.deliveries, delivery.id).lag == 2
 
 
 def test_after_a_change_of_its_mappings_a_delivery_lags_behind_its_new_topics(
-    measured_app: InProcessApp, delivery: Delivery
+    app: InProcessApp, delivery: Delivery
 ) -> None:
-    measure(measured_app)
-    other = measured_app.services.pipelines.get(delivery.pipeline_id).capture.topics[1]
-    measured_app.kafka.state.advance(other, 7)
+    measure(app)
+    other = app.services.pipelines.get(delivery.pipeline_id).capture.topics[1]
+    app.kafka.state.advance(other, 7)
     mappings = (replace(delivery.mappings[0], topic=other),)
-    measured_app.services.deliveries.update_mappings(measured_app.context(), delivery.id, mappings)
-    measured_app.tick()
-    measure(measured_app)
-    assert metrics(measured_app.services.deliveries, delivery.id).lag == 7
+    app.services.deliveries.update_mappings(app.context(), delivery.id, mappings)
+    app.tick()
+    measure(app)
+    assert metrics(app.services.deliveries, delivery.id).lag == 7
 
 
-def test_a_pipeline_that_was_deleted_is_not_measured_any_more(measured_app: InProcessApp, pipeline: Pipeline) -> None:
-    measure(measured_app)
-    measured_app.services.pipelines.delete(measured_app.context(), pipeline.id)
-    measured_app.tick()
-    assert measure(measured_app) == {}
-    assert measured_app.services.stores.monitoring.progress.read(measured_app.cluster.id).connectors == {}
+def test_a_pipeline_that_was_deleted_is_not_measured_any_more(app: InProcessApp, pipeline: Pipeline) -> None:
+    measure(app)
+    app.services.pipelines.delete(app.context(), pipeline.id)
+    app.tick()
+    assert measure(app) == {}
+    assert app.services.stores.monitoring.progress.read(app.cluster.id).connectors == {}
 
 
-def test_while_connect_cannot_be_read_no_standstill_begins(measured_app: InProcessApp, pipeline: Pipeline) -> None:
+def test_while_connect_cannot_be_read_no_standstill_begins(app: InProcessApp, pipeline: Pipeline) -> None:
     for _ in range(2):
-        measure(measured_app)
+        measure(app)
     for _ in range(9):
-        measure(measured_app, readable=False)
-    assert metrics(measured_app.services.pipelines, pipeline.id).findings == ()
+        measure(app, readable=False)
+    assert metrics(app.services.pipelines, pipeline.id).findings == ()
 
 
-def test_progress_is_read_in_the_calls_that_are_made_already(measured_app: InProcessApp, delivery: Delivery) -> None:
-    measure(measured_app)
-    services, context = measured_app.services, measured_app.context()
+def test_progress_is_read_in_the_calls_that_are_made_already(app: InProcessApp, delivery: Delivery) -> None:
+    measure(app)
+    services, context = app.services, app.context()
     budgets = {
         lambda: services.pipelines.list(limit=10, after=None): ["Query", "BatchGetItem"],
         lambda: services.deliveries.list(limit=10, after=None): ["Query", "BatchGetItem"],
@@ -289,31 +277,27 @@ def test_progress_is_read_in_the_calls_that_are_made_already(measured_app: InPro
     }
     for call, expected in budgets.items():
         call()
-        measured_app.interceptor.watch()
+        app.interceptor.watch()
         call()
-        made = [one.operation for one in measured_app.interceptor.unwatch() if one.side is Side.STORE]
+        made = [one.operation for one in app.interceptor.unwatch() if one.side is Side.STORE]
         assert made == expected
 
 
-def test_the_totals_of_a_cluster_are_stored_with_the_look(measured_app: InProcessApp, delivery: Delivery) -> None:
-    measured_app.kafka.state.advance(delivery.topics[0], 10)
-    measure(measured_app)
-    measured_app.kafka.state.advance(delivery.topics[0], 30)
-    measure(measured_app)
-    look = measured_app.services.stores.monitoring.progress.looks([measured_app.cluster.id, "other"])[
-        measured_app.cluster.id
-    ]
-    assert (look.at, look.throughput, look.lag) == (measured_app.clock(), 1.0, 40)
+def test_the_totals_of_a_cluster_are_stored_with_the_look(app: InProcessApp, delivery: Delivery) -> None:
+    app.kafka.state.advance(delivery.topics[0], 10)
+    measure(app)
+    app.kafka.state.advance(delivery.topics[0], 30)
+    measure(app)
+    look = app.services.stores.monitoring.progress.looks([app.cluster.id, "other"])[app.cluster.id]
+    assert (look.at, look.throughput, look.lag) == (app.clock(), 1.0, 40)
 
 
-def test_a_look_counts_the_connectors_that_the_brokers_do_not_show(
-    measured_app: InProcessApp, delivery: Delivery
-) -> None:
-    measure(measured_app)
-    assert look_at(measured_app).left_out == 0
-    measured_app.kafka.state.denied.add(f"connect-{delivery.connector_name}")
-    measure(measured_app)
-    assert look_at(measured_app).left_out == 1
+def test_a_look_counts_the_connectors_that_the_brokers_do_not_show(app: InProcessApp, delivery: Delivery) -> None:
+    measure(app)
+    assert look_at(app).left_out == 0
+    app.kafka.state.denied.add(f"connect-{delivery.connector_name}")
+    measure(app)
+    assert look_at(app).left_out == 1
 
 
 def look_at(app: InProcessApp) -> ProgressLook:
@@ -330,8 +314,7 @@ def go_on(app: InProcessApp, delivery: Delivery) -> None:
     """The sink goes on behind the gap."""
     topic = delivery.topics[0]
     app.kafka.state.commit(f"connect-{delivery.connector_name}", topic, 0, app.kafka.state.end_offset(topic))
-    for _ in range(3):
-        app.tick(after=30)
+    app.tick(after=30, times=3)
 
 
 def losses(app: InProcessApp) -> list[tuple[str, int]]:
@@ -341,47 +324,47 @@ def losses(app: InProcessApp) -> list[tuple[str, int]]:
 
 
 @pytest.fixture
-def begun(measured_app: InProcessApp, delivery: Delivery) -> Delivery:
+def begun(app: InProcessApp, delivery: Delivery) -> Delivery:
     """A delivery that has delivered everything."""
-    measured_app.kafka.state.advance(delivery.topics[0], 10)
-    go_on(measured_app, delivery)
-    assert losses(measured_app) == []
+    app.kafka.state.advance(delivery.topics[0], 10)
+    go_on(app, delivery)
+    assert losses(app) == []
     return delivery
 
 
 def test_what_a_sink_has_lost_stays_an_incident_when_it_goes_on_and_is_counted_when_it_loses_again(
-    measured_app: InProcessApp, begun: Delivery
+    app: InProcessApp, begun: Delivery
 ) -> None:
-    lose(measured_app, begun)
-    go_on(measured_app, begun)
-    assert metrics(measured_app.services.deliveries, begun.id).findings == ()
-    assert losses(measured_app) == [("OPEN", 1)]
-    lose(measured_app, begun)
-    go_on(measured_app, begun)
-    assert losses(measured_app) == [("OPEN", 2)]
+    lose(app, begun)
+    go_on(app, begun)
+    assert metrics(app.services.deliveries, begun.id).findings == ()
+    assert losses(app) == [("OPEN", 1)]
+    lose(app, begun)
+    go_on(app, begun)
+    assert losses(app) == [("OPEN", 2)]
 
 
 def test_lost_changes_that_a_person_has_resolved_come_back_with_the_next_gap_alone(
-    measured_app: InProcessApp, begun: Delivery
+    app: InProcessApp, begun: Delivery
 ) -> None:
-    lose(measured_app, begun)
-    for incident in measured_app.services.incidents.list(limit=10).items:
-        measured_app.services.incidents.move(measured_app.context(), incident.id, IncidentStatus.RESOLVED)
-    measured_app.tick(after=30)
-    go_on(measured_app, begun)
-    assert losses(measured_app) == [("RESOLVED", 1)]
-    lose(measured_app, begun)
-    assert losses(measured_app) == [("RESOLVED", 1), ("OPEN", 1)]
+    lose(app, begun)
+    for incident in app.services.incidents.list(limit=10).items:
+        app.services.incidents.move(app.context(), incident.id, IncidentStatus.RESOLVED)
+    app.tick(after=30)
+    go_on(app, begun)
+    assert losses(app) == [("RESOLVED", 1)]
+    lose(app, begun)
+    assert losses(app) == [("RESOLVED", 1), ("OPEN", 1)]
 
 
 def test_lost_changes_stay_an_incident_when_a_snapshot_is_torn_and_end_with_the_delivery(
-    measured_app: InProcessApp, begun: Delivery
+    app: InProcessApp, begun: Delivery
 ) -> None:
-    lose(measured_app, begun)
-    go_on(measured_app, begun)
-    lose_snapshot(measured_app, measured_app.cluster.id)
-    go_on(measured_app, begun)
-    assert losses(measured_app) == [("OPEN", 1)]
-    measured_app.services.deliveries.delete(measured_app.context(), begun.id)
-    measured_app.tick()
-    assert losses(measured_app) == [("RESOLVED", 1)]
+    lose(app, begun)
+    go_on(app, begun)
+    lose_snapshot(app, app.cluster.id)
+    go_on(app, begun)
+    assert losses(app) == [("OPEN", 1)]
+    app.services.deliveries.delete(app.context(), begun.id)
+    app.tick()
+    assert losses(app) == [("RESOLVED", 1)]

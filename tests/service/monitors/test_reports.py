@@ -44,10 +44,8 @@ def put_alert(app: InProcessApp, origin: str) -> None:
 
 def test_a_failed_operation_has_an_alert_until_one_succeeds(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
-    app.connect.refuse()
-    with pytest.raises(HeadgateError):
+    with app.connect_down(), pytest.raises(HeadgateError):
         app.services.pipelines.pause(app.context(), pipeline.id)
-    app.connect.accept()
     found = []
     for _ in range(2):
         app.clock.advance(60)

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from chalicelib.api.contract.runtime import PipelineStatusOutput
 from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.health import HealthStatus
@@ -12,7 +10,6 @@ from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.apps.in_process_app import InProcessApp
@@ -114,20 +111,6 @@ def test_a_look_costs_the_same_calls_for_any_number_of_pipelines(app: InProcessA
     calls()  # the first look at new pipelines asks Connect what it has stored for them
     active_alerts = "Query"
     assert calls() == alone == ["Query", "BatchGetItem", reads_the_source, "TransactWriteItems", "Query", active_alerts]
-
-
-def test_a_message_that_is_refused_does_not_stop_the_others(app: InProcessApp) -> None:
-    sources = sorted(app.source().id for _ in range(3))
-    sent: list[str] = []
-
-    def send(source_id: str, _delay: int) -> None:
-        if source_id == sources[0]:
-            raise StoreUnavailable("The queue did not take the message.")
-        sent.append(source_id)
-
-    with pytest.raises(StoreUnavailable, match="1 of 3 messages"):
-        replace(app.services.source_monitor, send=send).dispatch()
-    assert sorted(sent) == sources[1:]
 
 
 def test_a_slot_that_was_made_again_under_a_paused_pipeline_is_found_by_connects_offset(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.pipeline import SnapshotMode
 from chalicelib.errors import StoreUnavailable, TimedOut
 from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.ids import new_id
@@ -95,9 +96,13 @@ def test_what_is_desired_is_read_without_the_bodies_and_before_the_deadline(app:
     pipeline = app.deployed_pipeline()
     app.pipeline()  # a draft
     tick = app.services.tick
-    (found,) = tick._desired(app.cluster.id, Deadline.after(5)).values()
-    assert (found.resource_type, found.resource_id) == ("pipeline", pipeline.id)
-    assert (found.desired_state, found.config_hash) == (pipeline.desired_state, pipeline.config_hash)
+    (desired,) = tick._desired(app.cluster.id, Deadline.after(5)).values()
+    assert (desired.resource_type, desired.resource_id, desired.restartable) == ("pipeline", pipeline.id, True)
+    assert (desired.desired_state, desired.config_hash) == (pipeline.desired_state, pipeline.config_hash)
+    reads_everything = replace(pipeline, capture=replace(pipeline.capture, snapshot_mode=SnapshotMode.ALWAYS))
+    app.services.stores.pipelines.save_alone(reads_everything)
+    (desired,) = tick._desired(app.cluster.id, Deadline.after(5)).values()
+    assert not desired.restartable
     with pytest.raises(TimedOut):
         tick._desired(app.cluster.id, Deadline.after(0))
 
@@ -111,8 +116,7 @@ def recording(app: InProcessApp) -> RecordingBus:
 
 def test_a_failed_task_is_reported_by_the_tick_that_sees_it_and_its_recovery_as_well(app: InProcessApp) -> None:
     bus, pipeline = recording(app), app.deployed_pipeline()
-    for _ in range(4):
-        app.tick()
+    app.tick(times=4)
     bus.reports.clear()
     app.connect.fail_task(pipeline.connector_name, PASSWORD_REFUSED)
     app.tick()
@@ -128,19 +132,16 @@ def test_a_failed_task_is_reported_by_the_tick_that_sees_it_and_its_recovery_as_
 def test_quiet_ticks_report_once_a_minute_that_nothing_is_wrong(app: InProcessApp) -> None:
     bus = recording(app)
     app.deployed_pipeline()
-    for _ in range(4):
-        app.tick()
+    app.tick(times=4)
     bus.reports.clear()
-    for _ in range(18):
-        app.tick()
+    app.tick(times=18)
     assert bus.codes == [[], [], []]
 
 
 def test_a_report_that_was_not_recorded_is_repeated_by_the_next_tick(app: InProcessApp) -> None:
     bus = recording(app)
     bus.records = False
-    for _ in range(3):
-        app.tick()
+    app.tick(times=3)
     assert len(bus.reports) == 3
     bus.records = True
     app.tick()
@@ -159,8 +160,7 @@ def test_a_new_process_knows_when_the_last_report_was_made(app: InProcessApp) ->
 
 def test_a_report_costs_no_write_of_its_own(app: InProcessApp) -> None:
     bus = recording(app)
-    for _ in range(3):
-        app.tick()
+    app.tick(times=3)
     app.clock.advance(50)
     bus.reports.clear()
     app.interceptor.watch()
@@ -172,8 +172,7 @@ def test_a_report_costs_no_write_of_its_own(app: InProcessApp) -> None:
 def test_a_bus_that_fails_changes_nothing_else(app: InProcessApp) -> None:
     bus, pipeline = recording(app), app.deployed_pipeline()
     bus.error = RuntimeError("a bug")
-    for _ in range(4):
-        app.tick()
+    app.tick(times=4)
     app.connect.fail_task(pipeline.connector_name, PASSWORD_REFUSED, failing_restarts=1)
     app.tick()
     assert bus.reports
@@ -182,12 +181,10 @@ def test_a_bus_that_fails_changes_nothing_else(app: InProcessApp) -> None:
 
 def test_a_report_that_is_never_recorded_is_repeated_and_keeps_no_tick_from_its_repairs(app: InProcessApp) -> None:
     pipeline, bus = app.deployed_pipeline(), recording(app)
-    for _ in range(4):
-        app.tick()
+    app.tick(times=4)
     bus.records = False
     bus.reports.clear()
     app.connect.fail_task(pipeline.connector_name, secrets_trace("Headgate gave no answer for secret 0: status 503"))
-    for _ in range(3):
-        app.tick()
+    app.tick(times=3)
     assert bus.codes == [["CDC_CONNECTOR_FAILED"], ["CDC_CONNECTOR_FAILED"], []]
     assert app.connect.calls.count("POST", "/restart") > 0

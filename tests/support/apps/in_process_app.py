@@ -189,13 +189,27 @@ class InProcessApp:
         self.connect.settle()
         self.restart()
 
-    def tick(self, cluster: ConnectCluster | None = None, *, after: float = 10) -> None:
-        """Let time pass, then one tick of the reconciler on `cluster`, by default the only Connect cluster."""
-        self.clock.advance(after)
-        self.connect.settle()
-        one = cluster or self.cluster
-        self.services.tick.run(one.id, Deadline.after(25))
-        self.connect.settle()
+    def tick(self, cluster: ConnectCluster | None = None, *, after: float = 10, times: int = 1) -> None:
+        """Let time pass, then one tick on `cluster`, by default the only Connect cluster; all of it so often."""
+        for _ in range(times):
+            self.clock.advance(after)
+            self.connect.settle()
+            self.services.tick.run((cluster or self.cluster).id, Deadline.after(25))
+            self.connect.settle()
+
+    def ticks(self, *seconds: float) -> None:
+        """A tick after each of these times."""
+        for after in seconds:
+            self.tick(after=after)
+
+    @contextmanager
+    def connect_down(self) -> Iterator[None]:
+        """Nothing listens at the address of Kafka Connect."""
+        self.connect.refuse()
+        try:
+            yield
+        finally:
+            self.connect.accept()
 
     def context(self, *, key: str | None = None, if_match: int | None = None, seconds: float = 20) -> RequestContext:
         """A request of the Admin. `key` is the request key made from an idempotency key: the id of what is created."""

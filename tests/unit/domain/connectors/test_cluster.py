@@ -218,6 +218,25 @@ def test_one_tick_creates_and_restarts_a_bounded_number_and_remembers_these_atte
     assert {name for name in failing if (tried := connectors[name].restarts) and tried.count} == set(restarted)
 
 
+@pytest.mark.parametrize(
+    ("ticks", "creations"),
+    [
+        pytest.param(12, range(4, 8), id="every two minutes, as Strimzi does: less and less often"),
+        pytest.param(99, range(7, 8), id="when it has existed for a while: each time at once"),
+    ],
+)
+def test_a_connector_that_something_else_removes_is_created_again(ticks: int, creations: range) -> None:
+    view, exists, created = settled(RUNNING), True, 0
+    for number in range(1, 2 * 360):
+        exists = exists and number % ticks != 0
+        now = NOW + number * TICK
+        result = evaluate_tick(view, read(*([RUNNING] if exists else [])), now=now)
+        view = result.view
+        if Action.CREATE in result.actions:
+            exists, created = True, created + 1
+    assert created in creations
+
+
 def orphans(count: int, orphan: Orphan) -> dict[str, ConnectorMemory]:
     return {name: memory(status(name), None, orphan=orphan) for name in NAMES[:count]}
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.connectors import restarts
 from chalicelib.domain.connectors.drift import Drift
 from chalicelib.domain.connectors.memory import NOTHING, ConnectorMemory
 from chalicelib.domain.connectors.orphans import DELETE_AFTER, QUARANTINE_AFTER, Orphan
@@ -77,6 +78,14 @@ NO_RESTART = desired(restartable=False)
         ),
         pytest.param(GONE, look(None, busy=True), memory(None), [], [], id="is missing during an operation"),
         pytest.param(
+            memory(recreations=replace(TRIED, seen_since=BEFORE)),
+            look(None),
+            memory(None, missing_since=NOW, recreations=replace(TRIED, seen_since=BEFORE)),
+            [],
+            [],
+            id="is missing once more, for the first time",
+        ),
+        pytest.param(
             replace(GONE, recreations=TRIED),
             look(),
             memory(recreations=replace(TRIED, seen_since=NOW)),
@@ -111,6 +120,14 @@ NO_RESTART = desired(restartable=False)
             [Action.PAUSE],
             [],
             id="runs again although it should be paused",
+        ),
+        pytest.param(
+            memory(STOPPED, PAUSED, wrong_since=BEFORE),
+            look(STOPPED, PAUSED),
+            memory(STOPPED, PAUSED, wrong_since=BEFORE),
+            [Action.PAUSE],
+            [],
+            id="is stopped again although it should be paused",
         ),
         pytest.param(
             memory(REFUSED),
@@ -151,6 +168,30 @@ NO_RESTART = desired(restartable=False)
             [],
             ["SOURCE_CONNECTION_FAILED"],
             id="has failed, and should be paused now",
+        ),
+        pytest.param(
+            memory(FAILED, PAUSED, wrong_since=BEFORE),
+            look(FAILED, PAUSED),
+            memory(FAILED, PAUSED, wrong_since=BEFORE),
+            [Action.PAUSE],
+            ["SOURCE_CONNECTION_FAILED"],
+            id="has failed again, and should be paused: is not restarted",
+        ),
+        pytest.param(
+            memory(restarts=Restarts(count=3, tried_at=NOW - restarts.STEADY_AFTER, running_since=BEFORE)),
+            look(),
+            memory(restarts=Restarts(count=3, tried_at=NOW - restarts.STEADY_AFTER, running_since=BEFORE)),
+            [],
+            ["CONNECTOR_RESTART_LOOP"],
+            id="runs again after restarts",
+        ),
+        pytest.param(
+            memory(restarts=Restarts(count=3, tried_at=BEFORE, running_since=NOW - restarts.STEADY_AFTER)),
+            look(),
+            memory(),
+            [],
+            [],
+            id="has run for a while after restarts",
         ),
         pytest.param(
             memory(), look(compared=True, config_hash="b"), memory(drift=Drift(expected="a")), [], [], id="differs once"
