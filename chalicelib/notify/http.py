@@ -44,7 +44,7 @@ class Post:
         """The answer, or the outcome of a request without an answer."""
         if deadline.passed:
             return Transient(error("unreachable"))
-        limit = Deadline.after(deadline.remaining(ATTEMPT_SECONDS))
+        limit = deadline.within(ATTEMPT_SECONDS)
         with closing(self.make_http(str(url))) as http:
             try:
                 return http.send(

@@ -31,7 +31,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
         {
             "ticks": lambda: wired.tick.dispatch(within_seconds=deadline.remaining(40)),
             "jobs": wired.jobs.sweep,
-            "silences": lambda: wired.alerting.manager.expire_silences(Deadline.after(deadline.remaining(10))),
+            "silences": lambda: wired.alerting.manager.expire_silences(deadline.within(10)),
             "notifications": lambda: wired.alerting.delivery.sweep(within_seconds=deadline.remaining(10)),
             "source_checks": lambda: wired.source_monitor.dispatch(within_seconds=deadline.remaining(15)),
             "destination_checks": lambda: wired.destination_monitor.dispatch(within_seconds=deadline.remaining(15)),
@@ -40,7 +40,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "incidents": wired.incidents.end_about_deleted,
             "overview": lambda: wired.overview.count(within_seconds=deadline.remaining(10)),
             "source_tables": wired.sources.sweep,
-            "audit_anchors": lambda: wired.auditing.signer.sign(Deadline.after(deadline.remaining(15))),
+            "audit_anchors": lambda: wired.auditing.signer.sign(deadline.within(15)),
         }
     )
 

@@ -30,7 +30,7 @@ class ClusterService(RegisteredService[C]):
         """
         now = self.clock()
         try:
-            found = look(Deadline.after(context.deadline.remaining(LOOK_SECONDS)))
+            found = look(context.deadline.within(LOOK_SECONDS))
         except Invalid:
             raise
         except HeadgateError as error:

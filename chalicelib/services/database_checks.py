@@ -8,7 +8,7 @@ from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid, TimedOut, Unavailable
-from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.clock import Clock
 from chalicelib.services.client_factory import ClientFactory
 
 CHECK_SECONDS = 12.0
@@ -37,7 +37,7 @@ class DatabaseChecks:
         """
         provider = capture_provider(source.address.provider)
         tables = pipeline.capture.captured_tables if pipeline else None
-        deadline = Deadline.after(context.deadline.remaining(CHECK_SECONDS))
+        deadline = context.deadline.within(CHECK_SECONDS)
         try:
             facts = self.clients.database(source.endpoint).server_facts(tables, deadline)
         except (Unavailable, TimedOut, Invalid) as error:

@@ -210,7 +210,7 @@ class DeliveryService(ConnectorService[Delivery]):
     ) -> tuple[Delivery, DeliveryDependencies]:
         """The delivery that the input describes, and what it refers to. Raises NotFound, Invalid."""
         cluster_id = data.connect_cluster_id or self._cluster_of_pipeline(data.pipeline_id)
-        deps = self.connector.draft_dependencies(destination_id, data.pipeline_id, cluster_id)
+        deps = self.connector.load_references(destination_id, data.pipeline_id, cluster_id)
         if deps.destination is None:
             raise NotFound("There is no destination with this id.")
         if deps.pipeline is None:

@@ -13,7 +13,7 @@ from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import health_change
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.errors import HeadgateError, StoreUnavailable, WriteConflict
-from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.clock import Clock
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
@@ -43,7 +43,7 @@ class SystemChecks:
     def test_endpoint(self, context: RequestContext, endpoint: OpenedEndpoint[SystemAddress]) -> TestResult:
         """Test a connection, registered or not. Stores nothing."""
         try:
-            return self.clients.make_target(endpoint).test(Deadline.after(context.deadline.remaining(TEST_SECONDS)))
+            return self.clients.make_target(endpoint).test(context.deadline.within(TEST_SECONDS))
         except HeadgateError as error:
             check = TestCheck(name="connect", status=CheckStatus.FAILED, code=error.code, message=error.message)
             return TestResult(success=False, checks=(check,), server_version=None, latency_ms=None)

@@ -8,7 +8,6 @@ from chalicelib.api.framework.http import JsonResponse, WithList
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
-from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
@@ -39,7 +38,7 @@ def verify_audit(context: RequestContext, query: VerificationQuery) -> WithList[
     A long trail takes several requests: go on with the `X-Next-Cursor` until `complete` is true. It ends at the first
     problem, and says what is wrong and what to do.
     """
-    deadline = Deadline.after(context.deadline.remaining(_VERIFY_SECONDS))
+    deadline = context.deadline.within(_VERIFY_SECONDS)
     part = services().auditing.verifier.verify(after=query.after, limit=query.limit, deadline=deadline)
     shards = tuple(shards_of(part))
     # The page is all of the shards, and its cursor that of the next part.

@@ -80,7 +80,7 @@ class Kafka:
         """Does nothing, because each call has its own connection."""
 
     def _run(self, deadline: Deadline, read: "Callable[[Admin], R]") -> R:
-        limit = Deadline.after(deadline.remaining(ANSWER_SECONDS))
+        limit = deadline.within(ANSWER_SECONDS)
         if limit.passed:
             raise _unavailable(_NO_TIME)
         from kafka.errors import KafkaError

@@ -94,6 +94,7 @@ def evaluate_tick(view: ClusterView, read: TickInput, *, now: datetime) -> TickR
     observed = ClusterMemory(connectors=connectors).observed
     removals = _removals(view, steps, observed, now)
     actions = _chosen(steps, removals, observed, now)
+    # Stored before the attempts are made: a process that ends in between must not begin again from nothing.
     for name in chain(actions.get(Action.CREATE, ()), actions.get(Action.RESTART, ())):
         connectors[name] = with_attempt(name, before.of(name), connectors[name], now)
     after = ClusterMemory(
@@ -114,7 +115,6 @@ def evaluate_tick(view: ClusterView, read: TickInput, *, now: datetime) -> TickR
 
 
 def _cluster_view(view: ClusterView, read: TickInput, now: datetime) -> ClusterView:
-    """The view with what was read about the cluster itself."""
     connect = read.connect
     return replace(
         view,
@@ -126,7 +126,6 @@ def _cluster_view(view: ClusterView, read: TickInput, now: datetime) -> ClusterV
 
 
 def _steps(before: ClusterMemory, read: TickInput, now: datetime) -> _Steps:
-    """The pass over all connectors that were seen, are desired or are remembered, in this order."""
     statuses, known, result = read.connect.statuses, before.connectors, _Steps()
     busy = {operation.connector_name for operation in read.open_operations}
     for name in dict.fromkeys(chain(statuses, read.desired or (), known)):
@@ -189,6 +188,7 @@ def _chosen(steps: _Steps, removals: orphans.Removals, observed: int, now: datet
         action: tuple(name for name in steps.proposing(action) if name in removals.allowed)
         for action in (Action.STOP, Action.DELETE)
     }
+    # Orphans first: what has counted as foreign for six hours can wait.
     judged = sorted(steps.proposing(Action.JUDGE), key=lambda name: memories[name].foreign_until is not None)
     chosen = {
         Action.CREATE: recreations.choose({name: tried for name, tried in missing.items() if tried}, now),

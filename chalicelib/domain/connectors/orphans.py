@@ -100,11 +100,10 @@ def limit_removals(
 ) -> Removals:
     """Which of the orphans that are due may be removed. `connectors` is how many of ours the cluster has, orphans
     included; `pending` are the deletions that wait already.
-
-    Orphans whose owner is unknown count as ours, and nothing is removed if that is many.
     """
     confirmed = {name for name, orphan in due.items() if confirmation and confirmation.covers(orphan, now)}
     ours = {name: orphan for name, orphan in due.items() if orphan.ours and name not in confirmed}
+    # Orphans whose owner is unknown may all be ours: they count for the limit, but are not shown to people.
     return Removals(
         allowed=confirmed if too_many(len(due) - len(confirmed), connectors) else due.keys(),
         pending=_pending(ours, pending, now) if too_many(len(ours), connectors) else None,

@@ -29,6 +29,7 @@ def cluster_report(cluster_id: str, view: ClusterView) -> MonitorReport:
     if at is None:
         raise ValueError("A cluster that was never looked at has nothing to report.")
     if view.unreadable is not None:
+        # Only the cluster itself was looked at: the incidents of its connectors stay as they are.
         unavailable = cluster_condition(cluster_id, view)
         conditions = (unavailable,) if unavailable else ()
         return MonitorReport(origin=origin, at=at, conditions=conditions, looked_at=frozenset({cluster_id}))

@@ -89,9 +89,7 @@ def step(before: ConnectorMemory, look: ConnectorLook, now: datetime) -> StepRes
 
 
 def with_attempt(name: str, before: ConnectorMemory, after: ConnectorMemory, now: datetime) -> ConnectorMemory:
-    """The memory after this step, with the attempt to create or restart the connector that follows. It is stored before
-    the attempt is made: a process that ends in between must not begin again from nothing.
-    """
+    """The memory after this step, with the attempt to create or restart the connector that follows."""
     if after.missing_since is not None and after.recreations is not None:
         tried = replace(after, recreations=recreations.with_attempt(after.recreations, now))
     elif after.restarts is not None:
@@ -112,6 +110,7 @@ def _undesired(before: ConnectorMemory, look: ConnectorLook, now: datetime) -> C
     observation = _observation(before, look, now)
     if observation is None:
         return NOTHING
+    # An open operation may be about to make it desired, or to delete it.
     is_orphan = not look.busy and parse_connector_name(look.name) is not None
     return ConnectorMemory(observation=observation, orphan=(before.orphan or Orphan(since=now)) if is_orphan else None)
 
@@ -130,6 +129,7 @@ def _removal(memory: ConnectorMemory, now: datetime) -> Iterator[Action]:
 
 
 def _desired(before: ConnectorMemory, look: ConnectorLook, desired: DesiredConnector, now: datetime) -> ConnectorMemory:
+    # While an operation changes the connector, a state that is not as desired proves nothing.
     observation, idle = _observation(before, look, now), not look.busy
     missing = idle and observation is None
     wrong = idle and observation is not None and _is_wrong(observation, desired.desired_state)
@@ -168,11 +168,11 @@ def _repairs(
 
 
 def _observation(before: ConnectorMemory, look: ConnectorLook, now: datetime) -> Observation | None:
-    """What was seen; the observation before, if only the time is another."""
     if look.status is None:
         return None
     earlier = before.observation
     observation = observe(look.status, now=now, tasks=look.desired.tasks if look.desired else 1)
+    # With its first time it is equal to what is stored, and need not be written again.
     if earlier is not None and replace(observation, observed_at=earlier.observed_at) == earlier:
         return earlier
     return observation

@@ -12,7 +12,7 @@ from chalicelib.domain.alerts.rule import MAX_CHANNELS
 from chalicelib.domain.audit.record import Outcome as AuditOutcome
 from chalicelib.domain.credentials import Secrets, without_blanks
 from chalicelib.errors import Conflict, Invalid, RateLimited, SecretMismatch, WriteConflict
-from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
@@ -190,7 +190,7 @@ class ChannelService:
         except SecretMismatch:
             return Permanent(error("secret_unreadable"))
         message = OutgoingMessage(delivery_id=new_id(), attempt_at=self.clock(), lines=())
-        deadline = Deadline.after(context.deadline.remaining(ATTEMPT_SECONDS))
+        deadline = context.deadline.within(ATTEMPT_SECONDS)
         return self.senders[channel.provider].send(message, secrets, deadline)
 
     def _stored(self, channel: Channel) -> Mapping[str, Secret]:

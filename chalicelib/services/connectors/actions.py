@@ -34,12 +34,13 @@ class ConnectorAction:
 
 
 def deploy(action: ConnectorAction) -> None:
-    """Create the connector STOPPED, or adopt the one that an earlier attempt of ours has created."""
+    """Create the connector, or adopt the one that an earlier attempt of ours has created."""
     config = action.config()
     if adopt(action, config):
         return
     action.check()
     try:
+        # STOPPED, so that it copies no row before its deploy is stored.
         action.connect.create_stopped(action.name, config, action.deadline)
     except (AlreadyExists, OutcomeUnknown) as unclear:
         _adopt_or_unknown(action, config, unclear)
@@ -78,19 +79,16 @@ def adopt(action: ConnectorAction, config: Config) -> bool:
 
 
 def update(action: ConnectorAction) -> None:
-    """Write the connector's config if it is another one: each write restarts the connector. One that is missing is
-    created.
-    """
+    """Write the connector's config if it is another one; create a connector that is missing."""
     current, config = find_ours(action), action.config()
     if current is None:
         deploy(action)
-    elif not same_config(current, config):
+    elif not same_config(current, config):  # each write restarts the connector
         action.check()
         action.connect.put_config(action.name, config, action.deadline)
 
 
 def restart_task(action: ConnectorAction) -> None:
-    """Restart one task."""
     require_task(action)
     if action.task is not None:
         action.connect.restart_task(action.name, action.task, action.deadline)
@@ -124,18 +122,15 @@ def delete(action: ConnectorAction) -> None:
 
 
 def _delete_offsets(action: ConnectorAction) -> bool:
-    """Stop the connector and delete its offsets, for a few seconds at most; whether they may be gone.
-
-    What stays is harmless: names of connectors are never used again.
-    """
-    deadline = Deadline.after(action.deadline.remaining(_OFFSETS_SECONDS))
+    """Stop the connector and delete its offsets, for a few seconds at most; whether they may be gone."""
+    deadline = action.deadline.within(_OFFSETS_SECONDS)
     try:
         action.connect.stop(action.name, deadline)
         action.connect.delete_offsets(action.name, deadline)
     except OutcomeUnknown:
         return True
     except HeadgateError:
-        return False
+        return False  # offsets that stay are harmless: names of connectors are never used again
     return True
 
 

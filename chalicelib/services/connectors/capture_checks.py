@@ -37,7 +37,7 @@ class CaptureChecks:
         """Facts for the source's provider. Raises Unavailable, TimedOut, Invalid."""
         provider = capture_provider(source.address.provider)
         plans = [provider.capture_plan(pipeline) for pipeline in pipelines]
-        bounded = Deadline.after(deadline.remaining(LOOK_SECONDS))
+        bounded = deadline.within(LOOK_SECONDS)
         return self.clients.database(source.endpoint).capture_facts(plans, bounded)
 
     def require_continuous(self, context: RequestContext, pipeline: Pipeline, source: Source, connect: Connect) -> None:
@@ -95,7 +95,7 @@ class CaptureChecks:
 
     def stored_offset(self, connect: Connect, pipeline: Pipeline, deadline: Deadline) -> Mapping[str, Any] | None:
         """The offset of the pipeline's connector. Raises Unavailable."""
-        return connect.find_offset(pipeline.connector_name, Deadline.after(deadline.remaining(_OFFSET_SECONDS)))
+        return connect.find_offset(pipeline.connector_name, deadline.within(_OFFSET_SECONDS))
 
     def _known(self, pipeline: Pipeline) -> CaptureState | None:
         """What the last look at its source found of the capture."""

@@ -1,12 +1,11 @@
 """What must hold before a sink connector may write topics to a destination."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.cluster import StreamCluster, TopicFacts
 from chalicelib.domain.connector_config import BuiltConfig, ConfigWarning
 from chalicelib.domain.delivery import Delivery, DeliveryVerdict, TargetStatement
 from chalicelib.domain.destination import Destination
@@ -15,7 +14,6 @@ from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
-from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.owner import require_found
@@ -69,7 +67,8 @@ class DeliveryChecks:
             (self.resources.streams, pipeline.stream_cluster_id), (self.resources.sources, pipeline.source_id)
         )
         tables = self._tables(require_found(source), pipeline, delivery)
-        topics = self._topics(context, require_found(stream), delivery.topics)
+        with closing(self.clients.kafka(require_found(stream))) as kafka:
+            topics = kafka.topic_facts(delivery.topics, context.deadline.within(_TOPICS_SECONDS))
         self.validation.require_same_kafka(context, stream, require_found(deps.connect_cluster))
         provider, writing = target_provider(destination.address.provider), delivery.writing
         verdict = provider.check_mappings(pipeline, tables, writing, delivery.tasks_max, topics)
@@ -89,7 +88,7 @@ class DeliveryChecks:
         """The destination with the identity of its server, if that can be read shortly: claims are made by it."""
         if destination.server_identity is not None:
             return destination
-        shortly = replace(context, deadline=Deadline.after(context.deadline.remaining(_IDENTITY_SECONDS)))
+        shortly = replace(context, deadline=context.deadline.within(_IDENTITY_SECONDS))
         try:
             facts = self._target_facts(shortly, destination, ())
         except HeadgateError:  # the checks that follow say why it cannot be reached
@@ -97,11 +96,9 @@ class DeliveryChecks:
         return self._identified(destination, target_provider(destination.address.provider).server_identity(facts))
 
     def _identified(self, destination: Destination, identity: str | None) -> Destination:
-        """The destination with the identity of its server, which is stored: deliveries claim their targets by it.
-
-        It stays as it was while there are deliveries, whose claims have to be found again.
-        """
+        """The destination with the identity of its server, which is stored: deliveries claim their targets by it."""
         known = destination.server_identity
+        # While there are deliveries it stays as it was: by it their claims are found again.
         if identity in (None, known) or (known and destination.deliveries):
             return destination
         with suppress(WriteConflict):  # somebody else has changed it: the next look stores the identity
@@ -110,7 +107,7 @@ class DeliveryChecks:
 
     def _target_facts(self, context: RequestContext, destination: Destination, targets: Sequence[Any]) -> Any:
         """Facts about what is to be written, for the target's provider. Raises DESTINATION_UNAVAILABLE."""
-        deadline = Deadline.after(context.deadline.remaining(_TARGET_SECONDS))
+        deadline = context.deadline.within(_TARGET_SECONDS)
         try:
             return self.clients.target(destination.endpoint).target_facts(targets, deadline)
         except (Unavailable, TimedOut) as error:
@@ -122,10 +119,6 @@ class DeliveryChecks:
         names = [name for name in pipeline.capture.tables if pipeline.capture.topic(name) in delivered]
         tables = self.resources.tables.find(source, names)
         return {name: pipeline.capture.as_captured(table) for name, table in tables.items()}
-
-    def _topics(self, context: RequestContext, stream: StreamCluster, delivered: Collection[str]) -> TopicFacts:
-        with closing(self.clients.kafka(stream)) as kafka:
-            return kafka.topic_facts(delivered, Deadline.after(context.deadline.remaining(_TOPICS_SECONDS)))
 
 
 def _require_target(verdict: DeliveryVerdict, ddl: Sequence[TargetStatement]) -> None:

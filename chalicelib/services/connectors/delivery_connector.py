@@ -31,18 +31,13 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     checks: DeliveryChecks
 
     def load_dependencies(self, resource: Delivery) -> DeliveryDependencies:
-        rows = progress_rows([resource])
-        return self._dependencies(resource.destination_id, resource.pipeline_id, resource.connect_cluster_id, rows)
+        ids = resource.destination_id, resource.pipeline_id, resource.connect_cluster_id
+        return self.load_references(*ids, progress_rows([resource]))
 
-    def draft_dependencies(
-        self, destination_id: str, pipeline_id: str, connect_cluster_id: str
+    def load_references(
+        self, destination_id: str, pipeline_id: str, connect_cluster_id: str, rows: Sequence[ProgressRow] = ()
     ) -> DeliveryDependencies:
-        """What a delivery that is not built yet refers to. It has no connector, so it has made no progress."""
-        return self._dependencies(destination_id, pipeline_id, connect_cluster_id, ())
-
-    def _dependencies(
-        self, destination_id: str, pipeline_id: str, connect_cluster_id: str, rows: Sequence[ProgressRow]
-    ) -> DeliveryDependencies:
+        """What a delivery with these references depends on, with these rows of progress: one call."""
         destination, pipeline, cluster, view, *parts = batch_find(
             (self.resources.destinations, destination_id),
             (self.resources.pipelines, pipeline_id),

@@ -9,7 +9,6 @@ from datetime import timedelta
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.operation import Operation
 from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, WriteConflict
-from chalicelib.kit.clock import Deadline
 from chalicelib.kit.isolation import isolated
 from chalicelib.services.audit.trail import view
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
@@ -89,8 +88,8 @@ def _fail_open_operation(
 
 
 def _can_be_read(lifecycle: Lifecycle, context: RequestContext, resource: R, deps: ConnectorDependencies) -> bool:
-    """Whether Connect answers the question that every deletion begins with."""
-    deadline = Deadline.after(context.deadline.remaining(_READ_SECONDS))
+    # Every deletion begins with this question.
+    deadline = context.deadline.within(_READ_SECONDS)
     try:
         lifecycle.clients.connect(require_found(deps.connect_cluster)).find_config(resource.connector_name, deadline)
     except StoreUnavailable:

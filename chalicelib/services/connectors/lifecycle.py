@@ -111,6 +111,7 @@ class Lifecycle:
         if not draft:
             resource = owner.store.save(transaction, resource)
         owner.on_requested(transaction, operation, resource, run.deps)
+        # The next tick reads what is desired, and leaves a connector with an open operation alone.
         self.stores.observations.bump(transaction, resource.connect_cluster_id, resource.id)
         self._audit(transaction, run, Outcome.REQUESTED)
         try:
@@ -268,7 +269,7 @@ class Lifecycle:
     def _commit_failure(self, run: OperationRun[R], error: HeadgateError) -> None:
         owner, resource, transaction = run.owner, run.resource, Transaction()
         self.write_failure(transaction, run, error)
-        if stored := owner.store.find(resource.id):
+        if stored := owner.store.find(resource.id):  # a delivery that is being deployed has no row yet
             failure = Failure(code=error.code, message=error.message, at=self.clock())
             owner.store.save(transaction, replace(stored, open_operation=None, last_error=failure))
         if condition := failure_condition(run, error):
@@ -310,7 +311,7 @@ class Lifecycle:
     def _look(self, action: ConnectorAction, resource: R, desired: DesiredState) -> Observation:
         """Ask until the connector is as desired or has failed, for a few seconds at most."""
         expected = ObservedState.PAUSED if desired is DesiredState.PAUSED else ObservedState.RUNNING
-        until = Deadline.after(action.deadline.remaining(_SETTLE_SECONDS))
+        until = action.deadline.within(_SETTLE_SECONDS)
         while True:
             observation = self._look_once(action, resource)
             # A failed task does not recover; every other reason for DEGRADED may pass within seconds.

@@ -75,7 +75,7 @@ class ObservationReader:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(self.clock()))
         try:
-            deadline = Deadline.after(context.deadline.remaining(LIVE_SECONDS))
+            deadline = context.deadline.within(LIVE_SECONDS)
             status = self.clients.connect(cluster).find_status(resource.connector_name, deadline)
         except HeadgateError as error:
             return replace(resource, observation=unreadable(error.message, self.clock()))
@@ -94,7 +94,7 @@ class ObservationReader:
             if not _is_draft(resource):
                 names[resource.connect_cluster_id].append(resource.connector_name)
         ids = sorted(names, key=lambda cluster_id: bool(_view(views, cluster_id).unreadable))
-        deadline, statuses = Deadline.after(context.deadline.remaining(LIVE_SECONDS)), dict[str, _Statuses]()
+        deadline, statuses = context.deadline.within(LIVE_SECONDS), dict[str, _Statuses]()
         for number, cluster_id in enumerate(ids):
             share = Deadline.after(deadline.remaining() / (len(ids) - number))
             statuses[cluster_id] = self._statuses(clusters[cluster_id], names[cluster_id], share)

@@ -9,7 +9,6 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster, require_same_kafka
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.errors import Invalid, TimedOut, Unavailable
-from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 
 _BROKERS_SECONDS = 4.0
@@ -63,6 +62,7 @@ class ConnectorValidation:
 
     def grant(self, cluster: ConnectCluster, built: BuiltConfig) -> None:
         """Let the workers read the secrets of a config that is only being validated."""
+        # Inline secrets are part of the config: then workers read none.
         for credentials in built.credentials if cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER else ():
             self.clients.vault.grant_alone(credentials)
 
@@ -90,6 +90,6 @@ class ConnectorValidation:
     def _brokers(self, context: RequestContext, stream: StreamCluster) -> str | None:
         try:
             with closing(self.clients.kafka(stream)) as kafka:
-                return kafka.cluster_id(Deadline.after(context.deadline.remaining(_BROKERS_SECONDS)))
+                return kafka.cluster_id(context.deadline.within(_BROKERS_SECONDS))
         except (Unavailable, TimedOut):
             return None

@@ -53,8 +53,7 @@ class ActionExecutor:
     ) -> Mapping[str, Verdict]:
         """Carry out the actions; none of them when the cluster's registration has changed since they were chosen.
 
-        Repairs come first and have their own bounds, so that nothing that belongs to others can delay them. The result
-        is the owner of each orphan that had to be looked up.
+        The result is the owner of each orphan that had to be looked up.
         """
         verdicts: dict[str, Verdict] = {}
         if not actions:
@@ -91,6 +90,7 @@ class ActionExecutor:
             *(partial(self._remove, owned, judge, connect.stop, name) for name in names(Action.STOP)),
             *(partial(self._remove, owned, judge, connect.delete, name) for name in names(Action.DELETE)),
         ]
+        # Repairs first, with bounds of their own: nothing that belongs to others can delay them.
         yield from shuffled(controls)[:STEPS_PER_TICK]
         yield from (partial(self._create, owned, desired[name]) for name in names(Action.CREATE))
         yield from (partial(self._restart, owned, name, desired[name]) for name in names(Action.RESTART))
@@ -98,7 +98,7 @@ class ActionExecutor:
         yield from (partial(judge, name) for name in names(Action.JUDGE) if name not in verdicts)
 
     def _create(self, owned: "OwnedConnectors", desired: DesiredConnector) -> None:
-        """Create a desired connector again that was missing twice: an operation, so that nothing else happens to it."""
+        # An operation, so that nothing else happens to the connector meanwhile.
         resource = self._without_operation(desired)
         if resource is None:
             return
@@ -107,26 +107,27 @@ class ActionExecutor:
         self.lifecycle.execute(owned.context(), owner, resource, deps, OperationKind.RECREATE)
 
     def _pause(self, owned: "OwnedConnectors", name: str, desired: DesiredConnector) -> None:
-        """Pause a connector, if that is still desired."""
         resource = self._without_operation(desired)
         if resource is not None and resource.desired_state is DesiredState.PAUSED:
             owned.do(owned.connect.pause, name)
 
     def _resume(self, owned: "OwnedConnectors", name: str, desired: DesiredConnector) -> None:
-        """Resume a connector, if that is still desired. Raises Conflict when it may not continue."""
+        """Raises Conflict when it may not continue."""
         resource = self._without_operation(desired)
         if resource is not None and resource.desired_state is DesiredState.RUNNING:
             self._check_before(owned, OperationKind.RESUME, desired, resource)
             owned.do(owned.connect.resume, name)
 
     def _restart(self, owned: "OwnedConnectors", name: str, desired: DesiredConnector) -> None:
-        """Restart what has failed of a connector that should be running. Raises Conflict when it may not continue."""
+        """Raises Conflict when it may not continue."""
         resource = self._without_operation(desired)
         if resource is None or resource.desired_state is not DesiredState.RUNNING:
             return
         self._check_before(owned, OperationKind.RESTART, desired, resource)
         if owned.do(owned.connect.restart_failed, name):
-            self._audit(owned.context(), self.owners[desired.resource_type], "restart_failed", resource)
+            owner = self.owners[desired.resource_type]
+            action, parent_id = f"{owner.store.noun}.restart_failed", owner.parent_id(resource)
+            self.lifecycle.audit.record_alone(owned.context(), action, resource.id, parent_id=parent_id)
 
     def _check_before(
         self, owned: "OwnedConnectors", kind: OperationKind, desired: DesiredConnector, resource: Any
@@ -135,7 +136,6 @@ class ActionExecutor:
         owner.check_before(owned.context(), kind, resource, owner.load_dependencies(resource), NO_PARAMETERS)
 
     def _remove(self, owned: "OwnedConnectors", judge: Callable[[str], Verdict | None], act: Act, name: str) -> None:
-        """Stop or delete an orphan, if it is ours."""
         if judge(name) is Verdict.OURS:
             act(name, owned.deadline)
 
@@ -177,11 +177,6 @@ class ActionExecutor:
             limit=1, after=None, resource_id=resource_id, include_related=False, meaningful=None
         )
         return bool(trail.items)
-
-    def _audit(self, context: RequestContext, owner: ConnectorOwner[Any], verb: str, resource: Any) -> None:
-        self.lifecycle.audit.record_alone(
-            context, f"{owner.store.noun}.{verb}", resource.id, parent_id=owner.parent_id(resource)
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

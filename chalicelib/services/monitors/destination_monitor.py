@@ -75,7 +75,7 @@ class DestinationMonitor:
     def _test(self, destination: Destination, deadline: Deadline) -> HealthRecord:
         """Raises StoreUnavailable when the secrets cannot be read, which says nothing about the destination."""
         endpoint = self.checks.clients.open(destination.endpoint)
-        context = _context(Deadline.after(deadline.remaining(_TEST_SECONDS)))
+        context = RequestContext(actor=SYSTEM, correlation_id=new_id(), deadline=deadline.within(_TEST_SECONDS))
         return health_after(self.checks.test_endpoint(context, endpoint), now=self.clock())
 
     def _store(self, destination: Destination, health: HealthRecord) -> bool:
@@ -90,7 +90,3 @@ class DestinationMonitor:
             get_logger().info("what a test of a destination finds has changed", extra=details)
             return True
         return False
-
-
-def _context(deadline: Deadline) -> RequestContext:
-    return RequestContext(actor=SYSTEM, correlation_id=new_id(), deadline=deadline)

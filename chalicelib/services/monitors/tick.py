@@ -129,6 +129,7 @@ class Tick:
             return None
         if cluster.connect_version is None:
             self._complete_registration(cluster, connect, deadline)
+        # While nothing has changed, the memory has what is desired. It is read with the configs, as the index may lag.
         if view.settled and snapshot.compared_at != now:
             return TickInput(connect=snapshot)
         desired = self._desired(cluster.id, deadline)
@@ -216,8 +217,8 @@ class Tick:
         )
 
     def _complete_registration(self, cluster: ConnectCluster, connect: Connect, deadline: Deadline) -> None:
-        """Store what could not be read when the cluster was registered. Where that fails, a later tick does it."""
-        with suppress(HeadgateError, WriteConflict):
+        """Store what could not be read when the cluster was registered."""
+        with suppress(HeadgateError, WriteConflict):  # a later tick does it
             root = connect.root(deadline)
             self.resources.connects.save_alone(
                 replace(cluster, connect_version=root.version, kafka_cluster_id=root.kafka_cluster_id)
@@ -242,7 +243,6 @@ class Tick:
 
 
 def log_transitions(cluster_id: str, transitions: Sequence[Transition]) -> None:
-    """One line for each."""
     for transition in transitions:
         resource_type, resource_id = transition.resource_on(cluster_id)
         details = {"connect_cluster_id": cluster_id, "resource_type": resource_type, "resource_id": resource_id}
@@ -252,16 +252,13 @@ def log_transitions(cluster_id: str, transitions: Sequence[Transition]) -> None:
 
 
 def log_pending(cluster_id: str, pending: PendingDeletions) -> None:
-    """One line, when deletions begin to wait for a confirmation."""
     details = {"connect_cluster_id": cluster_id, "count": pending.count, "connectors": pending.names}
     get_logger().warning("deletions wait for the confirmation of an Admin", extra=details)
 
 
 def _ours(statuses: Mapping[str, ConnectorStatus], memory: ClusterMemory) -> dict[str, ConnectorStatus]:
-    """The connectors with names of ours: those desired, then the others in random order.
-
-    A tick handles a bounded number of the others: in a fixed order, those that always fail would exclude the rest.
-    """
+    """The connectors with names of ours: those desired, then the others in random order."""
     desired = memory.desired
+    # A tick handles a bounded number of the others: in a fixed order, those that always fail would exclude the rest.
     others = shuffled(name for name in statuses if name not in desired and parse_connector_name(name))
     return {name: statuses[name] for name in (*(name for name in statuses if name in desired), *others)}

@@ -176,7 +176,7 @@ class Observations:
             else:
                 stored = view if _write_head(cluster_id, view, columns) else None
         if stored is None:
-            self._bodies.pop(cluster_id, None)
+            self._bodies.pop(cluster_id, None)  # another tick has written a newer one
             return None
         with store_errors():
             for row in rows[_PARTS_IN_TRANSACTION:]:
@@ -226,9 +226,10 @@ class Observations:
             for cluster_id, digests in unknown.items()
             for number in range(len(digests.split()))
         ]
+        # Consistent: a part that is older than its head would not match it.
         rows = sorted(ObservationRow.batch_get(keys, consistent_read=True), key=lambda row: row.cluster_id)
         for cluster_id, group in groupby(rows, key=lambda row: row.cluster_id):
-            parts = sorted(group, key=_number)
+            parts = sorted(group, key=lambda row: int(row.part.removeprefix("body/")))
             digests = " ".join(row.digests or "" for row in parts)
             matches = digests == unknown[cluster_id]
             self._bodies[cluster_id] = (digests, _join(parts)) if matches else ("", ClusterMemory())
@@ -307,10 +308,6 @@ def _not_written_since(view: ClusterView) -> Condition:
     return condition
 
 
-def _number(row: ObservationRow) -> int:
-    return int(row.part.partition("/")[2])
-
-
 def _pending_text(pending: PendingDeletions | None) -> str | None:
     return adapter(PendingDeletions).dump_json(pending).decode() if pending else None
 
@@ -333,6 +330,7 @@ def _without_time(memory: ConnectorMemory) -> ConnectorMemory:
 def _split(memory: ClusterMemory) -> list[ClusterMemory]:
     """The parts: connectors by a hash of their names, what is not about connectors in the first."""
     number = 1
+    # Doubled, because with one part more almost all connectors would be in another part.
     while number * _CONNECTORS_PER_PART < len(memory.connectors):
         number *= 2
     connectors: list[dict[str, ConnectorMemory]] = [{} for _ in range(number)]

@@ -77,7 +77,7 @@ class PostgreSQL:
     def _attempt_replication(self, deadline: Deadline) -> ReplicationAttempt:
         from chalicelib.clients.databases.postgresql import session
 
-        limit = Deadline.after(deadline.remaining(REPLICATION_SECONDS))
+        limit = deadline.within(REPLICATION_SECONDS)
         try:
             server = session.read_identity(self.endpoint, self.check_host, self.trusted_ca_file, limit)
         except DatabaseFailure as failure:
