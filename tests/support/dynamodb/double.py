@@ -47,14 +47,12 @@ class Index:
 
     @classmethod
     def of(cls, described: Request, table_keys: tuple[str, ...]) -> "Index":
-        """The index that a CreateTable asks for."""
         keys, projection = _key_names(described), described["Projection"]
         if projection["ProjectionType"] == "ALL":
             return cls(keys, None)
         return cls(keys, frozenset((*keys, *table_keys, *projection.get("NonKeyAttributes", ()))))
 
     def projected(self, item: Item) -> Item:
-        """The attributes of an item that the index has."""
         kept = self.attributes
         return item if kept is None else {name: value for name, value in item.items() if name in kept}
 
@@ -71,15 +69,12 @@ class Table:
 
     @classmethod
     def create(cls, request: Request) -> "Table":
-        """The table that a CreateTable asks for."""
         indexes = request.get("GlobalSecondaryIndexes", ())
         return cls(
             request=request,
             keys=_key_names(request),
             indexes={index["IndexName"]: Index.of(index, _key_names(request)) for index in indexes},
-            types={
-                attribute["AttributeName"]: attribute["AttributeType"] for attribute in request["AttributeDefinitions"]
-            },
+            types={defined["AttributeName"]: defined["AttributeType"] for defined in request["AttributeDefinitions"]},
         )
 
     def described(self) -> Request:
@@ -87,7 +82,6 @@ class Table:
         return {**self.request, "TableStatus": "ACTIVE", "ItemCount": sum(map(len, self.rows.values()))}
 
     def items(self) -> Iterator[Item]:
-        """All items."""
         for rows in self.rows.values():
             yield from rows.values()
 
@@ -100,12 +94,10 @@ class Table:
         return hashed, ranged[0] if ranged else None
 
     def get(self, key: Item) -> Item | None:
-        """The item with this key."""
         hashed, ranged = self.identity(key)
         return self.rows.get(hashed, {}).get(ranged)
 
     def put(self, item: Item) -> None:
-        """Store an item."""
         hashed, ranged = self.identity(item)
         self.rows.setdefault(hashed, {})[ranged] = item
 
@@ -180,7 +172,6 @@ class DynamoDBDouble:
             return {name: copied(table.rows) for name, table in self.tables.items()}
 
     def restore(self, snapshot: Mapping[str, Rows]) -> None:
-        """Replace the rows of these tables."""
         with self._lock:
             for name, rows in snapshot.items():
                 self.tables[name].rows = copied(rows)
@@ -230,7 +221,7 @@ class DynamoDBDouble:
             index = self._index(table, request["IndexName"])
             name = index.keys[0]
             value = value_of_key(expression, name, placeholders)
-            # Most items have another key: they are told apart before anything is parsed.
+            # Most items have another key: they are left out before anything is parsed.
             with_key = (item for item in index_items(table, index) if item[name] == value or "N" in value)
             items = [index.projected(item) for item in with_key if fits(item, placeholders)]
             return self._page(table, index.keys, items, request)

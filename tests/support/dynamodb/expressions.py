@@ -5,7 +5,7 @@ An expression is parsed once for each text. An unknown expression raises ValueEr
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -33,7 +33,6 @@ class Placeholders:
         return cls(request.get("ExpressionAttributeNames") or {}, request.get("ExpressionAttributeValues") or {})
 
     def name(self, token: str) -> str:
-        """The name of an attribute."""
         return self.names[token] if token.startswith("#") else token
 
 
@@ -53,7 +52,6 @@ def condition(text: str) -> Condition:
 
 @cache
 def update(text: str) -> Change:
-    """Changes the attributes of an item."""
     parser = _Parser(text)
     changes: list[Change] = []
     while parser.token in _CLAUSES:
@@ -107,22 +105,18 @@ class _Parser:
     # conditions
 
     def any_of(self) -> Condition:
-        parts = [self._conjunction()]
-        while self.token == "OR":
-            self.take()
-            parts.append(self._conjunction())
-        return (
-            parts[0] if len(parts) == 1 else lambda item, placeholders: any(part(item, placeholders) for part in parts)
-        )
+        return self._joined("OR", any, lambda: self._joined("AND", all, self._part))
 
-    def _conjunction(self) -> Condition:
-        parts = [self._part()]
-        while self.token == "AND":
+    def _joined(
+        self, word: str, combine: Callable[[Iterable[bool]], bool], parse: Callable[[], Condition]
+    ) -> Condition:
+        parts = [parse()]
+        while self.token == word:
             self.take()
-            parts.append(self._part())
-        return (
-            parts[0] if len(parts) == 1 else lambda item, placeholders: all(part(item, placeholders) for part in parts)
-        )
+            parts.append(parse())
+        if len(parts) == 1:
+            return parts[0]
+        return lambda item, placeholders: combine(part(item, placeholders) for part in parts)
 
     def _part(self) -> Condition:
         match self.token:

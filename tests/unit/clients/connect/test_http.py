@@ -1,5 +1,4 @@
 import base64
-import socket
 import threading
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 from chalicelib.clients.connect import http as connect_http
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.http.addresses import AddressPolicy
-from chalicelib.errors import Invalid, TimedOut, Unavailable
+from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.masking import Secret
 from tests.support.apps.connect_worker import READS, Reply, Worker, connect_at, short_deadline
 
@@ -26,54 +25,12 @@ def test_an_answer_over_the_limit_is_dropped(connect: Connect, worker: Worker, r
             call(connect, short_deadline())
 
 
-def test_an_answer_that_unpacks_to_something_else_is_not_unpacked(connect: Connect, worker: Worker) -> None:
-    worker.on("GET", "/connectors?expand=status", Reply(body=b"\x1f\x8b", headers={"Content-Encoding": "gzip"}))
-    with pytest.raises(Unavailable):
-        connect.statuses(short_deadline())
-    assert worker.headers[-1]["accept-encoding"] == "identity"
-
-
-def test_a_worker_that_sends_slowly_is_not_waited_for(worker: Worker) -> None:
-    released, to_the_end = worker.released, threading.Event()
-
-    def drip(connection: socket.socket) -> None:
-        for _ in range(400):
-            if released.wait(0.05):
-                return
-            try:
-                connection.sendall(b"H")
-            except OSError:
-                return
-        to_the_end.set()
-
-    worker.on("GET", "/", Reply(after=drip))
-    client = connect_at(worker.url)
-    with pytest.raises(TimedOut):
-        client.root(short_deadline(0.3))
-    assert not to_the_end.is_set()
-    client.close()
-
-
-def test_connections_are_kept(connect: Connect, worker: Worker) -> None:
-    for _ in range(5):
-        connect.root(short_deadline())
-    assert len(worker.connections) == 1
-
-
 def test_user_name_and_password_travel_in_a_header_alone(worker: Worker) -> None:
     client = connect_at(worker.url, username="u", password=Secret("hunter2"))
     client.root(short_deadline())
     client.close()
     assert worker.headers[-1]["authorization"] == "Basic " + base64.b64encode(b"u:hunter2").decode()
     assert "hunter2" not in repr(client.__dict__) + repr(worker.seen)
-
-
-def test_a_proxy_of_the_environment_is_not_used(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:1")
-    client = connect_at(worker.url)
-    assert client.root(short_deadline()).version == "4.3.1"
-    client.close()
 
 
 @pytest.mark.parametrize("name", ["a/b", "a b", "a?b", "a#b", "ä", "..", ".", "a%2Fb"])
@@ -123,28 +80,6 @@ def test_an_address_that_is_not_allowed_is_never_connected_to(worker: Worker) ->
     client.close()
     assert refused.value.code == "URL_NOT_ALLOWED"
     assert worker.seen == []
-
-
-def test_the_checked_address_is_the_one_connected_to(worker: Worker) -> None:
-    port = worker.url.rpartition(":")[2]
-    client = connect_at(f"http://connect.example:{port}", check_host=lambda _: ("127.0.0.1",))
-    assert client.root(short_deadline()).version == "4.3.1"
-    client.close()
-    assert worker.headers[-1]["host"] == f"connect.example:{port}"
-
-
-def test_the_next_address_is_tried_when_one_does_not_answer(worker: Worker) -> None:
-    port = worker.url.rpartition(":")[2]
-    client = connect_at(f"http://connect.example:{port}", check_host=lambda _: ("127.0.0.2", "127.0.0.1"))
-    assert client.root(short_deadline()).version == "4.3.1"
-    client.close()
-
-
-def test_a_name_that_does_not_resolve_is_unavailable() -> None:
-    client = connect_at("http://connect.example", check_host=AddressPolicy(resolve=lambda _: []))
-    with pytest.raises(Unavailable):
-        client.root(short_deadline())
-    client.close()
 
 
 def test_many_threads_may_share_a_client(connect: Connect) -> None:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.monitoring.source_state import (
@@ -40,21 +42,18 @@ def messages(state: SourceState, now: datetime = NOW) -> list[str]:
     return [finding.message for finding in state.findings("p", now)]
 
 
-def test_what_may_pass_is_reported_when_it_is_found_again() -> None:
-    assert messages(looks((PASSING,))) == []
-    assert messages(looks((PASSING,), (PASSING,))) == ["Nobody reads."]
-
-
-def test_what_passed_in_between_begins_anew() -> None:
-    assert messages(looks((PASSING,), (), (PASSING,))) == []
-
-
-def test_what_does_not_pass_is_reported_at_once() -> None:
-    assert messages(looks((LOST,))) == ["Lost."]
-
-
-def test_lost_changes_stay_lost_when_the_next_look_finds_nothing() -> None:
-    assert messages(looks((LOST,), (), ())) == ["Lost."]
+@pytest.mark.parametrize(
+    ("findings", "reported"),
+    [
+        pytest.param([(PASSING,)], [], id="what may pass is found once"),
+        pytest.param([(PASSING,), (PASSING,)], ["Nobody reads."], id="what may pass is found again"),
+        pytest.param([(PASSING,), (), (PASSING,)], [], id="what passed in between begins anew"),
+        pytest.param([(LOST,)], ["Lost."], id="what does not pass is reported at once"),
+        pytest.param([(LOST,), (), ()], ["Lost."], id="lost changes stay lost"),
+    ],
+)
+def test_what_is_reported_of_a_capture(findings: list[tuple[Finding, ...]], reported: list[str]) -> None:
+    assert messages(looks(*findings)) == reported
 
 
 def test_lost_changes_that_are_accepted_are_not_reported() -> None:
@@ -93,27 +92,22 @@ def test_a_source_that_cannot_be_read_keeps_what_was_known_of_its_captures() -> 
     assert after_failure(looks((LOST,)), "s", "No answer.", NOW).captures["p"].position == 5
 
 
-def test_a_running_connector_with_a_finding_is_degraded_and_says_why() -> None:
-    running = Observation(state=ObservedState.RUNNING, observed_at=NOW)
-    seen = observed_with(running, [LOST])
-    assert (seen.state, seen.reasons) == (ObservedState.DEGRADED, ("Lost.",))
-
-
-def test_a_paused_connector_stays_paused_and_says_what_was_found() -> None:
-    paused = Observation(state=ObservedState.PAUSED, observed_at=NOW, reasons=("It is paused.",))
-    assert observed_with(paused, [LOST]) == replace(paused, reasons=("It is paused.", "Lost."))
-
-
-def test_without_findings_the_observation_stays_as_it_is() -> None:
-    running = Observation(state=ObservedState.RUNNING, observed_at=NOW)
-    assert observed_with(running, []) is running
-
-
-def test_a_warning_is_shown_and_does_not_make_a_running_connector_degraded() -> None:
-    running = Observation(state=ObservedState.RUNNING, observed_at=NOW)
-    assert observed_with(running, [AT_RISK]) == replace(running, reasons=("Soon lost.",))
-    both = observed_with(running, [AT_RISK, LOST])
-    assert (both.state, both.reasons) == (ObservedState.DEGRADED, ("Soon lost.", "Lost."))
+@pytest.mark.parametrize(
+    ("state", "findings", "shown"),
+    [
+        (ObservedState.RUNNING, [LOST], ObservedState.DEGRADED),
+        (ObservedState.RUNNING, [AT_RISK], ObservedState.RUNNING),
+        (ObservedState.RUNNING, [AT_RISK, LOST], ObservedState.DEGRADED),
+        (ObservedState.RUNNING, [], ObservedState.RUNNING),
+        (ObservedState.PAUSED, [LOST], ObservedState.PAUSED),
+    ],
+)
+def test_an_error_degrades_a_running_connector_and_every_finding_is_a_reason(
+    state: ObservedState, findings: list[Finding], shown: ObservedState
+) -> None:
+    seen = Observation(state=state, observed_at=NOW, reasons=("As before.",))
+    reasons = ("As before.", *(finding.message for finding in findings))
+    assert observed_with(seen, findings) == replace(seen, state=shown, reasons=reasons)
 
 
 def test_a_look_that_fails_leaves_the_log_as_it_was_seen_and_later_it_is_not_known() -> None:
