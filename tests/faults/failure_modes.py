@@ -78,7 +78,7 @@ Inject = Callable[[InProcessApp, Point, DelayedCalls], FailureMode | None]
 Applies = Callable[[Point], bool]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Fault:
     """One way for a call to go wrong. `inject` prepares it for one point; it may add requests to the `DelayedCalls`.
 
@@ -262,104 +262,52 @@ def _is_message(point: Point) -> bool:
 PAST_EVERY_LEASE = 61
 
 CRASHES = tuple(
-    Fault(name=str(kind), kind=kind, side=side, inject=_once(crash), applies=_writes)
+    Fault(str(kind), kind, side, _once(crash), _writes)
     for side in Side
     for kind, crash in ((Kind.CRASH_BEFORE, _crash_before), (Kind.CRASH_AFTER, _crash_after))
 )
 """Writes only: a crash at a read leaves the same state as a crash before the next write, or at the end."""
 
 STORE_FAULTS = (
-    Fault(name="not applied", kind=Kind.FAIL_BEFORE, side=Side.STORE, inject=_once(_down)),
-    Fault(name="down from here", kind=Kind.FAIL_BEFORE, side=Side.STORE, inject=_from_then_on(_down), applies=_writes),
-    Fault(name="contended", kind=Kind.FAIL_BEFORE, side=Side.STORE, inject=_once(_contended), applies=_is_transaction),
-    Fault(name="applied, no answer", kind=Kind.LOST_REPLY, side=Side.STORE, inject=_once(_silent), applies=_writes),
-    Fault(name="answer lost once", kind=Kind.LOST_REPLY, side=Side.STORE, inject=_once(_reply_lost), applies=_writes),
-    Fault(
-        name="applied, then down", kind=Kind.LOST_REPLY, side=Side.STORE, inject=_from_then_on(_silent), applies=_writes
-    ),
+    Fault("not applied", Kind.FAIL_BEFORE, Side.STORE, _once(_down)),
+    Fault("down from here", Kind.FAIL_BEFORE, Side.STORE, _from_then_on(_down), _writes),
+    Fault("contended", Kind.FAIL_BEFORE, Side.STORE, _once(_contended), _is_transaction),
+    Fault("applied, no answer", Kind.LOST_REPLY, Side.STORE, _once(_silent), _writes),
+    Fault("answer lost once", Kind.LOST_REPLY, Side.STORE, _once(_reply_lost), _writes),
+    Fault("applied, then down", Kind.LOST_REPLY, Side.STORE, _from_then_on(_silent), _writes),
 )
 
-PARTLY = Fault(name="partly", kind=Kind.PARTIAL, side=Side.STORE, inject=_once(_partly), applies=_is_divisible)
+PARTLY = Fault("partly", Kind.PARTIAL, Side.STORE, _once(_partly), _is_divisible)
 
 LATER_STORE_FAULTS = (
-    Fault(name="late", kind=Kind.LATE_APPLY, side=Side.STORE, inject=_delayed_request(), applies=_writes),
-    Fault(
-        name="last of all", kind=Kind.LATE_APPLY, side=Side.STORE, inject=_delayed_request(last=True), applies=_writes
-    ),
+    Fault("late", Kind.LATE_APPLY, Side.STORE, _delayed_request(), _writes),
+    Fault("last of all", Kind.LATE_APPLY, Side.STORE, _delayed_request(last=True), _writes),
     PARTLY,
 )
 
 CONNECT_FAULTS = (
-    Fault(name="refused", kind=Kind.FAIL_BEFORE, side=Side.CONNECT, inject=_once(_down)),
-    Fault(name="down from here", kind=Kind.FAIL_BEFORE, side=Side.CONNECT, inject=_from_then_on(_down)),
-    Fault(
-        name="409 once",
-        kind=Kind.FAIL_BEFORE,
-        side=Side.CONNECT,
-        inject=_planted_in_connect(FaultEffect.REBALANCE),
-        applies=_writes,
-    ),
-    Fault(
-        name="409",
-        kind=Kind.FAIL_BEFORE,
-        side=Side.CONNECT,
-        inject=_planted_in_connect(FaultEffect.REBALANCE, always=True),
-        applies=_writes,
-    ),
-    Fault(
-        name="500",
-        kind=Kind.FAIL_BEFORE,
-        side=Side.CONNECT,
-        inject=_planted_in_connect(FaultEffect.TIMED_OUT, always=True),
-    ),
-    Fault(name="HTML 404", kind=Kind.FAIL_BEFORE, side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.NOT_READY)),
-    Fault(
-        name="garbage",
-        kind=Kind.FAIL_BEFORE,
-        side=Side.CONNECT,
-        inject=_planted_in_connect(FaultEffect.GARBAGE),
-        applies=_writes,
-    ),
-    Fault(
-        name="answer lost", kind=Kind.LOST_REPLY, side=Side.CONNECT, inject=_planted_in_connect(FaultEffect.LOSE_REPLY)
-    ),
-    Fault(
-        name="500, applied",
-        kind=Kind.LOST_REPLY,
-        side=Side.CONNECT,
-        inject=_planted_in_connect(FaultEffect.TIMED_OUT_APPLIED),
-        applies=_writes,
-    ),
-    Fault(name="late", kind=Kind.LATE_APPLY, side=Side.CONNECT, inject=_delayed_request(), applies=_writes),
-    Fault(
-        name="last of all", kind=Kind.LATE_APPLY, side=Side.CONNECT, inject=_delayed_request(last=True), applies=_writes
-    ),
+    Fault("refused", Kind.FAIL_BEFORE, Side.CONNECT, _once(_down)),
+    Fault("down from here", Kind.FAIL_BEFORE, Side.CONNECT, _from_then_on(_down)),
+    Fault("409 once", Kind.FAIL_BEFORE, Side.CONNECT, _planted_in_connect(FaultEffect.REBALANCE), _writes),
+    Fault("409", Kind.FAIL_BEFORE, Side.CONNECT, _planted_in_connect(FaultEffect.REBALANCE, always=True), _writes),
+    Fault("500", Kind.FAIL_BEFORE, Side.CONNECT, _planted_in_connect(FaultEffect.TIMED_OUT, always=True)),
+    Fault("HTML 404", Kind.FAIL_BEFORE, Side.CONNECT, _planted_in_connect(FaultEffect.NOT_READY)),
+    Fault("garbage", Kind.FAIL_BEFORE, Side.CONNECT, _planted_in_connect(FaultEffect.GARBAGE), _writes),
+    Fault("answer lost", Kind.LOST_REPLY, Side.CONNECT, _planted_in_connect(FaultEffect.LOSE_REPLY)),
+    Fault("500, applied", Kind.LOST_REPLY, Side.CONNECT, _planted_in_connect(FaultEffect.TIMED_OUT_APPLIED), _writes),
+    Fault("late", Kind.LATE_APPLY, Side.CONNECT, _delayed_request(), _writes),
+    Fault("last of all", Kind.LATE_APPLY, Side.CONNECT, _delayed_request(last=True), _writes),
 )
 
 OTHER_FAULTS = (
-    *(
-        Fault(name="no answer", kind=Kind.FAIL_BEFORE, side=side, inject=_once(_down))
-        for side in (Side.QUEUE, Side.KAFKA, Side.DATABASE)
-    ),
-    *(
-        Fault(name="done, no answer", kind=Kind.LOST_REPLY, side=side, inject=_once(_silent), applies=_writes)
-        for side in (Side.QUEUE, Side.DATABASE)
-    ),
-    *(
-        Fault(name="late", kind=Kind.LATE_APPLY, side=side, inject=_delayed_request(), applies=_writes)
-        for side in (Side.QUEUE, Side.DATABASE)
-    ),
-    Fault(name="sent twice", kind=Kind.DUPLICATE, side=Side.QUEUE, inject=_once(_twice), applies=_is_message),
+    *(Fault("no answer", Kind.FAIL_BEFORE, side, _once(_down)) for side in (Side.QUEUE, Side.KAFKA, Side.DATABASE)),
+    *(Fault("done, no answer", Kind.LOST_REPLY, side, _once(_silent), _writes) for side in (Side.QUEUE, Side.DATABASE)),
+    *(Fault("late", Kind.LATE_APPLY, side, _delayed_request(), _writes) for side in (Side.QUEUE, Side.DATABASE)),
+    Fault("sent twice", Kind.DUPLICATE, Side.QUEUE, _once(_twice), _is_message),
 )
 
 STALE_READS = tuple(
-    Fault(
-        name=f"{writes_ago} writes ago",
-        kind=Kind.STALE_READ,
-        side=side,
-        inject=_outdated(writes_ago=writes_ago),
-        applies=_reads_outdated,
-    )
+    Fault(f"{writes_ago} writes ago", Kind.STALE_READ, side, _outdated(writes_ago=writes_ago), _reads_outdated)
     for side in (Side.STORE, Side.CONNECT)
     for writes_ago in (1, 3)
 )
@@ -368,14 +316,8 @@ DUPLICATES = tuple(
     fault
     for side in Side
     for fault in (
-        Fault(name="again", kind=Kind.DUPLICATE, side=side, inject=_again()),
-        Fault(
-            name="again, past the lease",
-            kind=Kind.DUPLICATE,
-            side=side,
-            inject=_again(after_seconds=PAST_EVERY_LEASE),
-            applies=_writes,
-        ),
+        Fault("again", Kind.DUPLICATE, side, _again()),
+        Fault("again, past the lease", Kind.DUPLICATE, side, _again(after_seconds=PAST_EVERY_LEASE), _writes),
     )
 )
 
