@@ -101,7 +101,7 @@ class PostgreSQL:
         schemas = sorted({target.schema_name for target in targets})
         with self._session(deadline) as session:
             number, role, in_recovery, extensions = session.row(queries.TARGET_SERVER)
-            rows = session.rows(queries.TARGET_SCHEMAS, [schemas, len(schemas)], max_rows=len(schemas))
+            rows = session.rows(queries.TARGET_SCHEMAS, [schemas], max_rows=len(schemas))
             return TargetFacts(
                 version_number=number,
                 role=role,
@@ -111,7 +111,7 @@ class PostgreSQL:
                 replica_role=session.row(queries.REPLICATION_ROLE)[0],
                 connection_limits=tuple(
                     ConnectionLimit(name=name, maximum=limit, used=used)
-                    for name, limit, used in session.rows(queries.CONNECTIONS, [], max_rows=3)
+                    for name, limit, used in session.rows(queries.CONNECTIONS, max_rows=3)
                 ),
                 schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in rows),
                 tables=_target_tables(session, targets),
@@ -139,12 +139,11 @@ def _server_facts(session: "DatabaseSession", tables: Sequence[TableName] | None
         **catalog.fields(catalog.SERVER, session.row(queries.SERVER)),
         role=RoleFacts(**catalog.fields(catalog.ROLE, session.row(queries.ROLE))),
         slots=tuple(
-            SlotFacts(**catalog.fields(catalog.SLOT, row))
-            for row in session.rows(queries.SLOTS, [MAX_SLOTS], max_rows=MAX_SLOTS)
+            SlotFacts(**catalog.fields(catalog.SLOT, row)) for row in session.rows(queries.SLOTS, max_rows=MAX_SLOTS)
         ),
         publications=catalog.publication_facts(
-            session.rows(queries.PUBLICATIONS, [MAX_PUBLICATIONS], max_rows=MAX_PUBLICATIONS),
-            session.rows(queries.PUBLISHED_TABLES, [*names, MAX_PUBLISHED], max_rows=MAX_PUBLISHED),
+            session.rows(queries.PUBLICATIONS, max_rows=MAX_PUBLICATIONS),
+            session.rows(queries.PUBLISHED_TABLES, names, max_rows=MAX_PUBLISHED),
         ),
         tables=raw_tables,
         hosting=catalog.hosting(signs),
@@ -157,11 +156,11 @@ def _discover(session: "DatabaseSession", bound: int) -> "list[Row]":
     """At most one row more than the bound. Sizes are exact, unless another session has a lock on a table."""
     try:
         with session.attempt():
-            return session.rows(queries.DISCOVERED_TABLES, [bound + 1], max_rows=bound + 1)
+            return session.rows(queries.DISCOVERED_TABLES, max_rows=bound + 1)
     except DatabaseFailure as failure:
         if failure.failure_code is not FailureCode.TIMEOUT or session.deadline.passed:
             raise
-    return session.rows(queries.DISCOVERED_TABLES_WITHOUT_LOCKS, [bound + 1], max_rows=bound + 1)
+    return session.rows(queries.DISCOVERED_TABLES_WITHOUT_LOCKS, max_rows=bound + 1)
 
 
 def _read_columns(session: "DatabaseSession", rows: "Sequence[Row]") -> tuple[list[RawTable], bool]:
@@ -173,26 +172,25 @@ def _read_columns(session: "DatabaseSession", rows: "Sequence[Row]") -> tuple[li
         end = next((index for index, row in enumerate(rows) if row[0] == column_rows[-1][0]), 0)
     columns = catalog.columns_by_table(column_rows)
     tables = {row[0]: catalog.raw_table(row, columns.get(row[0], ())) for row in rows[:end]}
-    for row in session.rows(queries.DESCENDANTS, [list(tables), len(tables)], max_rows=len(tables)) if tables else ():
+    for row in session.rows(queries.DESCENDANTS, [list(tables)], max_rows=len(tables)) if tables else ():
         tables[row[0]] = catalog.with_descendants(tables[row[0]], row)
     return list(tables.values()), not complete
 
 
 def _columns(session: "DatabaseSession", oids: list[int]) -> "list[Row]":
-    parameters = {"tables": oids, "max_rows": MAX_COLUMNS + 1}
-    return session.rows(queries.COLUMNS, parameters, max_rows=MAX_COLUMNS + 1) if oids else []
+    return session.rows(queries.COLUMNS, {"tables": oids}, max_rows=MAX_COLUMNS + 1) if oids else []
 
 
 def _discovered_tables(session: "DatabaseSession") -> tuple[RawTable, ...]:
     """The first tables of a discovery, as many as one read allows."""
-    rows = session.rows(queries.DISCOVERED_TABLES_WITHOUT_SIZES, [DISCOVERY_BOUND], max_rows=DISCOVERY_BOUND)
+    rows = session.rows(queries.DISCOVERED_TABLES_WITHOUT_SIZES, max_rows=DISCOVERY_BOUND)
     return tuple(_read_columns(session, rows)[0])
 
 
 def _named_tables(session: "DatabaseSession", tables: Sequence[TableName]) -> tuple[RawTable, ...]:
     if not tables:
         return ()
-    rows = session.rows(queries.NAMED_TABLES, [*catalog.names_of(tables), len(tables)], max_rows=len(tables))
+    rows = session.rows(queries.NAMED_TABLES, catalog.names_of(tables), max_rows=len(tables))
     raw_tables, cut = _read_columns(session, rows)
     if cut:
         raise DatabaseFailure(FailureCode.RESULT_TOO_LARGE)
@@ -202,16 +200,14 @@ def _named_tables(session: "DatabaseSession", tables: Sequence[TableName]) -> tu
 def _target_tables(session: "DatabaseSession", targets: Sequence[TableName]) -> tuple[TargetTable, ...]:
     if not targets:
         return ()
-    count = len(targets)
-    rows = session.rows(queries.TARGET_TABLES, [*catalog.names_of(targets), count], max_rows=count)
+    rows = session.rows(queries.TARGET_TABLES, catalog.names_of(targets), max_rows=len(targets))
     oids = [row[0] for row in rows]
     columns = catalog.columns_by_table(_columns(session, oids))
     keys: dict[int, list[list[str]]] = defaultdict(list)
-    for oid, key in session.rows(queries.UNIQUE_KEYS, [oids, count * 20], max_rows=count * 20):
+    for oid, key in session.rows(queries.UNIQUE_KEYS, [oids], max_rows=len(targets) * 20):
         keys[oid].append(key)
     effects: dict[int, list[Row]] = defaultdict(list)
-    parameters = {"tables": oids, "max_rows": MAX_SIDE_EFFECTS}
-    for effect in session.rows(queries.SIDE_EFFECTS, parameters, max_rows=MAX_SIDE_EFFECTS):
+    for effect in session.rows(queries.SIDE_EFFECTS, {"tables": oids}, max_rows=MAX_SIDE_EFFECTS):
         effects[effect[0]].append(effect)
     return tuple(catalog.target_table(row, columns.get(row[0], ()), keys[row[0]], effects[row[0]]) for row in rows)
 

@@ -35,6 +35,7 @@ OPEN_TRANSACTIONS = """
 UNION ALL
 (SELECT extract(epoch FROM clock_timestamp() - p.prepared)::bigint, NULL::int, p.database::text
  FROM pg_prepared_xacts p ORDER BY p.prepared LIMIT %s)
+LIMIT %s
 """
 
 # Amazon does not grant REPLICATION, but membership in its role rds_replication.
@@ -280,6 +281,7 @@ UNION ALL
 SELECT 'the connection limit of the database', d.datconnlimit,
        (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid AND a.pid <> pg_backend_pid())
 FROM pg_database d WHERE d.datname = current_database()
+LIMIT %s
 """
 
 # Foreign keys of the table and those that point at it, unique indexes and exclusion constraints with their columns

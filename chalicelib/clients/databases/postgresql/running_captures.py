@@ -20,7 +20,7 @@ MAX_PUBLISHED = 20_000
 def read(session: "DatabaseSession", plans: Sequence[CapturePlan]) -> CaptureFacts:
     """Raises DatabaseFailure."""
     slots = sorted({plan.slot_name for plan in plans})
-    rows = session.rows(queries.CAPTURE_SLOTS, [slots, len(slots)], max_rows=len(slots)) if slots else []
+    rows = session.rows(queries.CAPTURE_SLOTS, [slots], max_rows=len(slots)) if slots else []
     return CaptureFacts(
         system_identifier=_system_identifier(session),
         slots={row[0]: CaptureSlot(**catalog.fields(catalog.CAPTURE_SLOT, row)) for row in rows},
@@ -45,7 +45,6 @@ def _published(session: "DatabaseSession", plans: Sequence[CapturePlan]) -> dict
         "schemas": schema_names,
         "tables": table_names,
         "publications": sorted({plan.publication_name for plan in plans}),
-        "max_rows": MAX_PUBLISHED,
     }
     published: dict[str, set[TableName]] = defaultdict(set)
     for publication, schema, table in session.rows(queries.CAPTURE_PUBLICATIONS, parameters, max_rows=MAX_PUBLISHED):

@@ -71,7 +71,21 @@ class DatabaseSession:
     deadline: Deadline
 
     def rows(self, sql: LiteralString, parameters: Parameters = (), *, max_rows: int) -> list[Row]:
-        """Up to `max_rows` rows. Raises DatabaseFailure: `RESULT_TOO_LARGE` for more, or more than `MAX_BYTES`."""
+        """The rows of SQL whose last parameter, or the one of this name, is `max_rows`.
+
+        Raises DatabaseFailure: `RESULT_TOO_LARGE` for more rows, or more than `MAX_BYTES`.
+        """
+        if isinstance(parameters, Mapping):
+            return self._read(sql, {**parameters, "max_rows": max_rows}, max_rows)
+        return self._read(sql, [*parameters, max_rows], max_rows)
+
+    def row(self, sql: LiteralString, parameters: Parameters = ()) -> Row:
+        rows = self._read(sql, parameters, max_rows=1)
+        if not rows:
+            raise failure(FailureCode.READ_FAILED)
+        return rows[0]
+
+    def _read(self, sql: LiteralString, parameters: Parameters, max_rows: int) -> list[Row]:
         rows: list[Row] = []
         size = 0
         with _translate_errors(self.deadline), self.connection.cursor() as cursor:
@@ -84,12 +98,6 @@ class DatabaseSession:
                     self.connection.close()
                     raise failure(FailureCode.RESULT_TOO_LARGE)
         return rows
-
-    def row(self, sql: LiteralString, parameters: Parameters = ()) -> Row:
-        rows = self.rows(sql, parameters, max_rows=1)
-        if not rows:
-            raise failure(FailureCode.READ_FAILED)
-        return rows[0]
 
     @contextlib.contextmanager
     def attempt(self) -> Iterator[None]:

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 _SLOT: LiteralString = """
 SELECT active, slot_type = 'logical' AND database = current_database() AND NOT temporary
-  FROM pg_replication_slots WHERE slot_name = %s
+  FROM pg_replication_slots WHERE slot_name = %s LIMIT %s
 """
 _DROP: LiteralString = """
 SELECT pg_drop_replication_slot(slot_name) IS NULL FROM pg_replication_slots
- WHERE slot_name = %s AND NOT active AND slot_type = 'logical' AND database = current_database()
+ WHERE slot_name = %s AND NOT active AND slot_type = 'logical' AND database = current_database() LIMIT %s
 """
 """PostgreSQL allows this in a read-only transaction, and it is not undone with the transaction."""
 

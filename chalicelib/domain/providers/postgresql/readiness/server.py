@@ -100,9 +100,9 @@ def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Judg
         return passed(f"let in by system {system}, timeline {timeline}", expected)
     code, action = attempt.failure_code or "UNKNOWN", f"{attempt.message} {_REPLICATION_ADVICE}"
     if code == "TOO_MANY_CONNECTIONS":
-        crowded = [check.judge(facts, plan) for check in (wal_senders, connection_limit)]
-        is_explained = runs_now(facts, plan) or any(seats.status is not CheckOutcome.PASS for seats in crowded if seats)
-        return None if is_explained else warned(code, expected, action)
+        judgements = [check.judge(facts, plan) for check in (wal_senders, connection_limit)]
+        all_pass = all(judgement is None or judgement.status is CheckOutcome.PASS for judgement in judgements)
+        return warned(code, expected, action) if all_pass and not runs_now(facts, plan) else None
     is_unknown = code in ("TIMEOUT", "NOT_ACCEPTING_CONNECTIONS")
     return Judgement(CheckOutcome.UNKNOWN if is_unknown else CheckOutcome.FAIL, code, expected, action)
 
@@ -135,16 +135,16 @@ def replication_slots(facts: ServerFacts, plan: CapturePlan | None) -> Judgement
         f"{change_setting(facts, 'max_replication_slots', str(facts.max_slots + 4))} "
         "Or drop a slot that nobody needs: SELECT pg_drop_replication_slot('NAME');"
     )
-    return _with_one_free(len(facts.slots), facts.max_slots, plan, fix, has_its_own=has_its_own)
+    return _free_place(len(facts.slots), facts.max_slots, plan, fix, has_its_own=has_its_own)
 
 
 @readiness_check("wal_senders", name="Free sender", description="The server has a free sender to stream changes with.")
 def wal_senders(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     fix = change_setting(facts, "max_wal_senders", str(facts.max_senders + 4))
-    return _with_one_free(facts.senders_used, facts.max_senders, plan, fix, has_its_own=runs_now(facts, plan))
+    return _free_place(facts.senders_used, facts.max_senders, plan, fix, has_its_own=runs_now(facts, plan))
 
 
-def _with_one_free(used: int, limit: int, plan: CapturePlan | None, fix: str, *, has_its_own: bool) -> Judgement:
+def _free_place(used: int, limit: int, plan: CapturePlan | None, fix: str, *, has_its_own: bool) -> Judgement:
     current = f"{used} of {limit} in use"
     if has_its_own or used < limit:
         return passed(current, "one free")
