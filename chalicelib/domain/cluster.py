@@ -1,12 +1,11 @@
 """The two kinds of clusters: Kafka brokers and Kafka Connect workers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from chalicelib.domain.addresses import ConnectAddress, KafkaAddress, SaslMechanism, SecurityProtocol
-from chalicelib.domain.endpoint import Endpoint
+from chalicelib.domain.addresses import ConnectAddress, KafkaAddress
 from chalicelib.domain.registered import Registered
 from chalicelib.errors import Invalid
 
@@ -26,23 +25,11 @@ class SecretDelivery(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamCluster(Registered):
-    """Kafka brokers. The fields of a `KafkaAddress`, and what Headgate does there and found there."""
+class StreamCluster(Registered[KafkaAddress]):
+    """Kafka brokers. `kafka_cluster_id` is the id that Kafka has for itself, null until brokers or workers said it."""
 
-    bootstrap_servers: str
-    security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
-    sasl_mechanism: SaslMechanism | None = None
-    username: str | None = None
-    token_endpoint_url: str | None = None
-    client_id: str | None = None
-    scope: str | None = None
     metrics_provider: MetricsProvider = MetricsProvider.NONE
     kafka_cluster_id: str | None = None
-
-    @property
-    def endpoint(self) -> Endpoint[KafkaAddress]:
-        address = KafkaAddress(**{one.name: getattr(self, one.name) for one in fields(KafkaAddress)})
-        return Endpoint(address, self.credentials)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,20 +47,14 @@ class PendingDeletions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectCluster(Registered):
+class ConnectCluster(Registered[ConnectAddress]):
     """Kafka Connect workers behind one REST address. `pending_deletions` comes from the last tick."""
 
-    base_url: str
     stream_cluster_id: str
-    username: str | None = None
     secret_delivery: SecretDelivery = SecretDelivery.CONFIG_PROVIDER
     connect_version: str | None = None
     kafka_cluster_id: str | None = None
     pending_deletions: PendingDeletions | None = None
-
-    @property
-    def endpoint(self) -> Endpoint[ConnectAddress]:
-        return Endpoint(ConnectAddress(base_url=self.base_url, username=self.username), self.credentials)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,26 +1,29 @@
 """What people register: the fields that clusters, sources and destinations have in common."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeVar
 
-from chalicelib.domain.addresses import SystemAddress
+from chalicelib.domain.addresses import Address, SystemAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.health import HealthRecord
 
-A = TypeVar("A", bound=SystemAddress)
+A = TypeVar("A", bound=Address)
+S = TypeVar("S", bound=SystemAddress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Registered(ABC):
-    """Anything registered. `version` counts the changes that people made, `revision` all writes."""
+class Registered(Generic[A]):
+    """Anything registered, at an address of kind `A`. `version` counts the changes that people made, `revision` all
+    writes.
+    """
 
     id: str
     name: str
+    address: A
     credentials: Credentials
     health: HealthRecord = field(default_factory=HealthRecord)
     version: int = 1
@@ -29,14 +32,14 @@ class Registered(ABC):
     updated_at: datetime
 
     @property
-    @abstractmethod
-    def endpoint(self) -> Endpoint[Any]:
+    def endpoint(self) -> Endpoint[A]:
         """What it connects to."""
+        return Endpoint(self.address, self.credentials)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredSystem(Registered, Generic[A]):
-    """A system that data comes from or goes to, at an address of kind `A`."""
+class RegisteredSystem(Registered[S], Generic[S]):
+    """A system that data comes from or goes to."""
 
     UNTESTED: ClassVar[Mapping[str, Any]] = {"health": HealthRecord(), "last_tested_at": None, "last_test": None}
     """The fields that tests of the connection fill in, as they are before the first test."""
@@ -45,15 +48,10 @@ class RegisteredSystem(Registered, Generic[A]):
 
     description: str | None
     environment: str | None
-    address: A
     last_tested_at: datetime | None = None
     last_test: TestResult | None = None
 
-    @property
-    def endpoint(self) -> Endpoint[A]:
-        return Endpoint(self.address, self.credentials)
-
-    def invalidated_by(self, endpoint: Endpoint[A]) -> Mapping[str, Any]:
+    def invalidated_by(self, endpoint: Endpoint[S]) -> Mapping[str, Any]:
         """The fields that no longer hold for this endpoint, with their first values.
 
         Another user name or TLS mode, or a new password, invalidates tests; another place invalidates discovery too.

@@ -14,7 +14,7 @@ from chalicelib.services.registered import RegisteredService
 
 LOOK_SECONDS = 6.0
 
-C = TypeVar("C", bound=Registered)
+C = TypeVar("C", bound=Registered[Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

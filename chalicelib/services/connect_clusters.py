@@ -33,9 +33,8 @@ from chalicelib.stores.transaction import Transaction
 class ConnectClusterInput(RegisteredInput):
     """What people say about a Connect cluster."""
 
-    base_url: str
+    address: ConnectAddress
     stream_cluster_id: str
-    username: str | None
     secret_delivery: SecretDelivery
 
 
@@ -79,7 +78,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             raise Invalid.at("body", "stream_cluster_id", type_="immutable", message=message)
         stream, transaction = self._stream(data), Transaction()
         edited = self._edited(transaction, before, data)
-        if edited.endpoint.address.identity != before.endpoint.address.identity:
+        if edited.address.identity != before.address.identity:
             edited = replace(edited, connect_version=None, kafka_cluster_id=None)
         endpoint = self.clients.open(replace(edited.endpoint, credentials=before.credentials), data.secrets)
         after = self._checked(context, edited, endpoint, stream)

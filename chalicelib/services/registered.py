@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.addresses import Address
 from chalicelib.domain.credentials import Secrets
 from chalicelib.domain.registered import Registered
 from chalicelib.kit.clock import Clock
@@ -13,7 +14,7 @@ from chalicelib.services.registry import NO_LINKS, Links, Registry
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
 
-E = TypeVar("E", bound=Registered)
+E = TypeVar("E", bound=Registered[Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class RegisteredInput:
     """What people say about something that they register: fields of the entity, by the same names, and its secrets."""
 
     name: str
+    address: Address
     secrets: Secrets
 
     def entity_fields(self) -> dict[str, Any]:

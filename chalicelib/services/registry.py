@@ -24,7 +24,7 @@ class Named(Entity, Protocol):
 
 
 N = TypeVar("N", bound=Named)
-E = TypeVar("E", bound=Registered)
+E = TypeVar("E", bound=Registered[Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.addresses import KafkaAddress, SaslMechanism, SecurityProtocol
+from chalicelib.domain.addresses import KafkaAddress
 from chalicelib.domain.cluster import MetricsProvider, StreamCluster
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Conflict
@@ -20,13 +20,7 @@ from chalicelib.stores.transaction import Transaction
 class StreamClusterInput(RegisteredInput):
     """What people say about a stream cluster."""
 
-    bootstrap_servers: str
-    security_protocol: SecurityProtocol
-    sasl_mechanism: SaslMechanism | None
-    username: str | None
-    token_endpoint_url: str | None = None
-    client_id: str | None = None
-    scope: str | None = None
+    address: KafkaAddress
     metrics_provider: MetricsProvider
 
 
@@ -51,7 +45,7 @@ class StreamClusterService(ClusterService[StreamCluster]):
         """
         before, transaction = self._current(context, cluster_id), Transaction()
         edited = self._edited(transaction, before, data)
-        if edited.endpoint.address.identity != before.endpoint.address.identity:
+        if edited.address.identity != before.address.identity:
             edited = replace(edited, kafka_cluster_id=None)
         endpoint = self.clients.open(replace(edited.endpoint, credentials=before.credentials), data.secrets)
         checked = self._checked(context, edited, endpoint)

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.errors import NotFound
@@ -21,7 +20,6 @@ class SystemInput(RegisteredInput):
 
     description: str | None
     environment: str | None
-    address: SystemAddress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

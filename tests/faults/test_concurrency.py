@@ -184,7 +184,7 @@ def test_a_stream_cluster_keeps_its_brokers_when_workers_are_registered_at_the_s
         app.interceptor.unwatch()
         another.stop()
     assert refused.value.code == "RESOURCE_IN_USE"
-    assert app.services.stream_clusters.get(stream.id).bootstrap_servers == stream.bootstrap_servers
+    assert app.services.stream_clusters.get(stream.id).address == stream.address
     assert [one.stream_cluster_id for one in registered] == [stream.id]
 
 

@@ -50,9 +50,8 @@ def rename(app: InProcessApp) -> None:
     cluster = app.cluster
     data = ConnectClusterInput(
         name="another name",
-        base_url=cluster.base_url,
+        address=cluster.address,
         stream_cluster_id=cluster.stream_cluster_id,
-        username=None,
         secret_delivery=cluster.secret_delivery,
         secrets={},
     )

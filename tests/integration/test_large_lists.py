@@ -46,6 +46,7 @@ from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.pages import PAGE_BYTES
+from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
 from tests.support.apps.edge import ADMIN, make_edge, through_lambda_event
 from tests.support.apps.fakes import FakeDatabase
@@ -101,12 +102,12 @@ def assert_each_once(get: Get, path: str, expected: Iterable[str], *, pages: int
     assert len(seen) >= pages
 
 
-def put(app: InProcessApp, store: str, entities: Iterable[Any]) -> list[str]:
+def put(store: Documents[Any], entities: Iterable[Any]) -> list[str]:
     """Store them, and return their ids."""
     ids = []
     for entity in entities:
         transaction = Transaction()
-        getattr(app.services.stores, store).put_new(transaction, entity)
+        store.put_new(transaction, entity)
         transaction.commit()
         ids.append(entity.id)
     return ids
@@ -139,7 +140,7 @@ def stored_pipelines(app: InProcessApp, letter: str, count: int) -> list[str]:
     source, stream, connect = app.source(), app.stream, app.cluster
     ids = {"source_id": source.id, "stream_cluster_id": stream.id, "connect_cluster_id": connect.id}
     entities = (make_pipeline(**one, **ids, name=letter * 200, capture=capture) for one in numbered("pipeline", count))
-    return put(app, "pipelines", entities)
+    return put(app.services.stores.resources.pipelines, entities)
 
 
 def stored_deliveries(app: InProcessApp, letter: str, count: int) -> tuple[str, list[str]]:
@@ -148,7 +149,7 @@ def stored_deliveries(app: InProcessApp, letter: str, count: int) -> tuple[str, 
     ids = {"destination_id": destination, "pipeline_id": data.pipeline_id, "connect_cluster_id": app.cluster.id}
     writing = TableWriting(mappings=tuple(TableMapping(**asdict(mapping)) for mapping in data.mappings))
     entities = (Delivery(**one, **ids, name=letter * 200, writing=writing) for one in numbered("delivery", count))
-    return destination, put(app, "deliveries", entities)
+    return destination, put(app.services.stores.resources.deliveries, entities)
 
 
 def stored_systems(app: InProcessApp, store: str, kind: type[Source] | type[Destination], count: int) -> list[str]:
@@ -175,8 +176,14 @@ def stored_clusters(app: InProcessApp, count: int) -> tuple[list[str], list[str]
     )  # fmt: skip
     streams, connects = stream.to_input().entity_fields(), workers.to_input().entity_fields()
     return (
-        put(app, "streams", (StreamCluster(**one, **streams, credentials=SECRETS) for one in numbered("s", count))),
-        put(app, "connects", (ConnectCluster(**one, **connects, credentials=SECRETS) for one in numbered("c", count))),
+        put(
+            app.services.stores.resources.streams,
+            (StreamCluster(**one, **streams, credentials=SECRETS) for one in numbered("s", count)),
+        ),
+        put(
+            app.services.stores.resources.connects,
+            (ConnectCluster(**one, **connects, credentials=SECRETS) for one in numbered("c", count)),
+        ),
     )
 
 
@@ -269,12 +276,12 @@ def test_the_largest_alert_rules_and_channels_are_one_page(app: InProcessApp, ge
     selected = {"source_ids": ids, "pipeline_ids": ids, "channel_ids": ids[:MAX_CHANNELS_OF_RULE]}
     largest = AlertRuleBody.model_validate({**texts, **selected, "severities": list(AlertSeverity)}).to_values()
     rules = (AlertRule(**one, **asdict(largest)) for one in numbered("rule", MAX_RULES))
-    assert_each_once(get, "/alert-rules", put(app, "alert_rules", rules), pages=1)
+    assert_each_once(get, "/alert-rules", put(app.services.stores.alerts.rules, rules), pages=1)
     channels = (
         Channel(**one, name=WIDE * 200, provider=ChannelProvider.WEBHOOK, credentials=SECRETS, mask="m" * 300)
         for one in numbered("channel", MAX_CHANNELS)
     )
-    assert_each_once(get, "/notification-channels", put(app, "channels", channels), pages=1)
+    assert_each_once(get, "/notification-channels", put(app.services.stores.alerts.channels, channels), pages=1)
 
 
 def test_the_largest_users_and_tokens_are_one_page_of_five_hundred_each(app: InProcessApp, get: Get) -> None:
@@ -282,12 +289,12 @@ def test_the_largest_users_and_tokens_are_one_page_of_five_hundred_each(app: InP
         User(**one, email=f"{WIDE * 240}{number:03}@{WIDE * 8}", role=Role.VIEWER, status=UserStatus.INVITED)
         for number, one in enumerate(numbered("user", 600))
     )
-    assert_each_once(get, "/users", put(app, "users", users), pages=2)
+    assert_each_once(get, "/users", put(app.services.stores.accounts.users, users), pages=2)
     tokens = (
         ApiToken(**one, user_id=ORIGIN, name=WIDE * 200, role=Role.VIEWER, token_hash="0" * 64, expires_at=START_TIME)
         for one in numbered("token", 600)
     )
-    assert_each_once(get, "/auth/tokens", put(app, "api_tokens", tokens), pages=2)
+    assert_each_once(get, "/auth/tokens", put(app.services.stores.accounts.api_tokens, tokens), pages=2)
 
 
 def test_every_list_has_its_largest_entries_here() -> None:

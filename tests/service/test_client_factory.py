@@ -80,7 +80,7 @@ def test_a_cluster_is_checked_with_the_password_that_will_be_stored(app: InProce
     service: Any = replace(getattr(app.services, f"{kind}_clusters"), clients=clients)
     request: RegisteredInput = app.stream_input(app.kafka.address)
     if kind == "connect":
-        request = replace(app.connect_input(app.connect.url), username="u")
+        request = app.connect_input(app.connect.url, username="u")
     first = service.create(app.context(), with_password(request, "first"))
     for password in (None, "second", None, ""):
         service.update(app.context(), first.id, with_password(request, password))

@@ -82,15 +82,15 @@ def test_a_cluster_that_was_unreachable_at_registration_is_asked_for_its_kafka_l
 
 
 def test_the_stored_password_of_workers_is_never_sent_to_another_place(app: InProcessApp) -> None:
-    elsewhere = {"base_url": "http://127.0.0.1:1"}
-    data = replace(app.connect_input(app.connect.url), username="headgate", secrets={"password": Secret("stored")})
+    data = replace(app.connect_input(app.connect.url, username="headgate"), secrets={"password": Secret("stored")})
+    address = replace(data.address, base_url="http://127.0.0.1:1")
     cluster = app.services.connect_clusters.create(app.context(), data)
     app.interceptor.watch()
     with pytest.raises(Invalid) as refused:
-        app.services.connect_clusters.update(app.context(), cluster.id, replace(data, secrets={}, **elsewhere))
+        app.services.connect_clusters.update(app.context(), cluster.id, replace(data, secrets={}, address=address))
     assert refused.value.details == [
         {"location": ["body", "credentials", "password"], "type": "required_for_new_target"}
     ]
     assert not any(point.side is Side.CONNECT or point.writes for point in app.interceptor.unwatch())
-    given = replace(data, secrets={"password": Secret("given")}, **elsewhere)
+    given = replace(data, secrets={"password": Secret("given")}, address=address)
     assert app.services.connect_clusters.update(app.context(), cluster.id, given).credentials.fields == {"password": 2}

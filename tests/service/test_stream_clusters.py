@@ -97,20 +97,20 @@ def test_brokers_are_not_replaced_when_workers_are_registered_meanwhile(
 
 def test_values_that_are_not_secret_are_replaced_completely(app: InProcessApp) -> None:
     made = registered(app, UNREACHABLE)
-    data = replace(app.stream_input(UNREACHABLE), name="other", security_protocol=SecurityProtocol.SSL)
+    data = replace(app.stream_input(UNREACHABLE, security_protocol=SecurityProtocol.SSL), name="other")
     now = service(app).update(app.context(), made.id, data)
-    assert (now.name, now.security_protocol, now.created_at) == ("other", SecurityProtocol.SSL, made.created_at)
+    assert (now.name, now.address.security_protocol, now.created_at) == ("other", SecurityProtocol.SSL, made.created_at)
 
 
 def test_the_stored_password_of_brokers_is_never_sent_to_another_place(app: InProcessApp) -> None:
-    elsewhere = {"bootstrap_servers": "127.0.0.1:2"}
-    data = replace(
-        app.stream_input(UNREACHABLE),
+    request = app.stream_input(
+        UNREACHABLE,
         security_protocol=SecurityProtocol.SASL_SSL,
         sasl_mechanism=SaslMechanism.SCRAM_SHA_512,
         username="headgate",
-        secrets={"password": Secret("stored")},
     )
+    data = replace(request, secrets={"password": Secret("stored")})
+    address = replace(request.address, bootstrap_servers="127.0.0.1:2")
     cluster = service(app).create(app.context(), data)
     asked: list[Endpoint] = []
 
@@ -120,10 +120,10 @@ def test_the_stored_password_of_brokers_is_never_sent_to_another_place(app: InPr
 
     clusters = with_kafka(app, unreachable)
     with pytest.raises(Invalid) as refused:
-        clusters.update(app.context(), cluster.id, replace(data, secrets={}, **elsewhere))
+        clusters.update(app.context(), cluster.id, replace(data, secrets={}, address=address))
     assert refused.value.details == [
         {"location": ["body", "credentials", "password"], "type": "required_for_new_target"}
     ]
     assert (asked, clusters.get(cluster.id)) == ([], cluster)
-    clusters.update(app.context(), cluster.id, replace(data, secrets={"password": Secret("given")}, **elsewhere))
+    clusters.update(app.context(), cluster.id, replace(data, secrets={"password": Secret("given")}, address=address))
     assert [endpoint.password for endpoint in asked] == [Secret("given")]

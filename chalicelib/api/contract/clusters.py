@@ -1,7 +1,7 @@
 """Stream clusters, Connect clusters, connector plug-ins."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, LiteralString
 
 from pydantic import AfterValidator, AliasPath, Field, StringConstraints, ValidationInfo, field_validator
@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from chalicelib.api.contract.common import Input, Integer, Line, Name, Output, Timestamp, Uuid, secrets_of
 from chalicelib.api.contract.kafka_credentials import KafkaCredentials
 from chalicelib.api.contract.registered import PasswordCredentials, RegisteredOutput
-from chalicelib.domain.addresses import SaslMechanism, SecurityProtocol
+from chalicelib.domain.addresses import ConnectAddress, KafkaAddress, SaslMechanism, SecurityProtocol
 from chalicelib.domain.cluster import MetricsProvider, SecretDelivery
 from chalicelib.kit.hosts import UrlRefused, is_protected, parse_server, read_url
 from chalicelib.services.connect_clusters import ConnectClusterInput
@@ -129,19 +129,24 @@ class StreamClusterBody(Input):
 
     def to_input(self) -> StreamClusterInput:
         """The input of the service."""
-        return StreamClusterInput(**self.model_dump(exclude={"credentials"}), secrets=secrets_of(self.credentials))
+        return StreamClusterInput(
+            name=self.name,
+            address=KafkaAddress(**self.model_dump(include={field.name for field in fields(KafkaAddress)})),
+            metrics_provider=self.metrics_provider,
+            secrets=secrets_of(self.credentials),
+        )
 
 
 class StreamClusterOutput(RegisteredOutput):
     """A registered stream cluster."""
 
-    bootstrap_servers: str
-    security_protocol: SecurityProtocol
-    sasl_mechanism: SaslMechanism | None
-    username: str | None
-    token_endpoint_url: str | None
-    client_id: str | None
-    scope: str | None
+    bootstrap_servers: str = Field(validation_alias=AliasPath("address", "bootstrap_servers"))
+    security_protocol: SecurityProtocol = Field(validation_alias=AliasPath("address", "security_protocol"))
+    sasl_mechanism: SaslMechanism | None = Field(validation_alias=AliasPath("address", "sasl_mechanism"))
+    username: str | None = Field(validation_alias=AliasPath("address", "username"))
+    token_endpoint_url: str | None = Field(validation_alias=AliasPath("address", "token_endpoint_url"))
+    client_id: str | None = Field(validation_alias=AliasPath("address", "client_id"))
+    scope: str | None = Field(validation_alias=AliasPath("address", "scope"))
     metrics_provider: MetricsProvider
     last_checked_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))
     kafka_cluster_id: str | None
@@ -159,7 +164,13 @@ class ConnectClusterBody(Input):
 
     def to_input(self) -> ConnectClusterInput:
         """The input of the service."""
-        return ConnectClusterInput(**self.model_dump(exclude={"credentials"}), secrets=secrets_of(self.credentials))
+        return ConnectClusterInput(
+            name=self.name,
+            address=ConnectAddress(base_url=self.base_url, username=self.username),
+            stream_cluster_id=self.stream_cluster_id,
+            secret_delivery=self.secret_delivery,
+            secrets=secrets_of(self.credentials),
+        )
 
 
 class PendingDeletionsOutput(Output):
@@ -182,9 +193,9 @@ class ConfirmDeletionsBody(Input):
 class ConnectClusterOutput(RegisteredOutput):
     """A registered Connect cluster."""
 
-    base_url: str
+    base_url: str = Field(validation_alias=AliasPath("address", "base_url"))
     stream_cluster_id: str
-    username: str | None
+    username: str | None = Field(validation_alias=AliasPath("address", "username"))
     secret_delivery: SecretDelivery
     last_checked_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))
     connect_version: str | None

@@ -139,7 +139,7 @@ def view(entity: Any) -> View:
     if isinstance(entity, Pipeline | Delivery) and entity.observation:
         shown["observation"] |= _observation_texts(entity, entity.observation)
     if address := shown.pop("address", None):
-        shown |= {"provider": address.pop("provider"), "config": address}
+        shown |= {"provider": address.pop("provider"), "config": address} if "provider" in address else address
     if capture := shown.get("capture"):
         capture["options"] |= capture.pop("provider_options")
     if writing := shown.pop("writing", None):

@@ -38,7 +38,7 @@ def register(app: InProcessApp, count: int) -> set[str]:
 
 
 def test_a_store_that_does_not_answer_says_nothing_about_connect(app: InProcessApp) -> None:
-    data = replace(app.connect_input(app.connect.url), username="headgate", secrets={"password": Secret("first")})
+    data = replace(app.connect_input(app.connect.url, username="headgate"), secrets={"password": Secret("first")})
     cluster = app.services.connect_clusters.create(app.context(), data)
     app.tick(cluster)
     changed = replace(data, secrets={"password": Secret("second")})

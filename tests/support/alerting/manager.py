@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress
 from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.notification import MessageKind, Notification, NotificationStatus
@@ -271,7 +271,7 @@ def _resources() -> Iterator[tuple[Documents[Any], Any]]:
         yield Destinations(), Destination(**system(destination_id, name))
     yield ConnectClusters(), ConnectCluster(
         id=CLUSTER, name="connect", credentials=Credentials(id=id_from("secret", CLUSTER)),
-        base_url="http://connect.example.com:8083", stream_cluster_id="stream", **times,
+        address=ConnectAddress(base_url="http://connect.example.com:8083"), stream_cluster_id="stream", **times,
     )  # fmt: skip
     for pipeline_id, source_id, name in ((PIPELINE, SOURCE, "orders"), (OTHER_PIPELINE, OTHER_SOURCE, "other orders")):
         yield Pipelines(), make_pipeline(

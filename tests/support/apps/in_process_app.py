@@ -26,7 +26,7 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.kafka.client import Kafka
 from chalicelib.clients.queue import Queues
 from chalicelib.domain.access import Actor, RequestContext, Role
-from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress, KafkaAddress, SecurityProtocol
+from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress, KafkaAddress
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, StreamCluster
 from chalicelib.domain.database import DatabaseProvider
@@ -233,12 +233,11 @@ class InProcessApp:
         """Register Connect workers, on the only stream cluster."""
         return self.services.connect_clusters.create(self.context(), self.connect_input(url))
 
-    def connect_input(self, url: str) -> ConnectClusterInput:
+    def connect_input(self, url: str, username: str | None = None) -> ConnectClusterInput:
         return ConnectClusterInput(
             name=f"connect {next(self.numbers)}",
-            base_url=url,
+            address=ConnectAddress(base_url=url, username=username),
             stream_cluster_id=self.stream.id,
-            username=None,
             secret_delivery=SecretDelivery.CONFIG_PROVIDER,
             secrets={},
         )
@@ -251,13 +250,10 @@ class InProcessApp:
             return found[0]
         return self.services.stream_clusters.create(self.context(), self.stream_input(self.kafka.address))
 
-    def stream_input(self, address: str) -> StreamClusterInput:
+    def stream_input(self, servers: str, **address: Any) -> StreamClusterInput:
         return StreamClusterInput(
             name="stream",
-            bootstrap_servers=address,
-            security_protocol=SecurityProtocol.PLAINTEXT,
-            sasl_mechanism=None,
-            username=None,
+            address=KafkaAddress(bootstrap_servers=servers, **address),
             metrics_provider=MetricsProvider.NONE,
             secrets={},
         )

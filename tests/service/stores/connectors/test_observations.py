@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from chalicelib.domain.addresses import ConnectAddress
 from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.drift import Drift
@@ -38,17 +39,17 @@ def calls_of_write(
     return [point.operation for point in interceptor.unwatch()]
 
 
-def registered() -> tuple[ConnectClusters, str]:
+def registered() -> tuple[ConnectClusters, ConnectAddress]:
     """The store of Connect clusters with one cluster, and its address."""
     clusters, now = ConnectClusters(), NOW
     cluster = ConnectCluster(
-        id="k", name="connect", base_url="http://connect:8083", stream_cluster_id="s",
+        id="k", name="connect", address=ConnectAddress(base_url="http://connect:8083"), stream_cluster_id="s",
         credentials=Credentials(id="c"), created_at=now, updated_at=now,
     )  # fmt: skip
     transaction = Transaction()
     clusters.put_new(transaction, cluster)
     transaction.commit()
-    return clusters, cluster.base_url
+    return clusters, cluster.address
 
 
 @pytest.mark.parametrize("connectors", [0, 1, 400, 401, 5_000])
@@ -169,7 +170,7 @@ def test_a_tick_begins_with_one_call(tables: Tables, interceptor: CallIntercepto
     cluster, seen = observations.cluster_and_view("k", clusters)
     assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"]
     assert cluster
-    assert cluster.base_url == address
+    assert cluster.address == address
     assert seen == observations.read(["k"])["k"]
 
 
