@@ -36,12 +36,10 @@ from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connection_checks import CheckStatus, TestCheck, TestResult
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting
-from chalicelib.domain.destination import Destination
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.domain.providers.postgresql.facts import RawColumn, RawTable, TypeFacts
-from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import id_from
@@ -152,7 +150,7 @@ def stored_deliveries(app: InProcessApp, letter: str, count: int) -> tuple[str, 
     return destination, put(app.services.stores.resources.deliveries, entities)
 
 
-def stored_systems(app: InProcessApp, store: str, kind: type[Source] | type[Destination], count: int) -> list[str]:
+def stored_systems(store: Documents[Any], count: int) -> list[str]:
     """Systems whose last test failed, with the longest texts."""
     config = {"host": "h" * 253, "database_name": "d" * 63, "username": WIDE * 63}
     texts = {"name": WIDE * 200, "description": WIDE * 1000, "environment": WIDE * 64}
@@ -160,7 +158,8 @@ def stored_systems(app: InProcessApp, store: str, kind: type[Source] | type[Dest
     checks = [TestCheck(name="c" * 50, status=CheckStatus.FAILED, code="c" * 50, message="m" * 500)] * 8
     test = TestResult(success=False, checks=tuple(checks), server_version="16", latency_ms=1)
     fields = {**body.to_input().entity_fields(), "last_test": test, "last_tested_at": START_TIME}
-    return put(app, store, (kind(**one, **fields, credentials=SECRETS) for one in numbered(store, count)))
+    systems = (store.entity(**one, **fields, credentials=SECRETS) for one in numbered(store.noun, count))
+    return put(store, systems)
 
 
 def stored_clusters(app: InProcessApp, count: int) -> tuple[list[str], list[str]]:
@@ -232,8 +231,9 @@ def test_pipelines_and_deliveries_of_500_tables_are_paged_by_size(app: InProcess
 
 @pytest.mark.thorough
 def test_registered_systems_and_clusters_are_paged_by_size(app: InProcessApp, get: Get) -> None:
-    assert_each_once(get, "/sources", stored_systems(app, "sources", Source, 500), pages=2)
-    assert_each_once(get, "/destinations", stored_systems(app, "destinations", Destination, 500), pages=2)
+    resources = app.services.stores.resources
+    assert_each_once(get, "/sources", stored_systems(resources.sources, 500), pages=2)
+    assert_each_once(get, "/destinations", stored_systems(resources.destinations, 500), pages=2)
     streams, connects = stored_clusters(app, 100)
     assert_each_once(get, "/stream/clusters", streams, pages=1)
     assert_each_once(get, "/connect/clusters", connects, pages=1)
