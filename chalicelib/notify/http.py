@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from chalicelib.clients.http.guarded import HttpAnswer, NoAnswer
+from chalicelib.domain.alerts.pacing import MAX_RETRY_AFTER
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.hosts import HttpsHost, HttpsUrl, UrlRefused, parse_host
+from chalicelib.kit.hosts import HttpsUrl, UrlRefused
 from chalicelib.notify.contract import (
     ATTEMPT_SECONDS,
     Ambiguous,
@@ -23,9 +24,6 @@ from chalicelib.notify.contract import (
 from chalicelib.notify.errors import error
 
 MAX_ANSWER_BYTES = 4096
-MAX_WAIT = timedelta(hours=1)
-"""The longest wait that a provider may ask for."""
-
 _RETRIED = frozenset({408, 425})
 _CODES = {401: "unauthorized", 403: "unauthorized", 404: "not_found", 410: "not_found"}
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?\Z")
@@ -56,11 +54,11 @@ class Post:
                     max_bytes=self.max_bytes,
                 )
             except Invalid:
-                return Permanent(error("destination_blocked"))
+                return Permanent(error("unreachable"))
             except Unavailable:
                 return Transient(error("unreachable"))
-            except NoAnswer as lost:
-                return Ambiguous(error("timed_out" if lost.late else "connection_lost"))
+            except NoAnswer:
+                return Ambiguous(error("unreachable"))
 
 
 @contextmanager
@@ -74,26 +72,21 @@ def errors_at(field: str) -> Iterator[None]:
         raise Invalid(refusal.message, code=refusal.code, details=details) from None
 
 
-def host_setting(variable: str, text: str) -> HttpsHost:
-    """The host in a setting. Raises ValueError with the name of the variable."""
-    try:
-        return parse_host(text)
-    except UrlRefused as refusal:
-        raise ValueError(f"{variable}: {refusal.message}") from None
-
-
-def failure_outcome(answer: HttpAnswer, now: datetime) -> Outcome:
-    """The outcome of a status other than success, where the body of the answer has no better reason."""
+def failure_outcome(answer: HttpAnswer, now: datetime, wait: timedelta | None = None) -> Outcome:
+    """The outcome of an answer that is no success. `wait` is what its body asks for: a `Retry-After` comes first."""
     status = answer.status
+    if status < 300:
+        return Permanent(error("unexpected_answer"))
     if status == 429:
-        return Throttled(error("rate_limited"), retry_after=retry_after(answer, now))
+        asked = retry_after(answer, now)
+        return Throttled(error("rate_limited"), retry_after=wait if asked is None else asked)
     if status >= 500 or status in _RETRIED:
         return Transient(error("server_error"), retry_after=retry_after(answer, now))
     return Permanent(error("redirected" if 300 <= status < 400 else _CODES.get(status, "refused")))
 
 
 def retry_after(answer: HttpAnswer, now: datetime) -> timedelta | None:
-    """How long the answer's `Retry-After` asks to wait, in seconds or until a date; at most `MAX_WAIT`."""
+    """How long the answer's `Retry-After` asks to wait, in seconds or until a date: see `bounded_wait`."""
     text = answer.headers.get("retry-after", "").strip()
     if _SECONDS.match(text):
         return bounded_wait(float(text))
@@ -105,7 +98,7 @@ def retry_after(answer: HttpAnswer, now: datetime) -> timedelta | None:
 
 
 def bounded_wait(seconds: object) -> timedelta | None:
-    """A number of seconds that a provider sent, from 0 to `MAX_WAIT`; None for anything else."""
+    """A number of seconds that a provider sent, from 0 to `MAX_RETRY_AFTER`; None for anything else."""
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or seconds != seconds:
         return None
-    return timedelta(seconds=min(max(float(seconds), 0.0), MAX_WAIT.total_seconds()))
+    return timedelta(seconds=min(max(float(seconds), 0.0), MAX_RETRY_AFTER.total_seconds()))

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from unicodedata import combining
 
-from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.alerts.kinds import TITLES, AlertSeverity
 from chalicelib.domain.alerts.notification import MessageContent, MessageKind
-from chalicelib.domain.alerts.titles import TITLES
 from chalicelib.notify.contract import MessageLine, OutgoingMessage
 
 TEST_TEXT = "This is a test notification from Headgate. The channel works; nothing is wrong."
@@ -42,6 +41,7 @@ def render(message: OutgoingMessage, style: TextStyle) -> str:
     if message.is_test:
         return style.escape(TEST_TEXT)
     lines = _digest(message) if message.is_digest else _single(message.lines[0])
+    # The link and the delivery id are never cut: the other lines get what is left.
     tail = [style.escape(text) for text in (_link(message), f"Delivery {message.delivery_id[:8]}") if text]
     room = style.max_size - sum(style.size(line) + 1 for line in tail)
     return "\n".join([*_fit([neutralize(line) for line in lines], room, style), *tail])

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Self
 
 from pydantic import (
+    AliasPath,
     BaseModel,
     ConfigDict,
     Field,
@@ -22,7 +23,6 @@ from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.listing import AlertFilter, StatusFilter
 from chalicelib.domain.alerts.notification import MessageKind, NotificationStatus
-from chalicelib.domain.alerts.titles import title_of
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.services.alerts.alerts import AlertSummary, Silence
 
@@ -55,13 +55,7 @@ class AlertQuery(BaseModel):
 
     def to_filter(self) -> AlertFilter:
         """The filter of the service."""
-        return AlertFilter(
-            status=self.status,
-            severity=self.severity,
-            kind=self.event_type,
-            pipeline_id=self.pipeline_id,
-            source_id=self.source_id,
-        )
+        return AlertFilter(**self.model_dump(exclude={"page", "page_size"}))
 
 
 class AcknowledgeBody(Input):
@@ -107,28 +101,18 @@ class AlertDetailsOutput(Output):
     recovered, or what it was about does not exist any more.
     """
 
-    error: str
-    hint: str | None
+    error: str = Field(validation_alias=AliasPath("event", "error"))
+    hint: str | None = Field(validation_alias=AliasPath("event", "hint"))
     source_id: str | None
-    destination_id: str | None
-    delivery_id: str | None
-    connect_cluster_id: str | None
+    destination_id: str | None = Field(validation_alias=AliasPath("event", "destination_id"))
+    delivery_id: str | None = Field(validation_alias=AliasPath("event", "delivery_id"))
+    connect_cluster_id: str | None = Field(validation_alias=AliasPath("event", "connect_cluster_id"))
     max_severity: AlertSeverity
     episode: int
-    muted_episodes: int
+    muted_episodes: int = Field(validation_alias="muted_before")
     inhibited_by: str | None
     silence_reason: str | None
     resolution: Resolution | None
-
-    @classmethod
-    def of(cls, alert: Alert) -> Self:
-        """Fields of the alert and of its event."""
-        event = {name: getattr(alert.event, name) for name in ("error", "hint", *_PLACES)}
-        own = {name: getattr(alert, name) for name in ("max_severity", "episode", "inhibited_by", "silence_reason")}
-        return cls(**event, **own, muted_episodes=alert.muted_before, resolution=alert.resolution)
-
-
-_PLACES = ("source_id", "destination_id", "delivery_id", "connect_cluster_id")
 
 
 class HistoryOutput(Output):
@@ -193,14 +177,14 @@ def _fields(alert: Alert, history: Iterable[HistoryEntry]) -> dict[str, Any]:
         **own,
         "event_type": event.kind,
         "source": AlertSourceOutput.of(event.emitter),
-        **{name: getattr(event, name) for name in ("pipeline_id", "pipeline_name", "connector_name", "task_id")},
-        "title": title_of(event),
+        **{name: getattr(event, name) for name in _OF_EVENT},
         "message": event.error,
         "details": AlertDetailsOutput.of(alert),
         "history": [HistoryOutput.of(entry) for entry in history],
     }
 
 
+_OF_EVENT = ("pipeline_id", "pipeline_name", "connector_name", "task_id", "title")
 _OWN = (
     *("id", "fingerprint", "severity", "status", "first_seen_at", "last_seen_at", "occurrence_count"),
     *("acknowledged_at", "acknowledged_by", "silenced_until", "silenced_by", "resolved_at", "recovery_seconds"),
@@ -237,7 +221,7 @@ class AlertDetailOutput(AlertOutput):
     @classmethod
     def of_all(cls, alert: Alert, deliveries: Iterable[Any]) -> Self:
         """The alert with its whole history and its notifications."""
-        listed = [AlertDeliveryOutput.of(one) for one in deliveries]
+        listed = [AlertDeliveryOutput.of(notification) for notification in deliveries]
         return cls(**_fields(alert, alert.history), deliveries=listed)
 
 

@@ -1,17 +1,18 @@
 """Notification channels (wire contract, section 6)."""
 
 from itertools import starmap
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import Field, create_model
 
 from chalicelib.api.contract.common import CredentialsOutput, Input, Name, Output, Timestamp
-from chalicelib.domain.alerts.channel import Channel, ChannelProvider
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider, ChannelValues
+from chalicelib.domain.alerts.notification import NotificationError
+from chalicelib.domain.credentials import Secrets
 from chalicelib.notify.config import ChannelConfig
 from chalicelib.notify.contract import ChannelDefinition
 from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.channel_states import ChannelState, ChannelStatus
-from chalicelib.services.alerts.channels import ChannelInput
 
 
 class _ChannelBody(Input):
@@ -22,11 +23,11 @@ class _ChannelBody(Input):
     name: Name
     enabled: bool = True
 
-    def to_input(self) -> ChannelInput:
+    def to_input(self) -> tuple[ChannelValues, Secrets]:
         """The input of the service."""
         fields = dict(self)
         config: ChannelConfig | None = fields.pop("config")
-        return ChannelInput(secrets=config.to_secrets() if config else {}, **fields)
+        return ChannelValues(**fields), config.to_secrets() if config else {}
 
 
 def _body_of(provider: ChannelProvider, definition: ChannelDefinition) -> type[_ChannelBody]:
@@ -101,3 +102,9 @@ class TestSendOutput(Output):
     delivered: bool
     status: Literal["delivered", "failed"]
     error: DeliveryErrorOutput | None
+
+    @classmethod
+    def of(cls, error: NotificationError | None) -> Self:
+        """Why it was not delivered; None when it was."""
+        shown = DeliveryErrorOutput.of(error) if error else None
+        return cls(delivered=error is None, status="failed" if error else "delivered", error=shown)

@@ -36,9 +36,9 @@ def get_alert_summary(context: RequestContext) -> AlertSummaryOutput:
 @routes.get("/alerts", needs=Permission.READ)
 def list_alerts(context: RequestContext, query: AlertQuery) -> AlertPageOutput:
     """List alerts, newest first, by page. Resolved ones are kept for thirty days."""
-    found = services().alerting.alerts.list(context, query.to_filter(), page=query.page, page_size=query.page_size)
-    items = [AlertOutput.of(alert) for alert in found.items]
-    return AlertPageOutput(items=items, page=query.page, page_size=query.page_size, total=found.total)
+    page = services().alerting.alerts.list(context, query.to_filter(), page=query.page, page_size=query.page_size)
+    items = [AlertOutput.of(alert) for alert in page.items]
+    return AlertPageOutput(items=items, page=query.page, page_size=query.page_size, total=page.total)
 
 
 @routes.get("/alerts/{uuid}", needs=Permission.READ)
@@ -106,7 +106,7 @@ def list_channels(query: ListQuery) -> Page[ChannelOutput]:
 @routes.post("/notification-channels", needs=Permission.ADMINISTER, status=201)
 def create_channel(context: RequestContext, body: ChannelBody) -> ChannelOutput:
     """Create a notification channel. Nothing is sent; its address is checked."""
-    return ChannelOutput.of_channel(services().alerting.channels.create(context, body.to_input()))
+    return ChannelOutput.of_channel(services().alerting.channels.create(context, *body.to_input()))
 
 
 @routes.get("/notification-channels/{uuid}", needs=Permission.READ)
@@ -120,7 +120,7 @@ def get_channel(uuid: UuidPath) -> ChannelDetailOutput:
 @routes.put("/notification-channels/{uuid}", needs=Permission.ADMINISTER)
 def update_channel(context: RequestContext, uuid: UuidPath, body: ChannelBody) -> ChannelOutput:
     """Replace a notification channel. Blank secrets stay, unless the URL that they are sent to changes."""
-    return ChannelOutput.of_channel(services().alerting.channels.update(context, uuid, body.to_input()))
+    return ChannelOutput.of_channel(services().alerting.channels.update(context, uuid, *body.to_input()))
 
 
 @routes.delete("/notification-channels/{uuid}", needs=Permission.ADMINISTER)

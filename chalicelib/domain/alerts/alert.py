@@ -95,12 +95,10 @@ class Alert:
 
     @property
     def severity(self) -> AlertSeverity:
-        """The severity now."""
         return self.event.severity
 
     @property
     def kind(self) -> EventKind:
-        """What is wrong."""
         return self.event.kind
 
     @property
@@ -110,7 +108,6 @@ class Alert:
 
     @property
     def pipeline_id(self) -> str | None:
-        """The pipeline that it is about."""
         return self.event.pipeline_id
 
     @property
@@ -125,7 +122,6 @@ class Alert:
 
     @property
     def is_active(self) -> bool:
-        """Whether it is not resolved."""
         return self.status is not AlertStatus.RESOLVED
 
     @property
@@ -141,13 +137,17 @@ class Alert:
         return max(0.0, (self.resolved_at - self.first_seen_at).total_seconds())
 
     def status_at(self, now: datetime) -> AlertStatus:
-        """The state that people see: a silence that has expired is over, even before anything was written."""
-        expired = self.silenced_until is not None and self.silenced_until <= now
-        if self.status is not AlertStatus.SILENCED or not expired:
-            return self.status
-        return self.without_silence
+        return status_at(now, self.status, self.silenced_until, self.without_silence)
 
     @property
     def without_silence(self) -> AlertStatus:
         """The state when a silence ends: what the operator had decided before."""
         return AlertStatus.ACKNOWLEDGED if self.acknowledged_at else AlertStatus.FIRING
+
+
+def status_at(
+    now: datetime, status: AlertStatus, silenced_until: datetime | None, without_silence: AlertStatus
+) -> AlertStatus:
+    """The state that people see: a silence that has expired is over, even before anything was written."""
+    expired = silenced_until is not None and silenced_until <= now
+    return without_silence if status is AlertStatus.SILENCED and expired else status

@@ -39,12 +39,12 @@ _NOT_SENT = (NotificationStatus.SUPPRESSED, NotificationStatus.CANCELLED)
 
 def delivered(row: Notification, now: datetime) -> Notification:
     """The provider has it."""
-    return _ended(row, NotificationStatus.DELIVERED, None, sent_at=now, last_error=None)
+    return replace(_ended(row, NotificationStatus.DELIVERED, None), sent_at=now)
 
 
 def refused(row: Notification, error: NotificationError) -> Notification:
     """The provider refuses it, and would refuse it again."""
-    return _ended(row, NotificationStatus.FAILED, EndReason.REFUSED, last_error=error)
+    return _ended(row, NotificationStatus.FAILED, EndReason.REFUSED, error)
 
 
 def put_off(
@@ -58,7 +58,7 @@ def put_off(
     """The attempt has failed for a while; or, if `unknown`, the provider may have the message."""
     if row.attempts >= MAX_ATTEMPTS:
         reason = EndReason.OUTCOME_UNKNOWN if unknown else EndReason.ATTEMPTS_EXHAUSTED
-        return _ended(row, NotificationStatus.FAILED, reason, last_error=error)
+        return _ended(row, NotificationStatus.FAILED, reason, error)
     step = RETRY_AFTER[max(0, row.attempts - 1)]
     return _waiting(row, error, now + max(step, min(retry_after or step, MAX_RETRY_AFTER)))
 
@@ -76,7 +76,7 @@ def has_lapsed(row: Notification, now: datetime) -> bool:
 def lapsed(row: Notification, now: datetime) -> Notification:
     """The worker that has claimed it is dead: nobody knows whether the message was sent."""
     if row.attempts >= MAX_ATTEMPTS:
-        return _ended(row, NotificationStatus.FAILED, EndReason.OUTCOME_UNKNOWN, last_error=_LEFT_ALONE)
+        return _ended(row, NotificationStatus.FAILED, EndReason.OUTCOME_UNKNOWN, _LEFT_ALONE)
     return _waiting(row, _LEFT_ALONE, now)
 
 
@@ -98,24 +98,11 @@ def unsendable(
 
 
 def _ended(
-    row: Notification,
-    status: NotificationStatus,
-    reason: EndReason | None,
-    *,
-    sent_at: datetime | None = None,
-    last_error: NotificationError | None = None,
+    row: Notification, status: NotificationStatus, reason: EndReason | None, error: NotificationError | None = None
 ) -> Notification:
-    return replace(
-        row, status=status, reason=reason, claim=None, lease_until=None, sent_at=sent_at, last_error=last_error
-    )
+    return replace(row, status=status, reason=reason, last_error=error, claim=None, lease_until=None)
 
 
 def _waiting(row: Notification, error: NotificationError, until: datetime) -> Notification:
-    return replace(
-        row,
-        status=NotificationStatus.PENDING,
-        claim=None,
-        lease_until=None,
-        next_attempt_at=until,
-        last_error=error,
-    )
+    after = replace(row, status=NotificationStatus.PENDING, next_attempt_at=until, last_error=error)
+    return replace(after, claim=None, lease_until=None)

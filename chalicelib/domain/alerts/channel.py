@@ -27,16 +27,22 @@ class LastDelivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Channel:
+class ChannelValues:
+    """What people say about a channel, besides its secrets."""
+
+    name: str
+    provider: ChannelProvider
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel(ChannelValues):
     """A channel. `mask` is where its messages go, as people may see it: of a URL scheme and host at most.
 
     `tested_at` is when the last test notification was sent. `last_delivery` is read from the channel's gate.
     """
 
     id: str
-    name: str
-    provider: ChannelProvider
-    enabled: bool = True
     credentials: Credentials
     mask: str
     tested_at: datetime | None = None

@@ -45,12 +45,11 @@ class Audience:
     channel_ids: frozenset[str]
 
     def channels_of(self, rule: AlertRule) -> tuple[str, ...]:
-        """The enabled channels of a rule."""
         return tuple(channel_id for channel_id in rule.channel_ids if channel_id in self.channel_ids)
 
     def reached_by(self, event: AlertEvent) -> frozenset[str]:
-        """The channels of all rules that match."""
-        return frozenset(one for rule in self.rules if rule.matches(event) for one in self.channels_of(rule))
+        matching = (rule for rule in self.rules if rule.matches(event))
+        return frozenset(channel_id for rule in matching for channel_id in self.channels_of(rule))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,6 @@ class NotificationRequest:
     void: Collection[str] = ()
 
     def row_id(self, channel_id: str) -> str:
-        """The id of the message to this channel."""
         return notification_id(self.alert_id, MessageKind.FIRING, self.sequence, channel_id)
 
 
@@ -108,6 +106,7 @@ def fan_out(
         for channel_id in channel_ids:
             channels[channel_id] = (*channels.get(channel_id, ()), rule.id)
         if sent := [channel_id for channel_id in channel_ids if channel_id not in request.muted]:
+            # Where this episode itself was muted until it got worse, it is none of the earlier ones.
             muted_before = max(muted_before, ledger.muted - (ledger.muted_episode == request.episode))
             rows = tuple(request.row_id(channel_id) for channel_id in sent)
             after[rule.id] = RuleLedger(anchor_at=request.at, anchor_rows=rows)

@@ -42,13 +42,15 @@ _NEVER_SENT = (NotificationStatus.SUPPRESSED, NotificationStatus.CANCELLED)
 class Item:
     """One alert that a report concerns: the `event` goes on, or it does not (None), or does so out of sight (`hidden`).
 
-    `alert` is as it was listed, which may be out of date; `cause` the active alert that stands for this one in a storm.
-    `affected` are the alerts that this one stands for. `exists`: what it is about does exist.
+    `alert` is the active one as it was listed, which may be out of date, or as it is stored: then `track` is read, too.
+    `cause` is the active alert that stands for this one in a storm, `affected` are the alerts that this one stands for.
+    `exists`: what it is about does exist.
     """
 
     fingerprint: str
     event: AlertEvent | None
     alert: Alert | None
+    track: Track | None = None
     cause: Alert | None = None
     affected: int = 0
     hidden: bool = False
@@ -66,23 +68,12 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Current:
-    """An item as it is stored now: the active alert, and the track where it was read."""
-
-    item: Item
-    alert: Alert | None
-    track: Track | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What is stored together. None of `before` and `track_before`: it is new; no `track`: it stays as it is."""
+    """What one transaction stores. An alert or track that is None in `item` is new here; no `track`: it stays."""
 
     item: Item
     alert: Alert
-    before: Alert | None
     track: Track | None = None
-    track_before: Track | None = None
     rows: tuple[Notification, ...] = ()
 
     @property
@@ -102,36 +93,35 @@ class Decisions:
     messages: Messages
     rows: Mapping[str, Notification | None]
 
-    def step(self, current: Current) -> Step | None:
+    def step(self, item: Item) -> Step | None:
         """What is stored; None when the report comes too late, or says nothing new."""
-        alert, track, item = current.alert, current.track, current.item
-        if alert is None:
-            if item.event is None or (track and track.ended_at and self.at <= track.ended_at):
+        if item.alert is None:
+            # A report that comes late must not open again what has ended since.
+            if item.event is None or (item.track and item.track.ended_at and self.at <= item.track.ended_at):
                 return None
-            return self._opened(current, item.event)
-        if is_late(alert, self.at):
+            return self._opened(item, item.event)
+        if is_late(item.alert, self.at):
             return None
         if item.event is not None:
-            return self._observed(current, alert, item.event)
-        return self._not_named(current, alert)
+            return self._observed(item, item.alert, item.event)
+        return self._not_named(item, item.alert)
 
     @property
     def at(self) -> datetime:
-        """The time of the report."""
         return self.episodes.report.at
 
-    def _opened(self, current: Current, event: AlertEvent) -> Step:
+    def _opened(self, item: Item, event: AlertEvent) -> Step:
         at = self.at
-        track = (current.track or Track(id=event.fingerprint, created_at=at)).began(new_id(), at)
+        track = (item.track or Track(id=event.fingerprint, created_at=at)).began(new_id(), at)
         alert = opened(event, track, self.episodes.report.origin, at)
-        return self._notified(current, alert, track, Occasion.OPENED)
+        return self._notified(item, alert, track, Occasion.OPENED)
 
-    def _observed(self, current: Current, before: Alert, event: AlertEvent) -> Step | None:
+    def _observed(self, item: Item, before: Alert, event: AlertEvent) -> Step | None:
         alert = without_expired_silence(before, self.now)
         raised = is_raised(alert, event)
         looked = self.episodes.has_observed(event.condition_key, since=alert.last_seen_at)
         move = observed if looked else named_again
-        after = self._after_cause(current, move(alert, event, self.episodes.report.origin, self.at))
+        after = self._after_cause(item, move(alert, event, self.episodes.report.origin, self.at))
         occasion = None
         if after.status is not AlertStatus.SILENCED:
             firing = after.status is AlertStatus.FIRING
@@ -140,20 +130,22 @@ class Decisions:
                 occasion = Occasion.RAISED
             elif firing and (cause_is_over or self._forgotten_in_silence(after)):
                 occasion = Occasion.LATE
+            # Whether the silence has kept back a message is decided now. Of an acknowledged or a muted alert it is
+            # not: it may fire again, or its cause may end.
             if raised or (firing and after.inhibited_by is None):
                 after = replace(after, was_silenced=False)
-        elif current.track is not None and not any(self._sent(after).values()):
+        elif item.track is not None and not any(self._sent(after).values()):
             after = replace(after, not_sent=NotSentReason.SILENCED)
-        if occasion is None or current.track is None:
-            return None if after == before else Step(item=current.item, alert=after, before=before)
-        return self._notified(current, after, current.track, occasion)
+        if occasion is None or item.track is None:
+            return None if after == before else Step(item=item, alert=after)
+        return self._notified(item, after, item.track, occasion)
 
-    def _after_cause(self, current: Current, alert: Alert) -> Alert:
+    def _after_cause(self, item: Item, alert: Alert) -> Alert:
         """The alert with one more cycle since the cause that stood for it is over; free of it after some of them."""
         if alert.inhibited_by is None:
             return alert
-        if current.item.cause is not None:
-            return replace(alert, inhibited_by=current.item.cause.id, inhibited_cycles=0)
+        if item.cause is not None:
+            return replace(alert, inhibited_by=item.cause.id, inhibited_cycles=0)
         cycles = alert.inhibited_cycles + 1
         over = cycles >= CYCLES_AFTER_CAUSE
         return replace(alert, inhibited_cycles=0 if over else cycles, inhibited_by=None if over else alert.inhibited_by)
@@ -173,28 +165,28 @@ class Decisions:
         row = self.rows.get(row_id)
         return row is not None and row.status in _NEVER_SENT
 
-    def _not_named(self, current: Current, alert: Alert) -> Step | None:
+    def _not_named(self, item: Item, alert: Alert) -> Step | None:
         event = alert.event
-        if current.item.hidden:
+        if item.hidden:
             after = not_visible(alert, self.at)
-            return None if after is alert else Step(item=current.item, alert=after, before=alert)
-        if not current.item.exists:
-            return self._resolved(current, alert, Resolution.ENTITY_REMOVED)
+            return None if after is alert else Step(item=item, alert=after)
+        # What does not exist any more has not recovered: nobody gets a message.
+        if not item.exists:
+            return self._resolved(item, alert, Resolution.ENTITY_REMOVED)
         tasks = self.episodes.report.tasks.get(event.connector_name or "")
         if event.task_id is not None and tasks is not None and event.task_id not in tasks:
             if alert.unseen + 1 < UNSEEN_READINGS:
-                return Step(item=current.item, alert=without_its_task(alert, self.at), before=alert)
-            return self._resolved(current, alert, Resolution.ENTITY_REMOVED)
-        return self._resolved(current, alert, Resolution.RECOVERED)
+                return Step(item=item, alert=without_its_task(alert, self.at))
+            return self._resolved(item, alert, Resolution.ENTITY_REMOVED)
+        return self._resolved(item, alert, Resolution.RECOVERED)
 
-    def _resolved(self, current: Current, before: Alert, resolution: Resolution) -> Step:
+    def _resolved(self, item: Item, before: Alert, resolution: Resolution) -> Step:
         at, alert = self.at, without_expired_silence(before, self.now)
-        track = current.track or Track(id=alert.fingerprint, episode=alert.episode, created_at=at)
-        track = track.ended(at)
+        track = (item.track or Track(id=alert.fingerprint, episode=alert.episode, created_at=at)).ended(at)
         after = resolved(alert, track, at, resolution, self.now)
         tells = resolution is Resolution.RECOVERED and alert.status is not AlertStatus.SILENCED
         rows = tuple(self._recoveries(after)) if tells else ()
-        return Step(item=current.item, alert=after, before=before, track=track, track_before=current.track, rows=rows)
+        return Step(item=item, alert=after, track=track, rows=rows)
 
     def _recoveries(self, alert: Alert) -> Iterable[Notification]:
         """One for each channel that a firing message went to, if its rules and it are still there and enabled."""
@@ -206,10 +198,9 @@ class Decisions:
                 after_id = sent[-1] if self.rows.get(sent[-1]) else None  # forgotten: it has ended long ago
                 yield self.messages.resolved(alert, channel, rule_ids, after_id)
 
-    def _notified(self, current: Current, alert: Alert, track: Track, occasion: Occasion) -> Step:
+    def _notified(self, item: Item, alert: Alert, track: Track, occasion: Occasion) -> Step:
         """The step with the rows that the rules want."""
-        item, cause = current.item, current.item.cause
-        muted = self.audience.reached_by(cause.event) if cause else frozenset()
+        muted = self.audience.reached_by(item.cause.event) if item.cause else frozenset()
         request = NotificationRequest(
             occasion=occasion,
             alert_id=alert.id,
@@ -221,14 +212,15 @@ class Decisions:
         )
         audience = self._not_yet_reached(alert) if occasion is Occasion.LATE else self.audience
         fanned = fan_out(alert.event, audience, track.rules, request)
-        after = _with_sent(alert, fanned, request, cause) if fanned.channels else alert
+        after = _with_sent(alert, fanned, request, item.cause) if fanned.channels else alert
         after = replace(after, not_sent=None if any(self._sent(after).values()) else fanned.not_sent)
         rows = tuple(
-            self.messages.firing(after, self.channels[one], rule_ids, inhibited=one in muted, affected=item.affected)
-            for one, rule_ids in fanned.channels.items()
+            self.messages.firing(
+                after, self.channels[channel_id], rule_ids, inhibited=channel_id in muted, affected=item.affected
+            )
+            for channel_id, rule_ids in fanned.channels.items()
         )
-        track = replace(track, rules=fanned.ledgers)
-        return Step(item=item, alert=after, before=current.alert, track=track, track_before=current.track, rows=rows)
+        return Step(item=item, alert=after, track=replace(track, rules=fanned.ledgers), rows=rows)
 
     def _not_yet_reached(self, alert: Alert) -> Audience:
         reached = {channel_id for channel_id, sent in self._sent(alert).items() if sent}
@@ -242,14 +234,16 @@ class Decisions:
 
 def _with_sent(alert: Alert, fanned: Fanout, request: NotificationRequest, cause: Alert | None) -> Alert:
     """The alert after this message. What was muted is not sent: its recovery is silent."""
-    sent = {one: rule_ids for one, rule_ids in fanned.channels.items() if one not in request.muted}
-    sent_to = {one: tuple(dict.fromkeys((*alert.sent_to.get(one, ()), *rule_ids))) for one, rule_ids in sent.items()}
-    sent_rows = {one: (*alert.sent_rows.get(one, ()), request.row_id(one)) for one in sent}
+    sent = {channel_id: rules for channel_id, rules in fanned.channels.items() if channel_id not in request.muted}
+    sent_to, sent_rows = dict(alert.sent_to), dict(alert.sent_rows)
+    for channel_id, rules in sent.items():
+        sent_to[channel_id] = tuple(dict.fromkeys((*sent_to.get(channel_id, ()), *rules)))
+        sent_rows[channel_id] = (*sent_rows.get(channel_id, ()), request.row_id(channel_id))
     return replace(
         alert,
         sequence=request.sequence,
-        sent_to={**alert.sent_to, **sent_to},
-        sent_rows={**alert.sent_rows, **sent_rows},
+        sent_to=sent_to,
+        sent_rows=sent_rows,
         muted_before=fanned.muted_before,
         inhibited_by=cause.id if cause and len(sent) < len(fanned.channels) else None,
     )

@@ -24,14 +24,13 @@ EARLY = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One alert: a notification, and the recovery that is said together with it."""
+    """One alert: a notification, and the recovery that is said in the same line."""
 
     row: Notification
     recovery: Notification | None = None
 
     @property
     def rows(self) -> tuple[Notification, ...]:
-        """Both notifications, or the only one."""
         return (self.row, self.recovery) if self.recovery else (self.row,)
 
 
@@ -46,7 +45,6 @@ class NextMessage:
 
     @property
     def rows(self) -> tuple[Notification, ...]:
-        """The notifications that the message settles."""
         return tuple(row for line in self.lines for row in line.rows)
 
 
@@ -75,6 +73,7 @@ class Waiting:
         if again := first[0].digest_id:  # the same message as before, so that people recognise it
             return _message(list(self._lines(first, due, again)), again, due)
         if self.digests and (len(due) > DIGEST_ABOVE or self.digest_only(first[0])):
+            # The id follows from the alerts: a worker that dies before it has stored it makes the same digest again.
             lines = list(self._lines(first, due, None))
             return _message(lines, id_from("digest", *(line.row.id for line in lines)), due)
         return _message([Line(first[0])], None, due)
@@ -82,6 +81,7 @@ class Waiting:
     def _due(self, now: datetime) -> Iterator[Notification]:
         """Those that may be sent: not claimed, and not collected for a digest."""
         collected = {row.id: row.created_at for row in self.rows if self.digests and self.digest_only(row)}
+        # From the oldest on: none waits for longer than that.
         begun = min(collected.values(), default=now) + COLLECT_FOR
         for row in self.rows:
             if is_due(row, now) and (row.id not in collected or begun <= now + EARLY):
@@ -95,13 +95,14 @@ class Waiting:
     def _lines(
         self, first: Sequence[Notification], due: Sequence[Notification], digest_id: str | None
     ) -> Iterator[Line]:
-        """Lines of a digest: as many as it may have. A recovery is said together with what it follows."""
+        """Lines of a digest: as many as it may have. A recovery is said in the line of what it follows."""
         of_digest = [row for row in due if row.digest_id == digest_id]
         recoveries = {row.after_id: row for row in of_digest if self._follows(row)}
         rows = 0
         for row in [row for row in first if row.digest_id == digest_id][:MAX_LINES]:
             line = Line(row, recoveries.get(row.id))
             rows += len(line.rows)
+            # A line is there with both of its notifications, or not at all: both are settled in one transaction.
             if rows > MAX_ROWS:
                 return
             yield line

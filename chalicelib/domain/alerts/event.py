@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 
-from chalicelib.domain.alerts.kinds import SEVERITIES, AlertSeverity, general_kind
+from chalicelib.domain.alerts.kinds import SEVERITIES, TITLES, AlertSeverity, general_kind
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.domain.monitoring.condition import Condition
 
@@ -46,6 +46,13 @@ class AlertEvent:
         return frozenset({self.kind, general_kind(self.kind, self.connector_name, self.task_id)})
 
     @property
+    def title(self) -> str:
+        """`Connector task failed: orders, task 0`: the pipeline's name, or that of what the event comes from."""
+        where = self.pipeline_name or self.emitter.name
+        task = "" if self.task_id is None else f", task {self.task_id}"
+        return f"{TITLES[self.kind]}: {where}{task}"
+
+    @property
     def resource(self) -> tuple[str, str]:
         """Type and id of the resource that the condition is about."""
         resource_type, _, rest = self.condition_key.partition("/")
@@ -63,6 +70,7 @@ class AlertEvent:
         task = None if self.task_id is None else str(self.task_id)
         emitter = f"{self.emitter.type}:{self.emitter.id}"
         fields = (("k", self.kind.value), ("e", emitter), ("p", pipeline_id), ("c", connector), ("t", task))
+        # Each value stands behind its length: so no two sets of values make the same text.
         text = "".join(f"{tag}{'-' if value is None else f'{len(value)}:{value}'}" for tag, value in fields)
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -97,6 +97,7 @@ def storms(named: Sequence[AlertEvent], causes: Sequence[AlertEvent]) -> Storms:
             cause = by_key.get(row.child_key(event) or ())
             if cause and cause != event.fingerprint:
                 children[cause].add(event.fingerprint)
+    # The widest causes come first: a child that has two is muted by the wider one.
     large = {cause: muted for cause, muted in children.items() if len(muted) > MAX_CHILDREN}
     cause_of: dict[str, str] = {}
     for cause, muted in large.items():

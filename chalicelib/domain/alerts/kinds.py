@@ -29,6 +29,8 @@ SEVERITIES: Mapping[Severity, AlertSeverity] = {
 _OF_CONNECTORS = ("CDC_", "SOURCE_", "DESTINATION_")
 """What the classifier finds behind the failure of a connector or a task begins with one of these."""
 
+TITLES: Mapping[EventKind, str] = {code.event_kind: described.title for code, described in DESCRIPTIONS.items()}
+
 
 def general_kind(kind: EventKind, connector_name: str | None, task_id: int | None) -> EventKind:
     """What a failure is whatever its cause: of a task, of a connector, or itself where it is neither."""

@@ -1,20 +1,15 @@
 """Which alerts a list shows: the few fields of an alert that its filters need, and the filters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from chalicelib.domain.alerts.alert import AlertStatus
+from chalicelib.domain.alerts.alert import AlertStatus, status_at
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.event_kind import EventKind
-
-FACETS = (
-    *("status", "without_silence", "silenced_until", "severity", "kind"),
-    *("pipeline_id", "source_id", "emitter_id"),
-)
-"""The fields of `Facets` besides the id: attributes of an alert by the same names."""
+from chalicelib.kit.adapters import adapter
 
 
 class StatusFilter(StrEnum):
@@ -27,7 +22,6 @@ class StatusFilter(StrEnum):
     ACTIVE = "active"
 
     def accepts(self, status: AlertStatus) -> bool:
-        """Whether it shows alerts of this status."""
         if self is StatusFilter.ACTIVE:
             return status is not AlertStatus.RESOLVED
         return status.value == self.value
@@ -48,25 +42,17 @@ class Facets:
     emitter_id: str | None
 
     def status_at(self, now: datetime) -> AlertStatus:
-        """The status that people see, as `Alert.status_at` says."""
-        expired = self.silenced_until is not None and self.silenced_until <= now
-        return self.without_silence if self.status is AlertStatus.SILENCED and expired else self.status
+        return status_at(now, self.status, self.silenced_until, self.without_silence)
+
+
+FACETS = tuple(facet.name for facet in fields(Facets) if facet.name != "id")
+"""Attributes of an alert by the same names."""
 
 
 def facets_of(alert_id: str, columns: Mapping[str, Any]) -> Facets:
     """The facets in the columns of a row, which are text or None."""
-    until = columns["silenced_until"]
-    return Facets(
-        id=alert_id,
-        status=AlertStatus(columns["status"]),
-        without_silence=AlertStatus(columns["without_silence"]),
-        silenced_until=datetime.fromisoformat(until) if until else None,
-        severity=AlertSeverity(columns["severity"]),
-        kind=EventKind(columns["kind"]),
-        pipeline_id=columns["pipeline_id"],
-        source_id=columns["source_id"],
-        emitter_id=columns["emitter_id"],
-    )
+    facets: Facets = adapter(Facets).validate_python({"id": alert_id, **columns})
+    return facets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +61,7 @@ class AlertFilter:
 
     status: StatusFilter | None = None
     severity: AlertSeverity | None = None
-    kind: EventKind | None = None
+    event_type: EventKind | None = None
     pipeline_id: str | None = None
     source_id: str | None = None
 
@@ -85,11 +71,10 @@ class AlertFilter:
         return self.status not in (None, StatusFilter.RESOLVED)
 
     def accepts(self, alert: Facets, now: datetime) -> bool:
-        """Whether the alert passes now."""
         return (
             (self.status is None or self.status.accepts(alert.status_at(now)))
             and self.severity in (None, alert.severity)
-            and self.kind in (None, alert.kind)
+            and self.event_type in (None, alert.kind)
             and self.pipeline_id in (None, alert.pipeline_id)
             and self.source_id in (None, alert.source_id, alert.emitter_id)
         )

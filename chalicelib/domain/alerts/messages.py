@@ -1,11 +1,12 @@
 """The notification rows of an alert."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.channel import Channel
 from chalicelib.domain.alerts.notification import (
+    EndReason,
     MessageContent,
     MessageKind,
     Notification,
@@ -27,12 +28,14 @@ class Messages:
     ) -> Notification:
         """Says that the alert fires. One that is inhibited is kept as suppressed."""
         content = self._content(alert, MessageKind.FIRING, affected)
-        status = NotificationStatus.SUPPRESSED if inhibited else NotificationStatus.QUEUED
-        return self._row(alert, channel, rule_ids, content, status=status, reason="inhibited_by" if inhibited else None)
+        row = self._row(alert, channel, rule_ids, content)
+        if not inhibited:
+            return row
+        return replace(row, status=NotificationStatus.SUPPRESSED, reason=EndReason.INHIBITED)
 
     def resolved(self, alert: Alert, channel: Channel, rule_ids: tuple[str, ...], after_id: str | None) -> Notification:
         """Says that it is over, after the firing message `after_id`."""
-        return self._row(alert, channel, rule_ids, self._content(alert, MessageKind.RESOLVED, 0), after_id=after_id)
+        return self._row(alert, channel, rule_ids, self._content(alert, MessageKind.RESOLVED, 0), after_id)
 
     def _row(
         self,
@@ -40,9 +43,6 @@ class Messages:
         channel: Channel,
         rule_ids: tuple[str, ...],
         content: MessageContent,
-        *,
-        status: NotificationStatus = NotificationStatus.QUEUED,
-        reason: str | None = None,
         after_id: str | None = None,
     ) -> Notification:
         return Notification(
@@ -55,8 +55,6 @@ class Messages:
             kind=content.kind,
             sequence=alert.sequence,
             content=content,
-            status=status,
-            reason=reason,
             next_attempt_at=self.now,
             after_id=after_id,
             created_at=self.now,

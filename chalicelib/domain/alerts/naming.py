@@ -32,7 +32,6 @@ def emitter_of(condition: Condition, resource: Any) -> Resource:
 
 
 def event_of(condition: Condition, resource: Any, emitter: Any, pipeline: Pipeline | None) -> AlertEvent:
-    """The event of a condition of this resource."""
     emitter_type, emitter_id = emitter_of(condition, resource)
     return AlertEvent(
         kind=condition.code.event_kind,

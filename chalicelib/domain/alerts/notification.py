@@ -27,7 +27,6 @@ class NotificationStatus(StrEnum):
 
     @property
     def is_open(self) -> bool:
-        """Whether it may still be sent."""
         return self in (NotificationStatus.QUEUED, NotificationStatus.PENDING)
 
 
@@ -35,7 +34,7 @@ class EndReason(StrEnum):
     """Why a notification was not sent, or has failed."""
 
     SILENCED = "silenced"
-    INHIBITED = "inhibited"
+    INHIBITED = "inhibited_by"
     ENTITY_REMOVED = "entity_removed"
     FIRING_NOT_SENT = "firing_not_sent"
     CHANNEL_DELETED = "channel_deleted"
@@ -91,8 +90,7 @@ class NotificationError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """One message to one channel. `attempts` counts the claims of workers; `reason` is an `EndReason`, with more behind
-    a colon where there is more to say.
+    """One message to one channel. `attempts` counts the claims of workers; `reason` is an `EndReason`.
 
     A worker claims it: until `lease_until` the attempt with this `claim` counts as under way. `after_id` is the firing
     message that has to end before this recovery is sent. `digest_id` is shared by the rows that one message settled.

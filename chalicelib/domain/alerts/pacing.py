@@ -68,6 +68,7 @@ def opens_at(gate: ChannelGate, pace: Pace, now: datetime) -> datetime:
     times = [now, gate.not_before or now]
     if (missing := 1 - _tokens(gate, pace, now)) > 0:
         times.append(now + timedelta(seconds=missing / pace.per_second))
+    # The limit is of any minute, not of one by the clock: the oldest of so many sends has to be a minute ago.
     if pace.per_minute and len(gate.sent_times) >= pace.per_minute:
         times.append(gate.sent_times[-pace.per_minute] + _MINUTE)
     return max(times)
@@ -93,6 +94,7 @@ def answered(gate: ChannelGate, status: NotificationStatus, now: datetime) -> Ch
 def failed(gate: ChannelGate, now: datetime, *, has_ended: bool = False) -> ChannelGate:
     """The attempt has failed for a while, or nobody knows. `has_ended`: it was the message's last one."""
     failures = gate.failures + 1
+    # Below the threshold, a pause for which the provider has asked stays.
     pause = now + PROBE_EVERY if failures >= OUTAGE_AFTER else gate.not_before
     after = replace(_arrived(gate, now), failures=failures, not_before=pause)
     return replace(after, last_status=NotificationStatus.FAILED, last_at=now) if has_ended else after

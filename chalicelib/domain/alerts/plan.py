@@ -35,8 +35,10 @@ class AlertPlan:
         rest = {*self.named, *self.active}.difference(causes, marked)
         counted = [fingerprint for fingerprint in rest if not self._item(fingerprint, {}).may_notify]
         changed = sorted(rest.difference(counted), key=self._order)
+        # What was not counted for longest comes first: when time is short, each has its turn.
         counted.sort(key=lambda fingerprint: (self.active[fingerprint].last_seen_at, fingerprint))
-        return [one for one in causes if one not in self.storms.cause_of], muted, changed, counted
+        first = [fingerprint for fingerprint in causes if fingerprint not in self.storms.cause_of]
+        return first, muted, changed, counted
 
     def items(self, fingerprints: Sequence[str], recorded: Mapping[str, Alert]) -> list[Item]:
         """Their items; `recorded` are the alerts that this report has changed."""

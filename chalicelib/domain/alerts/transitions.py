@@ -29,6 +29,7 @@ _FIRST_HISTORY = 20
 def acknowledged(alert: Alert, actor: str, now: datetime, note: str | None = None) -> Alert:
     """Somebody deals with it. The first actor and time stay; a silence ends. Raises Conflict for a resolved alert."""
     alert = _active(without_expired_silence(alert, now))
+    # Who comes later is in the history only: one person deals with it.
     first = alert.acknowledged_at is None
     after = replace(
         _unmuted(alert),

@@ -6,24 +6,16 @@ The token is part of the URL. The text is plain: there is no `parse_mode`, so no
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.clients.http.guarded import HttpAnswer
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.hosts import HttpsHost, HttpsUrl
+from chalicelib.kit.hosts import HttpsUrl
 from chalicelib.kit.masking import Secret
-from chalicelib.notify.contract import (
-    Accepted,
-    CheckedConfig,
-    Outcome,
-    OutgoingMessage,
-    Permanent,
-    SenderTools,
-    Throttled,
-)
-from chalicelib.notify.errors import Texts, error
-from chalicelib.notify.http import MAX_ANSWER_BYTES, Post, bounded_wait, failure_outcome, host_setting
+from chalicelib.notify.chat import ChatSender
+from chalicelib.notify.contract import Accepted, CheckedConfig, Outcome, OutgoingMessage
+from chalicelib.notify.http import MAX_ANSWER_BYTES, bounded_wait
 from chalicelib.notify.texts import TextStyle, render
 
 MAX_TEXT = 4096
@@ -31,7 +23,7 @@ MAX_TEXT = 4096
 
 _OK = re.compile(rb'\s*\{\s*"ok"\s*:\s*true\b')
 """The beginning of an answer of which only a part is read: the answer to a long message repeats the message."""
-_ERRORS: Mapping[str, Texts] = {
+_ERRORS = {
     "bad_chat": (
         "The bot provider refuses the message (400).",
         "The chat id is wrong, or the bot is no member of the group. Add the bot, or correct the id, then send a test.",
@@ -41,13 +33,7 @@ _ERRORS: Mapping[str, Texts] = {
         "The bot was removed or blocked, or its token is not valid. Add it to the group, or enter a new token.",
     ),
 }
-_CODES: Mapping[int, str] = {
-    400: "bad_chat",
-    401: "unauthorized",
-    403: "not_a_member",
-    404: "not_found",
-    421: "unauthorized",
-}
+_CODES = {400: "bad_chat", 401: "unauthorized", 403: "not_a_member", 404: "not_found", 421: "unauthorized"}
 
 
 def utf16_units(text: str) -> int:
@@ -59,17 +45,10 @@ STYLE = TextStyle(max_size=MAX_TEXT, size=utf16_units)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BotChat:
-    """Sends to chats by the bot API on one host, which the installation names."""
+class BotChat(ChatSender):
+    """Sends to chats by the bot API."""
 
-    host: HttpsHost
-    post: Post
-
-    @classmethod
-    def make(cls, tools: SenderTools) -> "BotChat":
-        """The sender of an installation. Raises ValueError for a host that cannot be used."""
-        host = host_setting("HEADGATE_BOT_API_HOST", tools.settings.bot_api_host)
-        return cls(host=host, post=Post(tools.to_operators_hosts))
+    setting, errors = "bot_api_host", _ERRORS
 
     def check(self, secrets: Mapping[str, Secret]) -> CheckedConfig:
         """The host of the bot API, without the token."""
@@ -83,9 +62,10 @@ class BotChat:
             return answer
         moved_to = _parameters(answer).get("migrate_to_chat_id")
         if not isinstance(moved_to, int) or _status(answer) != 400:
-            return _outcome(answer, message)
+            return self._outcome(answer, message)
+        # Once: a group that moves again and again would hold up the worker.
         answer = self._post(text, secrets, moved_to, deadline)
-        outcome = _outcome(answer, message) if isinstance(answer, HttpAnswer) else answer
+        outcome = self._outcome(answer, message) if isinstance(answer, HttpAnswer) else answer
         new_chat = {"chat_id": Secret(json.dumps(moved_to))}
         return Accepted(changed=new_chat) if isinstance(outcome, Accepted) else outcome
 
@@ -96,18 +76,11 @@ class BotChat:
         body = {"chat_id": chat_id, "text": text, "link_preview_options": {"is_disabled": True}}
         return self.post(url, json.dumps(body).encode(), {}, deadline)
 
-
-def _outcome(answer: HttpAnswer, message: OutgoingMessage) -> Outcome:
-    if answer.status == 200 and _is_ok(answer):
-        return Accepted()
-    status = _status(answer)
-    if code := _CODES.get(status):
-        return Permanent(error(code, _ERRORS))
-    if status < 300:
-        return Permanent(error("unexpected_answer"))
-    outcome = failure_outcome(HttpAnswer(status, answer.headers, None), message.attempt_at)
-    wait = bounded_wait(_parameters(answer).get("retry_after"))
-    return Throttled(outcome.error, retry_after=wait) if wait and isinstance(outcome, Throttled) else outcome
+    def _outcome(self, answer: HttpAnswer, message: OutgoingMessage) -> Outcome:
+        if answer.status == 200 and _is_ok(answer):
+            return Accepted()
+        status, wait = _status(answer), bounded_wait(_parameters(answer).get("retry_after"))
+        return self.refusal(replace(answer, status=status), _CODES.get(status), wait, message)
 
 
 def _is_ok(answer: HttpAnswer) -> bool:

@@ -11,23 +11,16 @@ from chalicelib.clients.http.guarded import HttpAnswer
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.hosts import HttpsHost, HttpsUrl, UrlRefused, parse_url
 from chalicelib.kit.masking import Secret
-from chalicelib.notify.contract import (
-    Accepted,
-    CheckedConfig,
-    Outcome,
-    OutgoingMessage,
-    Permanent,
-    SenderTools,
-    Throttled,
-)
-from chalicelib.notify.errors import Texts, error
-from chalicelib.notify.http import Post, bounded_wait, errors_at, failure_outcome, host_setting
+from chalicelib.notify.chat import ChatSender
+from chalicelib.notify.contract import Accepted, CheckedConfig, Outcome, OutgoingMessage, Permanent
+from chalicelib.notify.errors import error
+from chalicelib.notify.http import bounded_wait, errors_at
 from chalicelib.notify.texts import TextStyle, render
 
 MAX_TEXT = 3000
 """Characters of the escaped text. The provider splits texts near 4,000, and cuts sections above 3,000."""
 
-_ERRORS: Mapping[str, Texts] = {
+_ERRORS = {
     "channel_archived": (
         "The chat channel of the webhook is archived.",
         "Restore it, or make a webhook for another channel and enter its URL.",
@@ -37,7 +30,7 @@ _ERRORS: Mapping[str, Texts] = {
         "Ask an administrator of the chat workspace to allow it.",
     ),
 }
-_CODES: Mapping[str, str] = {
+_CODES = {
     **dict.fromkeys(("invalid_token", "token_revoked", "no_service", "no_service_id", "no_team"), "unauthorized"),
     **dict.fromkeys(("team_disabled", "no_active_hooks", "invalid_auth", "account_inactive"), "unauthorized"),
     **dict.fromkeys(("channel_not_found", "user_not_found"), "not_found"),
@@ -57,17 +50,10 @@ STYLE = TextStyle(max_size=MAX_TEXT, escape=_escape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatWebhook:
-    """Sends to webhooks on one host, which the installation names."""
+class ChatWebhook(ChatSender):
+    """Sends to webhooks."""
 
-    host: HttpsHost
-    post: Post
-
-    @classmethod
-    def make(cls, tools: SenderTools) -> "ChatWebhook":
-        """The sender of an installation. Raises ValueError for a host that cannot be used."""
-        host = host_setting("HEADGATE_CHAT_WEBHOOK_HOST", tools.settings.chat_webhook_host)
-        return cls(host=host, post=Post(tools.to_operators_hosts))
+    setting, errors = "chat_webhook_host", _ERRORS
 
     def check(self, secrets: Mapping[str, Secret]) -> CheckedConfig:
         """Raises Invalid for a URL that is not on the host."""
@@ -79,12 +65,22 @@ class ChatWebhook:
         """Send the message as plain text, without previews of links."""
         try:
             url = chat_webhook_url(secrets["webhook_url"].reveal(), self.host)
-        except UrlRefused:
-            return Permanent(error("destination_blocked"))
+        except UrlRefused:  # the installation names another host than when the URL was stored
+            return Permanent(error("unreachable"))
+        # Without markup, mentions and previews: the text has words of others, such as names of tables.
         body = {"text": render(message, STYLE), "mrkdwn": False, "link_names": False}
         content = json.dumps({**body, "unfurl_links": False, "unfurl_media": False}).encode()
         answer = self.post(url, content, {}, deadline)
-        return _outcome(answer, message) if isinstance(answer, HttpAnswer) else answer
+        return self._outcome(answer, message) if isinstance(answer, HttpAnswer) else answer
+
+    def _outcome(self, answer: HttpAnswer, message: OutgoingMessage) -> Outcome:
+        text, body = (answer.content or b"").strip(), answer.json_object
+        if answer.status == 200 and text == b"ok":
+            return Accepted()
+        word = str(body.get("error") or text.decode("ascii", "replace"))
+        # A word in the body of a server error is not believed: the message may be sent again.
+        code = _CODES.get(word) if answer.status == 200 or 400 <= answer.status < 500 else None
+        return self.refusal(answer, code, bounded_wait(body.get("retry_after")), message)
 
 
 def chat_webhook_url(text: str, allowed: HttpsHost) -> HttpsUrl:
@@ -95,19 +91,3 @@ def chat_webhook_url(text: str, allowed: HttpsHost) -> HttpsUrl:
     if not url.path.partition("?")[0].strip("/"):
         raise UrlRefused("url_path")
     return url
-
-
-def _outcome(answer: HttpAnswer, message: OutgoingMessage) -> Outcome:
-    text = (answer.content or b"").strip()
-    body = answer.json_object
-    if answer.status == 200 and text == b"ok":
-        return Accepted()
-    error_code = str(body.get("error") or text.decode("ascii", "replace"))
-    if (code := _CODES.get(error_code)) and (answer.status == 200 or 400 <= answer.status < 500):
-        return Permanent(error(code, _ERRORS))
-    if answer.status < 300:
-        return Permanent(error("unexpected_answer"))
-    outcome = failure_outcome(answer, message.attempt_at)
-    if isinstance(outcome, Throttled) and outcome.retry_after is None:
-        return Throttled(outcome.error, retry_after=bounded_wait(body.get("retry_after")))
-    return outcome

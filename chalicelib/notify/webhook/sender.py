@@ -8,8 +8,8 @@ from typing import Any
 
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.clients.http.guarded import HttpAnswer
+from chalicelib.domain.alerts.kinds import TITLES
 from chalicelib.domain.alerts.notification import MessageContent
-from chalicelib.domain.alerts.titles import TITLES
 from chalicelib.errors import Unavailable
 from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.hosts import DEFAULT_PORT, HttpsUrl, UrlRefused, parse_url, read_url
@@ -53,8 +53,8 @@ class Webhook:
         """Send one alert. The body is the same in every attempt."""
         try:
             url = webhook_url(secrets["url"].reveal(), own_host=self.own_host)
-        except UrlRefused:
-            return Permanent(error("destination_blocked"))
+        except UrlRefused:  # the rules, or Headgate's own host, have changed since the URL was stored
+            return Permanent(error("unreachable"))
         body = json.dumps(payload(message)).encode()
         answer = self.post(url, body, _headers(message, body, secrets), deadline)
         if not isinstance(answer, HttpAnswer):
@@ -124,6 +124,7 @@ def _alert(content: MessageContent) -> dict[str, Any]:
 
 def _headers(message: OutgoingMessage, body: bytes, secrets: Mapping[str, Secret]) -> dict[str, str]:
     custom: Mapping[str, str] = json.loads(secrets["headers"].reveal()) if "headers" in secrets else {}
+    # The body is JSON, whatever a custom header says.
     headers = {name: value for name, value in sendable_headers(custom).items() if name != "content-type"}
     if "authorization" in secrets:
         headers["authorization"] = secrets["authorization"].reveal()

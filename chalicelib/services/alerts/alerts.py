@@ -20,6 +20,7 @@ from chalicelib.domain.alerts.transitions import (
 )
 from chalicelib.errors import Invalid, WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
+from chalicelib.kit.retry import at_once
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
@@ -89,9 +90,9 @@ class AlertService:
         """
         now, first = self.clock(), (page - 1) * page_size
         facets = self.stores.alerts.facets(context.deadline, only_active=only.only_active)
-        accepted = [one.id for one in facets if only.accepts(one, now)]
-        found = self.stores.alerts.with_ids(accepted[first : first + page_size])
-        return AlertPage(items=[as_seen(alert, now) for alert in found], total=len(accepted))
+        accepted = [alert.id for alert in facets if only.accepts(alert, now)]
+        alerts = self.stores.alerts.with_ids(accepted[first : first + page_size])
+        return AlertPage(items=[as_seen(alert, now) for alert in alerts], total=len(accepted))
 
     def get(self, alert_id: str) -> Alert:
         """Raises NotFound."""
@@ -104,9 +105,9 @@ class AlertService:
     def summary(self, context: RequestContext) -> AlertSummary:
         """Its cost grows with the number of active alerts; resolved ones are counted without being read."""
         now, active = self.clock(), self.stores.alerts.facets(context.deadline, only_active=True)
-        statuses = Counter(one.status_at(now) for one in active)
+        statuses = Counter(alert.status_at(now) for alert in active)
         statuses[AlertStatus.RESOLVED] = self.stores.alerts.count_resolved()
-        severities = Counter(one.severity for one in active)
+        severities = Counter(alert.severity for alert in active)
         return AlertSummary(
             active=len(active),
             by_status={status: statuses[status] for status in AlertStatus},
@@ -116,69 +117,58 @@ class AlertService:
 
     def acknowledge(self, context: RequestContext, alert_id: str, note: str | None) -> Alert:
         """Say that somebody deals with it. The first who said so stays. Raises NotFound, Conflict when resolved."""
-
-        def change(alert: Alert, now: datetime) -> Alert:
-            return acknowledged(alert, _actor(context), now, note)
-
-        return self._move(context, "acknowledge", alert_id, change, {"note": note} if note else {})
+        return self._move(
+            context, "acknowledge", alert_id, lambda alert, actor, now: acknowledged(alert, actor, now, note), note=note
+        )
 
     def silence(self, context: RequestContext, alert_id: str, wish: Silence) -> Alert:
         """Send nothing about it. A new silence replaces the one before. Raises NotFound, Conflict, Invalid."""
 
-        def change(alert: Alert, now: datetime) -> Alert:
-            return silenced(alert, _actor(context), wish.end(now), wish.reason, now)
+        def change(alert: Alert, actor: str, now: datetime) -> Alert:
+            return silenced(alert, actor, wish.end(now), wish.reason, now)
 
-        return self._move(context, "silence", alert_id, change, {"reason": wish.reason} if wish.reason else {})
+        return self._move(context, "silence", alert_id, change, reason=wish.reason)
 
     def unsilence(self, context: RequestContext, alert_id: str) -> Alert:
         """End a silence; without one nothing changes. Raises NotFound, Conflict when resolved."""
-
-        def change(alert: Alert, now: datetime) -> Alert:
-            return unsilenced(alert, _actor(context), now)
-
-        return self._move(context, "unsilence", alert_id, change, {})
+        return self._move(context, "unsilence", alert_id, unsilenced)
 
     def _move(
         self,
         context: RequestContext,
         verb: str,
         alert_id: str,
-        change: Callable[[Alert, datetime], Alert],
-        said: Mapping[str, Any],
+        change: Callable[[Alert, str, datetime], Alert],
+        **comments: str | None,
     ) -> Alert:
-        """Change the alert, once more from the beginning whenever an observation was faster."""
-        for attempt in range(1, _ATTEMPTS + 1):
-            before, now = self.stores.alerts.get(alert_id), self.clock()
-            after = change(before, now)
+        """Change the alert, once more from the beginning whenever an observation was faster. `comments` are audited."""
+
+        def move(_attempt: int) -> Alert:
+            before = self.stores.alerts.get(alert_id)
+            after = change(before, context.actor.email or SYSTEM, self.clock())
             if after == before:
-                break
+                return after
             transaction = Transaction()
             after = self.stores.alerts.save(transaction, after)
+            audited = {**_view(after), "event_type": before.kind.value}
             self.audit.record(
                 transaction,
                 context,
                 f"alert.{verb}",
                 alert_id,
                 before=_view(before),
-                after={**_view(after), "event_type": before.kind.value, **said},
+                after=audited | {name: text for name, text in comments.items() if text},
                 parent_id=before.pipeline_id,
             )
-            try:
-                transaction.commit()
-                break
-            except WriteConflict:
-                if attempt == _ATTEMPTS:
-                    raise
-        return after
+            transaction.commit()
+            return after
+
+        return at_once(_ATTEMPTS).run(move, on=WriteConflict)
 
 
 def as_seen(alert: Alert, now: datetime) -> Alert:
     """The alert as people see it: a silence that has expired is over, even before that was stored."""
     return without_expired_silence(alert, now) if alert.is_active else alert
-
-
-def _actor(context: RequestContext) -> str:
-    return context.actor.email or SYSTEM
 
 
 def _view(alert: Alert) -> Mapping[str, Any]:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chalicelib.domain.alerts.alert import Alert
-from chalicelib.domain.alerts.attempts import has_lapsed, lapsed, refused, unsendable
+from chalicelib.domain.alerts.attempts import delivered, has_lapsed, lapsed, limited, put_off, refused, unsendable
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.digest import NextMessage, is_delayed
 from chalicelib.domain.alerts.notification import Notification, NotificationStatus
-from chalicelib.domain.alerts.pacing import ChannelGate, spent
+from chalicelib.domain.alerts.pacing import ChannelGate, answered, failed, limit_pause, spent
+from chalicelib.domain.alerts.pacing import limited as gate_limited
 from chalicelib.errors import HeadgateError, NotFound, SecretMismatch, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
@@ -18,14 +19,17 @@ from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import (
     ATTEMPT_SECONDS,
     Accepted,
+    Ambiguous,
     MessageLine,
     Outcome,
     OutgoingMessage,
+    Permanent,
     Sender,
+    Throttled,
+    Transient,
 )
 from chalicelib.notify.errors import error
 from chalicelib.notify.registry import PROVIDERS
-from chalicelib.services.alerts.outcomes import gate_after, row_after
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.alerts.counters import ENDS
 from chalicelib.stores.documents import batch_find
@@ -71,22 +75,25 @@ class Attempts:
         sent, and the notifications are returned as they are, or ended. Raises StoreUnavailable.
         """
         now, read = self.clock(), self._read(gate.id, message)
-        if [row for row in read.rows.values() if row] != list(message.rows):
-            return Attempted(rows=read.found, gate=gate, gone=[key for key, row in read.rows.items() if row is None])
-        if dead := [lapsed(row, now) for row in read.found if has_lapsed(row, now)]:
+        rows = [row for row in read.rows.values() if row]
+        if rows != list(message.rows):
+            # The caller has chosen by older rows, as an index showed them: it chooses again.
+            return Attempted(rows=rows, gate=gate, gone=[row_id for row_id, row in read.rows.items() if row is None])
+        if dead := [lapsed(row, now) for row in rows if has_lapsed(row, now)]:
             return self._end(gate, dead)
-        if not_sent := [ended for row in read.found if (ended := read.unsendable(row, now))]:
+        if not_sent := [ended for row in rows if (ended := read.unsendable(row, now))]:
             return self._end(gate, not_sent)
         channel, secrets = self._opened(read.channel)
         if channel is None or secrets is None:
-            return self._end(gate, [refused(row, error("secret_unreadable")) for row in read.found])
+            return self._end(gate, [refused(row, error("secret_unreadable")) for row in rows])
         try:
             gate, claimed = self._claim(gate, message)
         except WriteConflict:
-            return self._as_stored(gate, read.found)
+            return self._as_stored(gate, rows)
         outgoing, deadline = read.outgoing(message, self.clock()), Deadline.after(ATTEMPT_SECONDS)
         outcome = self.senders[channel.provider].send(outgoing, secrets, deadline)
         attempted = self._settle(gate, claimed, outcome)
+        # Last: if this fails, the message must not be sent again.
         if isinstance(outcome, Accepted) and outcome.changed:
             self._store_changed(channel, outcome.changed)
         return attempted
@@ -95,21 +102,22 @@ class Attempts:
         row_ids = [row.id for row in message.rows]
         firing_ids = sorted({row.after_id for row in message.rows if row.after_id} - set(row_ids))
         alert_ids = sorted({row.alert_id for row in message.rows})
-        channel, *found = batch_find(
+        channel, *entities = batch_find(
             (self.stores.channels, channel_id),
-            *((self.stores.notifications, one) for one in (*row_ids, *firing_ids)),
-            *((self.stores.alerts, one) for one in alert_ids),
+            *((self.stores.notifications, row_id) for row_id in (*row_ids, *firing_ids)),
+            *((self.stores.alerts, alert_id) for alert_id in alert_ids),
         )
-        of_rows = dict(zip((*row_ids, *firing_ids), found, strict=False))
+        first_firing, first_alert = len(row_ids), len(row_ids) + len(firing_ids)
         return _Read(
             channel=channel,
-            rows={one: of_rows[one] for one in row_ids},
-            firing={one: of_rows[one] for one in firing_ids},
-            alerts=dict(zip(alert_ids, found[len(of_rows) :], strict=True)),
+            rows=dict(zip(row_ids, entities[:first_firing], strict=True)),
+            firing=dict(zip(firing_ids, entities[first_firing:first_alert], strict=True)),
+            alerts=dict(zip(alert_ids, entities[first_alert:], strict=True)),
         )
 
     def _opened(self, channel: Channel | None) -> tuple[Channel | None, Mapping[str, Secret] | None]:
-        """The channel and its secrets; they may have been exchanged since the channel was read. None: unreadable."""
+        """The channel and its secrets; None: they cannot be opened."""
+        # A second time, because the secrets may have been exchanged since the channel was read.
         for _ in range(2):
             try:
                 return channel, self.vault.open(channel.credentials) if channel else None
@@ -121,6 +129,7 @@ class Attempts:
         """Claim the notifications and renew the lease of the channel: both, or nothing. Raises WriteConflict."""
         now, transaction, claim = self.clock(), Transaction(), new_id()
         until, pace = now + LEASE, PROVIDERS[message.rows[0].provider].pace
+        # Only messages about one alert count towards the ceiling of a rule, and only where digests are possible.
         rules = message.rows[0].rule_ids if pace.digests and not message.digest_id else ()
         gate = add_lease(transaction, self.stores.gates, spent(gate, pace, now, rules), until)
         changes = {"claim": claim, "digest_id": message.digest_id}
@@ -151,8 +160,8 @@ class Attempts:
         else:
             ours = [row for row in stored.rows if row.claim == claim]
         failures = stored.gate.failures if stored.gate else 0
-        after = [row_after(row, outcome, failures, now) for row in ours]
-        return self._store(after, gate_after(stored.gate, after, outcome, now) if stored.gate else None, now)
+        after = [_row_after(row, outcome, failures, now) for row in ours]
+        return self._store(after, _gate_after(stored.gate, after, outcome, now) if stored.gate else None, now)
 
     def _end(self, gate: ChannelGate, rows: Sequence[Notification]) -> Attempted:
         """Store notifications that have ended, or wait again, without having been sent."""
@@ -162,7 +171,7 @@ class Attempts:
             return self._as_stored(gate, rows)
 
     def _store(self, rows: Sequence[Notification], gate: ChannelGate | None, now: datetime) -> Attempted:
-        """Write them together, and count those that were delivered or have failed. Raises WriteConflict."""
+        """Write all in one transaction, and count those that were delivered or have failed. Raises WriteConflict."""
         if not rows:
             return Attempted(rows=(), gate=gate)
         transaction = Transaction()
@@ -178,11 +187,13 @@ class Attempts:
 
     def _as_stored(self, gate: ChannelGate, rows: Sequence[Notification]) -> Attempted:
         """What the tables hold now. Without the gate when another worker has it."""
-        found, *now = batch_find((self.stores.gates, gate.id), *((self.stores.notifications, row.id) for row in rows))
+        stored_gate, *stored = batch_find(
+            (self.stores.gates, gate.id), *((self.stores.notifications, row.id) for row in rows)
+        )
         return Attempted(
-            rows=[row for row in now if row],
-            gate=found if found and found.claim == gate.claim else None,
-            gone=[row.id for row, stored in zip(rows, now, strict=True) if stored is None],
+            rows=[row for row in stored if row],
+            gate=stored_gate if stored_gate and stored_gate.claim == gate.claim else None,
+            gone=[row.id for row, after in zip(rows, stored, strict=True) if after is None],
         )
 
     def _store_changed(self, channel: Channel, changed: Mapping[str, Secret]) -> None:
@@ -202,16 +213,11 @@ class _Read:
     firing: Mapping[str, Notification | None]
     alerts: Mapping[str, Alert | None]
 
-    @property
-    def found(self) -> list[Notification]:
-        return [row for row in self.rows.values() if row]
-
     def unsendable(self, row: Notification, now: datetime) -> Notification | None:
         """The notification as it ends when it must not be sent; None when it may."""
         return unsendable(row, self.alerts[row.alert_id], self.channel, self._firing_of(row), now)
 
     def outgoing(self, message: NextMessage, now: datetime) -> OutgoingMessage:
-        """What the sender gets."""
         lines = (
             MessageLine(
                 content=line.row.content,
@@ -230,3 +236,31 @@ class _Read:
     def _has_failed(self, row: Notification) -> bool:
         firing = self._firing_of(row)
         return firing is not None and firing.status is NotificationStatus.FAILED
+
+
+def _row_after(row: Notification, outcome: Outcome, failures: int, now: datetime) -> Notification:
+    """The notification after the attempt. `failures` in a row has the channel had before."""
+    match outcome:
+        case Accepted():
+            return delivered(row, now)
+        case Permanent(error):
+            return refused(row, error)
+        case Transient(error, retry_after):
+            return put_off(row, error, now, retry_after=retry_after)
+        case Ambiguous(error):
+            return put_off(row, error, now, unknown=True)
+        case Throttled(error, retry_after):
+            return limited(row, error, limit_pause(failures, retry_after), now)
+
+
+def _gate_after(gate: ChannelGate, rows: Sequence[Notification], outcome: Outcome, now: datetime) -> ChannelGate:
+    """The gate of the channel after the attempt that has left these notifications."""
+    match outcome:
+        case Accepted():
+            return answered(gate, NotificationStatus.DELIVERED, now)
+        case Permanent():
+            return answered(gate, NotificationStatus.FAILED, now)
+        case Throttled(_, retry_after):
+            return gate_limited(gate, retry_after, now)
+        case Transient() | Ambiguous():
+            return failed(gate, now, has_ended=any(not row.status.is_open for row in rows))

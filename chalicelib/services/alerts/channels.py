@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import asdict, dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext
-from chalicelib.domain.alerts.channel import TEST_EVERY, Channel, ChannelProvider, LastDelivery
+from chalicelib.domain.alerts.channel import TEST_EVERY, Channel, ChannelProvider, ChannelValues, LastDelivery
 from chalicelib.domain.alerts.notification import NotificationError
 from chalicelib.domain.alerts.rule import MAX_CHANNELS
 from chalicelib.domain.audit.record import Outcome as AuditOutcome
@@ -23,7 +22,6 @@ from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.channel_states import ChannelState, channel_state
 from chalicelib.services.registry import Registry
 from chalicelib.stores.documents import batch_find
-from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 3
@@ -31,30 +29,7 @@ _ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelInput:
-    """What people say about a channel. `secrets` are the fields of `config`."""
-
-    name: str
-    provider: ChannelProvider
-    enabled: bool
-    secrets: Secrets
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestSend:
-    """How a test notification ended. `status` is `delivered` or `failed`."""
-
-    __test__ = False
-
-    delivered: bool
-    status: str
-    error: NotificationError | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelService:
-    """Create, read, change, delete and try channels."""
-
     stores: AlertStores
     registry: Registry
     senders: Mapping[ChannelProvider, Sender]
@@ -69,30 +44,30 @@ class ChannelService:
         return channel_state(channel, self.stores.gates.find(channel.id), self.stores.notifications, self.clock())
 
     def list(self, *, limit: int, after: str | None) -> Page[Channel]:
-        """Channels, newest first."""
         page = self.stores.channels.list(limit=limit, after=after, by_size=True)
         return page.with_items(self._with_deliveries(page.items))
 
-    def create(self, context: RequestContext, data: ChannelInput) -> Channel:
-        """Store a channel whose messages may go where its config says.
+    def create(self, context: RequestContext, values: ChannelValues, secrets: Secrets) -> Channel:
+        """Store a channel whose messages may go where its config, whose fields are `secrets`, says.
 
         Raises Invalid for missing fields and `URL_NOT_ALLOWED`; Conflict NAME_CONFLICT, or STATE_CONFLICT when there
         are `MAX_CHANNELS`.
         """
-        given = without_blanks(data.secrets)
-        _require_all(PROVIDERS[data.provider].config.required, given)
-        checked = self.senders[data.provider].check(given)
+        given = without_blanks(secrets)
+        _require_all(PROVIDERS[values.provider].config.required, given)
+        checked = self.senders[values.provider].check(given)
         channel_id, now = context.fresh_id(), self.clock()
-        others = self.stores.channels.list(limit=MAX_CHANNELS).items
-        if len([one for one in others if one.id != channel_id]) >= MAX_CHANNELS:
+        # A repeated request finds the channel that the first one has created: it is not counted.
+        others = [
+            channel for channel in self.stores.channels.list(limit=MAX_CHANNELS).items if channel.id != channel_id
+        ]
+        if len(others) >= MAX_CHANNELS:
             raise Conflict(f"There are {MAX_CHANNELS} channels, which is the limit. Delete one first.")
         transaction = Transaction()
         credentials = self.registry.vault.seal_new(transaction, self.stores.channels.noun, channel_id, checked.secrets)
         channel = Channel(
+            **asdict(values),
             id=channel_id,
-            name=data.name,
-            provider=data.provider,
-            enabled=data.enabled,
             credentials=credentials,
             mask=checked.mask,
             created_at=now,
@@ -100,16 +75,17 @@ class ChannelService:
         )
         return self.registry.create(transaction, context, self.stores.channels, channel)
 
-    def update(self, context: RequestContext, channel_id: str, data: ChannelInput) -> Channel:
+    def update(self, context: RequestContext, channel_id: str, values: ChannelValues, secrets: Secrets) -> Channel:
         """Replace everything but blank secrets. The provider stays.
 
         Raises Invalid when stored secrets would be sent to another target; see `create` for the others.
         """
         before = self._current(context, channel_id)
-        if data.provider is not before.provider:
+        if values.provider is not before.provider:
             message = "A channel stays with its provider. Create another channel instead."
             raise Invalid.at("body", "provider", type_="immutable", message=message)
-        given, mask, target = without_blanks(data.secrets), before.mask, PROVIDERS[before.provider].config.target
+        given, mask, target = without_blanks(secrets), before.mask, PROVIDERS[before.provider].config.target
+        # Without a new target nothing is sent elsewhere, and what was checked when it was stored is not checked again.
         if target is None or target in given:
             checked = self.senders[before.provider].check(given)
             given, mask = dict(checked.secrets), checked.mask
@@ -121,8 +97,7 @@ class ChannelService:
         )
         after = replace(
             before,
-            name=data.name,
-            enabled=data.enabled,
+            **asdict(values),
             credentials=credentials,
             mask=mask,
             version=before.version + 1,
@@ -137,9 +112,10 @@ class ChannelService:
         self.registry.vault.remove(transaction, channel.credentials)
         self.registry.remove(transaction, context, self.stores.channels, channel)
 
-    def test(self, context: RequestContext, channel_id: str) -> TestSend:
+    def test(self, context: RequestContext, channel_id: str) -> NotificationError | None:
         """Send the test notification once, now, as a delivery would be sent; nothing of it is stored but the audit.
 
+        Returns why it was not delivered, None when it was.
         Raises NotFound; RateLimited within `TEST_EVERY` of the last one.
         """
         channel = at_once(_ATTEMPTS).run(lambda _: self._noted_test(context, channel_id), on=WriteConflict)
@@ -147,13 +123,12 @@ class ChannelService:
         failure = None if isinstance(outcome, Accepted) else outcome.error
         if isinstance(outcome, Accepted) and outcome.changed:
             self.replace_secrets(channel_id, outcome.changed)
-        status = "failed" if failure else "delivered"
         settled = AuditOutcome.FAILED if failure else AuditOutcome.SUCCESS
-        shown = {"status": status, "code": failure.code if failure else None}
+        shown = {"status": "failed" if failure else "delivered", "code": failure.code if failure else None}
         self.registry.audit.record_alone(
             context, f"{self.stores.channels.noun}.test", channel_id, outcome=settled, after=shown
         )
-        return TestSend(delivered=failure is None, status=status, error=failure)
+        return failure
 
     def replace_secrets(self, channel_id: str, changed: Mapping[str, Secret]) -> None:
         """Store secret fields that the provider has replaced, such as the id of a group that became another one.
@@ -209,13 +184,11 @@ class ChannelService:
         """With how the newest message of each ended."""
         gates = batch_find(*((self.stores.gates, channel.id) for channel in channels))
         return tuple(
-            replace(channel, last_delivery=_last(gate.last_status, gate.last_at)) if gate else channel
+            replace(channel, last_delivery=LastDelivery(status=gate.last_status, at=gate.last_at))
+            if gate and gate.last_status and gate.last_at
+            else channel
             for channel, gate in zip(channels, gates, strict=True)
         )
-
-
-def _last(status: str | None, at: datetime | None) -> LastDelivery | None:
-    return LastDelivery(status=status, at=at) if status and at else None
 
 
 def _require_all(required: Sequence[str], given: Mapping[str, Secret]) -> None:

@@ -29,7 +29,7 @@ from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
 
 _WINDOW = 500
-"""Notifications that a worker looks at together: the most urgent ones."""
+"""Notifications that a worker reads at once: the most urgent ones."""
 
 _WINDOW_AGE = timedelta(seconds=5)
 _LONGEST_PAUSE_SECONDS = 5.0
@@ -61,7 +61,7 @@ class NotificationDelivery:
         """
         seen: set[str] = set()
         due = self._due(channel_id)
-        if not due:
+        if not due:  # the message of the queue may be faster than the index
             self.sleep(_INDEX_DELAY_SECONDS)
             due = self._due(channel_id)
         while due - seen and (gate := self._taken(channel_id)):
@@ -71,9 +71,8 @@ class NotificationDelivery:
             finally:
                 self._release(run)
             seen |= run.known.keys()
-            due = (
-                self._due(channel_id) if finished else set()
-            )  # other workers have left to this one what came meanwhile
+            # Workers that were woken meanwhile have found the gate taken, and left their messages to this one.
+            due = self._due(channel_id) if finished else set()
 
     def sweep(self, *, within_seconds: float = _SWEEP_SECONDS) -> int:
         """Wake every channel that has open notifications; returns how many. A deleted channel has its gate still.
@@ -85,6 +84,7 @@ class NotificationDelivery:
         for channel in self.stores.channels.all():
             if channel.id not in gates and (made := self._new_gate(channel.id)):
                 gates[channel.id] = made
+        # In another order each time: when there is no time for all, it is not always the same that are left out.
         for gate in shuffled(gates.values()):
             rows = [] if deadline.passed else self.stores.notifications.open_of(gate.id, limit=_SWEEP_LOOKS_AT)
             if not rows:
@@ -130,6 +130,7 @@ class NotificationDelivery:
         while run.gate:
             now = self.clock()
             message = run.next(now)
+            # Something more urgent may have come since the last look.
             if message is None or run.is_old(now):
                 self._look(run, now)
                 message = run.next(now)
@@ -137,6 +138,7 @@ class NotificationDelivery:
                 return True
             begins_at = max(message.due_at, opens_at(run.gate, PROVIDERS[message.rows[0].provider].pace, now))
             pause = (begins_at - now).total_seconds()
+            # What begins has to be stored, too, before the function is stopped.
             if pause > _LONGEST_PAUSE_SECONDS or deadline.remaining() < pause + _ATTEMPT_AND_STORE_SECONDS:
                 return False
             if pause > 0:
@@ -151,7 +153,8 @@ class NotificationDelivery:
         rows = self.stores.notifications.open_of(run.channel_id, limit=_WINDOW)
         run.see(rows, now)
         if missing := {row.after_id for row in rows if row.after_id} - run.known.keys():
-            run.see([row for row in batch_find(*((self.stores.notifications, one) for one in missing)) if row], now)
+            firing = batch_find(*((self.stores.notifications, row_id) for row_id in missing))
+            run.see([row for row in firing if row], now)
 
     def _wake_for_retry(self, run: "_Run", attempted: Attempted) -> None:
         """Wake a worker when the retry is due. While the provider is down, the schedule's wake-ups are enough."""
@@ -189,14 +192,12 @@ class _Run:
         self._keep_newest(rows)
 
     def learn(self, attempted: Attempted) -> None:
-        """What an attempt has left."""
         self.gate = attempted.gate
         self._keep_newest(attempted.rows)
         for row_id in attempted.gone:
             self.known.pop(row_id, None)
 
     def next(self, now: datetime) -> NextMessage | None:
-        """The message to send next."""
         rows = [row for row in self.known.values() if row.status.is_open]
         if not rows or not self.gate:
             return None
@@ -212,5 +213,6 @@ class _Run:
 
     def _keep_newest(self, rows: Iterable[Notification]) -> None:
         for row in rows:
+            # An index may show an older row than the one that an attempt has left.
             if row.id not in self.known or self.known[row.id].revision <= row.revision:
                 self.known[row.id] = row

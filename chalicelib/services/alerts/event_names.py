@@ -21,10 +21,13 @@ class EventNames:
 
     def events(self, conditions: Sequence[Condition]) -> list[AlertEvent]:
         """The events of the conditions, without those whose resource does not exist (any more)."""
-        self._read((one.resource_type, one.resource_id) for one in conditions)
-        resources = [(one, self._known.get((one.resource_type, one.resource_id))) for one in conditions]
-        pipelines = [pipeline_id_of(one, resource) for one, resource in resources]
-        emitters = [emitter_of(one, resource) for one, resource in resources]
+        self._read((condition.resource_type, condition.resource_id) for condition in conditions)
+        resources = [
+            (condition, self._known[condition.resource_type, condition.resource_id]) for condition in conditions
+        ]
+        pipelines = [pipeline_id_of(condition, resource) for condition, resource in resources]
+        emitters = [emitter_of(condition, resource) for condition, resource in resources]
+        # Emitters and pipelines are known only after the resources of the conditions: two reads, whatever the number.
         self._read([*(("pipeline", pipeline_id) for pipeline_id in pipelines if pipeline_id), *emitters])
         return [
             event_of(condition, resource, self._known[emitter], self._known.get(("pipeline", pipeline_id or "")))
@@ -33,12 +36,11 @@ class EventNames:
         ]
 
     def existing(self, resources: Sequence[Resource]) -> frozenset[Resource]:
-        """Those of these resources that exist."""
         self._read(resources)
-        return frozenset(one for one in resources if self._known[one] is not None)
+        return frozenset(resource for resource in resources if self._known[resource] is not None)
 
     def _read(self, resources: Iterable[Resource]) -> None:
         """Read those that were not read yet: one call for each hundred."""
-        missing = [one for one in dict.fromkeys(resources) if one not in self._known]
-        asked = [(self.stores[resource_type], resource_id) for resource_type, resource_id in missing]
-        self._known.update(zip(missing, batch_find(*asked), strict=True) if asked else ())
+        missing = [resource for resource in dict.fromkeys(resources) if resource not in self._known]
+        keys = [(self.stores[resource_type], resource_id) for resource_type, resource_id in missing]
+        self._known.update(zip(missing, batch_find(*keys), strict=True) if keys else ())

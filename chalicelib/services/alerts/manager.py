@@ -59,6 +59,7 @@ class AlertManager:
             recorded = [recorder.record(plan.items(part, recorder.recorded)) for part in first]
             recorded.append(recorder.record(plan.items(counted, recorder.recorded)) or deadline.passed)
         finally:
+            # Also after a failure: what was queued before it has to be sent.
             self._wake(recorder.queued)
         return all(recorded)
 
@@ -77,19 +78,19 @@ class AlertManager:
         going_on = episodes.going_on
         unnamed = {fingerprint: alert for fingerprint, alert in active.items() if fingerprint not in named}
         hidden = {fingerprint: alert for fingerprint, alert in unnamed.items() if alert.event.condition_key in going_on}
-        outside = {
+        of_sources = {
             alert.fingerprint: alert
             for source_id in sources_in_question(named.values())
             for alert in self.stores.alerts.active_of(origin_of("source", source_id))
         }
-        causes = [*named.values(), *(alert.event for alert in (*hidden.values(), *outside.values()))]
+        causes = [*named.values(), *(alert.event for alert in (*hidden.values(), *of_sources.values()))]
         over = {alert.event.resource: None for fingerprint, alert in unnamed.items() if fingerprint not in hidden}
         return AlertPlan(
             named=named,
             active=active,
             hidden=hidden.keys(),
-            known={**outside, **active},
-            causes=self._stated_causes({**outside, **active}, named),
+            known={**of_sources, **active},
+            causes=self._stated_causes({**of_sources, **active}, named),
             storms=storms(tuple(named.values()), causes),
             existing=names.existing(list(over)),
         )

@@ -37,8 +37,6 @@ class Readings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsService:
-    """Reads the metrics."""
-
     stores: AlertStores
     clock: Clock
 
@@ -46,7 +44,9 @@ class MetricsService:
         """All metrics. Its cost grows with the number of active alerts: one call for about 2,700; and with that of
         channels: three calls for each. Raises TimedOut.
         """
-        active = Counter((one.severity, one.kind) for one in self.stores.alerts.facets(deadline, only_active=True))
+        active = Counter(
+            (alert.severity, alert.kind) for alert in self.stores.alerts.facets(deadline, only_active=True)
+        )
         readings = Readings(numbers=self.stores.counters.read(), active=active, channels=self._channel_states(deadline))
         return "".join(f"{line}\n" for metric in METRICS for line in metric.lines(readings))
 
@@ -97,19 +97,19 @@ def _delivery_seconds(readings: Readings) -> Iterator[Sample]:
 
 
 def _channels(readings: Readings) -> Iterator[Sample]:
-    counts = Counter((one.provider, one.status) for one in readings.channels)
+    counts = Counter((channel.provider, channel.status) for channel in readings.channels)
     for provider, status in product(ChannelProvider, CHANNEL_STATUSES):
         yield "", {"provider": provider, "status": status}, counts[provider, status]
 
 
 def _waiting(readings: Readings) -> Iterator[Sample]:
     for provider in ChannelProvider:
-        seconds = (one.waiting_seconds or 0 for one in readings.channels if one.provider is provider)
-        yield "", {"provider": provider}, max(seconds, default=0)
+        channels = (channel for channel in readings.channels if channel.provider is provider)
+        yield "", {"provider": provider}, max((channel.waiting_seconds or 0 for channel in channels), default=0)
 
 
 def _overdue(readings: Readings) -> Iterator[Sample]:
-    counts = Counter(one.provider for one in readings.channels if one.overdue)
+    counts = Counter(channel.provider for channel in readings.channels if channel.overdue)
     for provider in ChannelProvider:
         yield "", {"provider": provider}, counts[provider]
 
@@ -123,7 +123,6 @@ class Metric(NamedTuple):
     samples: Callable[[Readings], Iterator[Sample]]
 
     def lines(self, readings: Readings) -> Iterator[str]:
-        """Its part of the text."""
         yield f"# HELP {self.name} {self.help}"
         yield f"# TYPE {self.name} {self.type}"
         for suffix, labels, value in self.samples(readings):

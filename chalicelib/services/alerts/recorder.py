@@ -1,7 +1,7 @@
 """Stores what one report changes about alerts: reads in batches, decides, and writes in bounded transactions."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.channel import Channel
 from chalicelib.domain.alerts.cooldown import Audience
-from chalicelib.domain.alerts.decisions import Current, Decisions, Item, Step
+from chalicelib.domain.alerts.decisions import Decisions, Item, Step
 from chalicelib.domain.alerts.messages import Messages
 from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.monitoring.episodes import Episodes
@@ -22,13 +22,13 @@ from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 _PER_READ = 99
-"""Items that are read together: as many as are only counted in one transaction."""
+"""Items that are read at once: as many as are only counted in one transaction."""
 
 _PER_TRANSACTION = 99
 """Of the hundred of a transaction; the last one is for the numbers."""
 
 _ATTEMPTS = 4
-"""The first two write many alerts together, the others one by one: so few others hold up only themselves."""
+"""The first two write many alerts at once, the others one by one: an alert that conflicts then holds up only itself."""
 
 
 @dataclass(kw_only=True)
@@ -75,54 +75,51 @@ class Recorder:
         return all(recorded)
 
     def _steps(self, items: Sequence[Item], *, listed: bool) -> list[Step]:
-        current = self._current(items, listed=listed)
-        notifies = any(one.track is not None or one.alert is None for one in current)
+        items = self._as_stored(items, listed=listed)
+        notifies = any(item.track is not None or item.alert is None for item in items)
         decisions = Decisions(
             episodes=self.episodes,
             now=self.now,
             audience=self._audience if notifies else Audience(rules=(), channel_ids=frozenset()),
             channels=self._channels if notifies else {},
             messages=Messages(public_url=self.public_url, at=self.episodes.report.at, now=self.now),
-            rows=self._rows(current),
+            rows=self._rows(items),
         )
-        return [step for one in current if (step := decisions.step(one))]
+        return [step for item in items if (step := decisions.step(item))]
 
-    def _current(self, items: Sequence[Item], *, listed: bool) -> list[Current]:
-        """The items as they are stored.
-
-        What was listed is believed where the alert is only counted: if it is out of date, it cannot be written.
-        """
-        asked = [item for item in items if item.may_notify or not listed]
-        tracks = _by_id(self.stores.tracks, (item.fingerprint for item in asked))
+    def _as_stored(self, items: Sequence[Item], *, listed: bool) -> list[Item]:
+        # What was listed is believed where the alert is only counted: if it is out of date, it cannot be written.
+        read = dict.fromkeys(item.fingerprint for item in items if item.may_notify or not listed)
+        tracks = _by_id(self.stores.tracks, read)
         known = {item.alert.id: item.alert for item in items if item.alert and listed}
         active = [track.alert_id for track in tracks.values() if track.alert_id]
         known |= _by_id(self.stores.alerts, (alert_id for alert_id in active if alert_id not in known))
-        current = {item.fingerprint: Current(item=item, alert=item.alert, track=None) for item in items}
-        for item in asked:
-            track = tracks.get(item.fingerprint)
-            alert = known.get(track.alert_id) if track and track.alert_id else None
-            current[item.fingerprint] = Current(item=item, alert=alert, track=track)
-        return list(current.values())
 
-    def _rows(self, current: Sequence[Current]) -> dict[str, Notification]:
+        def stored(item: Item) -> Item:
+            track = tracks.get(item.fingerprint)
+            return replace(item, track=track, alert=known.get(track.alert_id) if track and track.alert_id else None)
+
+        return [stored(item) if item.fingerprint in read else item for item in items]
+
+    def _rows(self, items: Sequence[Item]) -> dict[str, Notification]:
         """The earlier notifications on which the decisions depend."""
         row_ids: list[str] = []
-        for one in current:
-            if one.track and one.item.event:
-                row_ids += (row_id for ledger in one.track.rules.values() for row_id in ledger.anchor_rows)
-            if one.track and one.alert:
-                row_ids += (row_id for sent in one.alert.sent_rows.values() for row_id in sent)
+        for item in items:
+            if item.track and item.event:
+                row_ids += (row_id for ledger in item.track.rules.values() for row_id in ledger.anchor_rows)
+            if item.track and item.alert:
+                row_ids += (row_id for sent in item.alert.sent_rows.values() for row_id in sent)
         return _by_id(self.stores.notifications, row_ids)
 
     def _store(self, steps: Sequence[Step]) -> None:
         transaction, stored, stores = Transaction(), [], self.stores
         for step in steps:
-            if step.before is None:
+            if step.item.alert is None:
                 stored.append(stores.alerts.put_new(transaction, step.alert))
                 AlertCounters.alert_opened(transaction, step.alert.severity, step.alert.kind)
             else:
                 stored.append(stores.alerts.save(transaction, step.alert))
-            if step.track and step.track_before:
+            if step.track and step.item.track:
                 stores.tracks.save(transaction, step.track)
             elif step.track:
                 stores.tracks.put_new(transaction, step.track)
@@ -142,16 +139,15 @@ class Recorder:
 
 
 def _by_id(store: Readable, ids: Iterable[str]) -> dict[str, Any]:
-    """The entities with these ids that exist."""
-    found = batch_find(*((store, one) for one in dict.fromkeys(ids)))
-    return {one.id: one for one in found if one is not None}
+    entities = batch_find(*((store, entity_id) for entity_id in dict.fromkeys(ids)))
+    return {entity.id: entity for entity in entities if entity is not None}
 
 
 def _packed(steps: Sequence[Step]) -> Iterator[list[Step]]:
-    """The steps in their order, as many together as a transaction may have."""
+    """The steps in their order, as many at once as a transaction may have."""
     packed: list[Step] = []
     for step in steps:
-        if packed and sum(one.size for one in packed) + step.size > _PER_TRANSACTION:
+        if packed and sum(other.size for other in packed) + step.size > _PER_TRANSACTION:
             yield packed
             packed = []
         packed.append(step)

@@ -1,6 +1,5 @@
 """Alert rules: which alerts are sent to which channels. One is there from the beginning, without channels."""
 
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
@@ -60,7 +59,6 @@ class AlertRuleService:
         return self.stores.rules.get(rule_id)
 
     def list(self, *, limit: int, after: str | None) -> Page[AlertRule]:
-        """Newest first."""
         return self.stores.rules.list(limit=limit, after=after, by_size=True)
 
     def create(self, context: RequestContext, data: AlertRuleValues) -> AlertRule:
@@ -68,6 +66,7 @@ class AlertRuleService:
 
         It knows nothing about earlier alerts: an episode that is under way is not reported by it.
         """
+        # One more than the limit is read: a repeated request finds the rule that the first one has created.
         others = [rule for rule in self.stores.rules.list(limit=MAX_RULES + 1).items if rule.id != context.request_key]
         if len(others) >= MAX_RULES:
             raise Conflict(f"There are {MAX_RULES} rules, and no more are possible. Delete one first.")
@@ -86,10 +85,9 @@ class AlertRuleService:
         self._require(data, known=before)
         after = replace(before, version=before.version + 1, updated_at=self.clock(), **asdict(data))
         transaction = Transaction()
-        for channel_id in _new(after.channel_ids, before.channel_ids):
-            self.stores.channels.change_references(transaction, channel_id, +1)
-        for channel_id in _new(before.channel_ids, after.channel_ids):
-            self.stores.channels.change_references(transaction, channel_id, -1)
+        for channel_id in sorted(set(after.channel_ids) ^ set(before.channel_ids)):
+            change = +1 if channel_id in after.channel_ids else -1
+            self.stores.channels.change_references(transaction, channel_id, change)
         return self.registry.update(transaction, context, self.stores.rules, before, after)
 
     def delete(self, context: RequestContext, rule_id: str) -> None:
@@ -108,19 +106,19 @@ class AlertRuleService:
             "source_ids": self.resources.sources,
             "pipeline_ids": self.resources.pipelines,
         }
-        asked = [
+        references = [
             (field, position, entity_id)
             for field in stores
             for position, entity_id in enumerate(getattr(data, field))
             if entity_id not in getattr(known, field)
         ]
-        found = batch_find(*((stores[field], entity_id) for field, _, entity_id in asked)) if asked else []
-        missing = [one for one, entity in zip(asked, found, strict=True) if entity is None]
-        if missing:
-            details = [{"location": ["body", field, position], "type": "not_found"} for field, position, _ in missing]
+        keys = [(stores[field], entity_id) for field, _, entity_id in references]
+        entities = batch_find(*keys) if keys else []
+        details = [
+            {"location": ["body", field, position], "type": "not_found"}
+            for (field, position, _), entity in zip(references, entities, strict=True)
+            if entity is None
+        ]
+        if details:
             message = "The rule names something that does not exist. Details name the places."
             raise Invalid(message, code="REFERENCE_NOT_FOUND", details=details)
-
-
-def _new(ids: Iterable[str], known: Iterable[str]) -> list[str]:
-    return [one for one in ids if one not in set(known)]

@@ -28,6 +28,7 @@ class Alerts(Documents[Alert]):
 
     def groups(self, entity: Alert) -> Mapping[str, str | None]:
         return {
+            # None keeps a row out of an index: so these cost what is active, not what is stored.
             "active": _ACTIVE if entity.is_active else None,
             "origin": entity.origin if entity.is_active else None,
             "silenced": _SILENCED if entity.status is AlertStatus.SILENCED else None,

@@ -114,6 +114,7 @@ class AlertCounters:
 
 
 def _row(transaction: Transaction) -> Table:
+    # By the id of the write: a transaction that is sent again changes the same row.
     return NumberRow(_KIND, _SHARDS[zlib.crc32(transaction.write_id.encode()) % len(_SHARDS)])
 
 
