@@ -4,11 +4,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider
+from chalicelib.domain.alerts.rule import AlertRule
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.kit.ids import id_from
 
 ORDERS = TableName("shop", "orders")
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -74,3 +77,25 @@ def make_source(**fields: Any) -> Source:
             **fields,
         }
     )
+
+
+def make_channel(number: int = 0, **fields: Any) -> Channel:
+    """A webhook."""
+    return Channel(
+        **{
+            "id": id_from("channel", str(number)),
+            "name": f"channel {number}",
+            "provider": ChannelProvider.WEBHOOK,
+            "credentials": Credentials(id=id_from("secret", str(number))),
+            "mask": "https://hooks.example.com/********",
+            "created_at": NOW,
+            "updated_at": NOW,
+            **fields,
+        }
+    )
+
+
+def make_rule(number: int = 0, **fields: Any) -> AlertRule:
+    """A rule that matches every alert."""
+    times = {"created_at": NOW, "updated_at": NOW}
+    return AlertRule(**{"id": id_from("rule", str(number)), "name": f"rule {number}", **times, **fields})

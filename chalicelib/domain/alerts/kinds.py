@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from chalicelib.domain.event_kind import EventKind
-from chalicelib.domain.monitoring.condition import Severity
+from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Severity
 
 
 class AlertSeverity(StrEnum):

@@ -22,6 +22,7 @@ from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.channel_states import ChannelState, channel_state
 from chalicelib.services.registry import Registry
 from chalicelib.stores.documents import batch_find
+from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 3

@@ -4,10 +4,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from chalicelib.domain.alerts.channel import Channel, ChannelProvider
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider, ChannelValues
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
-from chalicelib.services.alerts.channels import ChannelInput
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.harness.whole_app import EMAIL, PASSWORD, ApiUser, deliver, messages
 from tests.support.apps.in_process_app import InProcessApp, system_input
@@ -58,9 +57,8 @@ def channel_body(name: str, **config: str) -> Json:
 
 def channel(app: InProcessApp) -> Channel:
     url = Secret("https://hooks.slack.com/services/planted")
-    provider = ChannelProvider.CHAT_WEBHOOK
-    data = ChannelInput(name="channel", provider=provider, enabled=True, secrets={"webhook_url": url})
-    return app.services.alerting.channels.create(app.context(), data)
+    values = ChannelValues(name="channel", provider=ChannelProvider.CHAT_WEBHOOK)
+    return app.services.alerting.channels.create(app.context(), values, {"webhook_url": url})
 
 
 def row_named(app: InProcessApp, path: str, name: str) -> Json | None:

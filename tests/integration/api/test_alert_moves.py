@@ -6,17 +6,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.alerts.alert import AlertStatus
-from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.kit.masking import Secret
 from tests.support.alerting.api import AlertingApi, world
-from tests.support.alerting.exposition import read_exposition
-from tests.support.alerting.rows import (
-    an_alert,
-    stored,
-)
+from tests.support.alerting.rows import an_alert, stored
 from tests.support.api_assertions import UNKNOWN_ID
-from tests.support.apps.in_process_app import START_TIME, InProcessApp, app, app_of_the_module
+from tests.support.apps.in_process_app import InProcessApp, app, app_of_the_module
 
 __all__ = ["app", "app_of_the_module", "world"]
 
@@ -81,7 +75,7 @@ def test_a_bad_silence_is_refused_with_its_place_and_without_what_was_sent(
     response = world.request("POST", f"/alerts/{alert.id}/silence", body)
     error = json.loads(response.body)["error"]
     assert (response.status, error["code"]) == (422, "VALIDATION_FAILED")
-    assert [one["location"] for one in error["details"]] == [["body", field]]
+    assert [detail["location"] for detail in error["details"]] == [["body", field]]
     assert "1000000000" not in response.body
     assert world.ok("GET", f"/alerts/{alert.id}")["status"] == "firing"
 
@@ -99,15 +93,6 @@ def test_unsilencing_returns_to_the_state_before(
         assert (seen["status"], seen["silenced_until"], seen["silenced_by"]) == (after, None, None)
 
 
-@pytest.mark.parametrize("move", ["acknowledge", "silence", "unsilence"])
-def test_a_resolved_alert_stays_as_it_is(app: InProcessApp, world: AlertingApi, move: str) -> None:
-    over = {"status": AlertStatus.RESOLVED, "resolved_at": START_TIME}
-    path = f"/alerts/{stored(app, an_alert(**over)).id}"
-    before = world.ok("GET", path)
-    assert world.refused("POST", f"{path}/{move}") == (409, "STATE_CONFLICT", {})
-    assert world.ok("GET", path) == before
-
-
 @pytest.mark.parametrize("alert_id", [UNKNOWN_ID, "not-an-id", UNKNOWN_ID.upper()])
 def test_an_unknown_alert_is_not_found(world: AlertingApi, alert_id: str) -> None:
     for method, path in (("GET", ""), ("POST", "/acknowledge"), ("POST", "/silence"), ("POST", "/unsilence")):
@@ -116,14 +101,6 @@ def test_an_unknown_alert_is_not_found(world: AlertingApi, alert_id: str) -> Non
 
 
 # metrics
-
-
-def test_metrics_are_text_that_prometheus_reads(app: InProcessApp, world: AlertingApi) -> None:
-    stored(app, an_alert())
-    response = world.request("GET", "/metrics")
-    assert response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    active = read_exposition(response.body)["headgate_alerts_active"]
-    assert active.value(severity=AlertSeverity.CRITICAL, event_type="CONNECT_TASK_FAILED") == 1
 
 
 @pytest.mark.parametrize(

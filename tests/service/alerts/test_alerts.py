@@ -12,9 +12,8 @@ from chalicelib.domain.access import SYSTEM
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, Resolution
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.listing import AlertFilter, StatusFilter
-from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.event_kind import EventKind
-from chalicelib.errors import Conflict, Invalid, NotFound, TimedOut
+from chalicelib.errors import Conflict, Invalid, TimedOut
 from chalicelib.kit.ids import id_from, new_id
 from chalicelib.services.alerts.alerts import LONGEST_SILENCE, RECENT, AlertService, Silence
 from tests.bench.dynamodb_meter import metered
@@ -26,12 +25,12 @@ from tests.support.alerting.rows import (
     an_event,
     newest_first,
     put_alerts,
-    put_notifications,
     random_alerts,
     stored,
 )
 from tests.support.apps.in_process_app import ADMIN, START_TIME, InProcessApp
 from tests.support.dynamodb.items import item_size
+from tests.support.stored import put
 
 FIRING, ACKNOWLEDGED, SILENCED, RESOLVED = AlertStatus
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
@@ -41,30 +40,28 @@ def alerts(app: InProcessApp) -> AlertService:
     return app.services.alerting.alerts
 
 
-def records(app: InProcessApp, alert: Alert) -> list[AuditRecord]:
-    """Its audit records, the newest first."""
-    page = app.services.audit.list(limit=100, after=None, resource_id=alert.id, include_related=False, meaningful=True)
-    return list(page.items)
+@pytest.fixture
+def alert(app: InProcessApp) -> Alert:
+    """An alert that fires."""
+    return stored(app, an_alert())
 
 
 # what operators do
 
 
-def test_a_move_without_a_person_has_the_actor_system(app: InProcessApp) -> None:
-    alert = stored(app, an_alert())
+def test_a_move_without_a_person_has_the_actor_system(app: InProcessApp, alert: Alert) -> None:
     seen = alerts(app).acknowledge(replace(app.context(), actor=SYSTEM), alert.id, None)
     assert seen.acknowledged_by == "system"
 
 
-def test_each_move_leaves_one_meaningful_audit_record(app: InProcessApp) -> None:
-    alert = stored(app, an_alert())
+def test_each_move_leaves_one_meaningful_audit_record(app: InProcessApp, alert: Alert) -> None:
     alerts(app).acknowledge(app.context(), alert.id, "on it")
     app.clock.advance(1)
     alerts(app).silence(app.context(), alert.id, Silence(duration=HOUR, reason="maintenance"))
     app.clock.advance(1)
     alerts(app).unsilence(app.context(), alert.id)
-    newest, silence, acknowledge = records(app, alert)
-    assert [one.action for one in (acknowledge, silence, newest)] == [
+    newest, silence, acknowledge = app.audit_records(alert.id, meaningful=True)
+    assert [record.action for record in (acknowledge, silence, newest)] == [
         "alert.acknowledge", "alert.silence", "alert.unsilence",
     ]  # fmt: skip
     assert acknowledge.before == {"status": "firing"}
@@ -73,20 +70,18 @@ def test_each_move_leaves_one_meaningful_audit_record(app: InProcessApp) -> None
     assert (silence.after or {})["reason"] == "maintenance"
     assert (silence.after or {})["silenced_until"] == "2026-01-31T13:00:01.000Z"
     assert (newest.after or {})["status"] == "acknowledged"
-    assert {(one.actor_email, one.parent_id, one.outcome) for one in (acknowledge, silence, newest)} == {
+    assert {(record.actor_email, record.parent_id, record.outcome) for record in (acknowledge, silence, newest)} == {
         (ADMIN.email, PIPELINES[0], "success")
     }
 
 
-def test_unsilencing_what_is_not_silenced_changes_nothing_and_leaves_no_record(app: InProcessApp) -> None:
-    alert = stored(app, an_alert())
+def test_unsilencing_what_is_not_silenced_changes_nothing_and_leaves_no_record(app: InProcessApp, alert: Alert) -> None:
     assert alerts(app).unsilence(app.context(), alert.id) == alert
-    assert records(app, alert) == []
+    assert app.audit_records(alert.id, meaningful=True) == []
     assert app.services.stores.alerts.alerts.get(alert.id).revision == alert.revision
 
 
-def test_a_silence_that_has_expired_is_seen_as_over_before_anything_is_written(app: InProcessApp) -> None:
-    alert = stored(app, an_alert())
+def test_a_silence_that_has_expired_is_seen_as_over_before_anything_is_written(app: InProcessApp, alert: Alert) -> None:
     alerts(app).silence(app.context(), alert.id, Silence(duration=timedelta(seconds=600)))
     app.clock.advance(600)
     seen = alerts(app).get(alert.id)
@@ -102,9 +97,8 @@ def test_a_silence_that_has_expired_is_seen_as_over_before_anything_is_written(a
     "until", [START_TIME, START_TIME - HOUR, START_TIME + SECOND * 59, START_TIME + LONGEST_SILENCE + SECOND]
 )
 def test_a_silence_that_ends_in_the_past_or_at_once_or_much_later_is_refused(
-    app: InProcessApp, until: datetime
+    app: InProcessApp, alert: Alert, until: datetime
 ) -> None:
-    alert = stored(app, an_alert())
     with pytest.raises(Invalid) as refused:
         alerts(app).silence(app.context(), alert.id, Silence(until=until))
     assert refused.value.details == [{"location": ["body", "until"], "type": "out_of_range"}]
@@ -122,18 +116,7 @@ def test_a_resolved_alert_cannot_be_moved(app: InProcessApp) -> None:
             move()
         assert refused.value.code == "STATE_CONFLICT"
     assert alerts(app).get(alert.id) == alert
-    assert records(app, alert) == []
-
-
-def test_an_unknown_alert_is_not_found(app: InProcessApp) -> None:
-    for act in (
-        lambda: alerts(app).get(new_id()),
-        lambda: alerts(app).acknowledge(app.context(), new_id(), None),
-        lambda: alerts(app).silence(app.context(), new_id(), Silence()),
-        lambda: alerts(app).unsilence(app.context(), new_id()),
-    ):
-        with pytest.raises(NotFound):
-            act()
+    assert app.audit_records(alert.id, meaningful=True) == []
 
 
 class Observing:
@@ -151,17 +134,15 @@ class Observing:
         return self.app.clock()
 
 
-def test_a_move_that_races_observations_is_made_after_them(app: InProcessApp) -> None:
-    alert = stored(app, an_alert())
+def test_a_move_that_races_observations_is_made_after_them(app: InProcessApp, alert: Alert) -> None:
     racing = replace(alerts(app), clock=Observing(app, alert.id, times=4))
     seen = racing.acknowledge(app.context(), alert.id, None)
     assert (seen.status, seen.occurrence_count) == (ACKNOWLEDGED, 5)
     assert alerts(app).get(alert.id) == seen
-    assert len(records(app, alert)) == 1
+    assert len(app.audit_records(alert.id, meaningful=True)) == 1
 
 
-def test_a_recovery_that_was_faster_wins(app: InProcessApp) -> None:
-    alert = stored(app, an_alert())
+def test_a_recovery_that_was_faster_wins(app: InProcessApp, alert: Alert) -> None:
     over = {"status": RESOLVED, "resolved_at": START_TIME, "resolution": Resolution.RECOVERED}
     racing = replace(alerts(app), clock=Observing(app, alert.id, times=1, **over))
     with pytest.raises(Conflict, match="resolved"):
@@ -169,12 +150,11 @@ def test_a_recovery_that_was_faster_wins(app: InProcessApp) -> None:
     assert alerts(app).get(alert.id).acknowledged_at is None
 
 
-def test_a_move_gives_up_when_it_is_always_too_late(app: InProcessApp) -> None:
-    alert = stored(app, an_alert())
+def test_a_move_gives_up_when_it_is_always_too_late(app: InProcessApp, alert: Alert) -> None:
     racing = replace(alerts(app), clock=Observing(app, alert.id, times=99))
     with pytest.raises(Conflict, match="same moment"):
         racing.silence(app.context(), alert.id, Silence())
-    assert records(app, alert) == []
+    assert app.audit_records(alert.id, meaningful=True) == []
 
 
 # lists
@@ -189,7 +169,7 @@ def passes(alert: Alert, only: AlertFilter, now: datetime) -> bool:
         return False
     if only.severity is not None and alert.event.severity is not only.severity:
         return False
-    if only.kind is not None and alert.event.kind is not only.kind:
+    if only.event_type is not None and alert.event.kind is not only.event_type:
         return False
     if only.pipeline_id is not None and alert.event.pipeline_id != only.pipeline_id:
         return False
@@ -197,7 +177,7 @@ def passes(alert: Alert, only: AlertFilter, now: datetime) -> bool:
 
 
 COMBINATIONS = [
-    AlertFilter(status=status, severity=severity, kind=kind, pipeline_id=pipeline_id, source_id=source_id)
+    AlertFilter(status=status, severity=severity, event_type=kind, pipeline_id=pipeline_id, source_id=source_id)
     for status, severity, kind, pipeline_id, source_id in itertools.product(
         (None, *StatusFilter),
         (None, *AlertSeverity),
@@ -212,11 +192,11 @@ def test_every_combination_of_filters_equals_brute_force_over_a_thousand_alerts(
     every = newest_first(random_alerts(1000, seed=7))
     put_alerts(app, every)
     facets = app.services.stores.alerts.alerts.facets(app.context(seconds=600).deadline)
-    assert [one.id for one in facets] == [alert.id for alert in every]
+    assert [facet.id for facet in facets] == [alert.id for alert in every]
     sizes = Counter[bool]()
     for only in COMBINATIONS:
         expected = [alert.id for alert in every if passes(alert, only, START_TIME)]
-        assert [one.id for one in facets if only.accepts(one, START_TIME)] == expected, only
+        assert [facet.id for facet in facets if only.accepts(facet, START_TIME)] == expected, only
         sizes[bool(expected)] += 1
     assert len(COMBINATIONS) == 648
     assert sizes[True] > 200
@@ -235,8 +215,6 @@ def test_pages_together_are_the_whole_list_and_the_total_is_exact(
     assert [alert.id for page in pages for alert in page.items] == expected
     assert {page.total for page in pages} == {len(expected)}
     assert pages[-1].items == []
-    if status not in (None, StatusFilter.ACTIVE):
-        assert {alert.status.value for page in pages for alert in page.items} == {status}
 
 
 def test_a_list_that_takes_too_long_ends_as_a_time_out(app: InProcessApp) -> None:
@@ -328,5 +306,5 @@ def test_the_deliveries_of_an_alert_are_its_own_newest_first(app: InProcessApp) 
         notification(id=new_id(), alert_id=about.id, created_at=START_TIME + timedelta(seconds=number))
         for number, about in enumerate((alert, alert, other))
     ]
-    put_notifications(app, *rows)
+    put(app.services.stores.alerts.notifications, *rows)
     assert [row.id for row in alerts(app).deliveries(alert.id)] == [rows[1].id, rows[0].id]

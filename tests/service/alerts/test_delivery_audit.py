@@ -39,5 +39,5 @@ def test_whatever_happens_every_notification_ends_and_the_counters_equal_the_row
     ended = Counter((row.provider, row.status) for row in rows if row.status in (DELIVERED, FAILED))
     counted = {labels: times.count for labels, times in AlertCounters.read().deliveries.items() if times.count}
     assert counted == dict(ended)
-    said = {message.delivery_id for channel in channels for message in alerting.provider(channel).messages}
-    assert {row.digest_id or row.id for row in rows if row.status is DELIVERED} <= said
+    sent = {message.delivery_id for channel in channels for message in alerting.provider(channel).messages}
+    assert {row.digest_id or row.id for row in rows if row.status is DELIVERED} <= sent

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.notification import Notification, NotificationStatus
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.masking import Secret
@@ -25,19 +25,17 @@ def bodies(messages: list[OutgoingMessage]) -> set[Any]:
     return {(message.delivery_id, message.lines) for message in messages}
 
 
-def test_a_lost_wake_up_costs_a_minute_at_most(alerting: AlertingDriver) -> None:
+def test_a_lost_wake_up_costs_a_minute_at_most(alerting: AlertingDriver, channel: Channel) -> None:
     """C2."""
-    channel = alerting.channel()
     row = alerting.queue_message(channel, wakes=False)
     alerting.run(seconds=75)
     assert alerting.row(row).status is DELIVERED
 
 
 def test_a_worker_that_dies_before_it_sends_burns_one_attempt_and_the_next_one_sends_within_90_seconds(
-    alerting: AlertingDriver,
+    alerting: AlertingDriver, channel: Channel
 ) -> None:
     """C4."""
-    channel = alerting.channel()
     alerting.provider(channel).answers(alerting.provider(channel).crash_before)
     row = alerting.queue_message(channel)
     alerting.run(seconds=90)
@@ -46,10 +44,9 @@ def test_a_worker_that_dies_before_it_sends_burns_one_attempt_and_the_next_one_s
 
 
 def test_four_workers_that_die_before_they_send_end_as_a_failure_that_says_that_nobody_knows(
-    alerting: AlertingDriver,
+    alerting: AlertingDriver, channel: Channel
 ) -> None:
     """C4, four times."""
-    channel = alerting.channel()
     alerting.provider(channel).answers(*[alerting.provider(channel).crash_before] * 4)
     row = alerting.queue_message(channel)
     alerting.run(seconds=600)
@@ -71,9 +68,8 @@ def test_a_worker_that_dies_after_the_provider_has_accepted_repeats_the_same_mes
     assert len(bodies(provider.messages)) == 1
 
 
-def test_a_retry_whose_wake_up_was_lost_is_made_by_the_schedule(alerting: AlertingDriver) -> None:
+def test_a_retry_whose_wake_up_was_lost_is_made_by_the_schedule(alerting: AlertingDriver, channel: Channel) -> None:
     """C6."""
-    channel = alerting.channel()
     alerting.provider(channel).answers(500)
     row = alerting.queue_message(channel)
     alerting.queues.lost = True
@@ -96,9 +92,8 @@ def test_a_retry_that_the_queue_refuses_is_made_by_the_schedule(alerting: Alerti
     assert {alerting.row(row).status for row in rows} == {DELIVERED}
 
 
-def test_a_message_of_the_queue_that_comes_again_changes_nothing(alerting: AlertingDriver) -> None:
+def test_a_message_of_the_queue_that_comes_again_changes_nothing(alerting: AlertingDriver, channel: Channel) -> None:
     """C7, C13."""
-    channel = alerting.channel()
     row = alerting.queue_message(channel)
     alerting.run(seconds=1)
     before = alerting.row(row)
@@ -109,9 +104,10 @@ def test_a_message_of_the_queue_that_comes_again_changes_nothing(alerting: Alert
 
 
 @pytest.mark.parametrize("early", [0.5, 1.9])
-def test_a_wake_up_that_comes_a_moment_too_early_sends_when_it_is_due(alerting: AlertingDriver, early: float) -> None:
+def test_a_wake_up_that_comes_a_moment_too_early_sends_when_it_is_due(
+    alerting: AlertingDriver, channel: Channel, early: float
+) -> None:
     """C11."""
-    channel = alerting.channel()
     alerting.provider(channel).answers(500)
     alerting.queue_message(channel)
     alerting.queues.lost = True
@@ -120,9 +116,8 @@ def test_a_wake_up_that_comes_a_moment_too_early_sends_when_it_is_due(alerting: 
     assert alerting.called(channel) == [0, 5]
 
 
-def test_a_clock_that_is_set_back_delays_and_loses_nothing(alerting: AlertingDriver) -> None:
+def test_a_clock_that_is_set_back_delays_and_loses_nothing(alerting: AlertingDriver, channel: Channel) -> None:
     """C12: the processes' clocks differ by seconds."""
-    channel = alerting.channel()
     alerting.provider(channel).answers(500, 500)
     row = alerting.queue_message(channel)
     alerting.run(seconds=6)
@@ -132,10 +127,9 @@ def test_a_clock_that_is_set_back_delays_and_loses_nothing(alerting: AlertingDri
 
 
 def test_a_secret_that_was_exchanged_between_attempts_is_used_and_the_message_stays_the_same(
-    alerting: AlertingDriver,
+    alerting: AlertingDriver, channel: Channel
 ) -> None:
     """C15."""
-    channel = alerting.channel()
     alerting.provider(channel).answers(500)
     row = alerting.queue_message(channel)
     alerting.run(seconds=1)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.notification import Notification, NotificationStatus
 from chalicelib.domain.alerts.pacing import MAX_SINGLE_MESSAGES
@@ -62,8 +62,9 @@ def test_a_webhook_gets_one_request_for_each_alert(alerting: AlertingDriver) -> 
     assert {alerting.row(row).status for row in rows} == {DELIVERED}
 
 
-def test_critical_ones_come_first_and_the_newest_first_within_a_severity(alerting: AlertingDriver) -> None:
-    channel = alerting.channel()
+def test_critical_ones_come_first_and_the_newest_first_within_a_severity(
+    alerting: AlertingDriver, channel: Channel
+) -> None:
     expected: dict[AlertSeverity, list[str]] = {severity: [] for severity in AlertSeverity}
     for severity in (AlertSeverity.INFO, AlertSeverity.CRITICAL, AlertSeverity.WARNING) * 2:
         alerting.time.clock.advance(1)
@@ -73,8 +74,9 @@ def test_critical_ones_come_first_and_the_newest_first_within_a_severity(alertin
     assert said(alerting.provider(channel)) == [[one] for severity in AlertSeverity for one in expected[severity]]
 
 
-def test_a_recovery_of_what_was_not_sent_yet_is_said_in_the_same_line(alerting: AlertingDriver) -> None:
-    channel = alerting.channel()
+def test_a_recovery_of_what_was_not_sent_yet_is_said_in_the_same_line(
+    alerting: AlertingDriver, channel: Channel
+) -> None:
     firing = alerting.queue_messages(channel, 60)
     recovered = [alerting.queue_message(channel, after=row, wakes=False) for row in firing]
     alerting.run(seconds=60)
@@ -88,8 +90,7 @@ def test_a_recovery_of_what_was_not_sent_yet_is_said_in_the_same_line(alerting: 
         )
 
 
-def test_what_has_waited_for_more_than_an_hour_is_marked(alerting: AlertingDriver) -> None:
-    channel = alerting.channel()
+def test_what_has_waited_for_more_than_an_hour_is_marked(alerting: AlertingDriver, channel: Channel) -> None:
     alerting.provider(channel).answers(status(429, retry_after=3600))
     alerting.queue_messages(channel, 2)
     alerting.run(seconds=3590)
@@ -102,9 +103,8 @@ def test_what_has_waited_for_more_than_an_hour_is_marked(alerting: AlertingDrive
 
 
 def test_a_digest_that_has_failed_for_a_while_is_the_same_digest_when_it_is_tried_again(
-    alerting: AlertingDriver,
+    alerting: AlertingDriver, channel: Channel
 ) -> None:
-    channel = alerting.channel()
     alerting.provider(channel).answers(500, 200)
     alerting.queue_messages(channel, 20)
     alerting.run(seconds=2)
@@ -116,9 +116,8 @@ def test_a_digest_that_has_failed_for_a_while_is_the_same_digest_when_it_is_trie
 
 
 def test_a_worker_that_dies_after_a_digest_was_taken_repeats_that_digest_and_no_other(
-    alerting: AlertingDriver,
+    alerting: AlertingDriver, channel: Channel
 ) -> None:
-    channel = alerting.channel()
     provider = alerting.provider(channel)
     provider.answers(provider.crash_after)
     rows = alerting.queue_messages(channel, 120)
@@ -128,8 +127,7 @@ def test_a_worker_that_dies_after_a_digest_was_taken_repeats_that_digest_and_no_
     assert {alerting.row(row).status for row in rows} == {DELIVERED}
 
 
-def test_one_silenced_alert_is_left_out_of_a_digest(alerting: AlertingDriver) -> None:
-    channel = alerting.channel()
+def test_one_silenced_alert_is_left_out_of_a_digest(alerting: AlertingDriver, channel: Channel) -> None:
     rows = alerting.queue_messages(channel, 12)
     alerting.silence(rows[5].alert_id)
     alerting.run(seconds=30)
@@ -153,8 +151,9 @@ def test_no_limit_of_a_provider_is_broken_in_a_storm(
 
 
 @pytest.mark.thorough
-def test_a_rule_that_has_sent_500_messages_in_an_hour_sends_digests_only(alerting: AlertingDriver) -> None:
-    channel = alerting.channel()
+def test_a_rule_that_has_sent_500_messages_in_an_hour_sends_digests_only(
+    alerting: AlertingDriver, channel: Channel
+) -> None:
     rows = []
     for _ in range(MAX_SINGLE_MESSAGES // 5 + 20):
         rows += alerting.queue_messages(channel, 5)
@@ -163,7 +162,7 @@ def test_a_rule_that_has_sent_500_messages_in_an_hour_sends_digests_only(alertin
     digests = [message for message in alerting.provider(channel).messages if len(message.lines) > 1]
     assert len(singles) == MAX_SINGLE_MESSAGES
     assert sum(len(message.lines) for message in digests) == 100
-    times = [one.at for one in alerting.provider(channel).received if one.message.is_digest]
+    times = [request.at for request in alerting.provider(channel).received if request.message.is_digest]
     assert all(later - earlier >= timedelta(seconds=60) for earlier, later in pairwise(times))
     assert_each_is_said_once(alerting.provider(channel), rows)
 

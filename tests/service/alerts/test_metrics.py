@@ -80,14 +80,14 @@ def test_counters_are_those_of_the_store_whatever_process_reads_them(app: InProc
     metrics = read(app)
     assert metrics["headgate_alerts_total"].value(severity="info", event_type="PIPELINE_DEGRADED") == 1
     sent, failed = metrics["headgate_notifications_sent_total"], metrics["headgate_notifications_failed_total"]
-    assert [sent.value(provider=one) for one in PROVIDERS] == [0, 0, 2]
-    assert [failed.value(provider=one) for one in PROVIDERS] == [0, 1, 0]
+    assert [sent.value(provider=provider) for provider in PROVIDERS] == [0, 0, 2]
+    assert [failed.value(provider=provider) for provider in PROVIDERS] == [0, 1, 0]
     times = metrics["headgate_notification_delivery_seconds"]
     delivered = {"provider": "webhook", "status": "delivered"}
     assert times.value("_sum", **delivered) == pytest.approx(100.45)
     assert times.value("_count", **delivered) == 2
-    found = [times.value("_bucket", **delivered, le=bound) for bound in ("0.1", "0.25", "60", "120", "+Inf")]
-    assert found == [0, 1, 1, 2, 2]
+    counts = [times.value("_bucket", **delivered, le=bound) for bound in ("0.1", "0.25", "60", "120", "+Inf")]
+    assert counts == [0, 1, 1, 2, 2]
     given_up = {"provider": "bot-chat", "status": "failed"}
     assert [times.value("_bucket", **given_up, le=bound) for bound in ("120", "+Inf")] == [0, 1]
 
@@ -106,15 +106,15 @@ def test_channels_are_counted_by_how_they_send_and_the_oldest_message_that_waits
     alerting.queue_message(limited, severity=AlertSeverity.WARNING)
     assert disabled.provider is good.provider is limited.provider is ChannelProvider.CHAT_WEBHOOK
     metrics, channels = read(app), app.services.alerting.channels
-    seen = [channels.state(one) for one in (good, limited, down, disabled)]
-    assert [one.status for one in seen] == ["open", "limited", "down", "disabled"]
-    assert [one.waiting_seconds for one in seen[:2]] == [None, 120]
+    seen = [channels.state(channel) for channel in (good, limited, down, disabled)]
+    assert [state.status for state in seen] == ["open", "limited", "down", "disabled"]
+    assert [state.waiting_seconds for state in seen[:2]] == [None, 120]
     states = metrics["headgate_notification_channels"]
-    found = {one: states.value(provider="chat-webhook", status=one) for one in CHANNEL_STATUSES}
+    found = {state: states.value(provider="chat-webhook", status=state) for state in CHANNEL_STATUSES}
     assert found == {"open": 1, "limited": 1, "down": 0, "disabled": 1}
     assert states.value(provider="webhook", status="down") == 1
     waiting = metrics["headgate_notifications_waiting_seconds"]
-    assert [waiting.value(provider=one) for one in ("chat-webhook", "bot-chat")] == [120, 0]
+    assert [waiting.value(provider=provider) for provider in ("chat-webhook", "bot-chat")] == [120, 0]
     alerting.run(seconds=900)
     assert read(app)["headgate_notifications_waiting_seconds"].value(provider="chat-webhook") == 0
 

@@ -73,7 +73,6 @@ class AlertingApi:
         return dict(created)
 
     def provider(self, channel: Json) -> ScriptedProvider:
-        """The provider behind a channel."""
         return self.driver.sender.providers[self.conditions[channel["id"]]]
 
     def rule(self, *channels: Json, **fields: Any) -> Json:
@@ -96,7 +95,7 @@ class AlertingApi:
 
     def sent(self, alert: Json) -> list[tuple[str, str]]:
         """Kind and status of the messages of an alert, the oldest first."""
-        return [(one["kind"], one["status"]) for one in reversed(self._read(alert)["deliveries"])]
+        return [(delivery["kind"], delivery["status"]) for delivery in reversed(self._read(alert)["deliveries"])]
 
     # what is wrong
 
@@ -107,7 +106,6 @@ class AlertingApi:
         return str(self.conditions["pipeline"].id)
 
     def task_failed(self, task: int = 0, **fields: Any) -> Condition:
-        """A task of the pipeline's connector has failed."""
         pipeline_id = self.pipeline_id()
         condition = Condition(
             code=ConditionCode.CONNECT_TASK_FAILED, resource_type="pipeline", resource_id=pipeline_id, task_id=task,
@@ -116,7 +114,6 @@ class AlertingApi:
         return replace(condition, **fields)
 
     def connector_failed(self, **fields: Any) -> Condition:
-        """The pipeline's connector has failed."""
         return self.task_failed(code=ConditionCode.CONNECTOR_FAILED, **{"task_id": None, **fields})
 
     def report(self, *conditions: Condition, after: float = 60, origin: str | None = None) -> None:

@@ -24,7 +24,6 @@ class Metric:
     samples: dict[tuple[str, Labels], float] = field(default_factory=dict)
 
     def value(self, suffix: str = "", **labels: str) -> float:
-        """The value of one series."""
         return self.samples[self.name + suffix, frozenset(labels.items())]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress
 from chalicelib.domain.alerts.alert import Alert
-from chalicelib.domain.alerts.channel import Channel, ChannelProvider
+from chalicelib.domain.alerts.channel import Channel
 from chalicelib.domain.alerts.notification import MessageKind, Notification, NotificationStatus
 from chalicelib.domain.alerts.rule import AlertRule
 from chalicelib.domain.cluster import ConnectCluster
@@ -40,9 +40,9 @@ from chalicelib.stores.documents import Documents
 from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.transaction import Transaction
 from tests.support.apps.in_process_app import START_TIME, VirtualClock
-from tests.support.entities import make_pipeline
+from tests.support.entities import make_channel, make_pipeline, make_rule
+from tests.support.stored import put
 
 PUBLIC_URL = "https://headgate.example.com"
 CLUSTER, SOURCE, DESTINATION, PIPELINE, DELIVERY = (
@@ -87,28 +87,16 @@ class Alerting:
     # what is registered
 
     def register(self) -> None:
-        """Store the resources."""
         for store, entity in _resources():
             put(store, entity)
 
-    def channel(self, *, enabled: bool = True, name: str | None = None) -> Channel:
-        """A new channel."""
-        number = next(self._numbers)
-        channel = Channel(
-            id=id_from("channel", str(number)), name=name or f"channel {number}", provider=ChannelProvider.WEBHOOK,
-            enabled=enabled, credentials=Credentials(id=id_from("secret", str(number))),
-            mask="https://hooks.example.com/********", created_at=START_TIME, updated_at=START_TIME,
-        )  # fmt: skip
-        return put(self.stores.channels, channel)
+    def channel(self, **fields: Any) -> Channel:
+        return put(self.stores.channels, make_channel(next(self._numbers), **fields))
 
     def rule(self, *channels: Channel, **fields: Any) -> AlertRule:
         """A new rule that sends everything to these channels, but for the fields that are given."""
-        number = next(self._numbers)
-        rule = AlertRule(
-            id=id_from("rule", str(number)), name=f"rule {number}", channel_ids=tuple(one.id for one in channels),
-            created_at=START_TIME, updated_at=START_TIME, **fields,
-        )  # fmt: skip
-        return put(self.stores.rules, rule)
+        channel_ids = tuple(channel.id for channel in channels)
+        return put(self.stores.rules, make_rule(next(self._numbers), channel_ids=channel_ids, **fields))
 
     # what is wrong
 
@@ -121,7 +109,6 @@ class Alerting:
         return replace(condition, **fields)
 
     def connector_failed(self, *, pipeline: str = PIPELINE) -> Condition:
-        """A failed connector of a pipeline."""
         return replace(self.task_failed(pipeline=pipeline), code=ConditionCode.CONNECTOR_FAILED, task_id=None)
 
     def cluster_unavailable(self) -> Condition:
@@ -142,17 +129,12 @@ class Alerting:
 
     # time and reports
 
-    def report(
-        self,
-        *conditions: Condition,
-        after: float = 60,
-        complete: bool = True,
-        tasks: Mapping[str, Collection[int]] | None = None,
-        origin: str = CLUSTER_ORIGIN,
-    ) -> MonitorReport:
-        """Let time pass, then publish everything that is wrong at the Connect cluster; all of it is recorded."""
+    def report(self, *conditions: Condition, after: float = 60, **options: Any) -> MonitorReport:
+        """Let time pass, then publish everything that is wrong at the Connect cluster; all of it is recorded. The
+        options are those of `report_now`.
+        """
         self.clock.advance(after)
-        report = self.report_now(*conditions, complete=complete, tasks=tasks, origin=origin)
+        report = self.report_now(*conditions, **options)
         assert self.receive(report)
         return report
 
@@ -186,14 +168,18 @@ class Alerting:
         hidden = []
         if report.looked_at is not None:
             keys = [alert.event.condition_key for alert in self.stores.alerts.active_of(report.origin)]
-            hidden = [one for key, one in self._conditions.items() if key in keys and key not in named]
-        seen = {key: Episode(condition=one, sight=Sight.SEEN, seen_at=report.at) for key, one in named.items()}
-        unseen = {
-            one.key: Episode(condition=one, sight=Sight.HIDDEN, seen_at=report.at)
-            for one in hidden
-            if one.resource_id not in self.deleted and not report.has_looked_at(one.resource_id)
-        }
-        return Episodes(report=report, going_on=seen | unseen)
+            hidden = [
+                condition
+                for key, condition in self._conditions.items()
+                if key in keys and key not in named and condition.resource_id not in self.deleted
+                if not report.has_looked_at(condition.resource_id)
+            ]
+        episodes = [
+            Episode(condition=condition, sight=sight, seen_at=report.at)
+            for sight, conditions in ((Sight.SEEN, named.values()), (Sight.HIDDEN, hidden))
+            for condition in conditions
+        ]
+        return Episodes(report=report, going_on={episode.condition.key: episode for episode in episodes})
 
     # what is stored
 
@@ -202,11 +188,9 @@ class Alerting:
         return list(self.stores.alerts.all())[::-1]
 
     def alert(self) -> Alert:
-        """The newest alert."""
         return self.alerts()[-1]
 
     def active(self) -> list[Alert]:
-        """Those that are not resolved."""
         return [alert for alert in self.alerts() if alert.is_active]
 
     def change(self, alert: Alert) -> Alert:
@@ -218,11 +202,9 @@ class Alerting:
         return [row for row in list(self.stores.notifications.all())[::-1] if kind in (None, row.kind)]
 
     def firing(self) -> list[Notification]:
-        """The messages that something is wrong."""
         return self.rows(MessageKind.FIRING)
 
     def recoveries(self) -> list[Notification]:
-        """The messages that it is over."""
         return self.rows(MessageKind.RESOLVED)
 
     def settle(self, status: NotificationStatus = NotificationStatus.DELIVERED) -> None:
@@ -232,23 +214,7 @@ class Alerting:
                 self.stores.notifications.save_alone(replace(row, status=status))
 
 
-def put(store: Documents[Any], entity: Any) -> Any:
-    """Store a new entity."""
-    transaction = Transaction()
-    stored = store.put_new(transaction, entity)
-    transaction.commit()
-    return stored
-
-
-def remove(store: Documents[Any], entity_id: str) -> None:
-    """Delete an entity."""
-    transaction = Transaction()
-    store.remove(transaction, store.get(entity_id))
-    transaction.commit()
-
-
 def warning(condition: Condition) -> Condition:
-    """The same, less bad."""
     return replace(condition, severity=Severity.WARNING)
 
 

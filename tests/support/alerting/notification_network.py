@@ -34,7 +34,6 @@ class Network:
     hook: NotificationReceiver
 
     def config(self, provider: str) -> Json:
-        """The config of a channel."""
         configs: Mapping[str, Json] = {
             CHAT: {"webhook_url": f"{self.chat.url}/services/planted"},
             BOT: {"bot_token": TOKEN, "chat_id": -100123},
@@ -47,11 +46,9 @@ class Network:
         return {"name": provider, "provider": provider, "config": {**self.config(provider), **config}}
 
     def channel(self, provider: str = WEBHOOK, **config: Any) -> Json:
-        """A new channel."""
         return dict(self.world.ok("POST", "/notification-channels", self.body(provider, **config)))
 
     def test_of(self, channel: Json) -> Json:
-        """The answer to a test notification."""
         self.world.driver.run(seconds=5)
         return dict(self.world.ok("POST", f"/notification-channels/{channel['id']}/test"))
 

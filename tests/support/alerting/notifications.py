@@ -151,12 +151,11 @@ def notification(message_content: MessageContent | None = None, **changes: Any) 
 
 def message(*contents: MessageContent, **more: Any) -> OutgoingMessage:
     """A message about these alerts, by default the usual one."""
-    lines = tuple(MessageLine(content=one) for one in contents or (content(),))
+    lines = tuple(MessageLine(content=line) for line in contents or (content(),))
     return OutgoingMessage(**{"delivery_id": DELIVERY_ID, "attempt_at": NOW, "lines": lines, **more})
 
 
 def secrets(**fields: str) -> Mapping[str, Secret]:
-    """The secret fields of a channel."""
     return {name: Secret(value) for name, value in fields.items()}
 
 

@@ -19,7 +19,6 @@ class RecordingBus:
     reports: list[MonitorReport] = field(default_factory=list)
 
     def publish(self, report: MonitorReport, deadline: Deadline) -> bool:
-        """Keep the report, and publish it."""
         self.reports.append(report)
         published = self.behind.publish(report, deadline) if self.behind else True
         if self.error:
@@ -28,5 +27,4 @@ class RecordingBus:
 
     @property
     def codes(self) -> list[list[str]]:
-        """The codes of each report's conditions."""
         return [[condition.code for condition in report.conditions] for report in self.reports]

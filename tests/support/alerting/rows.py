@@ -7,17 +7,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, HistoryEntry, Resolution
-from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
 from chalicelib.domain.alerts.kinds import AlertSeverity
-from chalicelib.domain.alerts.notification import Notification
-from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.kit.clock import rfc3339
-from chalicelib.kit.ids import id_from, new_id
-from chalicelib.stores.transaction import Transaction
+from chalicelib.kit.ids import id_from
 from tests.bench.seeds import put_rows
 from tests.support.apps.in_process_app import START_TIME, InProcessApp
+from tests.support.stored import put
 
 SOURCES = tuple(id_from("source", str(number)) for number in range(3))
 PIPELINES = tuple(id_from("pipeline", str(number)) for number in range(3))
@@ -62,31 +59,7 @@ def an_alert(number: int = 0, at: datetime = START_TIME, *, event: AlertEvent | 
 
 def stored(app: InProcessApp, alert: Alert) -> Alert:
     """Store it as the alert manager does."""
-    transaction = Transaction()
-    kept = app.services.stores.alerts.alerts.put_new(transaction, alert)
-    transaction.commit()
-    return kept
-
-
-def put_notifications(app: InProcessApp, *notifications: Notification) -> None:
-    """Store them as the alert manager does."""
-    transaction = Transaction()
-    for notification in notifications:
-        app.services.stores.alerts.notifications.put_new(transaction, notification)
-    transaction.commit()
-
-
-def stored_channel(app: InProcessApp, number: int = 0) -> str:
-    """The id of a channel that nothing was sent to."""
-    one = Channel(
-        id=id_from("channel", str(number)), name=f"channel {number}", provider=ChannelProvider.WEBHOOK,
-        credentials=Credentials(id=new_id(), fields={}), mask="https://example.com/********",
-        created_at=START_TIME, updated_at=START_TIME,
-    )  # fmt: skip
-    transaction = Transaction()
-    app.services.stores.alerts.channels.put_new(transaction, one)
-    transaction.commit()
-    return one.id
+    return put(app.services.stores.alerts.alerts, alert)
 
 
 def put_alerts(app: InProcessApp, alerts: Iterable[Alert]) -> None:
@@ -130,5 +103,4 @@ def _random_state(chosen: random.Random) -> dict[str, Any]:
 
 
 def newest_first(alerts: Iterable[Alert]) -> list[Alert]:
-    """The order of lists."""
     return sorted(alerts, key=lambda alert: (rfc3339(alert.created_at), alert.id), reverse=True)

@@ -27,7 +27,6 @@ Answer = Outcome | Callable[[OutgoingMessage], Outcome]
 
 
 def ok(_message: OutgoingMessage) -> Outcome:
-    """200."""
     return Accepted()
 
 
@@ -69,16 +68,14 @@ class ScriptedProvider:
 
     def answers(self, *answers: int | Answer) -> None:
         """What it answers to the next calls: statuses, or what is called."""
-        self.script.extend(status(one) if isinstance(one, int) else one for one in answers)
+        self.script.extend(status(answer) if isinstance(answer, int) else answer for answer in answers)
 
     @property
     def messages(self) -> list[OutgoingMessage]:
-        """What it has taken."""
-        return [one.message for one in self.received if one.taken]
+        return [call.message for call in self.received if call.taken]
 
     def seconds_since(self, start: datetime) -> list[float]:
-        """When it was called."""
-        return [(one.at - start).total_seconds() for one in self.received]
+        return [(call.at - start).total_seconds() for call in self.received]
 
     def hang(self, _message: OutgoingMessage) -> Outcome:
         """It takes the message and does not answer."""
@@ -95,7 +92,6 @@ class ScriptedProvider:
         self.time.crash()
 
     def call(self, message: OutgoingMessage) -> Outcome:
-        """One call."""
         if self._comes_too_fast():
             self.too_fast += 1
             self._note(message, taken=False)
@@ -115,7 +111,7 @@ class ScriptedProvider:
         now = self.time.clock.now
         limits = ((self.per_second, timedelta(seconds=1)), (self.per_minute, timedelta(minutes=1)))
         return any(
-            limit is not None and sum(now - one.at < window for one in self.received[-limit:]) >= limit
+            limit is not None and sum(now - call.at < window for call in self.received[-limit:]) >= limit
             for limit, window in limits
         )
 
@@ -133,7 +129,7 @@ class ScriptedSender:
         return CheckedConfig(mask=mask, secrets={**secrets, **{name: Secret(str(url)) for name, url in urls.items()}})
 
     def send(self, message: OutgoingMessage, secrets: Mapping[str, Secret], _deadline: Deadline) -> Outcome:
-        found = [self.providers[one.reveal()] for one in secrets.values() if one.reveal() in self.providers]
+        found = [self.providers[secret.reveal()] for secret in secrets.values() if secret.reveal() in self.providers]
         return found[0].call(message)
 
     def behind(self, key: str, **options: Any) -> ScriptedProvider:

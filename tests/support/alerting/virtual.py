@@ -24,25 +24,25 @@ from typing import Any
 import pytest
 
 from chalicelib.clients.queue import NOTIFICATIONS, Queues
-from chalicelib.domain.alerts.alert import Alert, Resolution
+from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity
-from chalicelib.domain.alerts.notification import MessageKind, Notification, notification_id
+from chalicelib.domain.alerts.messages import Messages
+from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.alerts.pacing import ChannelGate
-from chalicelib.domain.alerts.track import Track
-from chalicelib.domain.alerts.transitions import resolved, silenced, without_expired_silence
+from chalicelib.domain.alerts.transitions import silenced
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.errors import StoreUnavailable
-from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
 from chalicelib.services.alerts.delivery import NotificationDelivery
 from chalicelib.stores.transaction import Transaction
-from tests.support.alerting.notifications import content, notification
 from tests.support.alerting.rows import an_alert, an_event, stored
 from tests.support.alerting.scripted_provider import ScriptedProvider, ScriptedSender
 from tests.support.apps.call_interceptor import Crash, InterceptedCall, Side
 from tests.support.apps.in_process_app import SETTINGS, InProcessApp
 from tests.support.apps.virtual_time import VirtualDeadline, VirtualTime
+from tests.support.entities import make_channel
+from tests.support.stored import put, remove
 
 WORKER_SECONDS = 50.0
 VISIBILITY_SECONDS = 360.0
@@ -103,7 +103,6 @@ class AlertingDriver:
 
     @property
     def delivery(self) -> NotificationDelivery:
-        """The worker, in the process that runs now."""
         return self.app.services.alerting.delivery
 
     def drain(self, channel_id: str) -> None:
@@ -117,77 +116,63 @@ class AlertingDriver:
     ) -> Channel:
         """A channel; its provider gets the options of `ScriptedProvider`."""
         number = next(self.numbers)
-        channel_id, transaction = id_from("channel", str(number)), Transaction()
-        secrets = {"key": Secret(f"secret {number}")}
-        services = self.app.services
-        credentials = services.credentials.seal_new(
-            transaction, services.stores.alerts.channels.noun, channel_id, secrets
-        )
+        services, transaction = self.app.services, Transaction()
+        channel = make_channel(number, provider=provider, enabled=enabled, created_at=self.now, updated_at=self.now)
         self.sender.behind(f"secret {number}", **script)
-        channel = Channel(
-            id=channel_id,
-            name=f"channel {number}",
-            provider=provider,
-            enabled=enabled,
-            credentials=credentials,
-            mask="https://example.com/********",
-            created_at=self.now,
-            updated_at=self.now,
+        credentials = services.credentials.seal_new(
+            transaction, services.stores.alerts.channels.noun, channel.id, {"key": Secret(f"secret {number}")}
         )
-        kept = services.stores.alerts.channels.put_new(transaction, channel)
+        kept = services.stores.alerts.channels.put_new(transaction, replace(channel, credentials=credentials))
         transaction.commit()
         return kept
 
     def provider(self, channel: Channel) -> ScriptedProvider:
-        """The provider behind a channel."""
         return self.sender.providers[f"secret {channel.name.removeprefix('channel ')}"]
 
     def change(self, channel: Channel, **changes: Any) -> Channel:
-        """Change a channel, as a user does."""
         stores = self.app.services.stores
         return stores.alerts.channels.save_alone(replace(stores.alerts.channels.get(channel.id), **changes))
 
     def delete(self, channel: Channel) -> None:
-        """Delete a channel."""
-        stores, transaction = self.app.services.stores, Transaction()
-        stores.alerts.channels.remove(transaction, stores.alerts.channels.get(channel.id))
-        transaction.commit()
+        remove(self.app.services.stores.alerts.channels, channel.id)
 
-    def alert(self, *, severity: AlertSeverity = AlertSeverity.CRITICAL) -> Alert:
-        """A firing alert of a connector."""
-        return stored(self.app, self._new_alert(severity))
+    def alert(self, severity: AlertSeverity) -> Alert:
+        number = next(self.numbers)
+        event = an_event(
+            kind=EventKind.CONNECTOR_FAILED,
+            severity=severity,
+            pipeline_id=f"pipeline-{number}",
+            pipeline_name=f"pipeline {number}",
+            connector_name=f"connector-{number}",
+            task_id=None,
+            condition_key=f"connector-{number}",
+        )
+        return stored(self.app, an_alert(number, self.now, event=event))
 
-    def silence(self, alert_id: str, *, seconds: float | None = None) -> Alert:
-        """Silence an alert, as an operator does."""
+    def silence(self, alert_id: str, *, seconds: float | None = None) -> None:
         alerts = self.app.services.stores.alerts.alerts
         until = None if seconds is None else self.now + timedelta(seconds=seconds)
-        return alerts.save_alone(silenced(alerts.get(alert_id), "operator@example.com", until, None, self.now))
-
-    def recover(self, alert_id: str) -> Alert:
-        """Resolve an alert, as the manager does, but without a recovery message."""
-        alerts = self.app.services.stores.alerts.alerts
-        alert = without_expired_silence(alerts.get(alert_id), self.now)
-        track = Track(id=alert.fingerprint, created_at=self.now).ended(self.now)
-        return alerts.save_alone(resolved(alert, track, self.now, Resolution.RECOVERED, self.now))
+        alerts.save_alone(silenced(alerts.get(alert_id), "operator@example.com", until, None, self.now))
 
     def queue_message(
         self,
         channel: Channel,
         *,
-        alert: Alert | None = None,
         severity: AlertSeverity = AlertSeverity.CRITICAL,
         after: Notification | None = None,
-        rules: tuple[str, ...] = ("rule",),
         wakes: bool = True,
     ) -> Notification:
         """A message to the channel, as the alert manager queues it: about a new alert, or `after` a firing message
         about its recovery. Without `wakes` the message of the queue was lost.
         """
-        stores, transaction = self.app.services.stores, Transaction()
-        if alert is None:
-            alert = stores.alerts.alerts.get(after.alert_id) if after else self.alert(severity=severity)
-        row = stores.alerts.notifications.put_new(transaction, self._new_row(channel, alert, after, rules))
-        transaction.commit()
+        stores = self.app.services.stores
+        alert = stores.alerts.alerts.get(after.alert_id) if after else self.alert(severity)
+        messages, rules = Messages(public_url=None, at=self.now, now=self.now), ("rule",)
+        if after:
+            row = messages.resolved(alert, channel, rules, after.id)
+        else:
+            row = messages.firing(alert, channel, rules, inhibited=False, affected=0)
+        row = put(stores.alerts.notifications, row)
         if wakes:
             self.app.services.alerting.wake(channel.id)
         return row
@@ -232,16 +217,14 @@ class AlertingDriver:
     # then
 
     def row(self, row: Notification) -> Notification:
-        """The notification as it is stored now."""
         return self.app.services.stores.alerts.notifications.get(row.id)
 
     def rows(self, channel: Channel | None = None) -> Sequence[Notification]:
         """All notifications, or those of a channel, newest first."""
-        found = self.app.services.stores.alerts.notifications.all()
-        return [row for row in found if channel is None or row.channel_id == channel.id]
+        rows = self.app.services.stores.alerts.notifications.all()
+        return [row for row in rows if channel is None or row.channel_id == channel.id]
 
     def gate(self, channel: Channel) -> ChannelGate:
-        """The gate of a channel."""
         return self.app.services.stores.alerts.gates.get(channel.id)
 
     def called(self, channel: Channel) -> list[float]:
@@ -272,47 +255,6 @@ class AlertingDriver:
         except (Crash, StoreUnavailable):
             if received < _RECEIVES:
                 self.deliver(channel_id, VISIBILITY_SECONDS, received + 1)
-
-    def _new_alert(self, severity: AlertSeverity) -> Alert:
-        """An alert that is not stored."""
-        number = next(self.numbers)
-        event = an_event(
-            kind=EventKind.CONNECTOR_FAILED,
-            severity=severity,
-            pipeline_id=f"pipeline-{number}",
-            pipeline_name=f"pipeline {number}",
-            connector_name=f"connector-{number}",
-            task_id=None,
-            condition_key=f"connector-{number}",
-        )
-        return an_alert(number, self.now, event=event)
-
-    def _new_row(
-        self, channel: Channel, alert: Alert, after: Notification | None, rules: tuple[str, ...]
-    ) -> Notification:
-        """A notification that is not stored."""
-        kind, event = MessageKind.RESOLVED if after else MessageKind.FIRING, alert.event
-        message_content = content(
-            alert_id=alert.id,
-            event=event.kind,
-            severity=event.severity,
-            kind=kind,
-            at=self.now,
-            pipeline_id=event.pipeline_id,
-            pipeline_name=event.pipeline_name,
-            connector_name=event.connector_name,
-            task_id=None,
-            first_seen_at=alert.first_seen_at,
-        )
-        return notification(
-            message_content,
-            id=notification_id(alert.id, kind, 1, channel.id),
-            channel_id=channel.id,
-            channel_name=channel.name,
-            provider=channel.provider,
-            rule_ids=rules,
-            after_id=after.id if after else None,
-        )
 
 
 @contextmanager

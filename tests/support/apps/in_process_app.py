@@ -28,6 +28,7 @@ from chalicelib.clients.queue import Queues
 from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress, KafkaAddress
 from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, StreamCluster
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import TableMapping
@@ -210,6 +211,13 @@ class InProcessApp:
             yield
         finally:
             self.connect.accept()
+
+    def audit_records(self, resource_id: str, *, meaningful: bool | None = None) -> list[AuditRecord]:
+        """The newest hundred about a resource, the newest first."""
+        page = self.services.audit.list(
+            limit=100, after=None, resource_id=resource_id, include_related=False, meaningful=meaningful
+        )
+        return list(page.items)
 
     def context(self, *, key: str | None = None, if_match: int | None = None, seconds: float = 20) -> RequestContext:
         """A request of the Admin. `key` is the request key made from an idempotency key: the id of what is created."""

@@ -49,15 +49,15 @@ def test_a_length_of_time_has_two_units_at_most(seconds: float, text: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
         ({"muted_before": 1}, "1 muted"),
         ({"affected": 12}, "It causes 12 more alerts"),
     ],
 )
-def test_a_message_says_what_it_stands_for(changes: dict[str, int], said: str) -> None:
-    assert said in render(message(content(**changes)), PLAIN)
-    assert said not in render(message(), PLAIN)
+def test_a_message_says_what_it_stands_for(changes: dict[str, int], expected: str) -> None:
+    assert expected in render(message(content(**changes)), PLAIN)
+    assert expected not in render(message(), PLAIN)
 
 
 def test_a_message_says_that_it_is_late_over_again_or_follows_one_that_failed() -> None:
@@ -109,10 +109,10 @@ def test_an_error_stays_one_line_and_reads_from_left_to_right() -> None:
 
 @given(text=st.text(), most=st.integers(1, 50))
 def test_a_cut_text_is_not_longer_than_it_may_be(text: str, most: int) -> None:
-    found = cut(text, most)
-    assert len(found) <= most
-    assert found == text or found.endswith("…")
-    assert text.startswith(found.removesuffix("…"))
+    short = cut(text, most)
+    assert len(short) <= most
+    assert short == text or short.endswith("…")
+    assert text.startswith(short.removesuffix("…"))
 
 
 @pytest.mark.parametrize(

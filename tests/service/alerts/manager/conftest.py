@@ -14,3 +14,11 @@ def alerting(storage: Storage) -> Alerting:
     alerting = Alerting()
     alerting.register()
     return alerting
+
+
+@pytest.fixture
+def failing(alerting: Alerting) -> Alerting:
+    """Alerting with a rule and a channel, to which a failed task was reported."""
+    alerting.rule(alerting.channel())
+    alerting.report(alerting.task_failed())
+    return alerting

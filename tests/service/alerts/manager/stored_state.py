@@ -26,13 +26,13 @@ class StoredState:
 
     def _stored(self, entity: type[Any], table: str) -> list[Any]:
         """Everything in a table, by which most steps would spend their time: what has not changed is parsed once."""
-        found = []
+        entities = []
         for row in self.storage.tables.rows(table):
             key = row["id"], int(row["revision"])
             if key not in self.parsed:
                 self.parsed[key] = adapter(entity).validate_json(row["body"])
-            found.append(self.parsed[key])
-        return found
+            entities.append(self.parsed[key])
+        return entities
 
     def _alerts(self) -> list[Alert]:
         return self._stored(Alert, "alerts")
@@ -48,8 +48,8 @@ class StoredState:
         numbers = {channel.id: number for number, channel in enumerate(self.channels)}
         wished = (alert.episode, row.kind.value, row.sequence, numbers[row.channel_id])
         rows = self.model.lines[self._name(alert)].rows
-        (found,) = (one for one in rows if (one.episode, one.kind, one.number, one.channel) == wished)
-        return found
+        (model_row,) = (one for one in rows if (one.episode, one.kind, one.number, one.channel) == wished)
+        return model_row
 
     def _found(self, stored: list[Alert], rows: list[Notification]) -> dict[str, Any]:
         """What is stored, in the model's words."""
@@ -57,9 +57,9 @@ class StoredState:
         rules = {one.id: number for number, one in enumerate(self.rules)}
         alerts = {alert.id: alert for alert in stored}
         sequences = {row.id: row.sequence for row in rows}
-        found: dict[str, Any] = {name: ([], []) for name in NAMES}
+        state: dict[str, Any] = {name: ([], []) for name in NAMES}
         for alert in sorted(alerts.values(), key=lambda one: one.episode):
-            found[self._name(alert)][0].append(
+            state[self._name(alert)][0].append(
                 (
                     alert.episode, alert.status.value, alert.severity.value, alert.max_severity.value,
                     alert.occurrence_count, alert.acknowledged_by, alert.silenced_until, alert.stale, alert.flapping,
@@ -68,11 +68,11 @@ class StoredState:
             )  # fmt: skip
         for row in rows:
             alert = alerts[row.alert_id]
-            found[self._name(alert)][1].append(
+            state[self._name(alert)][1].append(
                 (
                     alert.episode, row.kind.value, row.sequence, channels[row.channel_id],
-                    tuple(sorted(rules[one] for one in row.rule_ids)), row.status.value, row.content.muted_before,
+                    tuple(sorted(rules[rule] for rule in row.rule_ids)), row.status.value, row.content.muted_before,
                     sequences[row.after_id] if row.after_id else None,
                 )
             )  # fmt: skip
-        return {name: (episodes, sorted(messages, key=repr)) for name, (episodes, messages) in found.items()}
+        return {name: (episodes, sorted(messages, key=repr)) for name, (episodes, messages) in state.items()}

@@ -11,9 +11,9 @@ import pytest
 from chalicelib.domain.alerts.alert import AlertStatus
 from chalicelib.domain.alerts.notification import MessageKind, NotificationStatus
 from chalicelib.domain.alerts.rule import CooldownPolicy
-from chalicelib.domain.alerts.transitions import acknowledged, silenced
-from tests.support.alerting.manager import Alerting, remove, warning
+from tests.support.alerting.manager import Alerting, warning
 from tests.support.apps.in_process_app import START_TIME
+from tests.support.stored import remove
 
 AFTER, EVERY, FIRST = CooldownPolicy
 F, R = MessageKind.FIRING, MessageKind.RESOLVED
@@ -71,14 +71,6 @@ def test_one_second_before_the_end_of_the_cooldown_nothing_is_sent(alerting: Ale
     assert len(alerting.rows()) == 2
 
 
-@pytest.mark.parametrize("policy", CooldownPolicy)
-def test_a_raise_is_sent_whatever_the_policy(alerting: Alerting, policy: CooldownPolicy) -> None:
-    alerting.rule(alerting.channel(), cooldown_policy=policy)
-    alerting.report(warning(alerting.task_failed()))
-    alerting.report(alerting.task_failed(), after=30)
-    assert len(alerting.firing()) == 2
-
-
 def test_a_raise_in_a_muted_episode_counts_the_earlier_ones_only(alerting: Alerting) -> None:
     alerting.rule(alerting.channel(), cooldown_seconds=900)
     for _ in range(3):
@@ -87,22 +79,6 @@ def test_a_raise_in_a_muted_episode_counts_the_earlier_ones_only(alerting: Alert
     alerting.report(warning(alerting.task_failed()))
     alerting.report(alerting.task_failed())
     assert [row.content.muted_before for row in alerting.firing()] == [0, 2]
-
-
-def test_an_acknowledged_alert_recovers_with_a_message(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    at(alerting, 0, failing=True)
-    alerting.change(acknowledged(alerting.alert(), "a@example.com", alerting.clock()))
-    at(alerting, 120, failing=False)
-    assert sent(alerting) == [(0, F), (120, R)]
-
-
-def test_a_silenced_alert_recovers_without_one(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    at(alerting, 0, failing=True)
-    alerting.change(silenced(alerting.alert(), "a@example.com", None, None, alerting.clock()))
-    at(alerting, 120, failing=False)
-    assert sent(alerting) == [(0, F)]
 
 
 @pytest.mark.parametrize("policy", CooldownPolicy)
@@ -169,18 +145,6 @@ def test_a_rule_that_comes_later_waits_for_the_next_episode_or_a_raise(alerting:
     assert len(alerting.rows()) == 1
 
 
-def test_a_rule_without_an_enabled_channel_remembers_nothing(alerting: Alerting) -> None:
-    off = alerting.channel(enabled=False)
-    alerting.rule(off)
-    alerting.rule()
-    alerting.report(alerting.task_failed())
-    alerting.report()
-    assert alerting.rows() == []
-    alerting.stores.channels.save_alone(replace(off, enabled=True))
-    alerting.report(alerting.task_failed())
-    assert [row.content.muted_before for row in alerting.rows()] == [0]
-
-
 def test_a_disabled_channel_gets_nothing_and_the_others_do(alerting: Alerting) -> None:
     on = alerting.channel()
     alerting.rule(alerting.channel(enabled=False), on)
@@ -239,11 +203,3 @@ def test_a_rule_that_is_created_again_begins_again(alerting: Alerting) -> None:
     assert [row.rule_ids for row in alerting.firing()] == [(rule.id,), (again.id,)]
     (track,) = alerting.stores.tracks.all()
     assert set(track.rules) == {again.id}
-
-
-def test_no_cooldown_is_every_occurrence(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel(), cooldown_seconds=0)
-    for _ in range(3):
-        alerting.report(alerting.task_failed(), after=1)
-        alerting.report(after=1)
-    assert len(alerting.firing()) == len(alerting.recoveries()) == 3

@@ -6,6 +6,7 @@ What is stored in the end is what would be stored if nothing had happened.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from chalicelib.domain.alerts.notification import NotificationStatus
 from chalicelib.domain.alerts.transitions import silenced
 from chalicelib.domain.monitoring.condition import Condition
+from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.stores.alerts.counters import AlertCounters
 from tests.service.stores.conftest import Storage
 from tests.support.alerting.manager import Alerting, warning
@@ -84,7 +86,20 @@ CASES = {
 }
 
 
-def crashing(number: int, *, carried_out: bool) -> Callable[[Point, InterceptedCall], object]:
+def first_report(alerting: Alerting, storage: Storage, case: Case) -> tuple[MonitorReport, Any, int]:
+    """A report that was received; what was stored before it, and how many store calls it has made."""
+    alerting.rule(alerting.channel(), alerting.channel())
+    case.before(alerting)
+    alerting.clock.advance(60)
+    report, before = alerting.report_now(*case.conditions(alerting)), storage.tables.snapshot()
+    storage.interceptor.watch()
+    assert alerting.receive(report)
+    return report, before, len(storage.interceptor.unwatch())
+
+
+def crash(alerting: Alerting, storage: Storage, report: MonitorReport, number: int, *, carried_out: bool) -> None:
+    """The process that receives the report dies at the store call with this number."""
+
     def mode(point: Point, call: InterceptedCall) -> object:
         if point.number != number:
             return call()
@@ -92,7 +107,10 @@ def crashing(number: int, *, carried_out: bool) -> Callable[[Point, InterceptedC
             call()
         raise Crash
 
-    return mode
+    storage.interceptor.watch(mode)
+    with pytest.raises(Crash):
+        alerting.receive(report)
+    storage.interceptor.unwatch()
 
 
 def summary(alerting: Alerting) -> Any:
@@ -118,25 +136,14 @@ def summary(alerting: Alerting) -> Any:
 def test_the_same_report_again_after_a_crash_leaves_what_it_would_have_left(
     alerting: Alerting, storage: Storage, name: str
 ) -> None:
-    case, crashes = CASES[name], 0
-    alerting.rule(alerting.channel(), alerting.channel())
-    case.before(alerting)
-    alerting.clock.advance(60)
-    report, before = alerting.report_now(*case.conditions(alerting)), storage.tables.snapshot()
-    storage.interceptor.watch()
-    assert alerting.receive(report)
-    calls, expected = len(storage.interceptor.unwatch()), summary(alerting)
-    for number in range(calls):
-        for carried_out in (False, True):
-            storage.tables.restore(before)
-            storage.interceptor.watch(crashing(number, carried_out=carried_out))
-            with pytest.raises(Crash):
-                alerting.receive(report)
-            storage.interceptor.unwatch()
-            crashes += 1
-            assert alerting.receive(report)
-            assert summary(alerting) == expected, (number, carried_out)
-    assert crashes == 2 * calls > 0
+    report, before, calls = first_report(alerting, storage, CASES[name])
+    expected = summary(alerting)
+    assert calls
+    for number, carried_out in product(range(calls), (False, True)):
+        storage.tables.restore(before)
+        crash(alerting, storage, report, number, carried_out=carried_out)
+        assert alerting.receive(report)
+        assert summary(alerting) == expected, (number, carried_out)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -144,22 +151,13 @@ def test_the_next_report_after_a_crash_leaves_the_same_states_and_messages(
     alerting: Alerting, storage: Storage, name: str
 ) -> None:
     """The cycle that died may or may not have counted; nothing else differs."""
-    case = CASES[name]
-    alerting.rule(alerting.channel(), alerting.channel())
-    case.before(alerting)
-    alerting.clock.advance(60)
-    report, before, at = alerting.report_now(*case.conditions(alerting)), storage.tables.snapshot(), alerting.clock()
-    storage.interceptor.watch()
-    assert alerting.receive(report)
-    calls, expected = len(storage.interceptor.unwatch()), states(alerting)
+    report, before, calls = first_report(alerting, storage, CASES[name])
+    expected = states(alerting)
     for number in range(calls):
         storage.tables.restore(before)
-        alerting.clock.now = at
-        storage.interceptor.watch(crashing(number, carried_out=False))
-        with pytest.raises(Crash):
-            alerting.receive(report)
-        storage.interceptor.unwatch()
-        alerting.report(*case.conditions(alerting), after=10)
+        alerting.clock.now = report.at
+        crash(alerting, storage, report, number, carried_out=False)
+        alerting.report(*CASES[name].conditions(alerting), after=10)
         assert states(alerting) == expected, number
 
 

@@ -15,7 +15,6 @@ from chalicelib.kit.clock import Deadline
 from tests.support.alerting.manager import (
     DELIVERY,
     DESTINATION,
-    OTHER_DESTINATION,
     PIPELINE,
     PUBLIC_URL,
     SOURCE,
@@ -122,25 +121,6 @@ def test_a_report_that_repeats_something_notifies_after_a_silence_in_which_nothi
     assert (len(alerting.firing()), alerting.alert().status, alerting.alert().occurrence_count) == (1, FIRING, 1)
 
 
-def test_two_tasks_are_two_alerts(alerting: Alerting) -> None:
-    alerting.report(alerting.task_failed(0), alerting.task_failed(1))
-    assert {alert.event.task_id for alert in alerting.alerts()} == {0, 1}
-
-
-def test_two_destinations_of_one_pipeline_are_two_alerts(alerting: Alerting) -> None:
-    failures = [
-        replace(
-            alerting.source_failed(ConditionCode.DESTINATION_CONNECTION_FAILED),
-            resource_type="destination",
-            resource_id=one,
-        )
-        for one in (DESTINATION, OTHER_DESTINATION)
-    ]
-    for failure in failures:
-        alerting.report(failure, origin=f"destination/{failure.resource_id}")
-    assert {alert.event.destination_id for alert in alerting.active()} == {DESTINATION, OTHER_DESTINATION}
-
-
 def test_an_alert_of_a_delivery_names_its_destination_and_its_pipeline(alerting: Alerting) -> None:
     alerting.report(alerting.task_failed(0, resource_type="delivery", resource_id=DELIVERY, connector_name="sink"))
     event = alerting.alert().event
@@ -218,13 +198,11 @@ def test_the_first_message_may_come_with_the_raise(alerting: Alerting) -> None:
     assert [row.alert_id for row in alerting.rows()] == [alerting.alert().id]
 
 
-def test_a_severity_that_is_lowered_changes_the_alert_only(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.task_failed())
-    for condition in (warning(alerting.task_failed()), alerting.task_failed()):
-        alerting.report(condition)
-    alert = alerting.alert()
-    assert (alert.severity, alert.max_severity, len(alerting.rows())) == ("critical", "critical", 1)
+def test_a_severity_that_is_lowered_changes_the_alert_only(failing: Alerting) -> None:
+    for condition in (warning(failing.task_failed()), failing.task_failed()):
+        failing.report(condition)
+    alert = failing.alert()
+    assert (alert.severity, alert.max_severity, len(failing.rows())) == ("critical", "critical", 1)
     assert len(alert.history) == 1
 
 
@@ -248,14 +226,12 @@ def test_a_recovery_resolves_and_sends_one_message_after_the_first(alerting: Ale
     assert alerting.woken == [recovery.channel_id]
 
 
-def test_a_silenced_alert_recovers_without_a_message_and_its_history_says_so(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.task_failed())
-    silence(alerting)
-    alerting.report(alerting.task_failed())
-    alerting.report()
-    alert = alerting.alert()
-    assert (alert.status, alert.occurrence_count, alerting.recoveries()) == (RESOLVED, 2, [])
+def test_a_silenced_alert_recovers_without_a_message_and_its_history_says_so(failing: Alerting) -> None:
+    silence(failing)
+    failing.report(failing.task_failed())
+    failing.report()
+    alert = failing.alert()
+    assert (alert.status, alert.occurrence_count, failing.recoveries()) == (RESOLVED, 2, [])
     assert alert.history[-1].reason == "recovered; no message, because it was silenced"
 
 
@@ -268,96 +244,67 @@ def test_a_healthy_task_does_not_heal_its_connector(alerting: Alerting) -> None:
 # rows 9 to 12: what operators have decided
 
 
-def test_an_observation_leaves_an_acknowledged_alert_acknowledged(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.task_failed())
-    acknowledge(alerting)
-    alerting.report(alerting.task_failed())
-    alert = alerting.alert()
-    assert (alert.status, alert.occurrence_count, len(alerting.rows())) == (ACKNOWLEDGED, 2, 1)
-
-
 @pytest.mark.parametrize(("operator", "after"), [(None, FIRING), (acknowledge, ACKNOWLEDGED)])
-def test_an_expired_silence_ends_with_the_next_report(alerting: Alerting, operator: object, after: AlertStatus) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.task_failed())
-    alerting.settle()
+def test_an_expired_silence_ends_with_the_next_report(failing: Alerting, operator: object, after: AlertStatus) -> None:
+    failing.settle()
     if callable(operator):
-        operator(alerting)
-    silence(alerting, 600)
-    alerting.report(alerting.task_failed(), after=599)
-    assert alerting.alert().status is SILENCED
-    alerting.report(alerting.task_failed(), after=1)
-    alert = alerting.alert()
-    assert (alert.status, alert.silenced_until, len(alerting.rows())) == (after, None, 1)
+        operator(failing)
+    silence(failing, 600)
+    failing.report(failing.task_failed(), after=599)
+    assert failing.alert().status is SILENCED
+    failing.report(failing.task_failed(), after=1)
+    alert = failing.alert()
+    assert (alert.status, alert.silenced_until, len(failing.rows())) == (after, None, 1)
     assert (alert.history[-1].actor, alert.history[-1].before) == ("system", SILENCED)
 
 
 @pytest.mark.parametrize("ends", ["expired", "unsilenced"])
-def test_a_silence_that_has_kept_back_the_only_message_is_followed_by_one_message(
-    alerting: Alerting, ends: str
-) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.task_failed())
-    silence(alerting, 600)
-    alerting.settle(NotificationStatus.SUPPRESSED)
-    alerting.report(alerting.task_failed())
-    assert alerting.alert().status is SILENCED
+def test_a_silence_that_has_kept_back_the_only_message_is_followed_by_one_message(failing: Alerting, ends: str) -> None:
+    silence(failing, 600)
+    failing.settle(NotificationStatus.SUPPRESSED)
+    failing.report(failing.task_failed())
+    assert failing.alert().status is SILENCED
     if ends == "unsilenced":
-        unsilence(alerting)
+        unsilence(failing)
     for _ in range(3):
-        alerting.report(alerting.task_failed(), after=601)
-    assert [row.status for row in alerting.firing()] == ["suppressed", "queued"]
-    alerting.report()
-    assert [row.after_id for row in alerting.recoveries()] == [alerting.firing()[-1].id]
+        failing.report(failing.task_failed(), after=601)
+    assert [row.status for row in failing.firing()] == ["suppressed", "queued"]
+    failing.report()
+    assert [row.after_id for row in failing.recoveries()] == [failing.firing()[-1].id]
 
 
 @pytest.mark.parametrize("status", [NotificationStatus.QUEUED, NotificationStatus.DELIVERED, NotificationStatus.FAILED])
 def test_nothing_is_sent_after_a_silence_if_somebody_was_notified_before(
-    alerting: Alerting, status: NotificationStatus
+    failing: Alerting, status: NotificationStatus
 ) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.task_failed())
     if status is not NotificationStatus.QUEUED:
-        alerting.settle(status)
-    silence(alerting)
-    alerting.report(alerting.task_failed())
-    unsilence(alerting)
-    alerting.report(alerting.task_failed())
-    assert len(alerting.rows()) == 1
+        failing.settle(status)
+    silence(failing)
+    failing.report(failing.task_failed())
+    unsilence(failing)
+    failing.report(failing.task_failed())
+    assert len(failing.rows()) == 1
 
 
-def test_who_has_acknowledged_hears_nothing_after_a_silence(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.task_failed())
-    acknowledge(alerting)
-    silence(alerting, 60)
-    alerting.settle(NotificationStatus.SUPPRESSED)
-    alerting.report(alerting.task_failed(), after=120)
-    assert (alerting.alert().status, len(alerting.rows())) == (ACKNOWLEDGED, 1)
+def test_who_has_acknowledged_hears_nothing_after_a_silence(failing: Alerting) -> None:
+    acknowledge(failing)
+    silence(failing, 60)
+    failing.settle(NotificationStatus.SUPPRESSED)
+    failing.report(failing.task_failed(), after=120)
+    assert (failing.alert().status, len(failing.rows())) == (ACKNOWLEDGED, 1)
 
 
-def test_a_recovery_of_what_was_never_sent_is_silent(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.task_failed())
-    silence(alerting)
-    alerting.settle(NotificationStatus.SUPPRESSED)
-    unsilence(alerting)
-    alerting.report()
-    assert (alerting.alert().status, alerting.recoveries()) == (RESOLVED, [])
-
-
-def test_a_silence_ends_with_its_episode(alerting: Alerting) -> None:
-    alerting.report(alerting.task_failed())
-    silence(alerting, 3600)
-    alerting.report()
-    alerting.report(alerting.task_failed())
-    assert [(alert.status, alert.episode) for alert in alerting.alerts()] == [(RESOLVED, 1), (FIRING, 2)]
+def test_a_recovery_of_what_was_never_sent_is_silent(failing: Alerting) -> None:
+    silence(failing)
+    failing.settle(NotificationStatus.SUPPRESSED)
+    unsilence(failing)
+    failing.report()
+    assert (failing.alert().status, failing.recoveries()) == (RESOLVED, [])
 
 
 def test_the_schedule_ends_expired_silences_only(alerting: Alerting) -> None:
     for task, seconds in ((0, 60), (1, 120), (2, None)):
-        alerting.report(*(alerting.task_failed(one) for one in range(task + 1)), after=1)
+        alerting.report(*(alerting.task_failed(number) for number in range(task + 1)), after=1)
         silence(alerting, seconds)
     alerting.clock.advance(58)
     assert alerting.manager.expire_silences(Deadline.after(5)) == 1

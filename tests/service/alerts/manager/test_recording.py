@@ -67,17 +67,21 @@ def unavailable(_call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
+def acknowledge(alerting: Alerting) -> None:
+    alerting.change(acknowledged(alerting.alert(), "a@example.com", alerting.clock()))
+
+
 def sizes(storage: Storage, run: Callable[[], Any]) -> list[int]:
     """How many items each transaction has."""
-    found: list[int] = []
+    counts: list[int] = []
 
     def mode(point: Point, call: InterceptedCall) -> object:
         if point.operation == COMMIT:
-            found.append(len(point.request.body["TransactItems"]))  # type: ignore[union-attr]
+            counts.append(len(point.request.body["TransactItems"]))  # type: ignore[union-attr]
         return call()
 
     watched(storage, mode, run)
-    return found
+    return counts
 
 
 def test_a_large_report_is_stored_in_few_transactions_of_at_most_a_hundred_items(
@@ -109,11 +113,9 @@ def test_a_report_without_anything_wrong_costs_one_query(alerting: Alerting, sto
     assert [point.operation for point in storage.interceptor.unwatch()] == ["Query"]
 
 
-def test_a_repeated_failure_costs_one_query_and_one_write(alerting: Alerting, storage: Storage) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.task_failed())
+def test_a_repeated_failure_costs_one_query_and_one_write(failing: Alerting, storage: Storage) -> None:
     storage.interceptor.watch()
-    alerting.report(alerting.task_failed())
+    failing.report(failing.task_failed())
     assert [point.operation for point in storage.interceptor.unwatch()] == ["Query", COMMIT]
 
 
@@ -174,25 +176,17 @@ def test_an_acknowledgement_at_the_same_moment_is_kept_and_the_observation_count
 ) -> None:
     alerting.report(alerting.task_failed())
 
-    def acknowledge() -> None:
-        alerting.change(acknowledged(alerting.alert(), "a@example.com", alerting.clock()))
-
-    first(storage, acknowledge, lambda: alerting.report(alerting.task_failed()))
+    first(storage, lambda: acknowledge(alerting), lambda: alerting.report(alerting.task_failed()))
     alert = alerting.alert()
     assert (alert.status, alert.occurrence_count) == (AlertStatus.ACKNOWLEDGED, 2)
 
 
-def test_an_acknowledgement_just_before_the_recovery_is_kept(alerting: Alerting, storage: Storage) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.task_failed())
+def test_an_acknowledgement_just_before_the_recovery_is_kept(failing: Alerting, storage: Storage) -> None:
 
-    def acknowledge() -> None:
-        alerting.change(acknowledged(alerting.alert(), "a@example.com", alerting.clock()))
-
-    first(storage, acknowledge, alerting.report)
-    alert = alerting.alert()
+    first(storage, lambda: acknowledge(failing), failing.report)
+    alert = failing.alert()
     assert (alert.status, alert.acknowledged_by) == (AlertStatus.RESOLVED, "a@example.com")
-    assert len(alerting.recoveries()) == 1
+    assert len(failing.recoveries()) == 1
 
 
 @pytest.mark.parametrize("later", [0, 1])
@@ -270,13 +264,6 @@ def test_a_worker_that_cannot_be_woken_changes_nothing(alerting: Alerting) -> No
     alerting.manager = alerting.new_manager()
     alerting.report(alerting.task_failed())
     assert len(alerting.rows()) == 2
-
-
-def test_an_alert_that_is_too_large_holds_up_only_itself(alerting: Alerting) -> None:
-    huge = replace(alerting.task_failed(0), message="x" * 450_000)
-    alerting.clock.advance(60)
-    assert not alerting.receive(alerting.report_now(huge, *(alerting.task_failed(number) for number in range(1, 5))))
-    assert {alert.event.task_id for alert in alerting.alerts()} == {1, 2, 3, 4}
 
 
 def test_an_alert_that_is_too_large_does_not_stop_the_parts_of_a_report_behind_it(alerting: Alerting) -> None:

@@ -5,7 +5,6 @@ Many more steps, for half an hour:
 .headgate/venv/bin/python -m pytest -c tests/pytest.ini -s -m long tests/service/alerts/manager/test_stateful.py
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import replace
@@ -64,7 +63,6 @@ class Alerts(StoredState, RuleBasedStateMachine):
     """What monitors, operators, workers and administrators do. Reports may come late, twice and at the same time."""
 
     empty: ClassVar[Any]
-    did: ClassVar[Counter[str]] = Counter()
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,7 +89,7 @@ class Alerts(StoredState, RuleBasedStateMachine):
             severities = ("critical",) if severe and number else ()
             self.rules.append(
                 self.alerting.rule(
-                    *(self.channels[one] for one in channels),
+                    *(self.channels[number] for number in channels),
                     severities=tuple(map(AlertSeverity, severities)),
                     cooldown_policy=policies[number],
                     cooldown_seconds=cooldowns[number],
@@ -109,7 +107,6 @@ class Alerts(StoredState, RuleBasedStateMachine):
             rule_number = number % 2
             self.rules[rule_number] = stores.rules.save_alone(replace(self.rules[rule_number], **{field: value}))
             setattr(self.model.rules[rule_number], {"send_recovery": "recovery"}.get(field, field), value)
-        self.did["changes of rules and channels"] += 1
 
     # time and monitors
 
@@ -122,12 +119,10 @@ class Alerts(StoredState, RuleBasedStateMachine):
             for line in self.model.lines.values():
                 if line.active:
                     line.active.expire(self.alerting.clock())
-        self.did["jumps in time"] += 1
 
     @rule(drawn=REPORTS, seconds=st.sampled_from((0, 10, 60)))
     def report(self, drawn: Any, seconds: float) -> None:
         self._receive(self._made(drawn, seconds))
-        self.did["reports"] += 1
 
     @precondition(lambda self: self.reports)
     @rule(after=st.sampled_from((60, 300, 900)))
@@ -135,18 +130,15 @@ class Alerts(StoredState, RuleBasedStateMachine):
         """All that was wrong is well; if nothing was, the connector fails."""
         faults = self.reports[-1][1].faults
         self._receive(self._made(({} if faults else {CONNECTOR: "critical"}, True, None), after))
-        self.did["recoveries and recurrences"] += 1
 
     @rule(drawn=REPORTS)
     def a_report_is_on_its_way(self, drawn: Any) -> None:
         self._made(drawn, 1)
-        self.did["reports on their way"] += 1
 
     @precondition(lambda self: self.reports)
     @rule(choice=st.integers(0, 5))
     def a_report_comes_late_or_again(self, choice: int) -> None:
         self._receive(self.reports[-1 - choice % len(self.reports)])
-        self.did["late and repeated reports"] += 1
 
     @rule(drawn=st.tuples(FAULTS, st.booleans(), st.none()), other=st.integers(0, 5), call=st.integers(0, 6))
     def two_managers_at_the_same_time(self, drawn: Any, other: int, call: int) -> None:
@@ -162,7 +154,6 @@ class Alerts(StoredState, RuleBasedStateMachine):
             lambda model: model.receive(second[1], self.alerting.clock()),
             call,
         )
-        self.did["two managers"] += 1
 
     # operators
 
@@ -172,7 +163,6 @@ class Alerts(StoredState, RuleBasedStateMachine):
         name = self._chosen(choice)
         self._move(name, move, actor)
         self._move_model(self.model, name, move, actor)
-        self.did["operator moves"] += 1
 
     @precondition(lambda self: self._active())
     @rule(
@@ -189,7 +179,6 @@ class Alerts(StoredState, RuleBasedStateMachine):
             lambda model: self._move_model(model, name, move, ACTORS[0]),
             call,
         )
-        self.did["operator moves during a report"] += 1
 
     # workers and the schedule
 
@@ -205,16 +194,15 @@ class Alerts(StoredState, RuleBasedStateMachine):
                 status = "suppressed" if quiet else statuses[number % len(statuses)]
                 self.alerting.stores.notifications.save_alone(replace(row, status=NotificationStatus(status)))
                 self._model_row(row).status = status
-        self.did["workers"] += 1
 
     # what has to be so
 
     @invariant()
     def everything_is_as_the_model_says(self) -> None:
         alerts, rows, tracks = self._alerts(), self._rows(), self._stored(Track, "alert-tracks")
-        found = self._found(alerts, rows)
+        stored = self._found(alerts, rows)
         for name in NAMES:
-            assert found[name] == seen(self.model.lines[name]), name
+            assert stored[name] == seen(self.model.lines[name]), name
         self._is_consistent(alerts, rows, {track.id: track.alert_id for track in tracks})
 
     def _is_consistent(self, alerts: list[Alert], rows: list[Notification], tracks: Mapping[str, str | None]) -> None:
@@ -242,7 +230,7 @@ class Alerts(StoredState, RuleBasedStateMachine):
         faults, complete, existing = drawn
         self.alerting.clock.advance(seconds)
         conditions = [self._condition(name, severity) for name, severity in sorted(faults.items())]
-        seen_tasks = None if existing is None else {f"hg-source-{PIPELINE}": {int(one) for one in existing}}
+        seen_tasks = None if existing is None else {f"hg-source-{PIPELINE}": {int(task) for task in existing}}
         report = self.alerting.report_now(*conditions, complete=complete, tasks=seen_tasks)
         made = report, Report(at=self.alerting.clock(), faults=faults, complete=complete, existing=existing)
         self.reports = [*self.reports, made][-8:]
@@ -281,10 +269,10 @@ class Alerts(StoredState, RuleBasedStateMachine):
         assert self.alerting.receive(made[0], 60)
         if len(self.storage.interceptor.unwatch()) <= at:
             act()
-        found = self._found(self._alerts(), self._rows())
+        stored = self._found(self._alerts(), self._rows())
         for name in NAMES:
-            lines = [model.lines[name] for model in (first, second) if seen(model.lines[name]) == found[name]]
-            assert lines, (name, found[name], seen(first.lines[name]), seen(second.lines[name]))
+            lines = [model.lines[name] for model in (first, second) if seen(model.lines[name]) == stored[name]]
+            assert lines, (name, stored[name], seen(first.lines[name]), seen(second.lines[name]))
             self.model.lines[name] = lines[0]
 
     def _active(self) -> list[str]:
@@ -297,7 +285,7 @@ class Alerts(StoredState, RuleBasedStateMachine):
     def _move(self, name: str, move: str, actor: str) -> None:
         """What the API does."""
         now = self.alerting.clock()
-        alert = max((one for one in self._alerts() if self._name(one) == name), key=lambda one: one.episode)
+        alert = max((alert for alert in self._alerts() if self._name(alert) == name), key=lambda alert: alert.episode)
         until = now + timedelta(seconds=600) if move == "silence for a while" else None
         try:
             match move:
@@ -328,14 +316,6 @@ class Alerts(StoredState, RuleBasedStateMachine):
                 alert.until = now + timedelta(seconds=600) if move == "silence for a while" else None
 
 
-def run(storage: Storage, *, examples: int, steps: int) -> Counter[str]:
-    """So many sequences of so many steps; what was done, and how often."""
-    Alerts.storage, Alerts.did = storage, Counter()
-    Alerts.empty = storage.tables.snapshot()
-    run_state_machine(Alerts, examples=examples, steps=steps)
-    return Alerts.did
-
-
 @pytest.mark.parametrize(
     ("examples", "steps"),
     [
@@ -345,9 +325,6 @@ def run(storage: Storage, *, examples: int, steps: int) -> Counter[str]:
     ],
     ids=["few", "some", "many"],
 )
-def test_the_manager_does_what_the_model_says(
-    storage: Storage, record_property: Callable[[str, object], None], examples: int, steps: int
-) -> None:
-    did = run(storage, examples=examples, steps=steps)
-    print(f"{sum(did.values())} steps: {dict(did)}")
-    record_property("steps", sum(did.values()))
+def test_the_manager_does_what_the_model_says(storage: Storage, examples: int, steps: int) -> None:
+    Alerts.storage, Alerts.empty = storage, storage.tables.snapshot()
+    run_state_machine(Alerts, examples=examples, steps=steps)

@@ -9,7 +9,7 @@ from chalicelib.domain.alerts.notification import NotificationStatus
 from chalicelib.domain.alerts.transitions import acknowledged, silenced
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
-from tests.support.alerting.manager import OTHER_PIPELINE, SOURCE_ORIGIN, Alerting, warning
+from tests.support.alerting.manager import SOURCE_ORIGIN, Alerting, warning
 
 SUPPRESSED, QUEUED = NotificationStatus.SUPPRESSED, NotificationStatus.QUEUED
 
@@ -18,37 +18,27 @@ def tasks(alerting: Alerting, count: int) -> list[Condition]:
     return [alerting.task_failed(number) for number in range(count)]
 
 
-def parent(alerting: Alerting) -> Alert:
-    (found,) = (alert for alert in alerting.alerts() if alert.kind is EventKind.CONNECTOR_FAILED)
-    return found
-
-
-def test_more_than_ten_children_are_muted_by_their_cause(alerting: Alerting) -> None:
+@pytest.fixture
+def storm(alerting: Alerting) -> Alerting:
+    """Alerting to which a connector and eleven of its tasks were reported."""
     alerting.rule(alerting.channel())
     alerting.report(*tasks(alerting, 11), alerting.connector_failed())
-    cause = parent(alerting)
-    (message,) = (row for row in alerting.rows() if row.status is QUEUED)
-    muted = [row for row in alerting.rows() if row.status is SUPPRESSED]
+    return alerting
+
+
+def parent(alerting: Alerting) -> Alert:
+    (cause,) = (alert for alert in alerting.alerts() if alert.kind is EventKind.CONNECTOR_FAILED)
+    return cause
+
+
+def test_more_than_ten_children_are_muted_by_their_cause(storm: Alerting) -> None:
+    cause = parent(storm)
+    (message,) = (row for row in storm.rows() if row.status is QUEUED)
+    muted = [row for row in storm.rows() if row.status is SUPPRESSED]
     assert (message.alert_id, message.content.affected) == (cause.id, 11)
     assert (len(muted), {row.reason for row in muted}) == (11, {"inhibited_by"})
-    assert {alert.inhibited_by for alert in alerting.active() if alert.id != cause.id} == {cause.id}
-    assert {alert.status for alert in alerting.alerts()} == {AlertStatus.FIRING}
-
-
-def test_ten_children_have_their_own_messages(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(*tasks(alerting, 10), alerting.connector_failed())
-    assert {row.status for row in alerting.rows()} == {QUEUED}
-    assert {row.content.affected for row in alerting.rows()} == {0}
-    assert len(alerting.rows()) == 11
-
-
-def test_tasks_of_another_connector_are_not_muted(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    elsewhere = [alerting.task_failed(number, pipeline=OTHER_PIPELINE) for number in range(11)]
-    alerting.report(*tasks(alerting, 11), *elsewhere, alerting.connector_failed())
-    queued = [row for row in alerting.rows() if row.status is QUEUED]
-    assert sorted(row.content.pipeline_id == OTHER_PIPELINE for row in queued) == [False, *[True] * 11]
+    assert {alert.inhibited_by for alert in storm.active() if alert.id != cause.id} == {cause.id}
+    assert {alert.status for alert in storm.alerts()} == {AlertStatus.FIRING}
 
 
 def test_children_that_come_while_the_cause_is_active_are_muted_too(alerting: Alerting) -> None:
@@ -61,17 +51,10 @@ def test_children_that_come_while_the_cause_is_active_are_muted_too(alerting: Al
 def test_a_cause_of_another_origin_mutes(alerting: Alerting) -> None:
     alerting.rule(alerting.channel())
     alerting.report(alerting.source_failed(), origin=SOURCE_ORIGIN)
-    alerting.report(*(replace(one, code=ConditionCode.CDC_REPLICATION_SLOT_ERROR) for one in tasks(alerting, 11)))
+    alerting.report(*(replace(task, code=ConditionCode.CDC_REPLICATION_SLOT_ERROR) for task in tasks(alerting, 11)))
     assert [row.status for row in alerting.rows()].count(QUEUED) == 1
     (cause,) = (alert for alert in alerting.alerts() if alert.origin == SOURCE_ORIGIN)
     assert {alert.inhibited_by for alert in alerting.alerts() if alert.id != cause.id} == {cause.id}
-
-
-def test_an_unreachable_cluster_mutes_its_connectors_and_tasks_and_their_failed_causes(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(alerting.cluster_unavailable(), alerting.connector_failed(), *tasks(alerting, 11), complete=False)
-    (message,) = (row for row in alerting.rows() if row.status is QUEUED)
-    assert (message.content.event, message.content.affected) == (EventKind.STREAM_CONNECT_UNAVAILABLE, 12)
 
 
 def test_a_channel_that_does_not_hear_of_the_cause_gets_the_children(alerting: Alerting) -> None:
@@ -82,25 +65,21 @@ def test_a_channel_that_does_not_hear_of_the_cause_gets_the_children(alerting: A
     assert (queued.count("causes"), queued.count("tasks")) == (1, 11)
 
 
-def test_muted_children_recover_silently(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(*tasks(alerting, 11), alerting.connector_failed())
-    alerting.report()
-    assert {alert.status for alert in alerting.alerts()} == {AlertStatus.RESOLVED}
-    assert [row.alert_id for row in alerting.recoveries()] == [parent(alerting).id]
+def test_muted_children_recover_silently(storm: Alerting) -> None:
+    storm.report()
+    assert {alert.status for alert in storm.alerts()} == {AlertStatus.RESOLVED}
+    assert [row.alert_id for row in storm.recoveries()] == [parent(storm).id]
 
 
-def test_a_child_that_still_fails_after_two_further_reports_has_its_own_message(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(*tasks(alerting, 11), alerting.connector_failed())
-    alerting.settle()
+def test_a_child_that_still_fails_after_two_further_reports_has_its_own_message(storm: Alerting) -> None:
+    storm.settle()
     for expected in (0, 0, 11, 11):
-        alerting.report(*tasks(alerting, 11))
-        assert [row.status for row in alerting.firing()].count(QUEUED) == expected
-    assert {alert.inhibited_by for alert in alerting.alerts()} == {None}
-    alerting.report()
-    assert len(alerting.recoveries()) == 12
-    assert {row.after_id for row in alerting.recoveries()} <= {row.id for row in alerting.firing()}
+        storm.report(*tasks(storm, 11))
+        assert [row.status for row in storm.firing()].count(QUEUED) == expected
+    assert {alert.inhibited_by for alert in storm.alerts()} == {None}
+    storm.report()
+    assert len(storm.recoveries()) == 12
+    assert {row.after_id for row in storm.recoveries()} <= {row.id for row in storm.firing()}
 
 
 def test_a_cause_that_comes_back_keeps_its_children_muted(alerting: Alerting) -> None:
@@ -116,16 +95,14 @@ def test_a_cause_that_comes_back_keeps_its_children_muted(alerting: Alerting) ->
 
 
 @pytest.mark.parametrize("move", [acknowledged, silenced])
-def test_a_child_that_somebody_deals_with_stays_quiet_after_the_cause(alerting: Alerting, move: object) -> None:
-    alerting.rule(alerting.channel())
-    alerting.report(*tasks(alerting, 11), alerting.connector_failed())
-    alerting.settle()
-    for alert in alerting.active():
+def test_a_child_that_somebody_deals_with_stays_quiet_after_the_cause(storm: Alerting, move: object) -> None:
+    storm.settle()
+    for alert in storm.active():
         rest = () if move is acknowledged else (None, None)
-        alerting.change(move(alert, "a@example.com", *rest, alerting.clock()))  # type: ignore[operator]
+        storm.change(move(alert, "a@example.com", *rest, storm.clock()))  # type: ignore[operator]
     for _ in range(4):
-        alerting.report(*tasks(alerting, 11))
-    assert QUEUED not in {row.status for row in alerting.firing()}
+        storm.report(*tasks(storm, 11))
+    assert QUEUED not in {row.status for row in storm.firing()}
 
 
 def test_a_raise_is_muted_as_long_as_the_cause_is_active(alerting: Alerting) -> None:
@@ -143,7 +120,8 @@ def test_lost_changes_are_not_muted_by_an_unreachable_source(alerting: Alerting)
         for number in range(11)
     ]
     failed = [
-        replace(one, code=ConditionCode.PIPELINE_FAILED, connector_name=f"{one.connector_name} b") for one in lost
+        replace(condition, code=ConditionCode.PIPELINE_FAILED, connector_name=f"{condition.connector_name} b")
+        for condition in lost
     ]
     alerting.report(alerting.source_failed(), *lost, *failed, origin=SOURCE_ORIGIN)
     assert [row.status for row in alerting.rows()].count(QUEUED) == 12

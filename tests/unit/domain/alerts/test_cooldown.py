@@ -31,8 +31,8 @@ def rule(number: int = 1, policy: CooldownPolicy = AFTER, channels: tuple[str, .
 
 
 def request(occasion: Occasion = OPENED, **fields: object) -> NotificationRequest:
-    found = {"alert_id": "alert", "episode": 2, "sequence": 1, "at": NOW, **fields}
-    return NotificationRequest(occasion=occasion, **found)  # type: ignore[arg-type]
+    given = {"alert_id": "alert", "episode": 2, "sequence": 1, "at": NOW, **fields}
+    return NotificationRequest(occasion=occasion, **given)  # type: ignore[arg-type]
 
 
 def sent(seconds: float) -> RuleLedger:
@@ -46,7 +46,7 @@ def sent(seconds: float) -> RuleLedger:
         *((policy, RAISED, sent(1), False, None) for policy in CooldownPolicy),
         *((policy, occasion, sent(1), True, None) for policy in CooldownPolicy for occasion in Occasion),
         *((EVERY, occasion, sent(0), False, None) for occasion in Occasion),
-        *((FIRST, one, sent(10**6), False, NotSentReason.FIRST_OCCURRENCE_ONLY) for one in (OPENED, LATE)),
+        *((FIRST, occasion, sent(10**6), False, NotSentReason.FIRST_OCCURRENCE_ONLY) for occasion in (OPENED, LATE)),
         *((AFTER, occasion, sent(899.999), False, NotSentReason.COOLDOWN) for occasion in (OPENED, LATE)),
         *((AFTER, occasion, sent(900), False, None) for occasion in (OPENED, LATE)),
     ],

@@ -62,10 +62,10 @@ def many(child: AlertEvent, count: int = MANY) -> list[AlertEvent]:
 )
 def test_what_a_cause_mutes(cause: AlertEvent, child: AlertEvent, mutes: bool) -> None:
     children = many(child)
-    found = storms(children, [cause])
-    expected = {one.fingerprint: cause.fingerprint for one in children} if mutes else {}
-    assert found.cause_of == expected
-    assert found.affected == ({cause.fingerprint: MANY} if mutes else {})
+    storm = storms(children, [cause])
+    expected = {event.fingerprint: cause.fingerprint for event in children} if mutes else {}
+    assert storm.cause_of == expected
+    assert storm.affected == ({cause.fingerprint: MANY} if mutes else {})
 
 
 def test_ten_children_are_no_storm() -> None:
@@ -78,10 +78,10 @@ def test_without_a_cause_nothing_is_muted() -> None:
 
 def test_the_widest_cause_mutes_the_children_and_the_narrower_cause() -> None:
     named = [CLUSTER, CONNECTOR, *many(TASK)]
-    found = storms(named, named)
-    assert set(found.cause_of.values()) == {CLUSTER.fingerprint}
-    assert found.cause_of[CONNECTOR.fingerprint] == CLUSTER.fingerprint
-    assert CLUSTER.fingerprint not in found.cause_of
+    storm = storms(named, named)
+    assert set(storm.cause_of.values()) == {CLUSTER.fingerprint}
+    assert storm.cause_of[CONNECTOR.fingerprint] == CLUSTER.fingerprint
+    assert CLUSTER.fingerprint not in storm.cause_of
 
 
 def test_a_source_is_asked_about_only_when_it_could_be_the_cause_of_a_storm() -> None:

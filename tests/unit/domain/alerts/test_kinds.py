@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.alerts.titles import TITLES
+from chalicelib.domain.alerts.kinds import TITLES
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR, cluster_condition
 from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnector
@@ -77,8 +77,8 @@ def progress(role: ConnectorKind, *, delivered: int) -> list[Condition]:
 
 def unreadable() -> list[Condition]:
     view = ClusterView(unreadable="It does not answer.", unreadable_since=NOW - UNREADABLE_FOR, observed_at=NOW)
-    found = cluster_condition("k", view)
-    return [found] if found else []
+    condition = cluster_condition("k", view)
+    return [condition] if condition else []
 
 
 RAISED_BY: dict[EventKind, Callable[[], Iterable[Condition]]] = {

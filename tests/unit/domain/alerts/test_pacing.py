@@ -32,15 +32,15 @@ def seconds(count: float) -> timedelta:
 
 def arrivals(provider: ChannelProvider, latencies: Random) -> list[datetime]:
     """When a hundred messages of a worker that never waits longer than it must arrive, each after its own latency."""
-    gate, now, found = GATE, NOW, []
+    gate, now, times = GATE, NOW, []
     for _ in range(100):
         now = opens_at(gate, PROVIDERS[provider].pace, now)
         gate = spent(gate, PROVIDERS[provider].pace, now)
         took = latencies.choice((0.01, 0.2, 3.0))
-        found.append(now + seconds(latencies.uniform(0, took)))
+        times.append(now + seconds(latencies.uniform(0, took)))
         now += seconds(took)
         gate = answered(gate, NotificationStatus.DELIVERED, now)
-    return found
+    return times
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -59,7 +59,7 @@ def test_no_window_has_more_than_the_burst_and_the_rate(provider: ChannelProvide
         now = opens_at(gate, PROVIDERS[provider].pace, now)
         gate = spent(gate, PROVIDERS[provider].pace, now)
         times.append(now)
-    assert all(sum(one <= other < one + seconds(window) for other in times) <= most for one in times)
+    assert all(sum(time <= other < time + seconds(window) for other in times) <= most for time in times)
 
 
 def test_a_limit_of_the_provider_closes_the_channel_for_as_long_as_it_says_up_to_an_hour() -> None:

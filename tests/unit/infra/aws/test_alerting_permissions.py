@@ -1,13 +1,12 @@
 """Every function may do what alerting does in it, and of the tables of alerting no more."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from chalicelib.clients.databases.errors import FailureCode
-from chalicelib.domain.alerts.channel import Channel, ChannelProvider
+from chalicelib.domain.alerts.channel import Channel, ChannelProvider, ChannelValues
 from chalicelib.domain.alerts.listing import AlertFilter
 from chalicelib.domain.alerts.rule import AlertRuleValues
 from chalicelib.errors import HeadgateError
@@ -15,7 +14,6 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import Accepted
 from chalicelib.services.alerts.alerts import Silence
-from chalicelib.services.alerts.channels import ChannelInput
 from infra.aws.permissions import policy_of
 from tests.support.alerting.virtual import AlertingDriver, alerting
 from tests.support.apps.in_process_app import InProcessApp, app, app_of_the_module
@@ -39,13 +37,15 @@ def channel(app: InProcessApp) -> Channel:
     return channel
 
 
-CHANNEL = ChannelInput(
-    name="operators", provider=ChannelProvider.CHAT_WEBHOOK, enabled=True, secrets={"webhook_url": Secret(URL)}
-)
+SECRETS = {"webhook_url": Secret(URL)}
+
+
+def channel_values(name: str = "operators") -> ChannelValues:
+    return ChannelValues(name=name, provider=ChannelProvider.CHAT_WEBHOOK)
 
 
 def create_channel(app: InProcessApp, name: str = "operators") -> Channel:
-    return app.services.alerting.channels.create(app.context(), replace(CHANNEL, name=name))
+    return app.services.alerting.channels.create(app.context(), channel_values(name), SECRETS)
 
 
 def alerts(app: InProcessApp) -> list[str]:
@@ -190,7 +190,7 @@ def channels_and_rules(app: InProcessApp) -> None:
     services.channels.list(limit=9, after=None)
     services.channels.state(services.channels.get(channel.id))
     services.metrics.text(Deadline.after(5))
-    services.channels.update(app.context(), channel.id, replace(CHANNEL, name="all of us"))
+    services.channels.update(app.context(), channel.id, channel_values("all of us"), SECRETS)
     services.channels.test(app.context(), channel.id)
     services.channels.replace_secrets(channel.id, {"webhook_url": Secret(URL)})
     rule = services.rules.create(app.context(), AlertRuleValues(name="some", channel_ids=(channel.id,)))

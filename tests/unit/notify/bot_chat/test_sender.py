@@ -98,7 +98,7 @@ def test_a_group_that_became_another_one_gets_the_message_there_in_the_same_atte
 ) -> None:
     bot.script(bot_refusal(400, UPGRADED, migrate_to_chat_id=-1009876543210))
     assert send(bot, authority) == Accepted(changed={"chat_id": Secret("-1009876543210")})
-    assert [one.json["chat_id"] for one in bot.received] == [-100123, -1009876543210]
+    assert [request.json["chat_id"] for request in bot.received] == [-100123, -1009876543210]
     assert len(set(bot.texts())) == 1
 
 

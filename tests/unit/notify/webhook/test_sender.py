@@ -30,6 +30,7 @@ from chalicelib.notify.contract import (
     Throttled,
     Transient,
 )
+from chalicelib.notify.webhook.sender import MAX_ERROR
 from infra.local.doubles.authority import Authority
 from infra.local.doubles.notification_receivers import NotificationReceiver, Reply
 from tests.support.alerting.notifications import (
@@ -115,6 +116,12 @@ def test_a_recovery_says_whether_the_message_before_it_did_not_arrive(
     send(hook, authority, message(lines=(line,)))
     assert list(hook.received[0].json) == KEYS
     assert hook.received[0].json["alert"]["firing_failed"] is failed
+
+
+def test_an_error_is_sent_as_it_is_up_to_a_limit(hook: NotificationReceiver, authority: Authority) -> None:
+    hostile = "<!channel> & <b>_x_</b>" + "🙂" * 10_000
+    assert send(hook, authority, message(content(error=hostile))) == Accepted()
+    assert hook.received[0].json["error"] == hostile[: MAX_ERROR - 1] + "…"
 
 
 def test_the_test_notification_has_the_same_keys(hook: NotificationReceiver, authority: Authority) -> None:
