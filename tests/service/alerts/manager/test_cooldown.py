@@ -64,13 +64,6 @@ def test_the_next_message_says_how_many_episodes_were_muted(alerting: Alerting) 
     assert alerting.alert().muted_before == 3
 
 
-def test_one_second_before_the_end_of_the_cooldown_nothing_is_sent(alerting: Alerting) -> None:
-    alerting.rule(alerting.channel(), cooldown_seconds=900)
-    for seconds, failing in ((0, True), (60, False), (899, True), (900, True)):
-        at(alerting, seconds, failing=failing)
-    assert len(alerting.rows()) == 2
-
-
 def test_a_raise_in_a_muted_episode_counts_the_earlier_ones_only(alerting: Alerting) -> None:
     alerting.rule(alerting.channel(), cooldown_seconds=900)
     for _ in range(3):
@@ -81,26 +74,13 @@ def test_a_raise_in_a_muted_episode_counts_the_earlier_ones_only(alerting: Alert
     assert [row.content.muted_before for row in alerting.firing()] == [0, 2]
 
 
-@pytest.mark.parametrize("policy", CooldownPolicy)
-def test_a_message_that_has_reached_nobody_starts_no_cooldown(alerting: Alerting, policy: CooldownPolicy) -> None:
-    alerting.rule(alerting.channel(), alerting.channel(), cooldown_policy=policy)
+def test_a_message_that_has_reached_nobody_starts_no_cooldown(alerting: Alerting) -> None:
+    alerting.rule(alerting.channel(), alerting.channel())
     alerting.report(alerting.task_failed())
     alerting.settle(NotificationStatus.FAILED)
     alerting.report()
     alerting.report(alerting.task_failed(), after=300)
     assert len(alerting.firing()) == 4
-
-
-@pytest.mark.parametrize("other", [NotificationStatus.DELIVERED, NotificationStatus.QUEUED, NotificationStatus.PENDING])
-def test_a_message_that_may_have_reached_somebody_does(alerting: Alerting, other: NotificationStatus) -> None:
-    alerting.rule(alerting.channel(), alerting.channel())
-    alerting.report(alerting.task_failed())
-    first, second = alerting.rows()
-    alerting.stores.notifications.save_alone(replace(first, status=NotificationStatus.FAILED))
-    alerting.stores.notifications.save_alone(replace(second, status=other))
-    alerting.report()
-    alerting.report(alerting.task_failed(), after=300)
-    assert len(alerting.firing()) == 2
 
 
 def test_a_failure_that_nobody_reports_for_an_hour_is_the_same_alert(alerting: Alerting) -> None:

@@ -14,20 +14,21 @@ from chalicelib.domain.alerts.cooldown import (
     fan_out,
     reached_nobody,
 )
+from chalicelib.domain.alerts.notification import NotificationStatus
 from chalicelib.domain.alerts.rule import AlertRule, CooldownPolicy
 from chalicelib.domain.alerts.track import RuleLedger
+from tests.support.alerting.notifications import notification
+from tests.support.entities import make_rule
 from tests.unit.domain.alerts.test_transitions import EVENT
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 AFTER, EVERY, FIRST = CooldownPolicy
 OPENED, RAISED, LATE = Occasion
+DELIVERED, FAILED = NotificationStatus.DELIVERED, NotificationStatus.FAILED
 
 
 def rule(number: int = 1, policy: CooldownPolicy = AFTER, channels: tuple[str, ...] = ("a",)) -> AlertRule:
-    return AlertRule(
-        id=str(number), name="r", cooldown_policy=policy, cooldown_seconds=900, channel_ids=channels, created_at=NOW,
-        updated_at=NOW,
-    )  # fmt: skip
+    return make_rule(id=str(number), cooldown_policy=policy, cooldown_seconds=900, channel_ids=channels)
 
 
 def request(occasion: Occasion = OPENED, **fields: object) -> NotificationRequest:
@@ -85,9 +86,20 @@ def test_a_deleted_rule_is_forgotten_and_one_without_channels_remembers_nothing(
     assert (result.channels, result.ledgers) == ({}, {})
 
 
-def test_nothing_sent_is_not_the_same_as_nobody_reached() -> None:
-    assert not reached_nobody(())
-    assert not reached_nobody((None,))
+@pytest.mark.parametrize(
+    ("statuses", "nobody"),
+    [
+        pytest.param((), False, id="nothing was sent"),
+        pytest.param((FAILED,), True, id="failed"),
+        pytest.param((FAILED, NotificationStatus.CANCELLED, NotificationStatus.SUPPRESSED), True, id="all have failed"),
+        *(((FAILED, status), False) for status in (DELIVERED, NotificationStatus.QUEUED, NotificationStatus.PENDING)),
+        pytest.param((FAILED, None), False, id="forgotten"),
+    ],
+)
+def test_a_message_that_may_have_reached_somebody_counts(
+    statuses: tuple[NotificationStatus | None, ...], nobody: bool
+) -> None:
+    assert reached_nobody([status and notification(status=status) for status in statuses]) is nobody
 
 
 @pytest.mark.parametrize(
