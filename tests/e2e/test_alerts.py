@@ -26,10 +26,7 @@ def delivery(headgate: RealHeadgate) -> Iterator[Json]:
         "INSERT INTO shop.orders VALUES (1)",
     )
     target = headgate.database("alerted_target")
-    registered = headgate.source(source)
-    headgate.discover(registered)
-    pipeline = headgate.pipeline(registered, [("shop", "orders")])
-    headgate.deploy(pipeline)
+    pipeline = headgate.captured(source, "orders")
     body = headgate.delivery_body(pipeline, {pipeline["topics"][0]: "orders"})
     made = headgate.deliver(headgate.destination(target), body)
     eventually(lambda: ids(target), lambda found: found == [1])

@@ -43,10 +43,7 @@ def slots(database: RealDatabase, name: str) -> list[tuple[object, ...]]:
 def test_a_deletion_leaves_no_offsets_no_consumer_group_and_no_slot(headgate: RealHeadgate) -> None:
     source, target = headgate.database("left", *TABLE), headgate.database("leftover", *TABLE)
     source.run("INSERT INTO shop.orders VALUES (1, 'first')")
-    registered = headgate.source(source)
-    headgate.discover(registered)
-    pipeline = headgate.pipeline(registered, [("shop", "orders")])
-    headgate.deploy(pipeline)
+    pipeline = headgate.captured(source, "orders")
     body = headgate.delivery_body(pipeline, {pipeline["topics"][0]: "orders"})
     delivery = headgate.deliver(headgate.destination(target), body)
     eventually(lambda: target.run("SELECT 1 FROM shop.orders"))
@@ -73,10 +70,7 @@ def test_a_deletion_leaves_no_offsets_no_consumer_group_and_no_slot(headgate: Re
 
 def test_without_drop_slot_the_slot_stays_and_its_statement_is_in_the_audit_record(headgate: RealHeadgate) -> None:
     source = headgate.database("kept", *TABLE)
-    registered = headgate.source(source)
-    headgate.discover(registered)
-    pipeline = headgate.pipeline(registered, [("shop", "orders")])
-    headgate.deploy(pipeline)
+    pipeline = headgate.captured(source, "orders")
     slot = pipeline["options"]["slot_name"]
     eventually(lambda: slots(source, slot), seconds=60)
     headgate.call("DELETE", f"/pipelines/{pipeline['id']}", expect=204)

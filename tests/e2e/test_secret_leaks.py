@@ -31,10 +31,7 @@ def secrets_in_use(headgate: RealHeadgate) -> dict[str, str]:
     source = headgate.database("secret_source", table, "ALTER TABLE shop.words OWNER TO {role}",
                                "INSERT INTO shop.words VALUES (1, 'one')")  # fmt: skip
     target = headgate.database("secret_target")
-    registered = headgate.source(source)
-    headgate.discover(registered)
-    pipeline = headgate.pipeline(registered, [("shop", "words")])
-    headgate.deploy(pipeline)
+    pipeline = headgate.captured(source, "words")
     topic = pipeline["topics"][0]
     headgate.deliver(headgate.destination(target), headgate.delivery_body(pipeline, {topic: "words"}))
     _wait_for_the_row(target)

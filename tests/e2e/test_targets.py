@@ -44,10 +44,7 @@ def typed_source(headgate: RealHeadgate) -> RealDatabase:
 
 @pytest.fixture(scope="module")
 def typed_pipeline(headgate: RealHeadgate, typed_source: RealDatabase) -> Iterator[Json]:
-    registered = headgate.source(typed_source)
-    headgate.discover(registered)
-    pipeline = headgate.pipeline(registered, [("shop", name) for name in GROUPS])
-    headgate.deploy(pipeline)
+    pipeline = headgate.captured(typed_source, *GROUPS)
     yield pipeline
     for delivery in headgate.get(f"/pipelines/{pipeline['id']}/destinations"):
         headgate.delete(f"/deliveries/{delivery['id']}")
@@ -91,10 +88,7 @@ def test_a_target_that_restarts_is_waited_for_and_no_task_fails(headgate: RealHe
     source, target = headgate.database("outage_source"), headgate.database("outage_target")
     source.run("CREATE TABLE shop.orders (id int PRIMARY KEY)", "ALTER TABLE shop.orders OWNER TO {role}")
     source.run("INSERT INTO shop.orders VALUES (1)")
-    registered = headgate.source(source)
-    headgate.discover(registered)
-    pipeline = headgate.pipeline(registered, [("shop", "orders")])
-    headgate.deploy(pipeline)
+    pipeline = headgate.captured(source, "orders")
     with BlockingProxy(target.port) as proxy:
         destination = headgate.destination(replace(target, port=proxy.port))
         delivery = headgate.deliver(destination, headgate.delivery_body(pipeline, {pipeline["topics"][0]: "orders"}))

@@ -77,10 +77,7 @@ def replication(headgate: RealHeadgate) -> Iterator[Replication]:
         f'CREATE TABLE "{SOURCE_SCHEMA}"."TWIN" (id int PRIMARY KEY)',
         f'INSERT INTO "{SOURCE_SCHEMA}"."TWIN" VALUES (1)',
     )
-    registered = headgate.source(source)
-    headgate.discover(registered)
-    pipeline = headgate.pipeline(registered, [(SOURCE_SCHEMA, table.name) for table in TABLES])
-    headgate.deploy(pipeline)
+    pipeline = headgate.captured(source, *(table.name for table in TABLES), schema=SOURCE_SCHEMA)
     destination = headgate.destination(target)
     topics = dict(zip((table.name for table in TABLES), pipeline["topics"], strict=True))
     keyed = {topics[table.name]: table.name for table in TABLES if not table.keyless}

@@ -20,10 +20,7 @@ def source(headgate: RealHeadgate) -> RealDatabase:
 
 @pytest.fixture(scope="module")
 def pipeline(headgate: RealHeadgate, source: RealDatabase) -> Iterator[Json]:
-    registered = headgate.source(source)
-    headgate.discover(registered)
-    pipeline = headgate.pipeline(registered, [("shop", "orders")])
-    headgate.deploy(pipeline)
+    pipeline = headgate.captured(source, "orders")
     headgate.until_state(f"/pipelines/{pipeline['id']}/status", "RUNNING")
     yield pipeline
     headgate.delete_pipeline(pipeline, source)

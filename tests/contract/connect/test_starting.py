@@ -55,18 +55,15 @@ def test_no_table_at_all_fails_where_a_publication_has_to_be_created(shop: Shop,
 def test_no_table_at_all_runs_where_the_publication_exists(shop: Shop, connect: ConnectView) -> None:
     config = shop.source(table__include__list=r"public\.missing", publication__autocreate__mode="disabled")
     _publish(shop, config["publication.name"])
-    connect.create(config, state="RUNNING")
-    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
+    connect.run(config)
 
 
 def test_a_slot_that_another_connector_uses_is_not_reported(shop: Shop, connect: ConnectView) -> None:
     first = shop.source()
-    connect.create(first, state="RUNNING")
-    connect.wait_for_states(first["name"], "RUNNING", "RUNNING")
+    connect.run(first)
     eventually(shop.slots, lambda slots: slots == {first["slot.name"]: True})
     second = shop.source(slot__name=first["slot.name"])
-    connect.create(second, state="RUNNING")
-    connect.wait_for_states(second["name"], "RUNNING", "RUNNING")
+    connect.run(second)
 
 
 def test_a_sink_that_cannot_connect_fails_without_naming_the_reason(shop: Shop, connect: ConnectView) -> None:

@@ -99,6 +99,11 @@ class ConnectView:
         body = {"name": config["name"], "config": dict(config), **({"initial_state": state} if state else {})}
         return self.call("POST", "/connectors", body)
 
+    def run(self, config: Mapping[str, str]) -> None:
+        """Create a connector, and wait until it runs with one task."""
+        self.create(config, state="RUNNING")
+        self.wait_for_states(config["name"], "RUNNING", "RUNNING")
+
     def validate(self, config: Mapping[str, str]) -> dict[str, list[str]]:
         """The errors that validation returns, by key. Asserts that the reported count is theirs."""
         answer = self.call("PUT", f"/connector-plugins/{config['connector.class']}/config/validate", dict(config))

@@ -183,6 +183,14 @@ class RealHeadgate:
         self.post(f"/pipelines/{pipeline['id']}/deploy")
         return self.until_state(f"/pipelines/{pipeline['id']}/status", "RUNNING")
 
+    def captured(self, database: RealDatabase, *tables: str, schema: str = "shop") -> Json:
+        """A pipeline that runs over these tables, on a source that is registered for it."""
+        source = self.source(database)
+        self.discover(source)
+        pipeline = self.pipeline(source, [(schema, table) for table in tables])
+        self.deploy(pipeline)
+        return pipeline
+
     def until_state(self, path: str, *states: str, within: float = 40.0) -> Json:
         return eventually(lambda: dict(self.get(path)), lambda seen: seen["observed_state"] in states, seconds=within)
 

@@ -1,4 +1,3 @@
-import re
 import shutil
 import subprocess
 
@@ -102,12 +101,3 @@ RUN, TEST = "infra/requirements-run.txt", "tests/requirements.txt"
 )
 def test_running_installs_less_than_testing_and_takes_what_testing_installed(tmp_path, scope, stamped, installs):
     assert bootstrap(tmp_path, scope, stamped) == installs
-
-
-def test_each_lock_file_holds_the_smaller_one_with_the_same_versions_and_hashes():
-    def entries(file):
-        text = (ROOT / file).read_text()
-        return {entry.strip() for entry in re.split(r"\n(?=[a-z0-9])", text)}
-
-    deployed, run, test = (entries(file) for file in ("requirements.txt", RUN, TEST))
-    assert deployed < run < test

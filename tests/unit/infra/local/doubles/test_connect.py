@@ -11,8 +11,7 @@ Config = dict[str, str]
 def test_a_put_of_an_unchanged_configuration_is_counted_as_a_start(
     double: ConnectDouble, connect: ConnectView, sink: Config
 ) -> None:
-    connect.create(sink, state="RUNNING")
-    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
+    connect.run(sink)
     assert double.starts("sink-1") == 1
     connect.call("PUT", "/connectors/sink-1/config", sink)
     eventually(lambda: double.starts("sink-1"), lambda starts: starts == 2)
@@ -39,8 +38,7 @@ def test_thousands_of_connectors_can_be_preloaded_and_listed(double: ConnectDoub
 
 
 def test_a_killed_worker_comes_back_with_what_it_had(double: ConnectDouble, connect: ConnectView, sink: Config) -> None:
-    connect.create(sink, state="RUNNING")
-    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
+    connect.run(sink)
     double.crash()
     double.boot()
     starting = connect.call("GET", "/connectors/sink-1")

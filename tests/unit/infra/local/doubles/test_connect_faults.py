@@ -129,8 +129,7 @@ def test_every_call_is_written_down(double: ConnectDouble, connect: ConnectView,
 def test_a_failed_task_shows_its_planted_trace_until_a_restart(
     double: ConnectDouble, connect: ConnectView, sink: Config
 ) -> None:
-    connect.create(sink, state="RUNNING")
-    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
+    connect.run(sink)
     hostile = 'org.example.Failure: password "s3cret" refused\n\tat <script>alert(1)</script>'
     double.fail_task("sink-1", hostile)
     connect.wait_for_states("sink-1", "RUNNING", "FAILED")
@@ -140,8 +139,7 @@ def test_a_failed_task_shows_its_planted_trace_until_a_restart(
 
 
 def test_a_task_can_fail_again_after_restarts(double: ConnectDouble, connect: ConnectView, sink: Config) -> None:
-    connect.create(sink, state="RUNNING")
-    connect.wait_for_states("sink-1", "RUNNING", "RUNNING")
+    connect.run(sink)
     double.fail_task("sink-1", "first", failing_restarts=1)
     connect.call("POST", "/connectors/sink-1/tasks/0/restart")
     eventually(lambda: double.failing_restarts_left("sink-1"), lambda remaining: remaining == 0)
