@@ -22,7 +22,6 @@ class SslMode(StrEnum):
 
     @property
     def verifies(self) -> bool:
-        """Whether the server has to prove who it is."""
         return self in (SslMode.VERIFY_CA, SslMode.VERIFY_FULL)
 
 

@@ -48,8 +48,6 @@ class ReadinessCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadinessReport:
-    """The verdict with every check that was made."""
-
     status: ReadinessStatus
     checked_at: datetime
     checks: tuple[ReadinessCheck, ...]
@@ -87,7 +85,6 @@ class Check(Generic[Facts, Plan]):
 
 
 def passed(current: str, expected: str) -> Judgement:
-    """As it should be."""
     return Judgement(CheckOutcome.PASS, current, expected)
 
 

@@ -55,8 +55,6 @@ def colliding_topics(tables: Iterable[TableName]) -> TopicCollisions:
 
 
 class TypeKind(StrEnum):
-    """What a type is made of."""
-
     BASE = "base"
     ENUM = "enum"
     COMPOSITE = "composite"

@@ -32,8 +32,6 @@ from chalicelib.errors import HeadgateError
 
 
 class CaptureProvider(Protocol):
-    """How a kind of database is captured from."""
-
     # What a capture may choose, and the connector config that follows from it.
 
     @property

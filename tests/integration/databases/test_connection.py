@@ -36,13 +36,11 @@ def outcome(result: TestResult) -> tuple[str, str | None]:
 
 
 def endpoint_of(shop: Shop, *, password: str | None = None, **changes: object) -> OpenedEndpoint[DatabaseAddress]:
-    """The shop's endpoint with something changed."""
     secrets = shop.secrets if password is None else {"password": Secret(password)}
     return OpenedEndpoint(replace(shop.address, **changes), secrets)  # type: ignore[arg-type]
 
 
 def attempt(shop: Shop, **changes: object) -> TestResult:
-    """A test of the shop's connection with something changed."""
     return client(endpoint_of(shop, **changes)).test(Deadline.after(10))
 
 
@@ -138,7 +136,6 @@ def no_answer(_connection: socket.socket) -> None:
 
 
 def scripted(shop: Shop, port: int, **changes: object) -> OpenedEndpoint[DatabaseAddress]:
-    """The endpoint of a scripted server at this port."""
     return endpoint_of(shop, port=port, database_name="d", username="u", ssl_mode=SslMode.DISABLE, **changes)
 
 

@@ -64,7 +64,6 @@ def outcome(encrypted: Encrypted, mode: SslMode, *, host: str = NAME, ca: str | 
 def client_of(
     encrypted: Encrypted, mode: SslMode, *, host: str = NAME, ca: str | None = None, bundle: str | None = None
 ) -> PostgreSQL:
-    """A client of the server by that name."""
     address = replace(encrypted.server.address(), port=encrypted.port, host=host, ssl_mode=mode)
     secrets = {**encrypted.server.superuser, "ca_certificate": Secret(ca) if ca else None}
     return PostgreSQL(

@@ -19,7 +19,6 @@ from tests.support.waiting import eventually
 
 
 def identity(shop: Shop) -> ServerIdentity:
-    """What is read as the shop's role."""
     return read_identity(shop.endpoint, any_address, None, Deadline.after(10))
 
 
@@ -29,7 +28,6 @@ def unencrypted(shop: Shop, port: int) -> OpenedEndpoint[DatabaseAddress]:
 
 
 def refusal(shop: Shop) -> FailureCode:
-    """Why it cannot be read."""
     with pytest.raises(DatabaseFailure) as caught:
         identity(shop)
     return caught.value.failure_code

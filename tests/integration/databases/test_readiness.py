@@ -35,7 +35,6 @@ class Fault:
     repaired: bool = True
 
     def plan(self) -> dict[str, Any]:
-        """The changes to the default plan."""
         mode = PublicationMode.EXISTING if self.existing else PublicationMode.FILTERED
         return {"publication_mode": mode, "tables": self.tables}
 

@@ -161,7 +161,6 @@ def test_aurora_is_known_by_its_function(shop: Shop) -> None:
 
 
 def through(shop: Shop, behaviour: OnReplication) -> ReadinessReport:
-    """The readiness as seen through a pooler."""
     with pooler(shop.server.port, behaviour) as port:
         endpoint = replace(shop.endpoint, address=replace(shop.address, port=port))
         facts = client(endpoint).server_facts((ORDERS,), Deadline.after(15))

@@ -13,7 +13,6 @@ NOTES = TableName("shop", "notes")
 
 
 def make_notes(shop: Shop, columns: str, *more: str) -> None:
-    """A table of the role."""
     shop.run(f"CREATE TABLE shop.notes ({columns})", "ALTER TABLE shop.notes OWNER TO {role}", *more)
 
 
@@ -28,7 +27,6 @@ def run_advice(shop: Shop, check: ReadinessCheck) -> None:
 
 
 def issue_codes(shop: Shop, name: TableName) -> set[tuple[IssueCode, IssueSeverity]]:
-    """What discovery says about a table."""
     return {(issue.code, issue.severity) for issue in shop.discovered(name.table_name).issues}
 
 

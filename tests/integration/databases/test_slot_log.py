@@ -36,11 +36,9 @@ class Watched:
     state: CaptureState | None = None
 
     def write(self, megabytes: int) -> None:
-        """Let the server write so much log."""
         self.shop.run(f"SELECT pg_logical_emit_message(false, 'test', repeat('x', {megabytes * MEGABYTE}))")
 
     def look(self) -> tuple[LogState, Finding | None]:
-        """What the next look says about the log."""
         facts = client(self.shop.endpoint).capture_facts([self.shop.plan()], Deadline.after(15))
         self.now += timedelta(minutes=self.minutes)
         self.state = capture_state(facts, pipeline_of(self.shop), self.state, self.now)
@@ -49,7 +47,6 @@ class Watched:
 
 
 def pipeline_of(shop: Shop) -> Pipeline:
-    """A paused pipeline over the orders of the shop."""
     plan = shop.plan()
     own = {"slot_name": plan.slot_name, "publication_name": plan.publication_name}
     return make_pipeline(

@@ -23,7 +23,6 @@ GRANTED = "GRANT SELECT, INSERT, UPDATE, DELETE ON copy.orders TO {role}"
 
 
 def facts(shop: Shop, *targets: TableName) -> TargetFacts:
-    """What the client reads about targets."""
     return client(shop.endpoint).target_facts(targets or [COPY], Deadline.after(15))
 
 
@@ -138,7 +137,6 @@ def test_unusual_names_are_found_unchanged(shop: Shop) -> None:
 
 
 def warned(found: DeliveryVerdict) -> dict[str, str]:
-    """The messages of the warnings by code."""
     return {warning.code: warning.message for warning in found.warnings}
 
 

@@ -27,7 +27,6 @@ class BlockingProxy:
         self.open()
 
     def open(self) -> None:
-        """Forwards every connection."""
         self._silent = False
         if self._listener is None:
             self._listener = socket.create_server(("127.0.0.1", self.port))

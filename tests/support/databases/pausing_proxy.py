@@ -13,8 +13,6 @@ HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 @dataclass(frozen=True, kw_only=True)
 class ProxiedRequest:
-    """A request that the proxy received."""
-
     method: str
     path: str
     body: bytes
@@ -30,7 +28,6 @@ class Pause:
     _dropped: threading.Event = field(default_factory=threading.Event)
 
     def wait(self) -> None:
-        """Wait until a request is paused."""
         assert self._reached.wait(TIMEOUT_SECONDS), "no such request came"
 
     def drop(self) -> None:
@@ -38,11 +35,9 @@ class Pause:
         self._dropped.set()
 
     def applies_to(self, request: ProxiedRequest) -> bool:
-        """Whether this is the request to pause."""
         return not self._reached.is_set() and self.matches(request)
 
     def block(self) -> None:
-        """Wait until `drop`."""
         self._reached.set()
         self._dropped.wait(TIMEOUT_SECONDS)
 
@@ -78,7 +73,6 @@ class PausingProxy:
 
     @property
     def url(self) -> str:
-        """The URL for clients."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def pause(self, matches: Callable[[ProxiedRequest], bool], *, after: bool) -> Pause:
@@ -87,7 +81,6 @@ class PausingProxy:
         return self._pause
 
     def close(self) -> None:
-        """Stop listening."""
         self._server.shutdown()
         self._server.server_close()
 

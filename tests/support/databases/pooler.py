@@ -15,8 +15,6 @@ _NO_ENCRYPTION = frozenset({80877103, 80877104})
 
 
 class OnReplication(StrEnum):
-    """How it treats a replication connection."""
-
     REFUSE = "refuse"
     IGNORE = "ignore"
     STAY_SILENT = "stay silent"

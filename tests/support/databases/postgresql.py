@@ -40,12 +40,10 @@ _numbers = itertools.count(1)
 
 
 def any_address(host: str) -> Sequence[str]:
-    """A policy that allows the one address of a test."""
     return (host,)
 
 
 def client(endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
-    """The client under test."""
     return PostgreSQL(endpoint=endpoint, check_host=any_address)
 
 
@@ -67,7 +65,6 @@ class RunningPostgreSQL:
         )  # fmt: skip
 
     def address(self, database: str = "postgres", user: str = postgres.SUPERUSER) -> DatabaseAddress:
-        """How Headgate would reach it."""
         return DatabaseAddress(
             provider=DatabaseProvider.POSTGRESQL, host=HOST, port=self.port, database_name=database, username=user,
             ssl_mode=SslMode.PREFER,
@@ -75,12 +72,10 @@ class RunningPostgreSQL:
 
     @property
     def url(self) -> str:
-        """How the superuser connects."""
         return f"postgresql://{postgres.SUPERUSER}:{self.superuser_password}@{HOST}:{self.port}/postgres"
 
     @property
     def superuser(self) -> Mapping[str, Secret]:
-        """The superuser's secrets."""
         return {"password": Secret(self.superuser_password)}
 
 
@@ -131,21 +126,17 @@ class Shop:
 
     @property
     def address(self) -> DatabaseAddress:
-        """How Headgate would reach it."""
         return self.server.address(self.name, self.role)
 
     @property
     def secrets(self) -> Mapping[str, Secret]:
-        """The secrets that Headgate would sign in with."""
         return {"password": Secret(self.password)}
 
     @property
     def endpoint(self) -> OpenedEndpoint[DatabaseAddress]:
-        """Address and secrets."""
         return OpenedEndpoint(self.address, self.secrets)
 
     def as_role(self) -> "psycopg.Connection[tuple[Any, ...]]":
-        """A connection of the role."""
         return self.server.connect(self.name, self.role, self.password)
 
     def reading(self) -> "contextlib.AbstractContextManager[psycopg.Connection[tuple[Any, ...]]]":
@@ -153,7 +144,6 @@ class Shop:
         return reader_of(self.server, self.name, f"slot_{self.name}", f"pub_{self.name}")
 
     def listing(self, bound: int = DISCOVERY_BOUND) -> TableListing:
-        """The tables that the client lists as this role."""
         return client(self.endpoint).list_tables(Deadline.after(15), bound)
 
     def table(self, name: str) -> RawTable:
@@ -171,7 +161,6 @@ class Shop:
         return replace(plan, **changes)
 
     def facts(self, *tables: TableName) -> ServerFacts:
-        """The facts that the client reads as this role."""
         return client(self.endpoint).server_facts(tables, Deadline.after(15))
 
     def connections(self) -> int:
@@ -180,7 +169,6 @@ class Shop:
         return int(self.admin.execute(query, [self.role]).fetchall()[0][0])
 
     def readiness(self, plan: CapturePlan | None) -> ReadinessReport:
-        """The readiness that follows from the facts that the client reads."""
         names = (*plan.tables, *((plan.heartbeat_table,) if plan.heartbeat_table else ())) if plan else None
         return judge(CHECKS, client(self.endpoint).server_facts(names, Deadline.after(15)), plan, utc_now())
 
@@ -246,6 +234,5 @@ def postgresql() -> Iterator[RunningPostgreSQL]:
 
 @pytest.fixture
 def shop(postgresql: RunningPostgreSQL) -> Iterator[Shop]:
-    """A database of the test's own."""
     with open_shop(postgresql) as opened:
         yield opened

@@ -29,7 +29,6 @@ class Relay:
 
     @property
     def address(self) -> tuple[str, int]:
-        """The address to which libpq connects."""
         return _LOOPBACK, self._listener.getsockname()[1]
 
     def expect_answer(self) -> None:

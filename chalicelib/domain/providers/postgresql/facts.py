@@ -135,7 +135,6 @@ class RawTable:
 
     @property
     def unreadable_columns(self) -> tuple[str, ...]:
-        """The columns that the role may not SELECT."""
         return tuple(column.name for column in self.raw_columns if not column.can_select)
 
 

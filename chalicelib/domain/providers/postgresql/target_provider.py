@@ -2,21 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from chalicelib.domain.addresses import DatabaseAddress
-from chalicelib.domain.cluster import TopicFacts
 from chalicelib.domain.connector_config import BuiltConfig
-from chalicelib.domain.delivery import Delivery, DeliveryVerdict, MappingInput, TableWriting
+from chalicelib.domain.delivery import Delivery, MappingInput, TableWriting
 from chalicelib.domain.endpoint import Endpoint
-from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.jdbc import checks
 from chalicelib.domain.providers.jdbc.writing import claimed_tables, table_mappings, table_writing
 from chalicelib.domain.providers.postgresql import target, target_columns, target_ddl
 from chalicelib.domain.providers.postgresql.defaults import DEFAULT_SCHEMA
 from chalicelib.domain.providers.postgresql.facts import TargetFacts
 from chalicelib.domain.providers.postgresql.sink_config import NAME_RULES, build_sink_config
-from chalicelib.domain.table import SourceTable, TableName
 
 
 class PostgreSQLTarget:
@@ -25,6 +23,9 @@ class PostgreSQLTarget:
     judge_target = staticmethod(target.judge_target)
     target_statements = staticmethod(target_ddl.target_statements)
     claimed_targets = staticmethod(claimed_tables)
+    check_mappings = staticmethod(
+        partial(checks.check_mappings, name_rules=NAME_RULES, unsupported_columns=target_columns.unsupported_columns)
+    )
 
     def writing(
         self, mappings: Sequence[MappingInput], options: Mapping[str, Any], _address: DatabaseAddress
@@ -35,19 +36,6 @@ class PostgreSQLTarget:
         self, writing: TableWriting, mappings: Sequence[MappingInput], _address: DatabaseAddress
     ) -> TableWriting:
         return replace(writing, mappings=table_mappings(mappings, default_schema=DEFAULT_SCHEMA))
-
-    def check_mappings(
-        self,
-        pipeline: Pipeline,
-        tables: Mapping[TableName, SourceTable],
-        writing: TableWriting,
-        tasks_max: int,
-        topics: TopicFacts | None,
-    ) -> DeliveryVerdict:
-        unsupported = target_columns.unsupported_columns
-        return checks.check_mappings(
-            pipeline, tables, writing, tasks_max, topics, name_rules=NAME_RULES, unsupported_columns=unsupported
-        )
 
     def server_identity(self, facts: TargetFacts) -> str | None:
         return facts.server_identity

@@ -23,7 +23,6 @@ def without_modifiers(type_name: str) -> str:
 
 
 def captured_type(raw: RawColumn) -> CapturedType:
-    """The type of a column that was read from the catalog."""
     base, generated = raw.base, raw.generated is not None
     # int2vector and oidvector are arrays to the catalog only.
     if base.is_array and not base.is_domain and not raw.type.endswith("]"):
@@ -33,7 +32,6 @@ def captured_type(raw: RawColumn) -> CapturedType:
 
 
 def discovered_column(raw: RawColumn) -> Column:
-    """The column as a source table keeps it."""
     captured = captured_type(raw)
     return Column(
         name=raw.name,
@@ -45,7 +43,6 @@ def discovered_column(raw: RawColumn) -> Column:
 
 
 def type_of(column: Column) -> CapturedType:
-    """The type of a column that discovery kept."""
     return column.captured or _spelled_type(column.type)
 
 

@@ -52,7 +52,6 @@ _NEON_LOGICAL = "Neon Console, Project settings, Logical replication: Enable. It
 
 
 def change_setting(facts: ServerFacts, name: str, value: str, *, restarts: bool = True) -> str:
-    """How this server's setting is changed."""
     after = (_RESTART if restarts else _RELOAD).get(facts.hosting, "")
     return f"{_SETTING[facts.hosting].format(name=name, value=value)} {after}".rstrip()
 
@@ -65,7 +64,6 @@ def enable_logical(facts: ServerFacts) -> str:
 
 
 def grant_replication(facts: ServerFacts) -> str:
-    """How the role gets the right to replicate."""
     role = quoted(facts.role.name)
     match facts.hosting:
         case Hosting.RDS | Hosting.AURORA:

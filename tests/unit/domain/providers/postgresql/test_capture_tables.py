@@ -15,7 +15,6 @@ NOW = datetime(2026, 1, 31, tzinfo=UTC)
 
 
 def column(type_name: str) -> RawColumn:
-    """A column of a type."""
     facts = TypeFacts(name=type_name.removesuffix("[]"), is_array=type_name.endswith("[]"))
     return RawColumn(name="c", ordinal=1, type=type_name, base=facts)
 
@@ -24,7 +23,6 @@ GOOD = RawTable(name=TableName("shop", "orders"), raw_columns=(column("bigint"),
 
 
 def codes(raw: RawTable) -> list[tuple[IssueCode, IssueSeverity, str | None]]:
-    """The issues of a table, in their order."""
     return [(issue.code, issue.severity, issue.column) for issue in table_issues(raw)]
 
 
@@ -71,7 +69,6 @@ def test_a_topic_collision_names_the_other_table() -> None:
 
 
 def kept(*raw: RawTable) -> tuple[SourceTable, ...]:
-    """The tables as discovery stores them."""
     return tuple(source_tables(raw, "s", NOW))
 
 

@@ -20,7 +20,6 @@ def table(size: int | None, rows: int | None, name: str = "orders") -> SourceTab
 def warnings(
     *tables: SourceTable, mode: SnapshotMode = SnapshotMode.INITIAL, properties: dict[str, str] | None = None
 ) -> dict[str, str]:
-    """Code to message."""
     capture = Capture(
         topic_prefix="p",
         tables=tuple(one.name for one in tables),

@@ -30,7 +30,6 @@ OTHER_KIND = cast(DatabaseProvider, "another kind")
 
 
 def column(name: str, type_name: str, kind: TypeKind = TypeKind.BASE, *, nullable: bool = True) -> RawColumn:
-    """A column, of source or target."""
     facts = TypeFacts(name=type_name.removesuffix("[]"), kind=kind, is_array=type_name.endswith("[]"))
     return RawColumn(name=name, ordinal=1, type=type_name, base=facts, nullable=nullable)
 
@@ -39,13 +38,11 @@ KEY = column("id", "bigint", nullable=False)
 
 
 def source(*columns: RawColumn) -> SourceTable:
-    """A discovered table with a key and these columns."""
     raw = RawTable(name=TableName("shop", "orders"), raw_columns=(KEY, *columns), primary_key_columns=("id",))
     return source_tables([raw], "s", NOW)[0]
 
 
 def target(*columns: RawColumn) -> TargetTable:
-    """A target table with a key and these columns."""
     return TargetTable(name=COPY, columns=(KEY, *columns), unique_keys=(("id",),))
 
 
@@ -53,13 +50,11 @@ EMPTY = TargetFacts(version_number=180004, role="sink", schemas=(SchemaFacts(nam
 
 
 def verdict(of: SourceTable, into: TargetTable | None, **facts: object) -> DeliveryVerdict:
-    """The verdict on one mapping."""
     found = replace(EMPTY, tables=(into,) if into else (), **facts)  # type: ignore[arg-type]
     return judge_target(WRITING, 1, {MAPPING.topic: of}, found)
 
 
 def codes(found: DeliveryVerdict) -> list[str]:
-    """Codes of the problems."""
     return [problem.code for problem in found.problems]
 
 
