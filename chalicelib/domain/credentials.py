@@ -40,7 +40,7 @@ SECRET_CLASSES: Mapping[str, SecretClass] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretBinding:
-    """What a sealed secret is bound to: it opens for exactly this class, id, field and version."""
+    """The place of a sealed secret: it opens for exactly this class, id, field and version."""
 
     secret_class: SecretClass
     id: str
@@ -61,11 +61,9 @@ class Credentials:
 
     @property
     def configured(self) -> bool:
-        """Whether any secret is stored."""
         return bool(self.fields)
 
     def bindings(self, resource_type: str) -> dict[str, SecretBinding]:
-        """What each of the fields is bound to."""
         kind = SECRET_CLASSES[resource_type]
         return {
             name: SecretBinding(secret_class=kind, id=self.id, field=name, version=version)

@@ -1,4 +1,4 @@
-"""What Headgate connects to: an address, and the secrets that open it."""
+"""Endpoints: addresses with the secrets that open them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,8 @@
 """Leases: work belongs to one worker until its lease ends; then that worker counts as dead, and any other may go on.
 
-Jobs, operations on connectors and requests with an `Idempotency-Key` are such work. A lease is taken by a conditional
-write only: see `stores/leases.py` and `stores/idempotency.py`.
+Jobs, operations on connectors, notifications and requests with an `Idempotency-Key` are such work. A lease is taken or
+renewed by a conditional write of `lease_until` only: `Documents.save` raises WriteConflict when another worker has
+written the work since it was read.
 """
 
 from collections.abc import Iterable

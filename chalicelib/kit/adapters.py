@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
 @cache
 def adapter(kind: Any) -> "TypeAdapter[Any]":
-    """The adapter of a type, the same one each time."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)

@@ -32,7 +32,6 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float) -> "Deadline":
-        """The deadline that many seconds from now."""
         return cls(time.monotonic() + seconds)
 
     def remaining(self, at_most: float = float("inf")) -> float:
@@ -45,5 +44,4 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether no time remains."""
         return self.remaining() <= 0

@@ -58,7 +58,7 @@ class HttpsHost:
 
     @property
     def mask(self) -> str:
-        """What people may see of a URL there."""
+        """The part of a URL there that people may see."""
         return f"https://{self.host}/{MASK}"
 
 
@@ -161,7 +161,7 @@ def is_loopback(host: str) -> bool:
 
 
 def normalized(host: str) -> str:
-    """What two spellings of a host name have in common."""
+    """The spelling by which host names are compared: lower case, without a dot at the end."""
     return host.casefold().rstrip(".")
 
 

@@ -34,16 +34,14 @@ class Page(Generic[T]):
         return self.keys[-1] if self.more and self.keys else None
 
     def first(self, count: int) -> "Page[T]":
-        """The first `count` items."""
         return Page(self.items[:count], self.keys[:count], self.more or count < len(self.items))
 
     def below(self, key: str | None) -> "Page[T]":
-        """What follows that key in a page whose keys descend: all of it for None."""
+        """The rest behind that key of a page whose keys descend; the whole page for None."""
         start = sum(key is not None and own >= key for own in self.keys)
         return Page(self.items[start:], self.keys[start:], self.more)
 
     def map(self, change: Callable[[T], U]) -> "Page[U]":
-        """The same page with every item changed."""
         return self.with_items(change(item) for item in self.items)
 
     def with_items(self, items: Iterable[U]) -> "Page[U]":

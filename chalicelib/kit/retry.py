@@ -30,7 +30,7 @@ class Retry:
         on: type[Exception] | tuple[type[Exception], ...],
         deadline: Deadline | None = None,
     ) -> T:
-        """What `call` returns, given the number of the attempt from 0. It is called again when it raises one of `on`.
+        """The result of `call`, which gets the number of its attempt from 0 and is repeated when it raises one of `on`.
 
         Raises the error of the last attempt, which is also the one behind which no pause ends before the deadline.
         """
@@ -38,7 +38,7 @@ class Retry:
             try:
                 return call(attempt)
             except on:
-                # The bound before the lot: otherwise all late pauses would be as long as each other.
+                # The bound before the random number: otherwise all late pauses would be as long as each other.
                 pause = jitter(min(self.longest_pause, self.first_pause * 2**attempt), 0)
                 last = attempt + 1 >= self.attempts
                 if last or (deadline is not None and deadline.remaining() <= pause):

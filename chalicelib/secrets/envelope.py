@@ -22,7 +22,6 @@ class Envelope:
         return tuple(keys.key_id for keys in self._all)
 
     def is_current(self, sealed: SealedSecret) -> bool:
-        """Whether it was sealed with the key that seals now."""
         return sealed.key_id == self._keys.key_id
 
     def seal(self, binding: SecretBinding, value: Secret) -> SealedSecret:

@@ -30,8 +30,6 @@ GRANTED = 6 * REQUEST
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialVault:
-    """Seals, rotates and opens the secrets of resources."""
-
     store: SealedSecrets
     envelope: Envelope
     clock: Clock
@@ -104,10 +102,8 @@ class CredentialVault:
 
     def grant_alone(self, credentials: Credentials) -> None:
         """`grant` in a transaction of its own: Connect is about to validate a config that refers to them."""
-        transaction = Transaction()
-        self.grant(transaction, credentials)
-        with suppress(WriteConflict):  # they were deleted: nothing can be read
-            transaction.commit()
+        with suppress(WriteConflict), Transaction() as transaction:  # they were deleted: nothing can be read
+            self.grant(transaction, credentials)
 
     def _opened(self, credentials: Credentials, row: SealedCredentials) -> Mapping[str, Secret]:
         belongs = credentials_id(row.resource_type, row.resource_id) == credentials.id

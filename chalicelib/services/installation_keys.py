@@ -18,10 +18,10 @@ def _binding(secret_class: SecretClass, name: str) -> SecretBinding:
 
 
 SIGNING_KEY = _binding(SecretClass.SIGNING, "signing_key")
-"""What the key that signs cursors and digests is bound to."""
+"""Of the key that signs cursors and digests."""
 
 ANCHOR_KEY = _binding(SecretClass.AUDIT, "audit_anchor_key")
-"""What the key is bound to that signs the audit trail where no key service does."""
+"""Of the key that signs the audit trail where no key service does."""
 
 
 def installation_key(key: SecretBinding, store: SealedSecrets, envelope: Envelope, now: datetime) -> bytes:
@@ -33,17 +33,16 @@ def installation_key(key: SecretBinding, store: SealedSecrets, envelope: Envelop
 
 
 def _make(key: SecretBinding, store: SealedSecrets, envelope: Envelope, now: datetime) -> SealedCredentials:
-    made = SealedCredentials(
+    sealed = SealedCredentials(
         id=key.id,
         resource_type="installation",
         resource_id=key.id,
         sealed={key.field: envelope.seal(key, Secret(base64.b64encode(os.urandom(32)).decode()))},
         created_at=now,
     )
-    transaction = Transaction()
-    store.put_new(transaction, made)
     try:
-        transaction.commit()
+        with Transaction() as transaction:
+            store.put_new(transaction, sealed)
     except WriteConflict:
-        return store.get(key.id)  # another process was faster
-    return made
+        return store.get(key.id)  # another process was faster, and every process has to use the same key
+    return sealed

@@ -17,7 +17,6 @@ from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.jobs import OPEN, Jobs
-from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
 
 LEASE = FUNCTION
@@ -95,7 +94,7 @@ class JobService:
             return
         begun: dict[str, Any] = {"attempts": job.attempts + 1, "started_at": job.started_at or now}
         try:
-            running = take_lease(self.store, job, now + LEASE, status=JobStatus.RUNNING, **begun)
+            running = self.store.save_alone(replace(job, lease_until=now + LEASE, status=JobStatus.RUNNING, **begun))
         except WriteConflict:
             return  # another worker was faster
         self._finish(running, self._outcome(running, deadline))

@@ -14,9 +14,9 @@ from chalicelib.services.installation_keys import ANCHOR_KEY, SIGNING_KEY
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.tables import Document
 
-_NAMED = 10
+_MAX_NAMED = 10
 """How many failed rows one line of the log names."""
-_KEYS = 100
+_MAX_KEYS = 100
 """How many keys a report lists. Rows that others have changed may name any number of them."""
 
 
@@ -39,8 +39,6 @@ class KeyReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRotation:
-    """Seals stored secrets again under the key that seals new ones."""
-
     store: SealedSecrets
     envelope: Envelope
 
@@ -60,7 +58,7 @@ class KeyRotation:
             except (StoreUnavailable, ValueError):
                 failed.append(row.id)
         if failed:
-            named = {"rows": len(failed), "row_ids": failed[:_NAMED]}
+            named = {"rows": len(failed), "row_ids": failed[:_MAX_NAMED]}
             get_logger().error("secrets could not be sealed again", extra=named)
             raise StoreUnavailable(f"{len(failed)} rows of secrets could not be sealed again. The log names them.")
         return done
@@ -71,16 +69,15 @@ class KeyRotation:
         for row in self.store.walk():
             if deadline.passed:
                 raise TimedOut("The secrets could not all be counted in time. Repeat it.")
-            with suppress(ValueError):
-                fields.update(one.key_id for one in self.store.from_row(row).sealed.values())
+            with suppress(ValueError):  # a row that cannot be read is named by `run`
+                fields.update(secret.key_id for secret in self.store.from_row(row).sealed.values())
         ours = self.envelope.key_ids
-        others = [key_id for key_id, _ in fields.most_common(_KEYS) if key_id not in ours]
-        return KeyReport(
-            keys=[
-                KeyUse(key_id=one, seals=one == ours[0], opens=one in ours, sealed_fields=fields[one])
-                for one in (*ours, *others)
-            ]
-        )
+        others = [key_id for key_id, _ in fields.most_common(_MAX_KEYS) if key_id not in ours]
+        keys = [
+            KeyUse(key_id=key_id, seals=key_id == ours[0], opens=key_id in ours, sealed_fields=fields[key_id])
+            for key_id in (*ours, *others)
+        ]
+        return KeyReport(keys=keys)
 
     def _seal_again(self, row: Document) -> int:
         """1 when it was sealed again; 0 when it needed not, or was changed meanwhile: the next run looks at it."""
@@ -100,12 +97,12 @@ class KeyRotation:
 
 
 def _bindings(stored: SealedCredentials) -> Mapping[str, SecretBinding]:
-    """What the fields of a row are bound to. Raises SecretMismatch for a row that is in the wrong place."""
+    """The bindings of the fields of a row. Raises SecretMismatch for a row that is in the wrong place."""
     for own in (SIGNING_KEY, ANCHOR_KEY):
         if stored.id == own.id and stored.sealed.keys() == {own.field}:
             return {own.field: own}
     belongs = credentials_id(stored.resource_type, stored.resource_id) == stored.id
     if not belongs or stored.resource_type not in SECRET_CLASSES:
         raise SecretMismatch("The row is another one's.")
-    versions = {name: one.version for name, one in stored.sealed.items()}
+    versions = {name: secret.version for name, secret in stored.sealed.items()}
     return Credentials(id=stored.id, fields=versions).bindings(stored.resource_type)

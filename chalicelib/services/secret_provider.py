@@ -54,6 +54,7 @@ class SecretProvider:
             secrets = self.vault.opened(resource.credentials, row)
         except SecretMismatch:
             raise self._mismatch(context, row) from None
+        # The record comes first: no secret leaves without one.
         self.audit.record_alone(context, _ACTION, resource.id, after={"fields": sorted(secrets)}, meaningful=False)
         return secrets
 
@@ -68,7 +69,9 @@ class SecretProvider:
         if isinstance(resource, Destination):
             return resource.deliveries > 0
         of_source = self.resources.pipelines.all_in("source_id", resource.id)
-        return any(one.desired_state is not DesiredState.DRAFT or one.open_operation for one in of_source)
+        return any(
+            pipeline.desired_state is not DesiredState.DRAFT or pipeline.open_operation for pipeline in of_source
+        )
 
     def _refused(self, context: RequestContext, row: SealedCredentials | None, reason: str) -> NotFound:
         self.audit.record_refusal(context, _ACTION, row.resource_id if row else None, reason=reason, once=True)

@@ -31,7 +31,6 @@ def put(row: Model) -> Write:
 
 
 def delete(row: Model) -> Write:
-    """Remove the row with the model's keys."""
     keys = {column.attr_name for column in row.get_attributes().values() if column.is_hash_key or column.is_range_key}
     values = row.serialize(null_check=False)
     return {"DeleteRequest": {"Key": {name: values[name] for name in keys}}}

@@ -33,7 +33,6 @@ class Claims:
     """Exclusive claims on a key. Keys start with the kind of claim, such as `name/source/...`."""
 
     def find(self, key: str) -> str | None:
-        """The holder, or None."""
         return self.holders([key]).get(key)
 
     def holders(self, keys: Sequence[str]) -> dict[str, str]:
@@ -48,6 +47,7 @@ class Claims:
 
     def release(self, transaction: Transaction, key: str, holder: str) -> None:
         """Delete the claim, if it still exists. Conflict label when it has another holder: `claim.other_holder`."""
+        # A release may be repeated after a lost reply, when the claim is gone already.
         condition = (ClaimRow.holder == holder) | ClaimRow.id.does_not_exist()
         transaction.delete(ClaimRow(key), condition=condition, label="claim.other_holder")
 

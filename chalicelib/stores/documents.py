@@ -114,6 +114,7 @@ class Documents(Generic[E]):
         """
         index = getattr(self.table, f"by_{group}")
         keys = index.Meta.attributes["position"] < after if after else None
+        # One row more than the page needs: it shows whether the list goes on.
         size = limit + 1 if condition is None else max(limit + 1, _FILTERED_PAGE)
         with store_errors():
             rows = index.query(value, keys, condition, scan_index_forward=False, limit=limit + 1, page_size=size)
@@ -185,6 +186,7 @@ class Documents(Generic[E]):
             value, column = getattr(row, name), getattr(self.table, name)
             actions.append(column.set(value) if value is not None else column.remove())
         closing, condition = self.table.closing, self.table.revision == entity.revision
+        # References are counted by ADD, without a new revision, so that the revision does not cover them.
         if unused or self.closing(entity):
             condition = condition & self._unused()
         elif references:
@@ -195,10 +197,8 @@ class Documents(Generic[E]):
 
     def save_alone(self, entity: E) -> E:
         """`save` in a transaction of its own. Raises WriteConflict."""
-        transaction = Transaction()
-        saved = self.save(transaction, entity)
-        transaction.commit()
-        return saved
+        with Transaction() as transaction:
+            return self.save(transaction, entity)
 
     def remove(self, transaction: Transaction, entity: E) -> None:
         """Delete it, if nothing was written since it was read and no other entity points at it.

@@ -6,8 +6,7 @@ from typing import Any
 
 from chalicelib.domain.idempotency import TextSealer
 from chalicelib.stores.accounts.api_tokens import ApiTokens
-from chalicelib.stores.accounts.login_tries import LoginTries
-from chalicelib.stores.accounts.refusals import RefusalCounts
+from chalicelib.stores.accounts.login_tries import LoginTries, RefusalCounts
 from chalicelib.stores.accounts.sessions import Sessions
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.alerts.alerts import Alerts

@@ -10,6 +10,7 @@ from pynamodb.exceptions import DoesNotExist
 
 from chalicelib.domain.idempotency import KEPT_FOR, LEASE, Claim, KeptAnswer, TextSealer
 from chalicelib.errors import Conflict, RequestInProgress, WriteConflict
+from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.tables import Table, meta, store_errors
 from chalicelib.stores.transaction import Transaction
@@ -34,7 +35,6 @@ class IdempotencyKeys:
         self._sealer = sealer
 
     def claim(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
-        """The right to run, or the stored answer of an earlier request."""
         # The rule of `domain.lease.is_free` as a condition: a first request has no row to read before, and one write
         # has to decide between all requests with the key.
         expired = IdempotencyRow.answer.does_not_exist() & (IdempotencyRow.lease_until <= now)
@@ -43,31 +43,26 @@ class IdempotencyKeys:
             | (IdempotencyRow.expires_at <= now)
             | (expired & (IdempotencyRow.body_hash == body_hash))
         )
-        transaction = Transaction()
-        token, until, expires_at = transaction.write_id, now + LEASE, now + KEPT_FOR
+        token, until, expires_at = new_id(), now + LEASE, now + KEPT_FOR
         row = IdempotencyRow(key, write_id=token, body_hash=body_hash, lease_until=until, expires_at=expires_at)
-        transaction.put(row, condition=free, label="idempotency.claimed")
         try:
-            transaction.commit()
+            with Transaction(write_id=token) as transaction:
+                transaction.put(row, condition=free, label="idempotency.claimed")
         except WriteConflict:
             return self._earlier_answer(key, body_hash, now)
         return Claim(key=key, token=token)
 
     def finish(self, claim: Claim, answer: KeptAnswer) -> None:
-        """Store the answer, if the claim is still ours."""
         text = json.dumps([answer.status, answer.headers, answer.body])
         sealed = IdempotencyRow.answer.set(self._sealer.seal(claim.key, Secret(text)))
-        transaction, still_ours = Transaction(), IdempotencyRow.write_id == claim.token
-        transaction.update(IdempotencyRow(claim.key), [sealed], condition=still_ours, label="idempotency.lost")
-        with suppress(WriteConflict):
-            transaction.commit()
+        still_ours = IdempotencyRow.write_id == claim.token
+        with suppress(WriteConflict), Transaction() as transaction:
+            transaction.update(IdempotencyRow(claim.key), [sealed], condition=still_ours, label="idempotency.lost")
 
     def release(self, claim: Claim) -> None:
-        """Delete the claim, if it is still ours."""
-        transaction, still_ours = Transaction(), IdempotencyRow.write_id == claim.token
-        transaction.delete(IdempotencyRow(claim.key), condition=still_ours, label="idempotency.lost")
-        with suppress(WriteConflict):
-            transaction.commit()
+        still_ours = IdempotencyRow.write_id == claim.token
+        with suppress(WriteConflict), Transaction() as transaction:
+            transaction.delete(IdempotencyRow(claim.key), condition=still_ours, label="idempotency.lost")
 
     def _earlier_answer(self, key: str, body_hash: str, now: datetime) -> Claim | KeptAnswer:
         """The answer to the request that has the key. Raises RequestInProgress while there is none."""

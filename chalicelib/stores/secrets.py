@@ -33,12 +33,11 @@ class SealedSecrets(Documents[SealedCredentials]):
         The condition is the whole body, because `overwrite` counts revisions from the beginning. The revision stays,
         so that a user who changes a secret at the same time gets no conflict. Grants are other columns and stay, too.
         """
-        transaction = Transaction()
-        body = adapter(SealedCredentials).dump_json(credentials).decode()
-        actions = [SecretRows.body.set(body), SecretRows.write_id.set(transaction.write_id)]
-        unchanged = SecretRows.body == row.body
-        transaction.update(SecretRows(row.id), actions, condition=unchanged, label="credentials.changed")
-        transaction.commit()
+        with Transaction() as transaction:
+            body = adapter(SealedCredentials).dump_json(credentials).decode()
+            actions = [SecretRows.body.set(body), SecretRows.write_id.set(transaction.write_id)]
+            unchanged = SecretRows.body == row.body
+            transaction.update(SecretRows(row.id), actions, condition=unchanged, label="credentials.changed")
 
     def overwrite(self, transaction: Transaction, credentials: SealedCredentials) -> None:
         """Replace the row at any revision: the revision of their resource is the condition of the same transaction."""

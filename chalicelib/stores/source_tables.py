@@ -53,6 +53,7 @@ class SourceTables:
 
         def read(source: Source) -> tuple[SourceTable, ...] | None:
             tables = tuple(map(_table, _rows(source.id, source.generation)))
+            # Fewer rows than were counted: another discovery removes this generation at the moment.
             return tables if len(tables) == source.tables else None
 
         return self._read_whole(source_id, read, ())

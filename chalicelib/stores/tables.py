@@ -33,6 +33,7 @@ LISTING = "listing"
 CONNECTOR_FIELDS = ("desired_state", "config_hash")
 """The fields that a tick reads of each resource that owns a connector."""
 
+# A request has 20 s: even a call that needs all of its attempts leaves time for the answer.
 _LIMITS = {"connect_timeout_seconds": 1, "read_timeout_seconds": 2, "max_retry_attempts": 2, "max_pool_connections": 32}
 
 

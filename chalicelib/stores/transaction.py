@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pynamodb.exceptions import CancellationReason, TransactWriteError
 from pynamodb.expressions.condition import Condition
@@ -13,7 +14,7 @@ from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.timing import CONTENTION
-from chalicelib.errors import StoreBusy, StoreRefused, WriteConflict
+from chalicelib.errors import StoreBusy, StoreRefused, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.retry import Retry
@@ -46,13 +47,21 @@ class _Write(NamedTuple):
 class Transaction:
     """Writes that happen together or not at all. At most 100 items (a limit of DynamoDB's).
 
-    Each write has a label. `commit` raises `WriteConflict` with the label of the first one whose condition fails. Every
-    row that is put or updated has the `write_id`: it shows whether a commit whose reply was lost was carried out.
+    As a context manager it is committed at the end of the block, unless an error was raised in it. Each write has a
+    label: `commit` raises `WriteConflict` with that of the first write whose condition fails. Every row that is put or
+    updated has the `write_id`: it shows whether a commit whose reply was lost was carried out.
     """
 
     write_id: str = field(default_factory=new_id)
     _writes: list[_Write] = field(default_factory=list)
     _added: dict[str, tuple[Model, Counter[str]]] = field(default_factory=dict)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is None:
+            self.commit()
 
     def put(self, model: Model, *, condition: Condition | None, label: str) -> None:
         self._writes.append(_Write(_Kind.PUT, label, model, condition))
@@ -106,6 +115,7 @@ class Transaction:
         """Raise our error, or return when the transaction was carried out by an attempt whose reply was lost."""
         pairs = zip(writes, error.cancellation_reasons, strict=False)
         refused = [(write, reason) for write, reason in pairs if reason]
+        # DynamoDB returns the rows that refused: one of ours shows that an earlier attempt was carried out.
         if any(_written_by(reason) == self.write_id for _, reason in refused):
             return
         for write, reason in refused:
@@ -115,6 +125,12 @@ class Transaction:
         if codes & _REFUSALS:
             raise StoreRefused("Headgate cannot store this: it is too large. Nothing was written.") from error
         raise unavailable(codes) from error
+
+
+def update_existing(row: Any, action: Action, *, label: str) -> None:
+    """Update a row, unless it was deleted, in a transaction of its own. A failure is ignored."""
+    with suppress(WriteConflict, StoreUnavailable), Transaction() as transaction:
+        transaction.update(row, [action], condition=type(row).id.exists(), label=label)
 
 
 def _add_to(transaction: TransactWrite, write: _Write) -> None:

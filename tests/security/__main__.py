@@ -28,16 +28,16 @@ GOALS: Mapping[str, str] = {
 
 
 def main(asked: list[str]) -> int:
-    """Print the figures of the goals; 1 when a target is not reached."""
     missed = 0
     for goal in asked or GOALS:
         began = time.monotonic()
         with redirect_stdout(sys.stderr):
             figures: list[Figure] = import_module(f"tests.security.{GOALS[goal]}").figures()
         print(f"\n{goal} {GOALS[goal].replace('_', ' ')} ({time.monotonic() - began:.0f} s)")
-        for one in figures:
-            print(f"  {'ok    ' if one.reached else 'MISSED'} {one.what}: {one.measured} (target: {one.target})")
-            missed += not one.reached
+        for figure in figures:
+            verdict = "ok    " if figure.reached else "MISSED"
+            print(f"  {verdict} {figure.name}: {figure.measured} (target: {figure.target})")
+            missed += not figure.reached
     print(f"\n{missed} targets missed")
     return int(missed > 0)
 

@@ -32,7 +32,6 @@ the queue the first one."""
 
 
 def figures() -> list[Figure]:
-    """The figures of S8."""
     with in_process_app() as app:
         empty = app.snapshot()
         with entries_on(app):
@@ -42,8 +41,8 @@ def figures() -> list[Figure]:
         app.restore(empty)
         undetected = undetected_tamperings(app)
         failed, whole = writers(app)
-    lacking = routes() - {one.route for one in done} - CHANGES_NOTHING.keys()
-    wrong = [f"{one.route}: {problem}" for one in done for problem in wrong_records(one)]
+    lacking = routes() - {change.route for change in done} - CHANGES_NOTHING.keys()
+    wrong = [f"{change.route}: {problem}" for change in done for problem in wrong_records(change)]
     return [
         Figure("routes that change something, called", f"{len(routes() - lacking)}", "all", not lacking),
         Figure(
@@ -61,30 +60,28 @@ def figures() -> list[Figure]:
 
 
 def routes() -> set[str]:
-    """Every route that changes something."""
     from app import lazy_routes
 
     return {f"{route.method} {path}" for path, route in lazy_routes if route.method != "GET"}
 
 
 def wrong_records(done: Done) -> Iterator[str]:
-    """What is wrong with the records of a successful request."""
     if done.status >= 300:
         yield f"answered {done.status}"
-    outcomes = sorted(one["outcome"] for one in done.records)
+    outcomes = sorted(record["outcome"] for record in done.records)
     if outcomes not in OUTCOMES:
         yield f"has the records {outcomes}"
-    if len({one["action"] for one in done.records}) > 1:
+    if len({record["action"] for record in done.records}) > 1:
         yield "has records of several actions"
     for record in done.records:
-        (items,) = [one for one in done.transactions if _contains(one, record)] or [[]]
+        (items,) = [transaction for transaction in done.transactions if _contains(transaction, record)] or [[]]
         if not {_table(item) for item in items} - {AUDIT_TABLE}:
             yield f"a record of {record['action']} that is not in the transaction of its change"
 
 
 def _contains(items: list[Json], record: Json) -> bool:
     puts = (item["Put"]["Item"] for item in items if _table(item) == AUDIT_TABLE)
-    return any(one["position"]["S"] == record["position"] for one in puts)
+    return any(put["position"]["S"] == record["position"] for put in puts)
 
 
 def _table(item: Json) -> str:
@@ -101,8 +98,8 @@ def wrong_refusals(app: InProcessApp) -> Iterator[str]:
         answer, correlation = caller.send(method, path, {})
         if answer.status not in (401, 403):
             yield f"{route} answered {answer.status}"
-        found = [(one["outcome"], one["after"].get("reason")) for one in records_of(app, correlation)]
-        addresses = [one["after"].get("source_address") for one in records_of(app, correlation)]
+        found = [(record["outcome"], record["after"].get("reason")) for record in records_of(app, correlation)]
+        addresses = [record["after"].get("source_address") for record in records_of(app, correlation)]
         if found != [("denied", reason)] or not all(addresses):
             yield f"{route} as {reason} left {found}"
 
@@ -142,7 +139,7 @@ def undetected_tamperings(app: InProcessApp) -> Counter[str]:
     _write(app, 12)
     earlier = EarlierTrail.of(trail)
     _write(app, 12)
-    kinds = {**TAMPERINGS, "everything rolled back to an earlier state": lambda one: roll_back(one, earlier)}
+    kinds = {**TAMPERINGS, "everything rolled back to an earlier state": lambda trail: roll_back(trail, earlier)}
     app.clock.advance(601)  # until then a record that no block lists may be a new one
     kept, undetected = app.tables.snapshot(), Counter[str]()
     if _problem(app):

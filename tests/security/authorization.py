@@ -36,7 +36,7 @@ class Cell:
     route: str
     caller: str
     expected: str
-    seen: str
+    actual: str
 
 
 def reviewed() -> dict[str, str]:
@@ -46,14 +46,12 @@ def reviewed() -> dict[str, str]:
 
 
 def declared() -> dict[str, str]:
-    """The permission of each route in the code."""
     from app import lazy_routes
 
     return {f"{route.method} {path}": route.needs.value for path, route in lazy_routes}
 
 
 def expected(route: str, permission: str, caller: str) -> str:
-    """What has to happen."""
     role, _, kind = caller.partition(" ")
     if permission == "public":
         return THROUGH
@@ -67,12 +65,11 @@ def expected(route: str, permission: str, caller: str) -> str:
 
 
 def cells(sandbox: Sandbox) -> Iterator[Cell]:
-    """Every cell of the matrix, asked for."""
     callers = _callers(sandbox)
     for route, permission in reviewed().items():
         for caller, api in callers.items():
-            seen = _ask(api() if route.endswith("/auth/logout") else _kept(sandbox, caller, api), route)
-            yield Cell(route, caller, expected(route, permission, caller), seen)
+            actual = _ask(api() if route.endswith("/auth/logout") else _kept(sandbox, caller, api), route)
+            yield Cell(route, caller, expected(route, permission, caller), actual)
 
 
 def foreign_tokens_reached(sandbox: Sandbox) -> int:
@@ -81,7 +78,7 @@ def foreign_tokens_reached(sandbox: Sandbox) -> int:
     token_id = owner.post_ok("/auth/tokens", {"name": "own", "role": "Viewer"})["id"]
     others = [sandbox.signed_in(sandbox.make_user(role)[1]) for role in ("Viewer", "Ops")]
     answers = [api.call(method, f"/auth/tokens/{token_id}") for api in others for method in ("GET", "DELETE")]
-    listed = [one for api in others for one in api.get_ok("/auth/tokens") if one["id"] == token_id]
+    listed = [token for api in others for token in api.get_ok("/auth/tokens") if token["id"] == token_id]
     return sum(answer.status_code != 404 for answer in answers) + len(listed)
 
 
@@ -154,12 +151,11 @@ def unlisted_route_is_refused() -> bool:
 
 
 def figures() -> list[Figure]:
-    """The figures of S2."""
     differing = sorted(declared().items() ^ reviewed().items())
     with running_sandbox() as sandbox:
         measured = list(cells(sandbox))
         reached = foreign_tokens_reached(sandbox)
-    wrong = [cell for cell in measured if cell.seen != cell.expected]
+    wrong = [cell for cell in measured if cell.actual != cell.expected]
     return [
         Figure("routes that differ from the reviewed list", str(len(differing)), "0", not differing),
         Figure("cells of the matrix (routes x callers)", str(len(measured)), "all", bool(measured)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Figure:
     """One measurement beside its target. `reached`: whether it is as good as the target demands."""
 
-    what: str
+    name: str
     measured: str
     target: str
     reached: bool

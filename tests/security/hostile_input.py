@@ -22,7 +22,6 @@ EXAMPLES = 40
 
 
 def figures() -> list[Figure]:
-    """All of S9."""
     outcome, attempts = _requests()
     faults = "; ".join(sorted(outcome.faults)[:5])
     for check, text in sorted(outcome.faults.items()):
@@ -78,8 +77,8 @@ def over_http(sandbox: Sandbox, examples: int, phases: tuple[str, ...] = ALL_PHA
 
 def _refusals() -> list[Figure]:
     routes = {route.name: route for _, route in app.lazy_routes if route.body is not None}
-    refused = [one for one in refuse_bodies(routes) if one.refused]
-    slowest = max(refused, key=lambda one: one.milliseconds)
+    refused = [refusal for refusal in refuse_bodies(routes) if refusal.refused]
+    slowest = max(refused, key=lambda refusal: refusal.milliseconds)
     return [
         Figure(
             f"slowest refusal of {len(refused)} hostile bodies ({slowest.body} at {slowest.route}), processor time",
@@ -94,8 +93,8 @@ def _patterns(root: Path = ROOT) -> Figure:
     found = [site for site in sites(root) if site.text is not None]
     slow = [site.where for site in found if slow_text(re.compile(site.text, site.flags), searches=site.searches)]  # type: ignore[arg-type]
     linear = len(found) - len(slow)
-    what = f"patterns whose time grows linearly, of {len(found)} {' '.join(slow)}".strip()
-    return Figure(what, str(linear), "all", slow == [] and len(found) > 80)
+    name = f"patterns whose time grows linearly, of {len(found)} {' '.join(slow)}".strip()
+    return Figure(name, str(linear), "all", slow == [] and len(found) > 80)
 
 
 def _readers() -> Figure:
@@ -105,5 +104,5 @@ def _readers() -> Figure:
         for short, long in zip(pumped(reader, SHORT), pumped(reader, LONG), strict=True)
         if growth(quiet(reader), short, long) > MAX_GROWTH
     ]
-    what = f"readers of foreign text whose time grows faster than the text, of {len(READERS)} {' '.join(slow)}".strip()
-    return Figure(what, str(len(slow)), "0", slow == [])
+    name = f"readers of foreign text whose time grows faster than the text, of {len(READERS)} {' '.join(slow)}".strip()
+    return Figure(name, str(len(slow)), "0", slow == [])

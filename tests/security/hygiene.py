@@ -17,7 +17,6 @@ _HASHES = re.compile(r"( --hash=sha256:[0-9a-f]{64})+$")
 
 
 def figures() -> list[Figure]:
-    """The findings of the linters, and what is locked, licensed and tested."""
     found, broken, bad = _bandit(), all_findings(), refused()
     entries = [entry for lock in LOCKS for entry in requirements((ROOT / lock).read_text()).values()]
     share = sum(map(hashed, entries)) / len(entries)
@@ -35,7 +34,6 @@ def figures() -> list[Figure]:
 
 
 def _bandit() -> list[Mapping[str, str]]:
-    """The findings, as bandit describes them."""
     command = [
         sys.executable,
         "-m",

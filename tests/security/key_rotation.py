@@ -48,12 +48,10 @@ class CountedKms:
     calls: Counter[tuple[str, object, str]] = field(default_factory=Counter)
 
     def generate_data_key(self, **asked: Any) -> Any:
-        """A new data key."""
         self.calls["GenerateDataKey", asked["KeyId"], asked["EncryptionContext"]["headgate"]] += 1
         return self.client.generate_data_key(**asked)
 
     def decrypt(self, **asked: Any) -> Any:
-        """A data key."""
         self.calls["Decrypt", asked["CiphertextBlob"], asked["EncryptionContext"]["headgate"]] += 1
         return self.client.decrypt(**asked)
 
@@ -65,7 +63,6 @@ class Installation:
     kms: list[CountedKms] = field(default_factory=list)
 
     def process(self, *key_ids: str) -> Services:
-        """A new process with these keys."""
         counted = CountedKms(boto3.client("kms"))
         self.kms.append(counted)
         with patch("chalicelib.wiring.clients._kms", lambda: counted):
@@ -81,7 +78,6 @@ class Reads:
     ended: threading.Event = field(default_factory=threading.Event)
 
     def read(self, services: Services, expected: Expected, seed: int) -> None:
-        """Open secrets at random until the end."""
         choose = random.Random(seed)
         while not self.ended.wait(_BETWEEN_READS):
             credentials, password = choose.choice(expected)
@@ -95,7 +91,6 @@ class Reads:
 
 
 def figures() -> list[Figure]:
-    """Measures binding and rotation."""
     get_logger().setLevel("CRITICAL")  # each refused variant is logged
     with dynamodb_local() as url, on_dynamodb_local(CallInterceptor(), url):
         rotation = _rotated_live()
@@ -105,14 +100,14 @@ def figures() -> list[Figure]:
 def _rotated_live() -> list[Figure]:
     kms, installation = boto3.client("kms"), Installation()
     old, new = (kms.create_key()["KeyMetadata"]["Arn"] for _ in range(2))
-    expected = [one for _ in range(WRITERS) for one in _sealed(installation.process(old), ROWS // WRITERS)]
+    expected = [entry for _ in range(WRITERS) for entry in _sealed(installation.process(old), ROWS // WRITERS)]
     rotation = installation.process(new, old).key_rotation
     with _reading(installation, expected, new, old) as reads:
         runs = 1
         while rotation.run(Deadline.after(RUN_SECONDS)):
             runs += 1
         done = reads.done
-    left = {one.key_id: one.sealed_fields for one in rotation.report(Deadline.after(60)).keys}[old]
+    left = {key.key_id: key.sealed_fields for key in rotation.report(Deadline.after(60)).keys}[old]
     unreadable = _unreadable(installation.process(new), expected)
     calls = [count for process in installation.kms for count in process.calls.values()]
     failed = reads.failed.total()
@@ -168,6 +163,6 @@ def _unreadable(services: Services, expected: Expected) -> int:
 def _forged() -> Figure:
     keys = [CachedKeys(LocalKeys(Secret(base64.b64encode(os.urandom(32)).decode()))) for _ in range(2)]
     made = things(Envelope(*keys), Envelope(keys[1]))
-    accepted = [one.accepted for one in variants(made, made)]
-    what = f"forged variants refused of {len(accepted)} (swaps, rollbacks, bits, names) of {len(made)} sealed things"
-    return Figure(what, f"{100 * accepted.count(False) / len(accepted):.4g} %", "100 %", not any(accepted))
+    accepted = [variant.accepted for variant in variants(made, made)]
+    name = f"forged variants refused of {len(accepted)} (swaps, rollbacks, bits, names) of {len(made)} sealed things"
+    return Figure(name, f"{100 * accepted.count(False) / len(accepted):.4g} %", "100 %", not any(accepted))

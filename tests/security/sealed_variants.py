@@ -99,7 +99,7 @@ def _of_resource(envelope: Envelope, former: Envelope, kind: str, number: int) -
             name=f"{name} of {kind} {number}",
             sealed=sealed[name],
             opens=partial(_open_field, envelope, second, row, name),
-            older=[one.seal(binding, Secret(f"old {name}")) for one in (envelope, former)],
+            older=[key.seal(binding, Secret(f"old {name}")) for key in (envelope, former)],
         )
 
 
@@ -120,8 +120,8 @@ def variants(all_things: Sequence[Thing], bits_of: Collection[Thing]) -> Iterato
     """
     for thing in all_things:
         for other in all_things:
-            for one in (other.sealed, *other.older):
-                yield from _exchanged("swap" if other is not thing else "rollback", thing, one)
+            for sealed in (other.sealed, *other.older):
+                yield from _exchanged("swap" if other is not thing else "rollback", thing, sealed)
         yield from _renamed(thing)
         if thing in bits_of:
             yield from _with_changed_bits(thing)
@@ -129,8 +129,8 @@ def variants(all_things: Sequence[Thing], bits_of: Collection[Thing]) -> Iterato
 
 def _exchanged(kind: str, thing: Thing, other: SealedSecret) -> Iterator[Variant]:
     taken = [*((column,) for column in COLUMNS), BINARY, (*BINARY, "key_id"), COLUMNS]
-    made = [replace(thing.sealed, **{column: getattr(other, column) for column in one}) for one in taken]
-    yield from (Variant(kind=kind, thing=thing, sealed=one) for one in made if one != thing.sealed)
+    made = [replace(thing.sealed, **{column: getattr(other, column) for column in columns}) for columns in taken]
+    yield from (Variant(kind=kind, thing=thing, sealed=sealed) for sealed in made if sealed != thing.sealed)
 
 
 def _renamed(thing: Thing) -> Iterator[Variant]:
@@ -148,10 +148,10 @@ def _with_changed_bits(thing: Thing) -> Iterator[Variant]:
     """Of what is encrypted, and of the text that it is stored as."""
     for column in BINARY:
         text = getattr(thing.sealed, column)
-        changed = [base64.b64encode(one).decode() for one in _flipped(base64.b64decode(text))]
-        changed += [one.decode("latin-1") for one in _flipped(text.encode())]
-        for one in changed:
-            yield Variant(kind="bit", thing=thing, sealed=replace(thing.sealed, **{column: one}))
+        changed = [base64.b64encode(raw).decode() for raw in _flipped(base64.b64decode(text))]
+        changed += [raw.decode("latin-1") for raw in _flipped(text.encode())]
+        for value in changed:
+            yield Variant(kind="bit", thing=thing, sealed=replace(thing.sealed, **{column: value}))
 
 
 def _flipped(raw: bytes) -> Iterator[bytes]:

@@ -5,45 +5,43 @@ from dataclasses import replace
 
 from chalicelib.api.framework.authentication import session_cookie
 from chalicelib.api.framework.http import HttpRequest
-from chalicelib.domain.access import RequestContext, Role
+from chalicelib.domain.access import RequestContext
 from chalicelib.domain.accounts.user import User
 from chalicelib.errors import Unauthenticated
-from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password
-from chalicelib.services.accounts.sessions import SignedIn, actor_of
-from chalicelib.stores.transaction import Transaction
+from chalicelib.services.accounts.sessions import UserSession, actor_of
 from tests.security.figure import Figure
 from tests.support.apps.in_process_app import InProcessApp, in_process_app
+from tests.support.entities import make_user, store_new
 
 PASSWORD, ANOTHER = Secret("four quiet lamps at noon"), Secret("nine loud bells at dawn")
 _HASHED = hash_password(PASSWORD)
-Ends = Callable[[InProcessApp, RequestContext, User], object]
-ENDS: dict[str, Ends] = {
+End = Callable[[InProcessApp, RequestContext, UserSession], object]
+ENDS: dict[str, End] = {
     "logout": lambda app, context, _: app.services.sessions.logout(context),
-    "disable": lambda app, _, user: app.services.users.disable(app.context(), user.id),
-    "disable, then enable": lambda app, _, user: (
-        app.services.users.disable(app.context(), user.id),
-        app.services.users.enable(app.context(), user.id),
+    "disable": lambda app, _, session: app.services.users.disable(app.context(), session.user.id),
+    "disable, then enable": lambda app, _, session: (
+        app.services.users.disable(app.context(), session.user.id),
+        app.services.users.enable(app.context(), session.user.id),
     ),
-    "delete": lambda app, _, user: app.services.users.delete(app.context(), user.id),
+    "delete": lambda app, _, session: app.services.users.delete(app.context(), session.user.id),
     "another password": lambda app, context, _: app.services.sessions.change_password(context, PASSWORD, ANOTHER),
-    "a new login with its cookie": lambda _app, _context, _user: None,
+    "a new login with its cookie": lambda app, _, session: _signed_in(app, session.user, replaces=_cookie(session)),
 }
-"""What ends a session. The last one is done by `_ends`, which has the cookie."""
+"""What ends a session."""
 
 
 def figures() -> list[Figure]:
-    """The figures of S7."""
     with in_process_app() as app:
         signed_in = _signed_in(app, _user(app))
         request = HttpRequest(method="POST", route="", path="", headers={"host": "headgate.example.com"})
         cookie = session_cookie(request, signed_in).split("; ")
-        flags = [one for one in cookie if one in ("Path=/", "HttpOnly", "SameSite=Lax", "Secure")]
+        flags = [part for part in cookie if part in ("Path=/", "HttpOnly", "SameSite=Lax", "Secure")]
         token = _cookie(signed_in).partition(".")[2]
         stored = sum(token in str(app.tables.rows(table)) for table in ("sessions", "users", "audit"))
         idle, absolute = _minutes_idle(app), _hours_used(app)
-        alive = [name for name in ENDS if not _ends(app, name)]
+        alive = [name for name, end in ENDS.items() if not ends(app, end)]
     return [
         Figure(
             "cookie over https", f"{cookie[0].partition('=')[0]}; {', '.join(flags)}", "__Host-, all four flags",
@@ -59,19 +57,16 @@ def figures() -> list[Figure]:
 
 
 def _user(app: InProcessApp) -> User:
-    now, transaction = app.clock(), Transaction()
-    email = f"{new_id()}@example.com"
-    user = User(id=new_id(), email=email, role=Role.OPS, password_hash=_HASHED, created_at=now, updated_at=now)
-    stored = app.services.stores.accounts.users.put_new(transaction, user)
-    transaction.commit()
-    return stored
+    user = make_user(password_hash=_HASHED)
+    store_new(app.services.stores.accounts.users, user)
+    return user
 
 
-def _signed_in(app: InProcessApp, user: User, replaces: str | None = None) -> SignedIn:
+def _signed_in(app: InProcessApp, user: User, replaces: str | None = None) -> UserSession:
     return app.services.sessions.login(app.context(), user.email, PASSWORD, replaces=replaces)
 
 
-def _cookie(signed_in: SignedIn) -> str:
+def _cookie(signed_in: UserSession) -> str:
     return signed_in.token.reveal() if signed_in.token else ""
 
 
@@ -104,12 +99,8 @@ def _hours_used(app: InProcessApp) -> float:
     return 0
 
 
-def _ends(app: InProcessApp, name: str) -> bool:
-    """Whether the session is over at the next request."""
-    user = _user(app)
-    signed_in = _signed_in(app, user)
-    context = replace(app.context(), actor=actor_of(signed_in.user, signed_in.session))
-    ENDS[name](app, context, user)
-    if name == "a new login with its cookie":
-        _signed_in(app, user, replaces=_cookie(signed_in))
-    return not _is_valid(app, _cookie(signed_in))
+def ends(app: InProcessApp, end: End) -> bool:
+    """Whether a session is over at the next request."""
+    session = _signed_in(app, _user(app))
+    end(app, replace(app.context(), actor=actor_of(session.user, session.session)), session)
+    return not _is_valid(app, _cookie(session))

@@ -18,7 +18,7 @@ def figures() -> list[Figure]:
         control = len(wrongly_allowed(unchecked))
         arrived = server.accepted - accepted
     allowed, refused = wrongly_allowed(results), wrongly_refused(others)
-    dials = sum(len(one.dials) for one in results)
+    dials = sum(len(result.dials) for result in results)
     return [
         Figure("forbidden forms", str(len(bad)), f">= {FORBIDDEN}", len(bad) >= FORBIDDEN),
         Figure("forbidden forms stored, not refused for good, or connected to", _named(allowed), "0", not allowed),
@@ -33,5 +33,5 @@ def figures() -> list[Figure]:
 
 
 def _named(results: list[Result]) -> str:
-    labels = sorted({one.form.label for one in results})
+    labels = sorted({result.form.label for result in results})
     return f"{len(results)}{': ' if labels else ''}{', '.join(labels[:5])}"

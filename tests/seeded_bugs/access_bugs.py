@@ -2,7 +2,7 @@
 
 from tests.seeded_bugs.bug import Bug
 
-_SESSIONS = ("tests/service/accounts",)
+_SESSIONS = ("tests/unit/domain/accounts", "tests/service/accounts")
 _API = "tests/integration/api"
 
 ACCESS_BUGS: tuple[Bug, ...] = (
@@ -116,7 +116,7 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a new login leaves the old session alive",
         "chalicelib/services/accounts/sessions.py",
-        "        if replaces is not None:\n            self.sessions.delete(transaction, _session_id(replaces))",
+        "        if replaces is not None:\n            self.stores.sessions.delete(transaction, _session_id(replaces))",
         "",
         _SESSIONS,
     ),
@@ -156,15 +156,15 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a try is counted without a limit",
         "chalicelib/stores/accounts/login_tries.py",
-        "(LoginTryRow.tries < limit.most)",
+        "(LoginTryRow.tries < limit.maximum)",
         "(LoginTryRow.tries >= 0)",
         _SESSIONS,
     ),
     Bug(
         "one try more than the limit",
         "chalicelib/stores/accounts/login_tries.py",
-        "(LoginTryRow.tries < limit.most)",
-        "(LoginTryRow.tries <= limit.most)",
+        "(LoginTryRow.tries < limit.maximum)",
+        "(LoginTryRow.tries <= limit.maximum)",
         _SESSIONS,
     ),
     Bug(
@@ -184,8 +184,8 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a disabled user can sign in",
         "chalicelib/services/accounts/sessions.py",
-        "            if not good or current is None or current.status is not UserStatus.ACTIVE:",
-        "            if not good or current is None:",
+        "            if not is_right or current is None or current.status is not UserStatus.ACTIVE:",
+        "            if not is_right or current is None:",
         (f"{_API}/test_access.py", *_SESSIONS),
     ),
     Bug(
@@ -234,8 +234,8 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "the random part of a token is not compared",
         "chalicelib/services/accounts/api_tokens.py",
-        "        if found is None or role is None or not has_hash(text, [found[0].token_hash]):",
-        "        if found is None or role is None:",
+        "        if not token or not owner or role is None or not has_hash(text, [token.token_hash]):",
+        "        if not token or not owner or role is None:",
         ("tests/service/accounts", f"{_API}/test_api_tokens.py"),
     ),
     Bug(

@@ -100,7 +100,7 @@ DATA_BUGS: tuple[Bug, ...] = (
     Bug(
         "a block is not linked to the one before",
         "chalicelib/domain/audit/chain.py",
-        "        previous=before.digest,",
+        "        previous=end.digest,",
         '        previous="",',
         _INTEGRITY,
     ),
@@ -135,7 +135,7 @@ DATA_BUGS: tuple[Bug, ...] = (
     Bug(
         "refusals have no bound",
         "chalicelib/services/audit/refusals.py",
-        "return total if total <= each or _doubled(total - more, total, each) else None",
+        "return total if total <= bound or _doubled(total - added, total, bound) else None",
         "return total",
         _INTEGRITY,
     ),

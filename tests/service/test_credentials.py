@@ -6,36 +6,27 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.source import Source
 from chalicelib.errors import NotFound, SecretMismatch
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.transaction import Transaction
-from tests.support.apps.in_process_app import InProcessApp, changed_input
-
-
-def opened(app: InProcessApp, source: Source) -> str:
-    return app.services.credentials.open(source.credentials)["password"].reveal()
-
-
-def rotated(app: InProcessApp, source: Source, password: str) -> Source:
-    data = changed_input(source, secrets={"password": Secret(password)})
-    return app.services.sources.update(app.context(), source.id, data)
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.hostile.stored_secrets import password, rotated
 
 
 def test_a_process_reads_the_sealed_secrets_of_one_version_once(app: InProcessApp) -> None:
     source = app.source()
     app.restart()
     app.interceptor.watch()
-    texts = [opened(app, source), opened(app, source)]
+    texts = [password(app, source.credentials), password(app, source.credentials)]
     assert texts == ["source password"] * 2
     assert [point.operation for point in app.interceptor.unwatch()] == ["BatchGetItem"]
 
 
 def test_a_rotated_secret_is_opened_with_its_new_value(app: InProcessApp) -> None:
     source = app.source()
-    assert opened(app, source) == "source password"
-    assert opened(app, rotated(app, source, "another password")) == "another password"
+    assert password(app, source.credentials) == "source password"
+    assert password(app, rotated(app, source, "another password").credentials) == "another password"
 
 
 def test_credentials_of_an_old_version_do_not_open_the_newer_secret(app: InProcessApp) -> None:
@@ -43,12 +34,12 @@ def test_credentials_of_an_old_version_do_not_open_the_newer_secret(app: InProce
     rotated(app, source, "another password")
     app.restart()
     with pytest.raises(SecretMismatch):
-        opened(app, source)
+        password(app, source.credentials)
 
 
 def test_a_row_that_was_sealed_again_is_not_taken_from_the_cache(app: InProcessApp) -> None:
     source = app.source()
-    assert opened(app, source) == "source password"
+    assert password(app, source.credentials) == "source password"
     fresh = {"password": app.services.envelope.seal(source.credentials.bindings("source")["password"], Secret("again"))}
     vault = app.services.credentials
     row = replace(vault.store.get(source.credentials.id), sealed=fresh)
@@ -56,15 +47,13 @@ def test_a_row_that_was_sealed_again_is_not_taken_from_the_cache(app: InProcessA
     # The former data key is gone, as after a change of the master key or of the key in KMS.
     key = next(iter(vault._cached))
     vault._cached[key] = replace(vault._cached[key], sealed={"password": replace(fresh["password"], nonce="AAAA")})
-    assert opened(app, source) == "again"
+    assert password(app, source.credentials) == "again"
 
 
 def committed(change: Callable[[Transaction], Credentials]) -> Credentials:
     """The credentials after the change, which is stored."""
-    transaction = Transaction()
-    credentials = change(transaction)
-    transaction.commit()
-    return credentials
+    with Transaction() as transaction:
+        return change(transaction)
 
 
 def sealed(app: InProcessApp, **secrets: str) -> Credentials:
@@ -106,8 +95,7 @@ def test_a_rotation_without_values_changes_nothing(app: InProcessApp) -> None:
 
 def test_removed_credentials_cannot_be_opened(app: InProcessApp) -> None:
     credentials, vault = sealed(app, password="one"), app.services.credentials
-    transaction = Transaction()
-    vault.remove(transaction, credentials)
-    transaction.commit()
+    with Transaction() as transaction:
+        vault.remove(transaction, credentials)
     with pytest.raises(NotFound):
         vault.open(credentials)

@@ -1,12 +1,10 @@
 """The key that seals secrets is exchanged while everything goes on."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import boto3
 import pytest
 
-from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.idempotency import KeptAnswer
 from chalicelib.domain.source import Source
 from chalicelib.errors import StoreUnavailable, TimedOut
@@ -14,8 +12,8 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.services.key_rotation import KeyUse
 from chalicelib.stores.transaction import Transaction
-from tests.support.apps.call_interceptor import FailureMode, InterceptedCall, Point
-from tests.support.apps.in_process_app import SETTINGS, InProcessApp, changed_input
+from tests.support.apps.call_interceptor import FailureMode
+from tests.support.apps.in_process_app import SETTINGS, InProcessApp
 from tests.support.hostile.key_exchange import (
     FAULTS,
     NEW_ID,
@@ -30,17 +28,13 @@ from tests.support.hostile.key_exchange import (
     run,
     use,
 )
+from tests.support.hostile.stored_secrets import columns, overwrite, password, rotated
 
 
 @pytest.fixture(autouse=True)
 def settings_as_before(app: InProcessApp) -> Any:
     yield
     app.settings = SETTINGS
-
-
-def rotated(app: InProcessApp, source: Source, password: str) -> Source:
-    data = changed_input(source, secrets={"password": Secret(password)})
-    return app.services.sources.update(app.context(), source.id, data)
 
 
 def test_secrets_of_every_class_and_the_signing_key_move_to_the_new_key_and_the_old_one_can_go(
@@ -98,7 +92,7 @@ def test_without_the_old_key_its_secrets_stay_as_they_are_and_open_when_it_is_ba
         run(app)
     assert report(app) == [(NEW_ID, True, True, 0), (OLD_ID, False, False, 1)]
     use(app, NEW_KEY, OLD_KEY)
-    assert app.services.credentials.open(source.credentials)["password"].reveal() == "source password"
+    assert password(app, source.credentials) == "source password"
     assert run(app) == 1
 
 
@@ -131,19 +125,6 @@ def test_cursors_request_keys_and_kept_answers_outlive_an_exchange(app: InProces
 # others write at the same time
 
 
-def at_the_write(change: Callable[[], object]) -> FailureMode:
-    """Somebody else changes the row between the read and the write of a run."""
-    done: list[bool] = []
-
-    def first(point: Point, call: InterceptedCall) -> object:
-        if point.writes and not done:
-            done.append(True)
-            change()
-        return call()
-
-    return first
-
-
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_secret_that_is_rotated_meanwhile_is_not_put_back(app: InProcessApp, times: int) -> None:
     """A rotation of all fields begins to count revisions again, so the revision alone would not show it."""
@@ -152,15 +133,14 @@ def test_a_secret_that_is_rotated_meanwhile_is_not_put_back(app: InProcessApp, t
     changed: list[Source] = [source]
 
     def change() -> None:
-        with app.interceptor.unrecorded():
-            for number in range(times):
-                changed.append(rotated(app, changed[-1], f"password {number}"))
+        for number in range(times):
+            changed.append(rotated(app, changed[-1], f"password {number}"))
 
-    app.interceptor.watch(at_the_write(change))
+    app.interceptor.before_first_write(change)
     assert run(app) == 0
     app.interceptor.unwatch()
     app.restart()
-    assert app.services.credentials.open(changed[-1].credentials)["password"].reveal() == f"password {times - 1}"
+    assert password(app, changed[-1].credentials) == f"password {times - 1}"
 
 
 def test_a_user_who_changes_one_field_does_not_notice_that_the_row_is_sealed_again(app: InProcessApp) -> None:
@@ -180,7 +160,7 @@ def test_a_user_who_changes_one_field_does_not_notice_that_the_row_is_sealed_aga
 def test_a_grant_outlives_that_the_row_is_sealed_again(app: InProcessApp) -> None:
     source, store = app.source(), app.services.stores.resources.secrets
     use(app, NEW_KEY, OLD_KEY)
-    app.interceptor.watch(at_the_write(lambda: app.services.credentials.grant_alone(source.credentials)))
+    app.interceptor.before_first_write(lambda: app.services.credentials.grant_alone(source.credentials))
     assert run(app) == 1
     app.interceptor.unwatch()
     granted = store.get(source.credentials.id).granted_until
@@ -192,7 +172,7 @@ def test_a_secret_that_is_deleted_meanwhile_stays_deleted(app: InProcessApp) -> 
     source = app.source()
     use(app, NEW_KEY, OLD_KEY)
     delete = app.services.sources.delete
-    app.interceptor.watch(at_the_write(lambda: delete(app.context(), source.id)))
+    app.interceptor.before_first_write(lambda: delete(app.context(), source.id))
     assert run(app) == 0
     app.interceptor.unwatch()
     assert app.tables.rows("secrets") == []
@@ -201,7 +181,7 @@ def test_a_secret_that_is_deleted_meanwhile_stays_deleted(app: InProcessApp) -> 
 # crashes
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_fault_at_any_call_leaves_everything_readable_and_the_next_run_does_the_rest(
     app: InProcessApp, fault: FailureMode
 ) -> None:
@@ -211,43 +191,34 @@ def test_a_fault_at_any_call_leaves_everything_readable_and_the_next_run_does_th
 # rows that others have changed
 
 
-def columns(app: InProcessApp, credentials: Credentials) -> dict[str, Any]:
-    key = {"id": {"S": credentials.id}}
-    return dict(boto3.client("dynamodb").get_item(TableName="headgate-secrets", Key=key)["Item"])
-
-
-def overwrite(columns: Mapping[str, Any], **changed: Any) -> None:
-    boto3.client("dynamodb").put_item(TableName="headgate-secrets", Item={**columns, **changed})
-
-
 @pytest.mark.parametrize("body", ["not json", "{}", '{"id": 1}'])
 def test_a_row_that_cannot_be_read_does_not_keep_the_others_from_being_sealed_again(
     app: InProcessApp, body: str
 ) -> None:
     broken, sound = app.source(), app.source()
     use(app, NEW_KEY, OLD_KEY)
-    overwrite(columns(app, broken.credentials), body={"S": body})
+    overwrite(columns(broken.credentials), body={"S": body})
     with pytest.raises(StoreUnavailable, match="1 rows"):
         run(app)
     assert fields_under(app) == {NEW_ID: 1}
-    assert app.services.credentials.open(sound.credentials)["password"].reveal() == "source password"
+    assert password(app, sound.credentials) == "source password"
 
 
 def test_sealing_again_makes_no_copied_row_openable(app: InProcessApp) -> None:
     victim, mine = app.source(), app.source()
     use(app, NEW_KEY, OLD_KEY)
-    overwrite(columns(app, victim.credentials), id={"S": mine.credentials.id})
+    overwrite(columns(victim.credentials), id={"S": mine.credentials.id})
     with pytest.raises(StoreUnavailable, match="1 rows"):
         run(app)
     app.restart()
     with pytest.raises(StoreUnavailable):
         app.services.credentials.open(mine.credentials)
-    assert app.services.credentials.open(victim.credentials)["password"].reveal() == "source password"
+    assert password(app, victim.credentials) == "source password"
 
 
 def test_sealing_again_makes_no_older_secret_openable(app: InProcessApp) -> None:
     source = app.source()
-    old = columns(app, source.credentials)
+    old = columns(source.credentials)
     source = rotated(app, source, "another password")
     overwrite(old)
     use(app, NEW_KEY, OLD_KEY)
@@ -259,7 +230,7 @@ def test_sealing_again_makes_no_older_secret_openable(app: InProcessApp) -> None
 
 def test_the_report_names_few_keys_whatever_others_have_written(app: InProcessApp) -> None:
     source = app.source()
-    row = columns(app, source.credentials)
+    row = columns(source.credentials)
     for number in range(120):
         body = row["body"]["S"].replace(OLD_ID, f"made up {number}")
         overwrite(row, id={"S": f"{number}"}, body={"S": body})

@@ -224,7 +224,7 @@ def slot_of(pipeline: Pipeline) -> str:
 
 def deletion_of(app: InProcessApp, pipeline_id: str) -> Mapping[str, Any]:
     """What the audit record of the pipeline's deletion says about what stays."""
-    page = app.services.audit.list(limit=9, after=None, resource_id=pipeline_id, include_related=False, meaningful=None)
+    page = app.services.audit.list(limit=9, resource_id=pipeline_id)
     (record,) = [one for one in page.items if (one.action, one.outcome) == ("pipeline.delete", Outcome.SUCCESS)]
     assert record.after
     return record.after

@@ -1,10 +1,8 @@
 """Which secrets Kafka Connect may read, what the audit says about it, and what a changed table of secrets leads to."""
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
-import boto3
 import httpx
 import pytest
 from botocore.exceptions import ReadTimeoutError
@@ -18,14 +16,9 @@ from chalicelib.kit.masking import Secret
 from chalicelib.services.credentials import GRANTED
 from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
 from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.hostile.stored_secrets import columns, delete, overwrite, password, rotated
 
 UNKNOWN = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
-
-
-@cache
-def table() -> Any:
-    """A client of the tables, as somebody with access to them has."""
-    return boto3.client("dynamodb")
 
 
 def read(app: InProcessApp, credentials_id: str) -> dict[str, str]:
@@ -40,13 +33,12 @@ def refuses(app: InProcessApp, credentials_id: str) -> None:
 
 def records(app: InProcessApp) -> list[AuditRecord]:
     """The audit of reads, the newest first."""
-    page = app.services.audit.list(limit=500, after=None, resource_id=None, include_related=False, meaningful=None)
-    return [one for one in page.items if one.action == "secret.read"]
+    page = app.services.audit.list(limit=500)
+    return [record for record in page.items if record.action == "secret.read"]
 
 
 def refusals(app: InProcessApp) -> list[Any]:
-    """The reasons of the refusals in the audit."""
-    return [one.after["reason"] for one in records(app) if one.after and one.outcome == "denied"]
+    return [record.after["reason"] for record in records(app) if record.after and record.outcome == "denied"]
 
 
 def deployed_source(app: InProcessApp) -> Source:
@@ -161,7 +153,7 @@ def test_each_read_is_audited_before_the_secret_is_returned(app: InProcessApp) -
         read(app, source.credentials.id)
     app.interceptor.unwatch()
     assert read(app, source.credentials.id) == {"password": "source password"}
-    assert [(one.resource_id, one.outcome, one.after) for one in records(app)] == [
+    assert [(record.resource_id, record.outcome, record.after) for record in records(app)] == [
         (source.id, "success", {"fields": ["password"]})
     ]
     assert "source password" not in str(app.tables.rows("audit"))
@@ -174,7 +166,7 @@ def test_refusals_are_audited_once_in_ten_minutes_however_often_they_are_repeate
         refuses(app, UNKNOWN)
         refuses(app, id_from("another", str(app.numbers)))
     assert sorted(refusals(app)) == ["not_deployed", "unknown"]
-    assert {one.resource_id for one in records(app)} == {None, source.id}
+    assert {record.resource_id for record in records(app)} == {None, source.id}
     app.clock.advance(600)
     refuses(app, source.credentials.id)
     assert sorted(refusals(app)) == ["not_deployed", "not_deployed", "unknown"]
@@ -186,23 +178,6 @@ def _late() -> object:
 
 def _unavailable() -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
-
-
-def rotated(app: InProcessApp, source: Source, password: str) -> Source:
-    data = changed_input(source, secrets={"password": Secret(password)})
-    return app.services.sources.update(app.context(), source.id, data)
-
-
-def columns(app: InProcessApp, source: Source) -> dict[str, Any]:
-    """The columns of the row of a source's secrets, as somebody with access to the table sees them."""
-    item = table().get_item(TableName="headgate-secrets", Key={"id": {"S": source.credentials.id}})["Item"]
-    return dict(item)
-
-
-def overwrite(app: InProcessApp, row: dict[str, Any], **changes: Any) -> None:
-    """Put a row into the table of secrets, as somebody with access to the table can."""
-    table().put_item(TableName="headgate-secrets", Item={**row, **changes})
-    app.restart()
 
 
 def refused(app: InProcessApp, source: Source) -> None:
@@ -220,33 +195,37 @@ def refused(app: InProcessApp, source: Source) -> None:
 def test_the_row_of_another_resource_is_not_opened(app: InProcessApp) -> None:
     victim, mine = app.source(), app.source()
     app.services.credentials.grant_alone(victim.credentials)
-    overwrite(app, columns(app, victim), id={"S": mine.credentials.id})
+    overwrite(columns(victim.credentials), id={"S": mine.credentials.id})
+    app.restart()
     refused(app, mine)
 
 
 def test_a_rotation_never_writes_to_the_row_of_another_resource(app: InProcessApp) -> None:
     victim, mine = app.source(), app.source()
-    overwrite(app, columns(app, victim), id={"S": mine.credentials.id})
+    overwrite(columns(victim.credentials), id={"S": mine.credentials.id})
+    app.restart()
     certificate = changed_input(mine, secrets={"ca_certificate": Secret("pem")})
     with pytest.raises(SecretMismatch):
         app.services.sources.update(app.context(), mine.id, certificate)
-    assert app.services.credentials.open(victim.credentials)["password"].reveal() == "source password"
+    assert password(app, victim.credentials) == "source password"
 
 
 def test_an_old_row_that_was_restored_is_not_opened(app: InProcessApp) -> None:
     source = deployed_source(app)
-    old = columns(app, source)
+    old = columns(source.credentials)
     source = rotated(app, source, "another password")
-    overwrite(app, old)
+    overwrite(old)
+    app.restart()
     refused(app, source)
 
 
 def test_a_field_that_is_missing_is_not_passed_over(app: InProcessApp) -> None:
     source = deployed_source(app)
-    without = columns(app, source)
+    without = columns(source.credentials)
     certificate = changed_input(source, secrets={"ca_certificate": Secret("pem")})
     source = app.services.sources.update(app.context(), source.id, certificate)
-    overwrite(app, without)
+    overwrite(without)
+    app.restart()
     refused(app, source)
 
 
@@ -254,11 +233,9 @@ def test_a_field_that_is_missing_is_not_passed_over(app: InProcessApp) -> None:
 def test_all_secrets_given_again_replace_a_row_that_others_have_changed(app: InProcessApp, removed: bool) -> None:
     victim, mine = app.source(), app.source()
     if removed:
-        table().delete_item(TableName="headgate-secrets", Key={"id": {"S": mine.credentials.id}})
-        app.restart()
+        delete(mine.credentials)
     else:
-        overwrite(app, columns(app, victim), id={"S": mine.credentials.id})
-    assert app.services.credentials.open(rotated(app, mine, "given again").credentials) == {
-        "password": Secret("given again")
-    }
-    assert app.services.credentials.open(victim.credentials) == {"password": Secret("source password")}
+        overwrite(columns(victim.credentials), id={"S": mine.credentials.id})
+    app.restart()
+    assert password(app, rotated(app, mine, "given again").credentials) == "given again"
+    assert password(app, victim.credentials) == "source password"

@@ -28,7 +28,6 @@ class Sink:
     _sockets: list[socket.socket] = field(default_factory=list)
 
     def serve(self, address: str, family: socket.AddressFamily) -> None:
-        """Listen on this address too."""
         listener = socket.socket(family)
         listener.bind((address, self.port))
         listener.listen(128)
@@ -37,11 +36,10 @@ class Sink:
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
 
     def stop(self) -> None:
-        """Stop listening."""
-        for one in self._sockets:
+        for listener in self._sockets:
             with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+                listener.shutdown(socket.SHUT_RDWR)
+            listener.close()
 
     def _accept(self, listener: socket.socket) -> None:
         with suppress(OSError):
@@ -53,7 +51,6 @@ class Sink:
 
 @contextmanager
 def sink() -> Iterator[Sink]:
-    """A running sink."""
     running = Sink()
     running.serve("127.0.0.1", socket.AF_INET)
     with suppress(OSError):  # a machine without IPv6
@@ -94,12 +91,12 @@ def _run(form: Form, url: str, *, allow_private: bool) -> Result:
 
 def wrongly_allowed(results: Sequence[Result]) -> list[Result]:
     """Of forbidden forms: those that could be stored, were not refused for good, or led to a connection."""
-    return [one for one in results if one.stored or not one.blocked or one.dials]
+    return [result for result in results if result.stored or not result.blocked or result.dials]
 
 
 def wrongly_refused(results: Sequence[Result]) -> list[Result]:
     """Of legal forms: those that could not be stored, or did not lead to exactly the address of their name."""
-    return [one for one in results if not one.stored or one.blocked or not _reached(one)]
+    return [result for result in results if not result.stored or result.blocked or not _reached(result)]
 
 
 def _reached(result: Result) -> bool:

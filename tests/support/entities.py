@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from chalicelib.domain.access import Role
+from chalicelib.domain.accounts.user import User
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.rule import AlertRule
@@ -11,7 +13,9 @@ from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
-from chalicelib.kit.ids import id_from
+from chalicelib.kit.ids import id_from, new_id
+from chalicelib.stores.documents import Documents
+from chalicelib.stores.transaction import Transaction
 
 ORDERS = TableName("shop", "orders")
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -99,3 +103,17 @@ def make_rule(number: int = 0, **fields: Any) -> AlertRule:
     """A rule that matches every alert."""
     times = {"created_at": NOW, "updated_at": NOW}
     return AlertRule(**{"id": id_from("rule", str(number)), "name": f"rule {number}", **times, **fields})
+
+
+def make_user(**fields: Any) -> User:
+    """An active Ops with an address of their own, who has no password."""
+    user_id = fields.get("id", new_id())
+    ordinary = {"email": f"{user_id}@example.com", "role": Role.OPS, "created_at": NOW, "updated_at": NOW}
+    return User(**{"id": user_id, **ordinary, **fields})
+
+
+def store_new(store: Documents[Any], *entities: Any) -> None:
+    """Store entities that do not exist yet, in one transaction."""
+    with Transaction() as transaction:
+        for entity in entities:
+            store.put_new(transaction, entity)

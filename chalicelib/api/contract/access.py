@@ -7,19 +7,21 @@ from pydantic import Field, SecretStr, StringConstraints
 from chalicelib.api.contract.common import VISIBLE_ADDRESS, Input, Name, Output, Time, Timestamp
 from chalicelib.domain.access import GRANTS, Actor, Permission, Role
 from chalicelib.domain.accounts import email
-from chalicelib.domain.accounts.passwords import LONGEST, SHORTEST
+from chalicelib.domain.accounts.passwords import MAX_CHARACTERS, MIN_CHARACTERS
 from chalicelib.domain.accounts.user import UserStatus
-from chalicelib.services.accounts.api_tokens import MadeToken
-from chalicelib.services.accounts.sessions import SignedIn
+from chalicelib.services.accounts.api_tokens import NewToken
+from chalicelib.services.accounts.sessions import UserSession
 
 Email = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=3, max_length=email.LONGEST, pattern=email.ADDRESS.pattern),
+    StringConstraints(
+        strip_whitespace=True, min_length=3, max_length=email.MAX_CHARACTERS, pattern=email.ADDRESS.pattern
+    ),
     VISIBLE_ADDRESS,
 ]
 
 
-NewPassword = Annotated[SecretStr, Field(min_length=SHORTEST, max_length=LONGEST)]
+NewPassword = Annotated[SecretStr, Field(min_length=MIN_CHARACTERS, max_length=MAX_CHARACTERS)]
 
 
 class LoginBody(Input):
@@ -32,7 +34,7 @@ class LoginBody(Input):
 class PasswordBody(Input):
     """A password and the one that replaces it."""
 
-    current_password: SecretStr = Field(min_length=1, max_length=LONGEST)
+    current_password: SecretStr = Field(min_length=1, max_length=MAX_CHARACTERS)
     new_password: NewPassword
 
 
@@ -52,7 +54,7 @@ class LoginOutput(Output):
     expires_at: Timestamp
 
     @classmethod
-    def of(cls, signed_in: SignedIn) -> Self:
+    def of(cls, signed_in: UserSession) -> Self:
         return cls(user=SessionUser.of(signed_in.user), expires_at=signed_in.session.expires_at())
 
 
@@ -98,7 +100,7 @@ class MadeTokenOutput(ApiTokenOutput):
     token: str = Field(repr=False)
 
     @classmethod
-    def of(cls, made: MadeToken) -> Self:
+    def of(cls, made: NewToken) -> Self:
         return cls._read(made.token, token=made.text.reveal())
 
 

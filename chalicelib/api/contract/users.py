@@ -8,7 +8,7 @@ from chalicelib.api.contract.access import Email, NewPassword
 from chalicelib.api.contract.common import Input, Output, Timestamp
 from chalicelib.domain.access import Role
 from chalicelib.domain.accounts.user import UserStatus
-from chalicelib.services.accounts.invites import Invited
+from chalicelib.services.accounts.invites import Invitation
 
 
 class UserOutput(Output):
@@ -46,7 +46,7 @@ class InvitedOutput(Output):
     token: str = Field(repr=False)
 
     @classmethod
-    def under(cls, base_url: str, invited: Invited) -> Self:
+    def under(cls, base_url: str, invited: Invitation) -> Self:
         """The invite with its URL under this base."""
         user, token = invited.user, invited.token.reveal()
         return cls(

@@ -11,7 +11,7 @@ from chalicelib.kit.clock import utc_now
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.tokens import has_hash, token_hash
 from chalicelib.services.accounts.api_tokens import ApiTokenService
-from chalicelib.services.accounts.sessions import SessionService, SignedIn, actor_of
+from chalicelib.services.accounts.sessions import SessionService, UserSession, actor_of
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
@@ -55,7 +55,7 @@ def cookie_of(headers: Mapping[str, str]) -> str:
     return cookie
 
 
-def session_cookie(request: HttpRequest, session: SignedIn) -> str:
+def session_cookie(request: HttpRequest, session: UserSession) -> str:
     """The `Set-Cookie` of a new session."""
     seconds = int((session.session.ends_at - utc_now()).total_seconds())
     return set_cookie(request, COOKIE, session.token.reveal() if session.token else "", seconds)

@@ -23,7 +23,7 @@ from chalicelib.domain.accounts.sign_on import TICKET_LIFETIME
 from chalicelib.errors import NotFound
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
-from chalicelib.services.accounts.single_sign_on import CameBack, SingleSignOn
+from chalicelib.services.accounts.single_sign_on import SignOnCallback, SingleSignOn
 from chalicelib.wiring import services
 
 routes = Router(tag="Access")
@@ -65,9 +65,9 @@ def finish_single_sign_on(context: RequestContext, request: HttpRequest) -> Json
     """
     service = _single_sign_on()
     state, code, issuer, error = (_single(request.query.get(name, ())) for name in ("state", "code", "iss", "error"))
-    back = CameBack(state=state, code=code, issuer=issuer, error=error)
+    callback = SignOnCallback(state=state, code=code, issuer=issuer, error=error)
     ticket, replaces = sent_cookie(request.headers, SIGN_ON_COOKIE), sent_cookie(request.headers)
-    signed_in = service.finish(context, back, ticket, replaces=replaces)
+    signed_in = service.finish(context, callback, ticket, replaces=replaces)
     cookies = (session_cookie(request, signed_in), set_cookie(request, SIGN_ON_COOKIE, "", 0))
     # own-rule redirect: to a page of our own, always the same
     return JsonResponse(body=None, status=302, headers={"Location": service.after_url}, cookies=cookies)

@@ -2,7 +2,7 @@
 
 import ipaddress
 import socket
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -21,22 +21,15 @@ Raises Invalid when one of the addresses is not allowed, Unavailable when the na
 """
 
 MAX_ADDRESSES = 16
-_NOT_PUBLIC_NAMES = (
-    ("localhost", "this machine itself"),
-    ("localdomain", "a name of a local network"),
-    ("local", "a name of a local network"),
-    ("lan", "a name of a local network"),
-    ("home.arpa", "a name of a local network"),
-    ("internal", "a name of a private network"),
-    ("corp", "a name of a private network"),
-    ("intranet", "a name of a private network"),
-    ("svc", "a name inside a Kubernetes cluster"),
-    ("onion", "a name of the Tor network"),
-    ("metadata.goog", "a cloud metadata service"),
-    ("metadata.tencentyun.com", "a cloud metadata service"),
-    ("instance-data", "a cloud metadata service"),
-)
-"""Refused domains, with all names below them."""
+_NOT_PUBLIC_DOMAINS: Mapping[str, Sequence[str]] = {
+    "this machine itself": ("localhost",),
+    "a name of a local network": ("localdomain", "local", "lan", "home.arpa"),
+    "a name of a private network": ("internal", "corp", "intranet"),
+    "a name inside a Kubernetes cluster": ("svc",),
+    "a name of the Tor network": ("onion",),
+    "a cloud metadata service": ("metadata.goog", "metadata.tencentyun.com", "instance-data"),
+}
+"""Refused domains, with all names below them, by the reason."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _ISATAP = frozenset({0x5EFE, 0x0200_5EFE})
 """The third group of 32 bits of an ISATAP address; the last one is an IPv4 address (RFC 5214, 6.1)."""
@@ -113,7 +106,10 @@ def name_refusal(host: str) -> str | None:
     """Why a host name is not public; None when it may be."""
     # By IDNA the resolver converts these characters to letters and dots, too.
     name = normalize("NFKC", host).casefold().replace("\u3002", ".").removesuffix(".")
-    return next((why for domain, why in _NOT_PUBLIC_NAMES if name == domain or name.endswith("." + domain)), None)
+    for reason, domains in _NOT_PUBLIC_DOMAINS.items():
+        if f".{name}".endswith(tuple(f".{domain}" for domain in domains)):
+            return reason
+    return None
 
 
 def _addresses_in(address: Address) -> tuple[Address, ...]:

@@ -247,5 +247,4 @@ def _within_budget(timeout: float | None, error: type[Exception]) -> float:
 
 
 def basic_authorization(username: str, password: str) -> str:
-    """The value of the header `Authorization`."""
     return "Basic " + b64encode(f"{username}:{password}".encode()).decode()

@@ -12,7 +12,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 
 MAX_ANSWER_BYTES = 64 * 1024
-_FORM = "application/x-www-form-urlencoded"
+FORM_TYPE = "application/x-www-form-urlencoded"
 
 
 def fetch_token(
@@ -32,9 +32,9 @@ def fetch_token(
         Unavailable: the endpoint gave none. Its text is not repeated.
     """
     headers = {
-        "Authorization": basic_authorization(quote_plus(client_id), quote_plus(client_secret.reveal())),
+        "Authorization": client_authorization(client_id, client_secret),
         "Accept": "application/json",
-        "Content-Type": _FORM,
+        "Content-Type": FORM_TYPE,
     }
     form = {"grant_type": "client_credentials"} | ({"scope": scope} if scope else {})
     content = urlencode(form).encode()
@@ -48,6 +48,11 @@ def fetch_token(
             f"The token endpoint answered {answer.status}. Check its address, client id, client secret and scope."
         )
     return _token(answer)
+
+
+def client_authorization(client_id: str, secret: Secret) -> str:
+    """The header `Authorization` of a client at its token endpoint, encoded as RFC 6749, 2.3.1, asks."""
+    return basic_authorization(quote_plus(client_id), quote_plus(secret.reveal()))
 
 
 def is_token(text: object) -> bool:

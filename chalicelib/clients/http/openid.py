@@ -9,11 +9,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import urlencode
 
-from chalicelib.clients.http.guarded import GuardedHttp, HttpAnswer, NoAnswer, basic_authorization
+from chalicelib.clients.http.guarded import GuardedHttp, HttpAnswer, NoAnswer
 from chalicelib.clients.http.id_tokens import Key, UnknownKey, verify_token
-from chalicelib.clients.http.oauth import is_token
+from chalicelib.clients.http.oauth import FORM_TYPE, client_authorization, is_token
 from chalicelib.domain.accounts.sign_on import Person, Refusal, SignOnRefused
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.kit import strict_json
@@ -25,7 +25,6 @@ MAX_ANSWER_BYTES = 256 * 1024
 LIFETIME = timedelta(minutes=10)
 """The configuration and the keys are cached so long. For an unknown key they are read again at once."""
 _WELL_KNOWN = "/.well-known/openid-configuration"
-_FORM = "application/x-www-form-urlencoded"
 _CLIENT_REFUSED = ("invalid_client", "unauthorized_client")
 
 
@@ -87,6 +86,7 @@ class OpenIdProvider:
         Raises SignOnRefused; Unavailable and TimedOut when the provider cannot be reached: then the code is spent.
         """
         configuration = self._current_configuration(deadline)
+        # Before the code is sent: otherwise another provider's code could be tried at this one (RFC 9207).
         if (named_issuer is not None or configuration.names_issuer) and named_issuer != self._config.issuer:
             raise SignOnRefused(Refusal.WRONG_ISSUER)
         tokens = self._exchange(configuration, attempt, code, deadline)
@@ -109,10 +109,9 @@ class OpenIdProvider:
             "redirect_uri": attempt.redirect_uri,
             "code_verifier": attempt.verifier,
         }
-        headers, secret = {"Content-Type": _FORM}, self._config.client_secret
+        headers, secret = {"Content-Type": FORM_TYPE}, self._config.client_secret
         if secret and configuration.takes_basic:
-            client_id = quote_plus(self._config.client_id)
-            headers["Authorization"] = basic_authorization(client_id, quote_plus(secret.reveal()))
+            headers["Authorization"] = client_authorization(self._config.client_id, secret)
         else:
             form["client_id"] = self._config.client_id
             form |= {"client_secret": secret.reveal()} if secret else {}

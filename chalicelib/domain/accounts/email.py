@@ -2,7 +2,7 @@
 
 import re
 
-LONGEST = 254
+MAX_CHARACTERS = 254
 """Characters of an address. At most 64 of them are before the @ (after RFC 5321, 4.5.3.1, which counts octets)."""
 ADDRESS = re.compile(r"^[^@\s\x00-\x1f\x7f-\x9f]{1,64}@[^@\s\x00-\x1f\x7f-\x9f]{1,253}$")
 """For JSON schemas too. Control characters by name: which of them are white space differs between kinds of patterns."""
@@ -10,4 +10,4 @@ ADDRESS = re.compile(r"^[^@\s\x00-\x1f\x7f-\x9f]{1,64}@[^@\s\x00-\x1f\x7f-\x9f]{
 
 def is_email_address(text: str) -> bool:
     """Whether a user can have this address: every character of it shows, and no placeholder of a config is in it."""
-    return len(text) <= LONGEST and bool(ADDRESS.fullmatch(text)) and text.isprintable() and "${" not in text
+    return len(text) <= MAX_CHARACTERS and bool(ADDRESS.fullmatch(text)) and text.isprintable() and "${" not in text

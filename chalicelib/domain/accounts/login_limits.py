@@ -30,10 +30,10 @@ _SIGN_ONS_PER_NETWORK = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginLimit:
-    """A counter of tries: its key, which contains the window, and the most that it may count."""
+    """A counter of tries: its key, which contains the window, and how many tries it may count."""
 
     key: str
-    most: int
+    maximum: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,38 +50,38 @@ class LoginTry:
         return f"known/{_digest(self.account, network_of(self.source_address))}"
 
     def limits(self, now: datetime, *, known: bool) -> Sequence[LoginLimit]:
-        """What the try is counted for, the narrowest first."""
-        network, window = network_of(self.source_address), int(now.timestamp() // WINDOW.total_seconds())
-
-        def limit(kind: str, most: int, *parts: str) -> LoginLimit:
-            return LoginLimit(key=f"{kind}/{_digest(*parts)}/{window}", most=most)
-
+        """The limits that the try counts for, the narrowest first."""
+        network = network_of(self.source_address)
         if self.session_id:
-            return [limit("session", _PER_ACCOUNT_AND_NETWORK, self.session_id)]
-        own = limit("account-network", _PER_ACCOUNT_AND_NETWORK, self.account, network)
+            return [_limit("session", _PER_ACCOUNT_AND_NETWORK, now, self.session_id)]
+        own = _limit("account-network", _PER_ACCOUNT_AND_NETWORK, now, self.account, network)
         if known:
             return [own]
-        return [own, limit("network", _PER_NETWORK, network), limit("account", _PER_ACCOUNT, self.account)]
+        return [own, _limit("network", _PER_NETWORK, now, network), _limit("account", _PER_ACCOUNT, now, self.account)]
 
 
 def sign_on_limit(source_address: str, now: datetime) -> LoginLimit:
-    """What a return from the provider of single sign-on is counted for."""
-    window = int(now.timestamp() // WINDOW.total_seconds())
-    return LoginLimit(key=f"sign-on/{_digest(network_of(source_address))}/{window}", most=_SIGN_ONS_PER_NETWORK)
+    """The limit that a callback of single sign-on counts for."""
+    return _limit("sign-on", _SIGN_ONS_PER_NETWORK, now, network_of(source_address))
 
 
 def window_end(now: datetime) -> datetime:
-    """When the present window ends."""
     seconds = WINDOW.total_seconds()
     return datetime.fromtimestamp((now.timestamp() // seconds + 1) * seconds, UTC)
 
 
 def network_of(source_address: str) -> str:
-    """The network of an address: /24 of IPv4, /56 of IPv6, which is what one customer of a provider usually has."""
+    """The network of an address: /24 of IPv4, /56 of IPv6, which a provider usually gives to one customer."""
     if (address := ip_address(source_address)) is None:
         return source_address
     mapped = getattr(address, "ipv4_mapped", None) or address
     return str(ip_network((mapped, 24 if isinstance(mapped, IPv4Address) else 56), strict=False))
+
+
+def _limit(kind: str, maximum: int, now: datetime, *parts: str) -> LoginLimit:
+    # The window is part of the key: a new window starts with a new counter, and nothing has to be reset.
+    window = int(now.timestamp() // WINDOW.total_seconds())
+    return LoginLimit(key=f"{kind}/{_digest(*parts)}/{window}", maximum=maximum)
 
 
 def _digest(*parts: str) -> str:

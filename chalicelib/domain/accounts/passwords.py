@@ -7,7 +7,7 @@ of keys, or one short piece again and again.
 
 import unicodedata
 
-SHORTEST, LONGEST = 12, 256
+MIN_CHARACTERS, MAX_CHARACTERS = 12, 256
 _TRIED_FIRST = """
 abc abcd access account admin administrator adobe alexander amanda andrew angel anthony apple asdf asdfgh ashley
 august autumn babygirl bailey baseball basketball batman blink buster butterfly changeme charlie cheese chelsea
@@ -30,8 +30,10 @@ _ROWS = (
     *("zaq12wsxcde34rfv", "123qweasdzxc", "1234567890ab", "0123456789ab", "112233445566778899"),
 )
 _LETTERS = str.maketrans("013457@$!", "oieastasi")
-_FEW = 4
-_LONG_PIECE = 6
+_MAX_MONOTONOUS = 4
+"""Different characters of a password that counts as monotonous."""
+_MAX_PIECE = 6
+"""Characters of a piece whose repetition counts as monotonous."""
 
 
 def is_common(password: str, email: str) -> bool:
@@ -40,22 +42,21 @@ def is_common(password: str, email: str) -> bool:
     words = _WORDS | {"headgate", *_parts(email)}
     core = text.strip("".join({letter for letter in text if not letter.isalpha()}))
     spellings = (text, text.translate(_LETTERS), core.translate(_LETTERS))
-    letters = {"".join(filter(str.isalpha, one)) for one in spellings}
-    return _is_monotonous(text) or any(_is_made_of(words, one) for one in letters)
+    return _is_monotonous(text) or any(_is_made_of(words, _letters(spelling)) for spelling in spellings)
 
 
 def _is_monotonous(text: str) -> bool:
     """Few different characters, one short piece repeated, or keys in their order."""
-    if len(set(text)) <= _FEW:
+    if len(set(text)) <= _MAX_MONOTONOUS:
         return True
-    if any(text == (text[:size] * len(text))[: len(text)] for size in range(1, _LONG_PIECE + 1)):
+    if any(text == (text[:size] * len(text))[: len(text)] for size in range(1, _MAX_PIECE + 1)):
         return True
     rows = [*_ROWS, *(row[::-1] for row in _ROWS)]
     return any(text in row * 3 for row in rows)
 
 
 def _is_made_of(words: frozenset[str], letters: str) -> bool:
-    """Whether these letters are words one after another. None at all are not: they may be of random digits."""
+    """Whether these letters are words one after another. No letters are not: the password may be random digits."""
     ends = {0}
     for at in range(len(letters)):
         if at in ends:
@@ -66,5 +67,9 @@ def _is_made_of(words: frozenset[str], letters: str) -> bool:
 def _parts(email: str) -> set[str]:
     """The words of an address that have letters enough to count."""
     name, _, host = email.casefold().partition("@")
-    pieces = {"".join(filter(str.isalpha, one)) for one in (name, *name.replace("-", ".").split("."), *host.split("."))}
+    pieces = map(_letters, (name, *name.replace("-", ".").split("."), *host.split(".")))
     return {piece for piece in pieces if len(piece) > 1}
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, text))

@@ -55,7 +55,6 @@ class User:
         return self.role is Role.ADMIN and self.status is UserStatus.ACTIVE
 
     def open_invite(self, now: datetime) -> Invite | None:
-        """The invite that can still be accepted."""
         open_ = self.status is UserStatus.INVITED and self.invite is not None and now < self.invite.expires_at
         return self.invite if open_ else None
 

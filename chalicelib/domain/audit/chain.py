@@ -49,20 +49,16 @@ class Block:
 
     @property
     def end(self) -> "End":
-        """Where its shard ends with this block."""
         return End(blocks=self.number, records=self.first + len(self.records) - 1, digest=self.digest)
 
     @property
     def digest(self) -> str:
-        """Of everything in it."""
         start = [self.shard, self.number, self.first, self.until, self.previous]
         return _digest([*start, sorted(self.records.items())])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """How many blocks and records a shard has, and the digest of its last block."""
-
     blocks: int = 0
     records: int = 0
     digest: str = ""
@@ -83,7 +79,7 @@ class Anchor:
 
     @property
     def text(self) -> bytes:
-        """What is signed: less than 2 KB."""
+        """The text that is signed: less than 2 KB (the key service takes 4 KB)."""
         ends = [[shard, end.blocks, end.records, end.digest] for shard, end in sorted(self.ends.items())]
         parts = [self.number, rfc3339(self.at), ends, sorted(self.unfinished.items())]
         return json.dumps(parts, separators=(",", ":")).encode()
@@ -94,7 +90,6 @@ class Anchor:
 
 
 def shard_of(record_id: str) -> str:
-    """The shard of a record."""
     return SHARDS[zlib.crc32(record_id.encode()) % len(SHARDS)]
 
 
@@ -105,15 +100,13 @@ def record_digest(columns: Mapping[str, Any]) -> str:
 
 def next_block(shard: str, before: Block | None, records: Mapping[str, str], until: str) -> Block:
     """The block with these records behind the last one of the shard."""
-    until = max(until, *records)
-    if before is None:
-        return Block(shard=shard, number=1, first=1, until=until, previous="", records=records)
+    end = before.end if before else End()
     return Block(
         shard=shard,
-        number=before.number + 1,
-        first=before.end.records + 1,
-        until=max(until, before.until),
-        previous=before.digest,
+        number=end.blocks + 1,
+        first=end.records + 1,
+        until=max(until, before.until if before else "", *records),
+        previous=end.digest,
         records=records,
     )
 
@@ -130,7 +123,7 @@ def last_position(at: datetime) -> str:
     return f"{rfc3339(at)}#~"
 
 
-def look_from(anchor: Anchor | None, shard: str, now: datetime) -> str:
+def search_start(anchor: Anchor | None, shard: str, now: datetime) -> str:
     """The position behind which records of a shard may be new: some are written later than others with a later time.
     When the clock was set back, all new ones have times that were signed before.
     """

@@ -52,12 +52,12 @@ class AuditRecord:
 
     @property
     def actor(self) -> Actor:
-        """Who did it; the role is not recorded."""
+        """The role is not recorded."""
         return Actor(id=self.actor_id, email=self.actor_email, role=None, via=self.actor_via)
 
 
 def changes(before: View | None, after: View | None) -> tuple[View | None, View | None]:
-    """What a record says about a change: of two views the fields that differ, of a single one all; both bounded.
+    """Both views of a change as its record shows them: of two the fields that differ, of a single one all; bounded.
 
     Of two long lists these are the entries that the other lacks. A list that is still too long becomes
     `{"count": ..., "first": [...]}`, and `omitted` counts the fields for which there was no room.
@@ -67,10 +67,10 @@ def changes(before: View | None, after: View | None) -> tuple[View | None, View 
     return _bounded(_differing(before, after)), _bounded(_differing(after, before))
 
 
-def _differing(one: View, other: View) -> dict[str, Any]:
+def _differing(view: View, other: View) -> dict[str, Any]:
     return {
         name: _difference(value, other.get(name))
-        for name, value in one.items()
+        for name, value in view.items()
         if name not in other or value != other[name]
     }
 

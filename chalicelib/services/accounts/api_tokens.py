@@ -21,7 +21,7 @@ _TOUCH_EVERY = timedelta(minutes=5)
 """A token's last use is written at most this often."""
 
 
-class MadeToken(NamedTuple):
+class NewToken(NamedTuple):
     """A token's record, and its text, which is shown once."""
 
     token: ApiToken
@@ -36,7 +36,7 @@ class ApiTokenService:
     audit: AuditTrail
     clock: Clock
 
-    def create(self, context: RequestContext, name: str, role: Role, expires_at: datetime | None) -> MadeToken:
+    def create(self, context: RequestContext, name: str, role: Role, expires_at: datetime | None) -> NewToken:
         """A token of the caller. Raises NotPermitted for a role above the caller's, and for callers that are programs.
 
         A repeated request with the same `Idempotency-Key`, whose answer was lost, exchanges the token that was made.
@@ -61,16 +61,15 @@ class ApiTokenService:
             created_at=now,
             updated_at=now,
         )
-        transaction = Transaction()
-        if earlier:
-            token = self.store.save(transaction, replace(earlier, token_hash=token.token_hash))
-        else:
-            self._require_room(actor.id)
-            token = self.store.put_new(transaction, token)
-        action = "api_token.exchange" if earlier else "api_token.create"
-        self.audit.record(transaction, context, action, token.id, after=_view(token))
-        transaction.commit()
-        return MadeToken(token=token, text=text)
+        with Transaction() as transaction:
+            if earlier:
+                token = self.store.save(transaction, replace(earlier, token_hash=token.token_hash))
+            else:
+                self._require_room(actor.id)
+                token = self.store.put_new(transaction, token)
+            action = "api_token.exchange" if earlier else "api_token.create"
+            self.audit.record(transaction, context, action, token.id, after=_view(token))
+        return NewToken(token=token, text=text)
 
     def get(self, context: RequestContext, token_id: str) -> ApiToken:
         """Raises NotFound, also for a token of somebody else if the caller may not manage users."""
@@ -91,23 +90,22 @@ class ApiTokenService:
 
         A token that somebody else has found should not be able to stop all other programs of its owner.
         """
-        token, transaction, actor = self.get(context, token_id), Transaction(), context.actor
+        token, actor = self.get(context, token_id), context.actor
         if actor.via == "token" and token.id != actor.credential_id and not _manages_users(actor):
             raise NotPermitted("A token can end itself. Others are ended by their owner, who signs in, or by an Admin.")
         context.expect_version(token.version)
-        self.store.remove(transaction, token)
-        self.audit.record(transaction, context, "api_token.delete", token.id, before=_view(token))
-        transaction.commit()
+        with Transaction() as transaction:
+            self.store.remove(transaction, token)
+            self.audit.record(transaction, context, "api_token.delete", token.id, before=_view(token))
 
     def authenticate(self, text: str) -> Actor:
         """The owner, with the role that the token has at this moment. Raises Unauthenticated."""
         ids = ids_in(PREFIX, text, count=2)
-        found = self.store.with_owner(*ids) if ids else None
+        token, owner = (ids and self.store.with_owner(*ids)) or (None, None)
         now = self.clock()
-        role = found[0].role_under(found[1], now) if found else None
-        if found is None or role is None or not has_hash(text, [found[0].token_hash]):
+        role = token.role_under(owner, now) if token and owner else None
+        if not token or not owner or role is None or not has_hash(text, [token.token_hash]):
             raise Unauthenticated("This token is not valid. It may have ended, or been deleted, or its owner disabled.")
-        token, owner = found
         if token.last_used_at is None or now - token.last_used_at >= _TOUCH_EVERY:
             self.store.touch(token, now)
         return Actor(

@@ -11,7 +11,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.retry import at_once
 from chalicelib.secrets.passwords import hash_password
 from chalicelib.secrets.tokens import has_hash, ids_in, token_hash, token_with_ids
-from chalicelib.services.accounts.users import require_strong, user_view
+from chalicelib.services.accounts.users import change_user, require_strong, user_view
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
@@ -19,7 +19,7 @@ from chalicelib.stores.transaction import Transaction
 _ATTEMPTS = 4
 
 
-class Invited(NamedTuple):
+class Invitation(NamedTuple):
     """An invited user; `token` is shown once."""
 
     user: User
@@ -35,7 +35,7 @@ class InviteService:
     audit: AuditTrail
     clock: Clock
 
-    def invite(self, context: RequestContext, email: str, role: Role) -> Invited:
+    def invite(self, context: RequestContext, email: str, role: Role) -> Invitation:
         """Invite somebody; somebody who was invited and has not joined is invited again, and the old token ends.
 
         Raises Conflict NAME_CONFLICT when the address belongs to somebody who has joined.
@@ -48,29 +48,30 @@ class InviteService:
         token = token_with_ids("", user.id)
         invite = Invite(token_hash=token_hash(token.reveal()), expires_at=now + INVITED_FOR)
         after = replace(user, role=role, status=UserStatus.INVITED, invite=invite, updated_at=now)
-        transaction = Transaction()
-        if known:
-            after = self.store.change(transaction, known, replace(after, version=known.version + 1))
-        else:
-            after = self.store.put_new(transaction, after)
         before = user_view(known) if known else None
-        self.audit.record(transaction, context, "user.invite", user.id, before=before, after=user_view(after))
         try:
-            transaction.commit()
+            with Transaction() as transaction:
+                if known:
+                    after = self.store.change(transaction, known, replace(after, version=known.version + 1))
+                else:
+                    after = self.store.put_new(transaction, after)
+                self.audit.record(transaction, context, "user.invite", user.id, before=before, after=user_view(after))
         except WriteConflict as conflict:
             if conflict.label != "user.email":
                 raise
             raise Conflict("There is a user with this e-mail address.", code="NAME_CONFLICT") from None
-        return Invited(user=after, invite=invite, token=token)
+        return Invitation(user=after, invite=invite, token=token)
 
-    def find(self, token: str) -> Invited:
+    def find(self, token: str) -> Invitation:
         """The user whom this token invites. Raises the same NotFound for a wrong, a used and an expired one."""
         ids = ids_in("", token, count=1)
         user = self.store.find(ids[0]) if ids else None
         invite = user.open_invite(self.clock()) if user else None
         if user is None or invite is None or not has_hash(token, [invite.token_hash]):
-            raise _no_invite()
-        return Invited(user=user, invite=invite, token=Secret(token))
+            raise NotFound(
+                "There is no such invite. It may have been used, or it has expired. Ask an Admin for a new one."
+            )
+        return Invitation(user=user, invite=invite, token=Secret(token))
 
     def accept(self, context: RequestContext, token: str, password: Secret) -> User:
         """Set the password: the user can sign in. Raises NotFound like `find`, Invalid for a common password,
@@ -82,26 +83,10 @@ class InviteService:
 
         def join(attempt: int) -> User:
             # After a conflict it was accepted or taken back at the same moment, or has another role.
-            return self._join(context, self.find(token).user if attempt else user, password_hash)
+            invited = self.find(token).user if attempt else user
+            joined = replace(
+                invited, status=UserStatus.ACTIVE, invite=None, password_hash=password_hash, updated_at=self.clock()
+            )
+            return change_user(self.store, self.audit, context, "user.accept_invite", invited, joined)
 
         return at_once(_ATTEMPTS).run(join, on=WriteConflict)
-
-    def _join(self, context: RequestContext, user: User, password_hash: str) -> User:
-        joined = replace(
-            user,
-            status=UserStatus.ACTIVE,
-            invite=None,
-            password_hash=password_hash,
-            version=user.version + 1,
-            updated_at=self.clock(),
-        )
-        transaction = Transaction()
-        stored = self.store.change(transaction, user, joined)
-        before, after = user_view(user), user_view(joined)
-        self.audit.record(transaction, context, "user.accept_invite", user.id, before=before, after=after)
-        transaction.commit()
-        return stored
-
-
-def _no_invite() -> NotFound:
-    return NotFound("There is no such invite. It may have been used, or it has expired. Ask an Admin for a new one.")

@@ -36,15 +36,16 @@ class LoginThrottle:
         now = self.clock()
         known = self.store.is_known(login.known_key, now)
         limits, end = login.limits(now, known=known), window_end(now)
+        # Counted now and given back later: of many tries at the same time none may pass uncounted.
         for limit in limits:
-            self._count(context, limit, end, user_id, what="passwords")
+            self._count(context, limit, end, user_id, tried="passwords")
         return AdmittedTry(login=login, known=known, limits=limits)
 
     def admit_sign_on(self, context: RequestContext) -> LoginLimit:
         """Count a return from the provider of single sign-on, before it is asked. Raises RateLimited, audited."""
         now = self.clock()
         limit = sign_on_limit(context.source_address, now)
-        self._count(context, limit, window_end(now), None, what="sign-ins")
+        self._count(context, limit, window_end(now), None, tried="sign-ins")
         return limit
 
     def sign_on_succeeded(self, transaction: Transaction, limit: LoginLimit, ticket: str) -> None:
@@ -61,12 +62,12 @@ class LoginThrottle:
             self.store.remember(transaction, admitted.login.known_key, now + KNOWN_FOR)
 
     def _count(
-        self, context: RequestContext, limit: LoginLimit, end: datetime, user_id: str | None, *, what: str
+        self, context: RequestContext, limit: LoginLimit, end: datetime, user_id: str | None, *, tried: str
     ) -> None:
         if self.store.count(limit, end):
             return
         self.audit.record_refusal(context, "session.login", user_id, reason="throttled", meaningful=False)
         raise RateLimited(
-            f"Too many {what} were tried. Wait as long as Retry-After says, then try again.",
+            f"Too many {tried} were tried. Wait as long as Retry-After says, then try again.",
             retry_after_seconds=int((end - self.clock()).total_seconds()) + 1,
         )

@@ -16,7 +16,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.retry import at_once
 from chalicelib.secrets.passwords import hash_password, needs_new_hash, verify_password
 from chalicelib.secrets.tokens import token_hash
-from chalicelib.services.accounts.login_throttle import AdmittedTry, LoginThrottle
+from chalicelib.services.accounts.login_throttle import LoginThrottle
 from chalicelib.services.accounts.users import require_strong
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.groups import AccountStores
@@ -29,7 +29,7 @@ _ATTEMPTS = 5
 """Of a login whose user is changed at the same moment."""
 
 
-class SignedIn(NamedTuple):
+class UserSession(NamedTuple):
     """A session with its user. `token` is the value of the cookie, at login only."""
 
     user: User
@@ -46,7 +46,9 @@ class SessionService:
     audit: AuditTrail
     clock: Clock
 
-    def login(self, context: RequestContext, email: str, password: Secret, *, replaces: str | None = None) -> SignedIn:
+    def login(
+        self, context: RequestContext, email: str, password: Secret, *, replaces: str | None = None
+    ) -> UserSession:
         """A new session; the one of the cookie `replaces` ends. Raises Unauthenticated INVALID_CREDENTIALS.
 
         An unknown user, a wrong password and a disabled user are the same error, after the same work: the same reads,
@@ -65,30 +67,32 @@ class SessionService:
         password_hash = user.password_hash if user else None
         verified = verify_password(password, password_hash)
 
-        def begin(attempt: int) -> SignedIn:
+        def begin(attempt: int) -> UserSession:
             current = self.stores.users.find(user.id) if user and attempt else user
             # own-rule secrets-compared: both were stored
-            good = verified and current is not None and current.password_hash == password_hash
-            if not good or current is None or current.status is not UserStatus.ACTIVE:
-                reason = "wrong_password" if current and not good else "not_active" if current else "unknown_user"
+            is_right = verified and current is not None and current.password_hash == password_hash
+            if not is_right or current is None or current.status is not UserStatus.ACTIVE:
+                reason = "wrong_password" if current and not is_right else "not_active" if current else "unknown_user"
                 user_id = current.id if current else None
                 self.audit.record_refusal(context, "session.login", user_id, reason=reason, meaningful=False)
                 raise Unauthenticated("Email or password is wrong.", code="INVALID_CREDENTIALS")
-            return self._begin(context, current, replaces, admitted)
+            transaction = Transaction()
+            self.throttle.succeeded(transaction, admitted)
+            return self.begin(context, current, transaction, replaces=replaces)
 
         signed_in = at_once(_ATTEMPTS).run(begin, on=WriteConflict)
         self._hash_again(signed_in.user, password)
         return signed_in
 
-    def change_password(self, context: RequestContext, current: Secret, new: Secret) -> SignedIn:
+    def change_password(self, context: RequestContext, current: Secret, new: Secret) -> UserSession:
         """Set another password; all sessions of the user end, and one begins. Raises Invalid for a common password,
         Unauthenticated (INVALID_CREDENTIALS for a wrong one), NotPermitted for a token, RateLimited, WriteConflict.
         """
         session_id = context.actor.credential_id or ""
-        found = self.stores.sessions.find(session_id, _person(context))
-        if found is None or not found[0].valid(found[1], self.clock()):
+        present = self._valid(session_id, _person(context))
+        if present is None:
             raise _not_signed_in()  # another request has ended it since this one came
-        user = found[1]
+        user = present.user
         require_strong(new, user.email, field="new_password")
         account, address = unique_key(user.email), context.source_address
         login = LoginTry(account=account, source_address=address, session_id=session_id)
@@ -103,33 +107,30 @@ class SessionService:
             version=user.version + 1,
             updated_at=self.clock(),
         )
-        transaction = Transaction()
-        stored = self.stores.users.change(transaction, user, after)
-        self.stores.sessions.delete(transaction, session_id)
-        self.throttle.succeeded(transaction, admitted)
-        self.audit.record(transaction, context, "user.change_password", user.id)
-        made, token = self._put_session(transaction, stored)
-        transaction.commit()
-        return SignedIn(user=stored, session=made, token=token)
+        with Transaction() as transaction:
+            stored = self.stores.users.change(transaction, user, after)
+            self.stores.sessions.delete(transaction, session_id)
+            self.throttle.succeeded(transaction, admitted)
+            self.audit.record(transaction, context, "user.change_password", user.id)
+            session, token = self._put_session(transaction, stored)
+        return UserSession(user=stored, session=session, token=token)
 
     def logout(self, context: RequestContext) -> None:
         """Delete the session. Raises NotPermitted for a token."""
         _person(context)
-        transaction = Transaction()
-        self.stores.sessions.delete(transaction, context.actor.credential_id or "")
-        self.audit.record(transaction, context, "session.logout", context.actor.id, meaningful=False)
-        transaction.commit()
+        with Transaction() as transaction:
+            self.stores.sessions.delete(transaction, context.actor.credential_id or "")
+            self.audit.record(transaction, context, "session.logout", context.actor.id, meaningful=False)
 
-    def signed_in(self, cookie: str) -> SignedIn:
+    def signed_in(self, cookie: str) -> UserSession:
         """The session and user behind a cookie. Raises Unauthenticated."""
-        found, now = self._present(cookie), self.clock()
-        if found is None:
+        present, now = self._present(cookie), self.clock()
+        if present is None:
             raise _not_signed_in()
-        user, session, _ = found
-        if now - session.last_seen_at >= _TOUCH_EVERY:
-            session = replace(session, last_seen_at=now)
-            self.stores.sessions.touch(session)
-        return SignedIn(user=user, session=session)
+        if now - present.session.last_seen_at >= _TOUCH_EVERY:
+            present = present._replace(session=replace(present.session, last_seen_at=now))
+            self.stores.sessions.touch(present.session)
+        return present
 
     def begin(
         self,
@@ -139,7 +140,7 @@ class SessionService:
         *,
         replaces: str | None = None,
         via: str = "password",
-    ) -> SignedIn:
+    ) -> UserSession:
         """Add a new session to the transaction of a login; commits it. `via` is what proved who the user is.
 
         Raises WriteConflict when the user has changed since it was read.
@@ -147,17 +148,13 @@ class SessionService:
         if replaces is not None:
             self.stores.sessions.delete(transaction, _session_id(replaces))
         now = self.clock()
+        # Its condition is the user's revision: a user who is disabled at this moment is not signed in.
         self.stores.users.record_login(transaction, user, now)
         session, token = self._put_session(transaction, user)
         context = replace(context, actor=actor_of(user, session))
         self.audit.record(transaction, context, "session.login", user.id, after={"via": via}, meaningful=False)
         transaction.commit()
-        return SignedIn(user=replace(user, last_login_at=now), session=session, token=token)
-
-    def _begin(self, context: RequestContext, user: User, replaces: str | None, admitted: AdmittedTry) -> SignedIn:
-        transaction = Transaction()
-        self.throttle.succeeded(transaction, admitted)
-        return self.begin(context, user, transaction, replaces=replaces)
+        return UserSession(user=replace(user, last_login_at=now), session=session, token=token)
 
     def _put_session(self, transaction: Transaction, user: User) -> tuple[Session, Secret]:
         now, token = self.clock(), new_token()
@@ -171,13 +168,16 @@ class SessionService:
         self.stores.sessions.put_new(transaction, session)
         return session, Secret(f"{user.id}.{token}")
 
-    def _present(self, cookie: str) -> SignedIn | None:
+    def _present(self, cookie: str) -> UserSession | None:
         """The session of a cookie, if it is valid."""
         user_id, _, token = cookie.partition(".")
-        found = self.stores.sessions.find(token_hash(token), user_id) if is_uuid(user_id) and token else None
-        if found is None or not found[0].valid(found[1], self.clock()):
+        return self._valid(token_hash(token), user_id) if is_uuid(user_id) and token else None
+
+    def _valid(self, session_id: str, user_id: str) -> UserSession | None:
+        session, user = self.stores.sessions.find(session_id, user_id) or (None, None)
+        if session is None or user is None or not session.valid(user, self.clock()):
             return None
-        return SignedIn(user=found[1], session=found[0])
+        return UserSession(user=user, session=session)
 
     def _hash_again(self, user: User, password: Secret) -> None:
         """Replace a hash that was made with other parameters than we use now, if nobody is faster."""

@@ -20,8 +20,8 @@ from chalicelib.kit.pages import Signer
 from chalicelib.kit.retry import at_once
 from chalicelib.secrets.tokens import token_hash
 from chalicelib.services.accounts.login_throttle import LoginThrottle
-from chalicelib.services.accounts.sessions import SessionService, SignedIn
-from chalicelib.services.accounts.users import user_view
+from chalicelib.services.accounts.sessions import SessionService, UserSession
+from chalicelib.services.accounts.users import change_user, user_view
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
@@ -41,17 +41,14 @@ _TEXTS: Mapping[Refusal, str] = {
     Refusal.NO_ROLE: "None of your groups has a role in Headgate. Ask an Admin which group you need.",
     Refusal.DISABLED: "Your account is disabled. Ask an Admin.",
 }
-"""What people are shown; `_AGAIN` for the other reasons."""
+"""Messages by reason; `_AGAIN` for the other reasons."""
 _NOT_PERMITTED = frozenset(
-    {
-        *(Refusal.EMAIL_MISSING, Refusal.EMAIL_NOT_VERIFIED, Refusal.EMAIL_IN_USE),
-        *(Refusal.NO_ROLE, Refusal.DISABLED),
-    }
+    (Refusal.EMAIL_MISSING, Refusal.EMAIL_NOT_VERIFIED, Refusal.EMAIL_IN_USE, Refusal.NO_ROLE, Refusal.DISABLED)
 )
-"""Reasons for somebody who is known by then: signing in again does not help."""
+"""Reasons that concern a person whom the provider has identified: signing in again does not help."""
 
 
-class Started(NamedTuple):
+class AuthorizationRequest(NamedTuple):
     """Where the browser signs in, and the ticket that it brings back in a cookie."""
 
     url: str
@@ -59,8 +56,8 @@ class Started(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CameBack:
-    """What a browser comes back with from the provider. An empty text stands for a field that was sent twice."""
+class SignOnCallback:
+    """The query with which the provider sends a browser back. An empty text is a field that was sent twice."""
 
     state: str | None
     code: str | None
@@ -87,24 +84,24 @@ class SingleSignOn:
     signer: Callable[[], Signer]
     clock: Clock
 
-    def start(self, context: RequestContext) -> Started:
+    def start(self, context: RequestContext) -> AuthorizationRequest:
         """Send a browser to the provider. Raises Unavailable and TimedOut."""
         token, ends = new_token(), int((self.clock() + TICKET_LIFETIME).timestamp())
         url = self.provider.authorization_url(self._attempt(token), context.deadline)
-        return Started(url=url, ticket=f"{token}.{ends}.{self._derived('ticket', f'{token}.{ends}')}")
+        return AuthorizationRequest(url=url, ticket=f"{token}.{ends}.{self._derived('ticket', f'{token}.{ends}')}")
 
     def finish(
-        self, context: RequestContext, back: CameBack, ticket: str | None, *, replaces: str | None = None
-    ) -> SignedIn:
+        self, context: RequestContext, callback: SignOnCallback, ticket: str | None, *, replaces: str | None = None
+    ) -> UserSession:
         """A new session; the one of the cookie `replaces` ends. Every refusal is audited with its reason.
 
         Raises Unauthenticated and NotPermitted with the reason in the details, RateLimited, Unavailable, TimedOut.
         """
         context = replace(context, actor=Actor(id=None, email=None, role=None, via=VIA))
         try:
-            token, code = self._checked(back, ticket)
+            token, code = self._checked(callback, ticket)
             limit = self.throttle.admit_sign_on(context)
-            person = self.provider.person(self._attempt(token), code, back.issuer, context.deadline)
+            person = self.provider.person(self._attempt(token), code, callback.issuer, context.deadline)
             person.check_email()
             context = replace(context, actor=replace(context.actor, email=person.email))
             return self._signed_in(context, person, limit, token_hash(token), replaces)
@@ -120,20 +117,21 @@ class SingleSignOn:
         """Where a browser goes when somebody has signed in: always the same."""
         return f"{self.public_url}/docs"
 
-    def _checked(self, back: CameBack, ticket: str | None) -> tuple[str, str]:
+    def _checked(self, callback: SignOnCallback, ticket: str | None) -> tuple[str, str]:
         """The ticket's token and the code, when this very browser was sent to the provider. Raises SignOnRefused."""
         token, _, rest = (ticket or "").partition(".")
         ends, _, signature = rest.partition(".")
         signed = _same(signature, self._derived("ticket", f"{token}.{ends}"))
+        # The signature comes first: only what was signed here is known to be a number.
         if not signed or int(ends) <= self.clock().timestamp():
             raise SignOnRefused(Refusal.NOT_STARTED_HERE)
-        if not _same(back.state or "", self._derived("state", token)):
+        if not _same(callback.state or "", self._derived("state", token)):
             raise SignOnRefused(Refusal.NOT_STARTED_HERE)
-        if back.error is not None:
-            raise SignOnRefused(Refusal.DECLINED if back.error == "access_denied" else Refusal.PROVIDER_ERROR)
-        if not back.code:
+        if callback.error == "access_denied":
+            raise SignOnRefused(Refusal.DECLINED)
+        if callback.error is not None or not callback.code:
             raise SignOnRefused(Refusal.PROVIDER_ERROR)
-        return token, back.code
+        return token, callback.code
 
     def _attempt(self, token: str) -> Attempt:
         verifier = self._derived("verifier", token)
@@ -150,8 +148,8 @@ class SingleSignOn:
 
     def _signed_in(
         self, context: RequestContext, person: Person, limit: LoginLimit, ticket: str, replaces: str | None
-    ) -> SignedIn:
-        def begin(_attempt: int) -> SignedIn:
+    ) -> UserSession:
+        def begin(_attempt: int) -> UserSession:
             user, transaction = self._account(context, person), Transaction()
             self.throttle.sign_on_succeeded(transaction, limit, ticket)
             try:
@@ -183,10 +181,9 @@ class SingleSignOn:
     def _made(self, context: RequestContext, person: Person, role: Role) -> User:
         now, identity = self.clock(), person.identity
         user = User(id=new_id(), email=person.email, role=role, identity=identity, created_at=now, updated_at=now)
-        transaction = Transaction()
-        stored = self.users.put_new(transaction, user)
-        self.audit.record(transaction, context, "user.create", user.id, after=user_view(user))
-        transaction.commit()
+        with Transaction() as transaction:
+            stored = self.users.put_new(transaction, user)
+            self.audit.record(transaction, context, "user.create", user.id, after=user_view(user))
         return stored
 
     def _linked(self, context: RequestContext, user: User, person: Person, role: Role) -> User:
@@ -222,11 +219,8 @@ class SingleSignOn:
         return user.email
 
     def _changed(self, context: RequestContext, action: str, before: User, after: User) -> User:
-        after, transaction = replace(after, version=before.version + 1, updated_at=self.clock()), Transaction()
-        stored = self.users.change(transaction, before, after)
-        self.audit.record(transaction, context, action, before.id, before=user_view(before), after=user_view(after))
-        transaction.commit()
-        return stored
+        after = replace(after, updated_at=self.clock())
+        return change_user(self.users, self.audit, context, action, before, after)
 
 
 def _refused(reason: Refusal) -> HeadgateError:

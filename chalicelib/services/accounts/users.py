@@ -1,13 +1,13 @@
 """Users: who may sign in, and with which role."""
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext, Role
 from chalicelib.domain.accounts.api_token import MAX_TOKENS, ApiToken
 from chalicelib.domain.accounts.email import is_email_address
-from chalicelib.domain.accounts.passwords import LONGEST, is_common
+from chalicelib.domain.accounts.passwords import MAX_CHARACTERS, is_common
 from chalicelib.domain.accounts.user import User, UserStatus
 from chalicelib.domain.audit.record import View
 from chalicelib.errors import Conflict, Invalid, WriteConflict
@@ -17,6 +17,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.passwords import hash_password, is_password_hash
 from chalicelib.services.audit.trail import AuditTrail
+from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.groups import AccountStores
 from chalicelib.stores.transaction import Transaction
 
@@ -47,11 +48,10 @@ class UserService:
             created_at=now,
             updated_at=now,
         )
-        transaction, context = Transaction(), RequestContext(actor=SYSTEM, correlation_id=new_id())
-        self.stores.users.put_new(transaction, user)
-        self.audit.record(transaction, context, "user.install", user.id, after=user_view(user))
-        with suppress(WriteConflict):  # another process was faster
-            transaction.commit()
+        context = RequestContext(actor=SYSTEM, correlation_id=new_id())
+        with suppress(WriteConflict), Transaction() as transaction:  # another process was faster
+            self.stores.users.put_new(transaction, user)
+            self.audit.record(transaction, context, "user.install", user.id, after=user_view(user))
 
     def get(self, user_id: str) -> User:
         """Raises NotFound."""
@@ -93,14 +93,15 @@ class UserService:
         """Remove a user with all sessions and tokens. The address is free again. Raises NotFound, Conflict,
         VersionMismatch.
         """
-        user, transaction = self.stores.users.get(user_id), Transaction()
+        user = self.stores.users.get(user_id)
         context.expect_version(user.version)
         self._require_allowed(context, user, None)
-        self.stores.users.remove(transaction, user)
-        for token in self._tokens_to_remove(user.id):
-            self.stores.api_tokens.remove(transaction, token)
-        self.audit.record(transaction, context, "user.delete", user.id, before=user_view(user))
-        _commit(transaction)
+        tokens = self._tokens_to_remove(user.id)
+        with _last_admin_kept(), Transaction() as transaction:
+            self.stores.users.remove(transaction, user)
+            for token in tokens:
+                self.stores.api_tokens.remove(transaction, token)
+            self.audit.record(transaction, context, "user.delete", user.id, before=user_view(user))
 
     def _tokens_to_remove(self, user_id: str) -> Sequence[ApiToken]:
         """As many as the transaction of the deletion has room for. More exist only when they were made at the same
@@ -111,18 +112,15 @@ class UserService:
         """
         tokens = list(self.stores.api_tokens.all_in("user_id", user_id))
         for token in tokens[MAX_TOKENS:]:
-            transaction = Transaction()
-            self.stores.api_tokens.remove(transaction, token)
-            transaction.commit()
+            with Transaction() as transaction:
+                self.stores.api_tokens.remove(transaction, token)
         return tokens[:MAX_TOKENS]
 
     def _change(self, context: RequestContext, action: str, before: User, after: User) -> User:
         self._require_allowed(context, before, after)
-        after, transaction = replace(after, version=before.version + 1, updated_at=self.clock()), Transaction()
-        stored = self.stores.users.change(transaction, before, after)
-        self.audit.record(transaction, context, action, before.id, before=user_view(before), after=user_view(after))
-        _commit(transaction)
-        return stored
+        after = replace(after, updated_at=self.clock())
+        with _last_admin_kept():
+            return change_user(self.stores.users, self.audit, context, action, before, after)
 
     def _require_allowed(self, context: RequestContext, before: User, after: User | None) -> None:
         if before.is_active_admin and not (after and after.is_active_admin) and self.stores.users.active_admins() <= 1:
@@ -134,8 +132,8 @@ class UserService:
 def _require_usable(email: str, password: Secret) -> None:
     if not is_email_address(email.strip()):
         raise ValueError("HEADGATE_ADMIN_EMAIL must be an e-mail address, such as ada@example.com.")
-    if not is_password_hash(password) and (len(password.reveal()) > LONGEST or "${" in password.reveal()):
-        raise ValueError(f"HEADGATE_ADMIN_PASSWORD may have {LONGEST} characters, and ${{ must not occur in it.")
+    if not is_password_hash(password) and (len(password.reveal()) > MAX_CHARACTERS or "${" in password.reveal()):
+        raise ValueError(f"HEADGATE_ADMIN_PASSWORD may have {MAX_CHARACTERS} characters, and ${{ must not occur in it.")
 
 
 def require_strong(password: Secret, email: str, *, field: str) -> None:
@@ -150,9 +148,21 @@ def user_view(user: User) -> View:
     return {"email": user.email, "role": user.role, "status": user.status}
 
 
-def _commit(transaction: Transaction) -> None:
+def change_user(
+    users: Users, audit: AuditTrail, context: RequestContext, action: str, before: User, after: User
+) -> User:
+    """Store the next version of a user, with its audit record. Raises WriteConflict."""
+    with Transaction() as transaction:
+        stored = users.change(transaction, before, replace(after, version=before.version + 1))
+        audit.record(transaction, context, action, before.id, before=user_view(before), after=user_view(after))
+    return stored
+
+
+@contextmanager
+def _last_admin_kept() -> Iterator[None]:
+    # Two Admins may demote each other at the same moment: only the condition of the store sees that.
     try:
-        transaction.commit()
+        yield
     except WriteConflict as conflict:
         raise _last_admin() if conflict.label == "user.last_admin" else conflict from None
 

@@ -1,7 +1,7 @@
 """One attempt to send one message: looked at again, claimed, sent, settled."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from chalicelib.domain.alerts.alert import Alert
@@ -34,7 +34,6 @@ from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.alerts.counters import ENDS
 from chalicelib.stores.documents import batch_find
 from chalicelib.stores.groups import AlertStores
-from chalicelib.stores.leases import add_lease
 from chalicelib.stores.transaction import Transaction
 
 LEASE = timedelta(seconds=ATTEMPT_SECONDS + 10)
@@ -131,10 +130,12 @@ class Attempts:
         until, pace = now + LEASE, PROVIDERS[message.rows[0].provider].pace
         # Only messages about one alert count towards the ceiling of a rule, and only where digests are possible.
         rules = message.rows[0].rule_ids if pace.digests and not message.digest_id else ()
-        gate = add_lease(transaction, self.stores.gates, spent(gate, pace, now, rules), until)
-        changes = {"claim": claim, "digest_id": message.digest_id}
+        gate = self.stores.gates.save(transaction, replace(spent(gate, pace, now, rules), lease_until=until))
         claimed = [
-            add_lease(transaction, self.stores.notifications, row, until, attempts=row.attempts + 1, **changes)
+            self.stores.notifications.save(
+                transaction,
+                replace(row, attempts=row.attempts + 1, lease_until=until, claim=claim, digest_id=message.digest_id),
+            )
             for row in message.rows
         ]
         transaction.commit()
@@ -181,7 +182,7 @@ class Attempts:
                 seconds = (now - row.created_at).total_seconds()
                 self.stores.counters.notification_ended(transaction, row.provider, row.status, seconds)
         if gate:
-            gate = add_lease(transaction, self.stores.gates, gate, now + LEASE)
+            gate = self.stores.gates.save(transaction, replace(gate, lease_until=now + LEASE))
         transaction.commit()
         return Attempted(rows=saved, gate=gate)
 

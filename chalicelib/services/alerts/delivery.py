@@ -25,7 +25,6 @@ from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.attempt import LEASE, Attempted, Attempts
 from chalicelib.stores.documents import batch_find
 from chalicelib.stores.groups import AlertStores
-from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
 
 _WINDOW = 500
@@ -109,7 +108,7 @@ class NotificationDelivery:
         if gate is None or not is_free(gate.lease_until, now):
             return None
         with suppress(WriteConflict):
-            return take_lease(self.stores.gates, gate, now + LEASE, claim=new_id())
+            return self.stores.gates.save_alone(replace(gate, lease_until=now + LEASE, claim=new_id()))
         return None
 
     def _new_gate(self, channel_id: str) -> ChannelGate | None:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain.access import RequestContext
 from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.clock import Clock
-from chalicelib.stores.accounts.refusals import RefusalCounts
+from chalicelib.stores.accounts.login_tries import RefusalCounts
 
 WINDOW = timedelta(minutes=10)
 OF_USER, OF_ADDRESS, OF_ALL_ADDRESSES = 1_000, 300, 1_000
@@ -25,8 +25,6 @@ _AT_ONCE = 50
 
 @dataclass(slots=True, kw_only=True)
 class RefusalBound:
-    """Says which refusals are recorded."""
-
     counts: RefusalCounts
     clock: Clock
     _not_counted: Bounded[str, int] = field(default_factory=lambda: Bounded(1_000))
@@ -34,33 +32,33 @@ class RefusalBound:
     def admit(
         self, context: RequestContext, action: str, resource_id: str | None, reason: str, *, once: bool
     ) -> Mapping[str, int] | None:
-        """What its record says besides: nothing, or how many `refusals` there were, most of them without a record.
+        """The additional fields of its record: none, or the number of `refusals`, most of which have no record.
 
-        None: this one gets no record. `once`: only the first one of this action, resource and reason has one. Raises
+        None: it gets no record. `once`: only the first refusal of this action, resource and reason has one. Raises
         StoreUnavailable.
         """
-        number = each = 0
+        number = bound = 0
         same = "/".join(("once", action, resource_id or "", reason))
-        for key, each in [(same, 1)] if once else _counters(context):
-            counted = self._count(key, each)
+        for key, bound in [(same, 1)] if once else _counters(context):
+            counted = self._count(key, bound)
             if counted is None:
                 return None
             number = counted
-        return {"refusals": number} if number > each else {}
+        return {"refusals": number} if number > bound else {}
 
-    def _count(self, counter: str, each: int) -> int | None:
-        """The number of this one, when it is one of the first `each` or passes a doubling."""
+    def _count(self, counter: str, bound: int) -> int | None:
+        """The number of this refusal, when it is one of the first `bound` or passes a doubling."""
         start = _window(self.clock())
-        key, more = f"{counter}/{int(start.timestamp())}", 1
+        key, added = f"{counter}/{int(start.timestamp())}", 1
         if key in self._not_counted:
-            more = self._not_counted[key] + 1
-            if more < _AT_ONCE:
-                self._not_counted[key] = more
+            added = self._not_counted[key] + 1
+            if added < _AT_ONCE:
+                self._not_counted[key] = added
                 return None
-        total = self.counts.add(key, more, start + 2 * WINDOW)
-        if total >= each:
+        total = self.counts.add(key, added, start + 2 * WINDOW)
+        if total >= bound:
             self._not_counted[key] = 0
-        return total if total <= each or _doubled(total - more, total, each) else None
+        return total if total <= bound or _doubled(total - added, total, bound) else None
 
 
 def _counters(context: RequestContext) -> list[tuple[str, int]]:
@@ -69,9 +67,9 @@ def _counters(context: RequestContext) -> list[tuple[str, int]]:
     return [(f"address/{context.source_address}", OF_ADDRESS), ("addresses", OF_ALL_ADDRESSES)]
 
 
-def _doubled(before: int, total: int, each: int) -> bool:
-    """Whether the number has passed twice, four times, eight times ... as many as have a record each."""
-    mark = 2 * max(each, _FIRST_DOUBLING)
+def _doubled(before: int, total: int, bound: int) -> bool:
+    """Whether the number has passed twice, four times, eight times ... the bound."""
+    mark = 2 * max(bound, _FIRST_DOUBLING)
     while mark <= before:
         mark *= 2
     return mark <= total

@@ -12,9 +12,9 @@ from chalicelib.domain.audit.chain import (
     Anchor,
     Block,
     last_position,
-    look_from,
     next_anchor,
     next_block,
+    search_start,
 )
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline, rfc3339
@@ -42,9 +42,9 @@ class AuditSigner:
         Returns how many anchors were made. Each is also logged, so that the log is a second place that has it. Raises
         AuditChanged, and signs nothing, when the chain is not what the last anchor says.
         """
-        before, made = self._anchor(), 0
+        before, count = self._anchor(), 0
         last = self._last_blocks(before) if before else {}
-        while not made or (before and before.unfinished and not deadline.passed):
+        while not count or (before and before.unfinished and not deadline.passed):
             blocks = [block for shard in SHARDS if (block := self._next_block(shard, before, last.get(shard)))]
             now = self.clock()
             if not blocks and (before is None or now - before.at < SIGNED_WITHIN):
@@ -59,11 +59,10 @@ class AuditSigner:
                     raise AuditChanged("The audit trail has a block behind the one that was signed last.") from None
                 break  # another process was faster
             _log(anchor)
-            before, made = anchor, made + 1
-        return made
+            before, count = anchor, count + 1
+        return count
 
     def is_genuine(self, anchor: Anchor) -> bool:
-        """Whether it was signed with the key for anchors."""
         try:
             signature = bytes.fromhex(anchor.signature)
         except ValueError:
@@ -92,9 +91,9 @@ class AuditSigner:
     def _next_block(self, shard: str, anchor: Anchor | None, last: Block | None) -> Block | None:
         """The block of the new records of a shard; None when there are none."""
         now = self.clock()
-        new = list(islice(self._new_records(shard, look_from(anchor, shard, now), last, now), MAX_RECORDS))
+        new = list(islice(self._new_records(shard, search_start(anchor, shard, now), last, now), MAX_RECORDS))
         until = new[-1].position if len(new) == MAX_RECORDS else last_position(now)
-        return next_block(shard, last, {one.position: one.digest for one in new}, until) if new else None
+        return next_block(shard, last, {record.position: record.digest for record in new}, until) if new else None
 
     def _new_records(self, shard: str, after: str, last: Block | None, now: datetime) -> Iterator[StoredRecord]:
         """The records of a shard behind that position that no block lists, the oldest first. A process whose clock is

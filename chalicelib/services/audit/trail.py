@@ -1,7 +1,7 @@
 """The audit trail: one record for each change, written in the transaction of that change."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -23,8 +23,6 @@ from chalicelib.stores.transaction import Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditTrail:
-    """Writes and reads audit records."""
-
     store: Audit
     refusals: RefusalBound
     clock: Clock
@@ -43,16 +41,29 @@ class AuditTrail:
         meaningful: bool = True,
     ) -> None:
         """Add the record of a change from one view to the other. `action` is `<resource_type>.<verb>`."""
-        before, after = changes(before, after)
-        record = _record(context, action, resource_id, outcome=outcome, at=self.clock())
-        record = replace(record, before=before, after=after, parent_id=parent_id, meaningful=meaningful)
+        actor, (before, after) = context.actor, changes(before, after)
+        record = AuditRecord(
+            id=new_id(),
+            at=self.clock(),
+            actor_id=actor.id,
+            actor_email=actor.email,
+            actor_via=actor.via,
+            action=action,
+            resource_type=action.partition(".")[0],
+            resource_id=resource_id,
+            parent_id=parent_id,
+            outcome=outcome,
+            before=before,
+            after=after,
+            correlation_id=context.correlation_id,
+            meaningful=meaningful,
+        )
         self.store.append(transaction, record)
 
     def record_alone(self, context: RequestContext, action: str, resource_id: str | None, **more: Any) -> None:
         """Write a record in a transaction of its own: of a denial, of a secret that was read."""
-        transaction = Transaction()
-        self.record(transaction, context, action, resource_id, **more)
-        transaction.commit()
+        with Transaction() as transaction:
+            self.record(transaction, context, action, resource_id, **more)
 
     def record_refusal(
         self,
@@ -71,10 +82,10 @@ class AuditTrail:
         One record for each, but a bounded number of them: see `services/audit/refusals.py`. `once`: one in ten
         minutes for this action, resource and reason. Raises StoreUnavailable.
         """
-        more = self.refusals.admit(context, action, resource_id, reason, once=once)
-        if more is None:
+        count = self.refusals.admit(context, action, resource_id, reason, once=once)
+        if count is None:
             return
-        shown = {**(request or {}), "reason": reason, "source_address": context.source_address or None, **more}
+        shown = {**(request or {}), "reason": reason, "source_address": context.source_address or None, **count}
         self.record_alone(
             context,
             action,
@@ -92,36 +103,25 @@ class AuditTrail:
 
         `ids` are those in the path of the request: the last UUID is that of the resource, one before it its parent's.
         """
-        parent_id, resource_id = ([None, None, *(one for one in ids if is_uuid(one))])[-2:]
+        parent_id, resource_id = ([None, None, *filter(is_uuid, ids)])[-2:]
         known = context.actor.via != "anonymous"
         self.record_refusal(
             context, action, resource_id, reason=reason, parent_id=parent_id, request=request, meaningful=known
         )
 
     def list(
-        self, *, limit: int, after: str | None, resource_id: str | None, include_related: bool, meaningful: bool | None
+        self,
+        *,
+        limit: int,
+        after: str | None = None,
+        resource_id: str | None = None,
+        include_related: bool = False,
+        meaningful: bool | None = None,
     ) -> Page[AuditRecord]:
         """Newest first; see `stores.audit.Audit.list`."""
         return self.store.list(
             limit=limit, after=after, resource_id=resource_id, include_related=include_related, meaningful=meaningful
         )
-
-
-def _record(
-    context: RequestContext, action: str, resource_id: str | None, *, outcome: Outcome, at: datetime
-) -> AuditRecord:
-    return AuditRecord(
-        id=new_id(),
-        at=at,
-        actor_id=context.actor.id,
-        actor_email=context.actor.email,
-        actor_via=context.actor.via,
-        action=action,
-        resource_type=action.partition(".")[0],
-        resource_id=resource_id,
-        outcome=outcome,
-        correlation_id=context.correlation_id,
-    )
 
 
 def view(entity: Any) -> View:
@@ -176,8 +176,8 @@ def _plain(value: Any) -> Any:
         case Enum():
             return value.value
         case Mapping():
-            return {str(name): _plain(one) for name, one in value.items()}
+            return {str(name): _plain(item) for name, item in value.items()}
         case list() | tuple():
-            return [_plain(one) for one in value]
+            return [_plain(item) for item in value]
         case _:
             return value

@@ -46,7 +46,6 @@ class Problem:
 
     @property
     def message(self) -> str:
-        """What is wrong, and what to do about it."""
         return f"{PROBLEMS[self.code]} {ADVICE}"
 
 
@@ -57,7 +56,7 @@ class _ProblemFound(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Verification:
-    """What one part has shown. `checked` records are what was signed, `unsigned` ones wait for the next signature.
+    """The result of one part. `checked` counts records that are as signed, `unsigned` those that wait for a signature.
 
     `next_key` is where the next part begins; None: the trail has been verified whole.
     """
@@ -71,8 +70,6 @@ class Verification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditVerifier:
-    """Verifies, with whatever verifies the anchor."""
-
     stores: AuditStores
     signer: AuditSigner
     clock: Clock
@@ -95,8 +92,8 @@ class AuditVerifier:
             if anchor is None and self.stores.chain.has_blocks():
                 raise _ProblemFound(Problem(code="ANCHOR_MISSING"))
             walk.go(after or "")
-        except _ProblemFound as found:
-            result.first_problem, result.next_key = found.problem, None
+        except _ProblemFound as error:
+            result.first_problem, result.next_key = error.problem, None
         return result
 
 

@@ -40,7 +40,6 @@ from chalicelib.services.connectors.operation_run import NO_PARAMETERS, Operatio
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.groups import ConnectorStores
-from chalicelib.stores.leases import take_lease
 from chalicelib.stores.transaction import Transaction
 
 _SETTLE_SECONDS = 6.0
@@ -237,8 +236,8 @@ class Lifecycle:
             if run.operation.kind is OperationKind.DEPLOY:
                 # WriteConflict when another worker has it: what that one made is not ours to undo.
                 until = self.clock() + OPERATION_LEASE
-                operation = take_lease(self.stores.operations, run.operation, until, step=OperationStep.COMPENSATING)
-                run = replace(run, operation=operation)
+                leased = replace(run.operation, lease_until=until, step=OperationStep.COMPENSATING)
+                run = replace(run, operation=self.stores.operations.save_alone(leased))
                 self._compensate(action)
             self.settle_failed(run, error)
         except WriteConflict as lost:

@@ -15,7 +15,6 @@ from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.operation_run import OperationRun
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.stores.connectors.operations import Operations
-from chalicelib.stores.leases import take_lease
 
 _SECONDS = 20.0
 """What one operation may take of a tick."""
@@ -39,7 +38,8 @@ class OpenOperations:
         if deadline.passed:
             return
         with isolated():
-            leased = take_lease(self.operations, operation, self.clock() + OPERATION_LEASE)
+            until = self.clock() + OPERATION_LEASE
+            leased = self.operations.save_alone(replace(operation, lease_until=until))
             try:
                 self._finish(leased, deadline)
             except HeadgateError:

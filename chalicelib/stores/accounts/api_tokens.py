@@ -1,6 +1,5 @@
 """API tokens, by id and by owner."""
 
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -8,11 +7,10 @@ from pynamodb.attributes import UTCDateTimeAttribute
 
 from chalicelib.domain.accounts.api_token import KEPT_AFTER_END, ApiToken
 from chalicelib.domain.accounts.user import User
-from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.documents import Documents, batch_find
 from chalicelib.stores.tables import Document, document_table
-from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.transaction import update_existing
 
 
 class ApiTokenRows(document_table("api-tokens", groups=("user_id",))):  # type: ignore[misc]
@@ -37,11 +35,7 @@ class ApiTokens(Documents[ApiToken]):
 
     def touch(self, token: ApiToken, at: datetime) -> None:
         """Store the time of its last use, unless it was deleted. A failure is ignored: the next request stores it."""
-        transaction, exists = Transaction(), ApiTokenRows.id.exists()
-        actions = [ApiTokenRows.last_used_at.set(at)]
-        transaction.update(ApiTokenRows(token.id), actions, condition=exists, label="api_token.gone")
-        with suppress(WriteConflict, StoreUnavailable):
-            transaction.commit()
+        update_existing(ApiTokenRows(token.id), ApiTokenRows.last_used_at.set(at), label="api_token.gone")
 
     def from_row(self, row: Document) -> ApiToken:
         return replace(super().from_row(row), last_used_at=getattr(row, "last_used_at", None))

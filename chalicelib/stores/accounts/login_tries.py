@@ -1,4 +1,4 @@
-"""Counters of tried passwords, networks from which a user has signed in, and used tickets."""
+"""Counters of tried passwords and of refused requests, networks from which a user has signed in, used tickets."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -37,7 +37,7 @@ class LoginTries:
 
     def count(self, limit: LoginLimit, until: datetime) -> bool:
         """Count one more. False when the limit is reached; then nothing is counted."""
-        free = LoginTryRow.tries.does_not_exist() | (LoginTryRow.tries < limit.most)
+        free = LoginTryRow.tries.does_not_exist() | (LoginTryRow.tries < limit.maximum)
         actions: list[Action] = [LoginTryRow.tries.add(1), LoginTryRow.expires_at.set(until)]
 
         def add(_attempt: int) -> bool:
@@ -65,3 +65,15 @@ class LoginTries:
         """Record a use. Conflict label when the record exists: `login_try.used`."""
         unused = LoginTryRow.id.does_not_exist()
         transaction.put(LoginTryRow(key, expires_at=until), condition=unused, label="login_try.used")
+
+
+class RefusalCounts:
+    """Counters of refused requests, in the same table: the processes share the numbers."""
+
+    def add(self, key: str, number: int, until: datetime) -> int:
+        """Add to a counter, which expires at `until`, and return it."""
+        row = LoginTryRow(f"refusals/{key}")
+        actions: list[Action] = [LoginTryRow.tries.add(number), LoginTryRow.expires_at.set(until)]
+        with store_errors():
+            row.update(actions)
+        return int(row.tries or 0)

@@ -1,15 +1,12 @@
 """Sessions, by the hash of their token."""
 
-from contextlib import suppress
-
 from pynamodb.attributes import NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 
 from chalicelib.domain.accounts.user import Session, User
-from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, meta
-from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.transaction import Transaction, update_existing
 
 
 class SessionRow(Table):
@@ -58,11 +55,8 @@ class Sessions:
 
     def touch(self, session: Session) -> None:
         """Store the time of its last use, unless it was deleted. A failure is ignored: the next request stores it."""
-        transaction, exists = Transaction(), SessionRow.id.exists()
-        actions = [SessionRow.last_seen_at.set(session.last_seen_at)]
-        transaction.update(SessionRow(session.id), actions, condition=exists, label="session.gone")
-        with suppress(WriteConflict, StoreUnavailable):
-            transaction.commit()
+        last_seen = SessionRow.last_seen_at.set(session.last_seen_at)
+        update_existing(SessionRow(session.id), last_seen, label="session.gone")
 
     def delete(self, transaction: Transaction, token_hash: str) -> None:
         transaction.delete(SessionRow(token_hash), condition=None, label="session.gone")

@@ -71,15 +71,14 @@ class AuditChain:
 
         Raises WriteConflict: `anchor.changed` when `before` is no longer the anchor, `block.exists`.
         """
-        transaction = Transaction()
-        write_id, is_new = transaction.write_id, ChainRow.number.does_not_exist()
-        row = ChainRow(*_ANCHOR, body=_encode(anchor), version=anchor.number, write_id=write_id)
-        unchanged = ChainRow.version == before.number if before else is_new
-        transaction.put(row, condition=unchanged, label="anchor.changed")
-        for block in blocks:
-            row = ChainRow(block.shard, _key(block.number), body=_encode(block), write_id=write_id)
-            transaction.put(row, condition=is_new, label="block.exists")
-        transaction.commit()
+        with Transaction() as transaction:
+            write_id, is_new = transaction.write_id, ChainRow.number.does_not_exist()
+            row = ChainRow(*_ANCHOR, body=_encode(anchor), version=anchor.number, write_id=write_id)
+            unchanged = ChainRow.version == before.number if before else is_new
+            transaction.put(row, condition=unchanged, label="anchor.changed")
+            for block in blocks:
+                row = ChainRow(block.shard, _key(block.number), body=_encode(block), write_id=write_id)
+                transaction.put(row, condition=is_new, label="block.exists")
 
 
 def _encode(entity: Anchor | Block) -> bytes:

@@ -89,7 +89,13 @@ class Audit:
                     yield _stored_record(row)
 
     def list(
-        self, *, limit: int, after: str | None, resource_id: str | None, include_related: bool, meaningful: bool | None
+        self,
+        *,
+        limit: int,
+        after: str | None = None,
+        resource_id: str | None = None,
+        include_related: bool = False,
+        meaningful: bool | None = None,
     ) -> Page[AuditRecord]:
         """Newest first. A page ends at `limit`, and when its rows reach `PAGE_BYTES`.
 

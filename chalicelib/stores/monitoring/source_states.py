@@ -25,16 +25,15 @@ class SourceStates(Documents[SourceState]):
 
         Raises WriteConflict when another check or a person was faster.
         """
-        transaction = Transaction()
-        if before is None:
-            self.put_new(transaction, after)
-        else:
-            self.save(transaction, after)
-        deployed = set(pipelines)
-        degraded = after.degraded(deployed)
-        if degraded or (before and before.degraded({*deployed, *before.captures})):
-            CaptureFindings.replace(transaction, after.id, degraded, after.checked_at)
-        transaction.commit()
+        with Transaction() as transaction:
+            if before is None:
+                self.put_new(transaction, after)
+            else:
+                self.save(transaction, after)
+            deployed = set(pipelines)
+            degraded = after.degraded(deployed)
+            if degraded or (before and before.degraded({*deployed, *before.captures})):
+                CaptureFindings.replace(transaction, after.id, degraded, after.checked_at)
 
     def from_row(self, row: Document) -> SourceState:
         state: SourceState = adapter(SourceState).validate_json(decompress_body(row.body))

@@ -16,7 +16,7 @@ from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.masking import Secret
 from chalicelib.settings import OidcSettings
 from tests.support.openid import real as real_openid
-from tests.support.openid.double import ALICE, ROLES, OpenIdDouble, came_back, loopback_http
+from tests.support.openid.double import ALICE, ROLES, OpenIdDouble, callback_query, loopback_http
 from tests.support.openid.real import browser_signs_in, real_openid_provider
 
 VERIFIER = "v" * 43
@@ -41,11 +41,11 @@ class Provider:
         settings = replace(self.settings, **changes)  # type: ignore[arg-type]
         return OpenIdProvider(settings, make_http=loopback_http, clock=utc_now)
 
-    def sent_back(self, client: OpenIdProvider, attempt: Attempt = ATTEMPT) -> dict[str, str]:
+    def callback_of(self, client: OpenIdProvider, attempt: Attempt = ATTEMPT) -> dict[str, str]:
         """What a browser comes back with."""
         with httpx.Client(trust_env=False) as browser:
             url = client.authorization_url(attempt, Deadline.after(10))
-            return came_back(browser_signs_in(browser, url, "alice"))
+            return callback_query(browser_signs_in(browser, url, "alice"))
 
 
 @pytest.fixture(params=["double", pytest.param("real", marks=pytest.mark.real)])
@@ -87,42 +87,42 @@ def refusal(client: OpenIdProvider, back: dict[str, str], attempt: Attempt = ATT
 
 def test_the_person_is_the_same_from_the_user_info_and_from_the_token(provider: Provider) -> None:
     client = provider.client()
-    back = provider.sent_back(client)
+    back = provider.callback_of(client)
     assert (back["state"], back["iss"]) == ("the-state", provider.settings.issuer)
     found = client.person(ATTEMPT, back["code"], back["iss"], Deadline.after(10))
     assert (found.subject, found.email, found.email_verified) == ("alice", "alice@example.com", True)
     assert found.groups == {"cdc-ops", "everyone"}
     provider.put_claims_into_token()
     client = provider.client()
-    back = provider.sent_back(client)
+    back = provider.callback_of(client)
     assert client.person(ATTEMPT, back["code"], back["iss"], Deadline.after(10)) == found
 
 
 def test_a_code_is_refused_the_second_time_with_another_verifier_and_at_another_address(provider: Provider) -> None:
     client = provider.client()
-    back = provider.sent_back(client)
+    back = provider.callback_of(client)
     client.person(ATTEMPT, back["code"], back["iss"], Deadline.after(10))
     assert refusal(client, back) is Refusal.CODE_REFUSED
     for other in (replace(ATTEMPT, verifier="w" * 43), replace(ATTEMPT, redirect_uri="http://127.0.0.1:9/other")):
-        assert refusal(client, provider.sent_back(client), other) is Refusal.CODE_REFUSED
+        assert refusal(client, provider.callback_of(client), other) is Refusal.CODE_REFUSED
     assert refusal(client, {**back, "code": "made-up"}) is Refusal.CODE_REFUSED
 
 
 def test_the_nonce_of_another_sign_in_is_refused(provider: Provider) -> None:
     client = provider.client()
-    assert refusal(client, provider.sent_back(client), replace(ATTEMPT, nonce="another")) is Refusal.TOKEN_NONCE
+    assert refusal(client, provider.callback_of(client), replace(ATTEMPT, nonce="another")) is Refusal.TOKEN_NONCE
 
 
 def test_a_client_with_a_wrong_secret_is_refused(provider: Provider) -> None:
-    back = provider.sent_back(provider.client())
+    back = provider.callback_of(provider.client())
     with pytest.raises(Unavailable, match="check client id and client secret"):
         provider.client(client_secret=Secret("wrong")).person(ATTEMPT, back["code"], back["iss"], Deadline.after(10))
 
 
 def test_exchanged_keys_are_found(provider: Provider) -> None:
     client = provider.client()
-    back = provider.sent_back(client)
+    back = provider.callback_of(client)
     client.person(ATTEMPT, back["code"], back["iss"], Deadline.after(10))
     provider.exchange_keys()
-    back = provider.sent_back(client)
+    back = provider.callback_of(client)
     assert client.person(ATTEMPT, back["code"], back["iss"], Deadline.after(10)).subject == "alice"

@@ -7,7 +7,7 @@ from chalicelib.domain.access import Actor, Role
 from chalicelib.domain.accounts.user import User
 from chalicelib.errors import Unauthenticated
 from chalicelib.kit.masking import Secret
-from chalicelib.services.accounts.api_tokens import MadeToken
+from chalicelib.services.accounts.api_tokens import NewToken
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import KEY, api_operation
 from tests.faults.harness.whole_app import PASSWORD
@@ -38,7 +38,7 @@ def member(app: InProcessApp) -> User:
     return invites.accept(app.context(), token.reveal(), Secret(MEMBERS_PASSWORD))
 
 
-def token_of(app: InProcessApp, user: User, name: str) -> MadeToken:
+def token_of(app: InProcessApp, user: User, name: str) -> NewToken:
     """A token that the user has made."""
     actor = Actor(id=user.id, email=user.email, role=user.role, via="session")
     return app.services.api_tokens.create(replace(app.context(), actor=actor), name, Role.VIEWER, None)

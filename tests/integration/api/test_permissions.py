@@ -21,7 +21,7 @@ def test_a_route_without_a_permission_cannot_be_declared() -> None:
 def test_every_caller_is_let_through_or_refused_as_decided(sandbox: Sandbox) -> None:
     measured = list(cells(sandbox))
     assert len(measured) >= len(reviewed()) * 11
-    assert [cell for cell in measured if cell.seen != cell.expected] == []
+    assert [cell for cell in measured if cell.actual != cell.expected] == []
 
 
 def test_nobody_reaches_the_token_of_another_user(sandbox: Sandbox) -> None:

@@ -33,7 +33,6 @@ password; KMS gets data keys that are wrapped.
 
 
 def illegal(found: list[Leak]) -> list[Leak]:
-    """Leaks in other places."""
     return [leak for leak in found if not any(_is(leak, *place) for place in LEGAL)]
 
 

@@ -8,12 +8,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.notification_receivers import Reply
 from tests.support.apps.output_recorder import TOKEN_HOST, OutputRecorder, start_recorder, unique_secret
-from tests.support.openid.double import came_back
+from tests.support.openid.double import follow
 from tests.support.waiting import eventually
 
 Json = dict[str, Any]
@@ -208,11 +206,10 @@ def _sign_on(recorder: OutputRecorder) -> None:
         started = person.call("GET", "/auth/oidc/login")
         assert started.status_code == 302, started.text
         secrets["sign-on ticket"] = person.http.cookies["headgate_sign_on"]
-        with httpx.Client(trust_env=False, timeout=10) as browser:
-            back = came_back(browser.get(started.headers["Location"]).headers["Location"])
-        secrets["authorization code"] = back["code"]
-        back |= {"code": "another"} if name == "a wrong code" else {}
-        finished = person.call("GET", "/auth/oidc/callback", params=back)
+        query = follow(started.headers["Location"])
+        secrets["authorization code"] = query["code"]
+        query |= {"code": "another"} if name == "a wrong code" else {}
+        finished = person.call("GET", "/auth/oidc/callback", params=query)
         assert (finished.status_code == 302) is not bool(name), finished.text
     secrets["ID token"] = issued[-1].rpartition(".")[2]
     secrets["session token by sign-on"] = person.http.cookies["headgate_session"].rpartition(".")[2]

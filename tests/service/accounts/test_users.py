@@ -1,6 +1,6 @@
 """There is always an active Admin, whatever happens at the same moment."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -12,19 +12,17 @@ from chalicelib.errors import Conflict
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.services.accounts.users import UserService
-from chalicelib.stores.transaction import Transaction
 from tests.support.apps.call_interceptor import InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.entities import NOW, make_user, store_new
 
 PASSWORD = Secret("four quiet lamps at noon")
 
 
 def make(app: InProcessApp, role: Role = Role.ADMIN) -> User:
-    now, transaction = app.clock(), Transaction()
-    made = User(id=new_id(), email=f"{new_id()}@example.com", role=role, created_at=now, updated_at=now)
-    stored = app.services.stores.accounts.users.put_new(transaction, made)
-    transaction.commit()
-    return stored
+    user = make_user(role=role)
+    store_new(app.services.stores.accounts.users, user)
+    return user
 
 
 def as_(app: InProcessApp, user: User) -> RequestContext:
@@ -36,17 +34,11 @@ def active_admins(app: InProcessApp) -> int:
 
 
 def test_two_admins_who_demote_each_other_at_the_same_moment_leave_one(app: InProcessApp) -> None:
-    one, other = make(app), make(app)
-
-    def demoted_first(point: Point, send: InterceptedCall) -> object:
-        if point.writes:
-            app.interceptor.unwatch()
-            app.services.users.change_role(as_(app, other), one.id, Role.VIEWER)
-        return send()
-
-    app.interceptor.watch(demoted_first)
+    first, second = make(app), make(app)
+    change_role = app.services.users.change_role
+    app.interceptor.before_first_write(lambda: change_role(as_(app, second), first.id, Role.VIEWER))
     with pytest.raises(Conflict) as refused:
-        app.services.users.change_role(as_(app, one), other.id, Role.VIEWER)
+        change_role(as_(app, first), second.id, Role.VIEWER)
     assert refused.value.code == "LAST_ADMIN"
     assert (active_admins(app), app.services.stores.accounts.users.active_admins()) == (1, 1)
 
@@ -62,11 +54,8 @@ def test_many_who_take_each_other_away_at_the_same_time_leave_one(app: InProcess
         except Conflict:
             return
 
-    threads = [threading.Thread(target=run, args=pair) for pair in pairs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(len(admins)) as threads:
+        list(threads.map(lambda pair: run(*pair), pairs))
     assert active_admins(app) == app.services.stores.accounts.users.active_admins() >= 1
 
 
@@ -129,18 +118,16 @@ def test_a_first_admin_who_could_never_sign_in_is_refused_at_the_start(
 def test_a_user_with_more_tokens_than_one_transaction_removes_can_be_deleted(app: InProcessApp) -> None:
     admin, user, tokens = make(app), make(app, Role.OPS), app.services.stores.accounts.api_tokens
     for number in range(MAX_TOKENS + 50):
-        transaction, now = Transaction(), app.clock()
         token = ApiToken(
             id=new_id(),
             user_id=user.id,
             name=f"{number}",
             role=Role.OPS,
             token_hash="-",
-            created_at=now,
-            updated_at=now,
+            created_at=NOW,
+            updated_at=NOW,
         )
-        tokens.put_new(transaction, token)
-        transaction.commit()
+        store_new(tokens, token)
     app.services.users.delete(as_(app, admin), user.id)
     assert list(tokens.all_in("user_id", user.id)) == []
     assert app.services.stores.accounts.users.find(user.id) is None

@@ -9,12 +9,10 @@ from tests.support.hostile.audit_tampering import EarlierTrail, StoredTrail
 
 
 def verify(app: InProcessApp, *, limit: int = 500, after: str | None = None) -> Verification:
-    """One part."""
     return app.services.auditing.verifier.verify(after=after, limit=limit, deadline=Deadline.after(60))
 
 
 def problem(app: InProcessApp) -> Problem:
-    """What is wrong with the trail."""
     found = verify(app).first_problem
     assert found is not None
     return found
@@ -28,7 +26,6 @@ def write(app: InProcessApp, count: int) -> None:
 
 
 def sign(app: InProcessApp, *, seconds: float = 60) -> int:
-    """Sign what is new."""
     return app.services.auditing.signer.sign(Deadline.after(seconds))
 
 

@@ -37,8 +37,8 @@ def refuse(app: InProcessApp, count: int, actor: Actor = ANONYMOUS, address: str
 
 def records(app: InProcessApp) -> list[Any]:
     """What the records of refusals say, oldest first."""
-    page = app.services.audit.list(limit=500, after=None, resource_id=None, include_related=False, meaningful=None)
-    return [one.after for one in reversed(page.items) if one.outcome == "denied"]
+    page = app.services.audit.list(limit=500)
+    return [record.after for record in reversed(page.items) if record.outcome == "denied"]
 
 
 def test_each_refusal_has_a_record_with_its_reason_and_the_address_that_it_came_from(app: InProcessApp) -> None:
@@ -51,7 +51,7 @@ def test_behind_the_bound_of_a_user_there_is_a_record_each_time_that_the_number_
 ) -> None:
     bounds(5, 5, 5)
     refuse(app, 900, ADMIN)
-    counted = sorted(one.get("refusals", 0) for one in records(app))
+    counted = sorted(record.get("refusals", 0) for record in records(app))
     assert counted[:5] == [0] * 5
     for number, mark in zip(counted[5:], (200, 400, 800), strict=True):
         assert mark <= number < mark + 50

@@ -67,7 +67,6 @@ def test_a_pipeline_whose_connector_is_missing_is_shown_without_one() -> None:
 
 
 def observed(state: ReportedState, task: TaskStatus) -> Pipeline:
-    """A pipeline whose connector is in this state and has this task."""
     name = make_pipeline().connector_name
     connector = ConnectorStatus(name=name, state=state, worker_id="w", tasks=(task,))
     return make_pipeline(observation=observe(connector, now=NOW))
@@ -80,7 +79,7 @@ def test_a_denial_says_what_was_requested_and_lacked(app: InProcessApp) -> None:
     app.services.audit.record_denial(
         app.context(), "source.delete", ids=[source_id], request=request, reason="forbidden"
     )
-    page = app.services.audit.list(limit=1, after=None, resource_id=None, include_related=False, meaningful=None)
+    page = app.services.audit.list(limit=1)
     (record,) = page.items
     assert (record.action, record.resource_type, record.resource_id) == ("source.delete", "source", source_id)
     assert (record.outcome, record.actor_id, record.meaningful) == (Outcome.DENIED, ADMIN.id, True)

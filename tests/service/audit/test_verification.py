@@ -56,7 +56,7 @@ def test_a_part_ends_at_its_deadline(app: InProcessApp, trail: StoredTrail) -> N
 @pytest.mark.parametrize("name", TAMPERINGS)
 @pytest.mark.parametrize("attempt", range(3))
 def test_tampering_is_detected(app: InProcessApp, trail: StoredTrail, name: str, attempt: int) -> None:
-    trail.lots.seed(attempt)
+    trail.random.seed(attempt)
     TAMPERINGS[name](trail)
     app.clock.advance(601)  # until then a record that no block lists may be a new one
     found = problem(app)
@@ -177,7 +177,7 @@ def test_what_lists_show_and_no_shard_has_is_no_record(app: InProcessApp, trail:
     """The verification walks the shards: a row elsewhere would be seen by nobody."""
     record = trail.records()[5]
     trail.put({**record, "shard": "elsewhere", "position": f"{record['position'][:-4]}beef"})
-    page = app.services.audit.list(limit=100, after=None, resource_id=None, include_related=False, meaningful=None)
+    page = app.services.audit.list(limit=100)
     assert len(page.items) == 40
 
 

@@ -37,14 +37,14 @@ def test_every_variant_of_every_sealed_thing_is_refused(keys: tuple[KeyProvider,
     present, former = map(CachedKeys, keys)
     envelope = Envelope(present, former)
     made: list[Thing] = things(envelope, Envelope(former))
-    assert all(one.opens(one.sealed).reveal() for one in made)
-    of_each_class = list({one.sealed.secret_class: one for one in made}.values())
+    assert all(thing.opens(thing.sealed).reveal() for thing in made)
+    of_each_class = list({thing.sealed.secret_class: thing for thing in made}.values())
     # Each forged data key is a call to KMS: there one thing of each class stands for all.
     is_local = isinstance(keys[0], LocalKeys)
     tried: Counter[str] = Counter()
-    for one in variants(made if is_local else of_each_class, of_each_class if is_local else of_each_class[:1]):
-        tried[one.kind] += 1
-        assert not one.accepted, (one.kind, one.thing.name, one.sealed)
+    for variant in variants(made if is_local else of_each_class, of_each_class if is_local else of_each_class[:1]):
+        tried[variant.kind] += 1
+        assert not variant.accepted, (variant.kind, variant.thing.name, variant.sealed)
     assert set(tried) == {"swap", "rollback", "key_id", "secret_class", "version", "bit"}
 
 
@@ -62,4 +62,4 @@ def test_a_variant_is_accepted_when_the_binding_leaves_something_out(
     monkeypatch.setattr("chalicelib.secrets.envelope._associated_data", weak)
     present, former = CachedKeys(local_key()), CachedKeys(local_key())
     made = things(Envelope(present, former), Envelope(former))
-    assert any(one.accepted for one in variants(made, ()))
+    assert any(variant.accepted for variant in variants(made, ()))

@@ -26,7 +26,6 @@ def view(count: int, **changes: ObservedState) -> ClusterView:
 
 
 def running(name: str) -> ConnectorMemory:
-    """The memory of a connector that runs as desired."""
     desired = DesiredConnector(
         resource_type="pipeline", resource_id=id_from(name), desired_state=DesiredState.RUNNING,
         config_hash=id_from("hash", name) * 2,
@@ -40,5 +39,4 @@ def after_a_read(observations: Observations, seen: ClusterView) -> ClusterView:
 
 
 def view_for_tick(observations: Observations) -> ClusterView:
-    """The view that a tick starts with."""
     return observations.cluster_and_view("k", ConnectClusters())[1]

@@ -1,20 +1,19 @@
 """Tables on moto for every test here, empty each time, and the interceptor that their requests pass."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
+from chalicelib.kit.pages import Page
 from tests.support.apps.call_interceptor import CallInterceptor, InterceptedCall, Point
 from tests.support.apps.tables import Tables, in_memory
 
 
 @dataclass(frozen=True, kw_only=True)
 class Storage:
-    """The tables and the interceptor of their requests."""
-
     tables: Tables
     interceptor: CallInterceptor
 
@@ -32,23 +31,31 @@ def _module_storage() -> Iterator[tuple[Storage, Any]]:
 
 
 @pytest.fixture
-def storage(_module_storage: tuple[Storage, Any]) -> Storage:
-    """Empty tables."""
-    made, empty = _module_storage
-    made.tables.restore(empty)
-    return made
+def storage(_module_storage: tuple[Storage, Any]) -> Iterator[Storage]:
+    storage, empty = _module_storage
+    storage.tables.restore(empty)
+    yield storage
+    storage.interceptor.unwatch()
 
 
 @pytest.fixture
 def tables(storage: Storage) -> Tables:
-    """Empty tables."""
     return storage.tables
 
 
 @pytest.fixture
 def interceptor(storage: Storage) -> CallInterceptor:
-    """Sees the requests to the tables."""
     return storage.interceptor
+
+
+def ids_by_pages(list_after: Callable[[str | None], Page[Any]]) -> list[str]:
+    """The ids of all entities of a list that is read page by page."""
+    page = list_after(None)
+    ids = [entity.id for entity in page.items]
+    while page.next_key is not None:
+        page = list_after(page.next_key)
+        ids += [entity.id for entity in page.items]
+    return ids
 
 
 def lose_first_reply(point: Point, send: InterceptedCall) -> object:

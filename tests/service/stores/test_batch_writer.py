@@ -17,7 +17,7 @@ def row(number: int, body: str = "x") -> SourceTableRow:
 
 
 def stored(storage: Storage) -> list[str]:
-    return sorted(str(one["name"]) for one in storage.tables.rows("source-tables"))
+    return sorted(str(row["name"]) for row in storage.tables.rows("source-tables"))
 
 
 def test_rows_are_put_and_deleted_25_at_a_time(storage: Storage) -> None:

@@ -9,15 +9,13 @@ from tests.service.stores.conftest import Storage
 
 
 def take(key: str, holder: str) -> None:
-    transaction = Transaction()
-    Claims().take(transaction, key, holder, label="name")
-    transaction.commit()
+    with Transaction() as transaction:
+        Claims().take(transaction, key, holder, label="name")
 
 
 def release(key: str, holder: str) -> None:
-    transaction = Transaction()
-    Claims().release(transaction, key, holder)
-    transaction.commit()
+    with Transaction() as transaction:
+        Claims().release(transaction, key, holder)
 
 
 def test_a_claim_has_one_holder(storage: Storage) -> None:
@@ -42,9 +40,8 @@ def test_target_tables_are_replaced_only_with_the_last_version(storage: Storage)
     assert targets.read([key]) == [TargetRow(key, {}, 0)]
 
     def replace(holders: dict[str, str], version: int) -> None:
-        transaction = Transaction()
-        targets.replace(transaction, TargetRow(key, {}, version), holders)
-        transaction.commit()
+        with Transaction() as transaction:
+            targets.replace(transaction, TargetRow(key, {}, version), holders)
 
     replace({"orders": "first"}, 0)
     assert targets.read([key]) == [TargetRow(key, {"orders": "first"}, 1)]

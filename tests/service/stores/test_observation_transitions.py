@@ -29,7 +29,6 @@ def transition(name: str | None = NAME, *, at: datetime = NOW) -> Transition:
 
 
 def write_change(observations: Observations, *transitions: Transition, connectors: int = 2) -> ClusterView | None:
-    """Writes a change with these transitions."""
     rows = Transitions.rows("k", transitions)
     return observations.write("k", after_a_read(observations, view(connectors)), changed=True, transitions=rows)
 

@@ -1,7 +1,6 @@
 """Pipelines as ticks read them: without what only their config needs."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 from unittest.mock import patch
 
@@ -14,20 +13,16 @@ from chalicelib.domain.table import TableName
 from chalicelib.errors import TimedOut
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.pipelines import Pipelines
-from chalicelib.stores.transaction import Transaction
 from tests.service.stores.conftest import Storage
-from tests.support.entities import make_pipeline
+from tests.support.entities import make_pipeline, store_new
 
-NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 TABLES = tuple(TableName("public", f"a_table_with_quite_a_long_name_{number:03}") for number in range(500))
 WATCHED = ("connect_cluster_id", "c")
 
 
 def stored(pipelines: Pipelines, number: int, **changes: Any) -> Pipeline:
     pipeline = make_pipeline(id=f"p{number}", capture=Capture(topic_prefix="p", tables=TABLES), **changes)
-    transaction = Transaction()
-    pipelines.put_new(transaction, pipeline)
-    transaction.commit()
+    store_new(pipelines, pipeline)
     return pipeline
 
 
@@ -39,14 +34,14 @@ def test_what_a_tick_needs_is_read_without_the_bodies(storage: Storage) -> None:
     answer = botocore_stubber.process_request
 
     def measured(request: Any) -> Any:
-        found = answer(request)
-        answers.append(len(found[2] if isinstance(found, tuple) else found.content))
-        return found
+        response = answer(request)
+        answers.append(len(response[2] if isinstance(response, tuple) else response.content))
+        return response
 
     with patch.object(botocore_stubber, "process_request", measured):
-        found = dict(pipelines.columns_in(*WATCHED, Deadline.after(5)))
-    assert len(found) == 20
-    assert set(map(tuple, (columns.items() for columns in found.values()))) == {
+        columns_by_id = dict(pipelines.columns_in(*WATCHED, Deadline.after(5)))
+    assert len(columns_by_id) == 20
+    assert set(map(tuple, (columns.items() for columns in columns_by_id.values()))) == {
         (("desired_state", "RUNNING"), ("config_hash", "h" * 64), ("snapshot_mode", "initial"))
     }
     assert sum(answers) < 20 * 400

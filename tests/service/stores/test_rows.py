@@ -1,13 +1,10 @@
 """Reading rows of several tables in one call."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 
-from chalicelib.domain.access import Role
-from chalicelib.domain.accounts.user import User
 from chalicelib.errors import StoreUnavailable
 from chalicelib.stores.accounts.users import UserRows, Users
 from chalicelib.stores.claims import ClaimRow, Claims
@@ -15,20 +12,18 @@ from chalicelib.stores.rows import read_rows
 from chalicelib.stores.transaction import Transaction
 from tests.service.stores.conftest import Storage
 from tests.support.apps.call_interceptor import InterceptedCall, Point
+from tests.support.entities import make_user, store_new
 
-NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 UNPROCESSED = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": "user-1"}}]}}
 
 
 @pytest.fixture
 def users(storage: Storage) -> Users:
     """A store with two users; another table has a claim."""
-    store, transaction = Users(Claims()), Transaction()
-    for number in (1, 2):
-        person = User(id=f"user-{number}", email=f"{number}@example.com", role=Role.OPS, created_at=NOW, updated_at=NOW)
-        store.put_new(transaction, person)
-    Claims().take(transaction, "name/a", "holder", label="name")
-    transaction.commit()
+    store = Users(Claims())
+    store_new(store, make_user(id="user-1"), make_user(id="user-2"))
+    with Transaction() as transaction:
+        Claims().take(transaction, "name/a", "holder", label="name")
     return store
 
 
@@ -79,7 +74,6 @@ def test_a_table_that_never_processes_a_key_is_unavailable(users: Users, storage
     storage.interceptor.watch(never_processed)
     with pytest.raises(StoreUnavailable):
         read_rows((UserRows, "user-1"))
-    storage.interceptor.unwatch()
 
 
 def _with_unprocessed_keys(call: InterceptedCall) -> object:

@@ -1,7 +1,5 @@
 """The tables that discovery found."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from chalicelib.domain.addresses import DatabaseAddress
@@ -14,11 +12,9 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.stores.rows import ROWS_PER_CALL
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
-from chalicelib.stores.transaction import Transaction
 from tests.service.stores.conftest import Storage
-from tests.support.entities import make_source_table
+from tests.support.entities import NOW, make_source_table, store_new
 
-NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 SOON = Deadline.after(24 * 3600)
 
 
@@ -34,16 +30,14 @@ def store_source(source_id: str = "source", **fields: object) -> None:
         id=source_id, name=source_id, description=None, environment=None, address=address,
         credentials=Credentials(id="none"), created_at=NOW, updated_at=NOW, **fields,  # type: ignore[arg-type]
     )  # fmt: skip
-    transaction, stored = Transaction(), Sources().find(source_id)
-    if stored is None:
-        Sources().put_new(transaction, source)
+    if Sources().find(source_id):
+        Sources().save_alone(source)
     else:
-        Sources().save(transaction, source)
-    transaction.commit()
+        store_new(Sources(), source)
 
 
 def names(store: SourceTables, source_id: str = "source") -> list[str]:
-    return [one.table_name for one in store.list(source_id)]
+    return [table.table_name for table in store.list(source_id)]
 
 
 def row_names(storage: Storage) -> set[str]:
@@ -56,9 +50,8 @@ def test_only_the_generation_that_the_source_names_is_read(storage: Storage) -> 
     store.add("source", "first", [table("b"), table("a")], SOON)
     store.add("source", "second", [table("c")], SOON)
     assert names(store) == ["a", "b"]
-    assert list(store.find(Sources().get("source"), [TableName("public", "a"), TableName("public", "c")])) == [
-        TableName("public", "a")
-    ]
+    named = [TableName("public", "a"), TableName("public", "c")]
+    assert list(store.find(Sources().get("source"), named)) == named[:1]
 
 
 def test_a_source_without_discovery_has_no_tables_and_an_unknown_one_is_not_found(storage: Storage) -> None:
@@ -101,5 +94,5 @@ def test_named_tables_are_found_few_or_many(storage: Storage) -> None:
     store_source(tables=len(many), generation="only")
     for asked in (many[:3], many):
         named = [TableName("public", name) for name in [*asked, "missing"]]
-        assert sorted(one.table_name for one in store.find(Sources().get("source"), named).values()) == asked
+        assert sorted(table.table_name for table in store.find(Sources().get("source"), named).values()) == asked
     assert store.find(Sources().get("source"), []) == {}

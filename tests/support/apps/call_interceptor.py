@@ -80,6 +80,17 @@ class CallInterceptor:
         """Start to record the calls of this thread, and to run `failure_mode` instead of each."""
         self._points, self._failure_mode, self._thread = [], failure_mode, threading.get_ident()
 
+    def before_first_write(self, act: Callable[[], object]) -> None:
+        """Start to record. Right before the first call that writes, `act` runs unrecorded: somebody else is faster."""
+
+        def act_first(point: Point, call: InterceptedCall) -> object:
+            if point.writes and not any(earlier.writes for earlier in self._points[: point.number]):
+                with self.unrecorded():
+                    act()
+            return call()
+
+        self.watch(act_first)
+
     def unwatch(self) -> list[Point]:
         """Stop recording. Returns the recorded calls."""
         self._thread = self._failure_mode = None

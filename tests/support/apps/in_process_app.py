@@ -392,6 +392,7 @@ def app_of_the_module() -> Iterator[tuple[InProcessApp, AppSnapshot]]:
 def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     """An app with empty tables and an empty Connect cluster."""
     app, empty = app_of_the_module
+    app.interceptor.unwatch()
     app.restore(empty)
     app.database.reachable, app.database.bug, app.database.more_columns = True, None, 0
     app.database.tables, app.database.server_identity = TABLES, None

@@ -1,9 +1,9 @@
 """Changes of a stored audit trail by an attacker who may write to its tables and does not have the key."""
 
-import random
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from random import Random
 from typing import Any
 
 import boto3
@@ -21,58 +21,48 @@ _COLUMNS = tuple(AuditRow.get_attributes())
 
 @dataclass
 class StoredTrail:
-    """The rows of the audit tables, written without the product. `lots` chooses the rows to change."""
+    """The rows of the audit tables, written without the product. `random` chooses the rows to change."""
 
     tables: Tables
-    lots: random.Random = field(default_factory=lambda: random.Random(11))
+    random: Random = field(default_factory=lambda: Random(11))
 
     def records(self) -> list[Row]:
         """The records, oldest first."""
         return sorted((dict(row) for row in self.tables.rows(RECORDS)), key=lambda row: str(row["position"]))
 
     def blocks(self) -> list[Block]:
-        """The blocks, by shard and number."""
         rows = [row for row in self.tables.rows(CHAIN) if row["shard"] != "anchor"]
         blocks = [adapter(Block).validate_json(_body(row)) for row in rows]
         return sorted(blocks, key=lambda block: (block.shard, block.number))
 
     def anchor(self) -> Anchor:
-        """The anchor."""
         (row,) = [row for row in self.tables.rows(CHAIN) if row["shard"] == "anchor"]
         anchor: Anchor = adapter(Anchor).validate_json(_body(row))
         return anchor
 
     def signed(self) -> list[Row]:
-        """The records that a block lists."""
         listed = {position for block in self.blocks() for position in block.records}
         return [row for row in self.records() if row["position"] in listed]
 
     def put(self, row: Mapping[str, Any]) -> None:
-        """Write a record as it is given."""
         self._table(RECORDS).put_item(Item={name: value for name, value in row.items() if value is not None})
 
     def put_block(self, block: Block) -> None:
-        """Write a block at its place."""
         self._put_chain(block.shard, f"{block.number:012}", adapter(Block).dump_json(block))
 
     def put_anchor(self, anchor: Anchor) -> None:
-        """Write the anchor."""
         self._put_chain("anchor", "last", adapter(Anchor).dump_json(anchor), version=anchor.number)
 
     def delete(self, row: Mapping[str, Any]) -> None:
-        """Delete a record."""
         self._table(RECORDS).delete_item(Key={key: row[key] for key in _KEYS[RECORDS]})
 
     def delete_block(self, block: Block) -> None:
-        """Delete a block."""
         self._table(CHAIN).delete_item(Key={"shard": block.shard, "number": f"{block.number:012}"})
 
     def delete_anchor(self) -> None:
-        """Delete the anchor."""
         self._table(CHAIN).delete_item(Key={"shard": "anchor", "number": "last"})
 
     def delete_listed(self, block: Block) -> None:
-        """Delete the records that a block lists."""
         for row in self.records():
             if row["position"] in block.records:
                 self.delete(row)
@@ -83,7 +73,7 @@ class StoredTrail:
 
     def blocks_of_some_shard(self) -> list[Block]:
         """The same, of a shard that has any."""
-        return self.blocks_of(self.lots.choice(self.blocks()).shard)
+        return self.blocks_of(self.random.choice(self.blocks()).shard)
 
     def _put_chain(self, shard: str, number: str, body: bytes, **attributes: Any) -> None:
         row = {"shard": shard, "number": number, "body": zlib.compress(body), "write_id": "w", **attributes}
@@ -121,62 +111,63 @@ def _body(row: Mapping[str, Any]) -> bytes:
     return zlib.decompress(bytes(row["body"]))
 
 
-def _changed(lots: random.Random, text: str) -> str:
+def _changed(random: Random, text: str) -> str:
     """The text with one other character."""
-    at = lots.randrange(len(text))
-    return text[:at] + lots.choice([digit for digit in "0123456789abcdef" if digit != text[at]]) + text[at + 1 :]
+    at = random.randrange(len(text))
+    return text[:at] + random.choice([digit for digit in "0123456789abcdef" if digit != text[at]]) + text[at + 1 :]
 
 
 def edit_record(trail: StoredTrail) -> None:
-    row = trail.lots.choice(trail.signed())
-    name = trail.lots.choice([column for column in ("body", "write_id", "resource_id", "parent_id") if row.get(column)])
-    trail.put({**row, name: _changed(trail.lots, row[name])})
+    row = trail.random.choice(trail.signed())
+    name = trail.random.choice(
+        [column for column in ("body", "write_id", "resource_id", "parent_id") if row.get(column)]
+    )
+    trail.put({**row, name: _changed(trail.random, row[name])})
 
 
 def hide_record(trail: StoredTrail) -> None:
     """It is not in the list of all records, or of the meaningful ones, any more."""
-    row = trail.lots.choice(trail.signed())
-    trail.put(trail.lots.choice(({**row, "meaningful": False, "meaningful_trail": None}, {**row, "trail": "hidden"})))
+    row = trail.random.choice(trail.signed())
+    trail.put(trail.random.choice(({**row, "meaningful": False, "meaningful_trail": None}, {**row, "trail": "hidden"})))
 
 
 def delete_record(trail: StoredTrail) -> None:
-    trail.delete(trail.lots.choice(trail.signed()))
+    trail.delete(trail.random.choice(trail.signed()))
 
 
 def delete_record_and_entry(trail: StoredTrail) -> None:
     """A record is deleted, and its block does not list it any more."""
-    block = trail.lots.choice(trail.blocks())
-    position = trail.lots.choice(sorted(block.records))
+    block = trail.random.choice(trail.blocks())
+    position = trail.random.choice(sorted(block.records))
     trail.delete(next(row for row in trail.records() if row["position"] == position))
     trail.put_block(replace(block, records={key: block.records[key] for key in block.records if key != position}))
 
 
 def exchange_records(trail: StoredTrail) -> None:
     """Two records change places: each has the body of the other one."""
-    first, second = trail.lots.sample(trail.signed(), 2)
+    first, second = trail.random.sample(trail.signed(), 2)
     trail.put({**first, "body": second["body"]})
     trail.put({**second, "body": first["body"]})
 
 
 def move_record(trail: StoredTrail) -> None:
-    """A record gets another time."""
-    row = trail.lots.choice(trail.signed())
+    row = trail.random.choice(trail.signed())
     trail.delete(row)
-    trail.put({**row, "position": trail.lots.choice(("2020", "2026-01-30", "2030")) + row["position"][10:]})
+    trail.put({**row, "position": trail.random.choice(("2020", "2026-01-30", "2030")) + row["position"][10:]})
 
 
 def insert_record(trail: StoredTrail) -> None:
     """One with a time that was signed, of long ago, or that has not come."""
-    row = trail.lots.choice(trail.signed())
+    row = trail.random.choice(trail.signed())
     position = row["position"][:-4] + "beef"
-    if trail.lots.random() < 0.5:
-        position = trail.lots.choice(("2020-01-01T00:00:00.000Z#early", "2030-01-01T00:00:00.000Z#late"))
+    if trail.random.random() < 0.5:
+        position = trail.random.choice(("2020-01-01T00:00:00.000Z#early", "2030-01-01T00:00:00.000Z#late"))
     trail.put({**row, "position": position})
 
 
 def insert_record_and_entry(trail: StoredTrail) -> None:
     """One is added to a block."""
-    block = trail.lots.choice(trail.blocks())
+    block = trail.random.choice(trail.blocks())
     row = next(row for row in trail.records() if row["position"] in block.records)
     row["position"] = row["position"][:-4] + "beef"
     trail.put(row)
@@ -193,39 +184,39 @@ def insert_block(trail: StoredTrail) -> None:
 
 
 def edit_block(trail: StoredTrail) -> None:
-    block = trail.lots.choice(trail.blocks())
-    position = trail.lots.choice(sorted(block.records))
+    block = trail.random.choice(trail.blocks())
+    position = trail.random.choice(sorted(block.records))
     changes: list[Mapping[str, Any]] = [
-        {"records": {**block.records, position: _changed(trail.lots, block.records[position])}},
-        {"previous": _changed(trail.lots, block.previous or "0")},
-        {"until": _changed(trail.lots, block.until)},
+        {"records": {**block.records, position: _changed(trail.random, block.records[position])}},
+        {"previous": _changed(trail.random, block.previous or "0")},
+        {"until": _changed(trail.random, block.until)},
         {"first": block.first + 1},
     ]
-    trail.put_block(replace(block, **trail.lots.choice(changes)))
+    trail.put_block(replace(block, **trail.random.choice(changes)))
 
 
 def break_block(trail: StoredTrail) -> None:
     """A block, or the anchor, cannot be read any more."""
-    block = trail.lots.choice(trail.blocks())
-    if trail.lots.random() < 0.5:
+    block = trail.random.choice(trail.blocks())
+    if trail.random.random() < 0.5:
         trail._put_chain(block.shard, f"{block.number:012}", b"{}")
     else:
         trail._put_chain("anchor", "last", b"[", version=trail.anchor().number)
 
 
 def delete_block(trail: StoredTrail) -> None:
-    trail.delete_block(trail.lots.choice(trail.blocks()))
+    trail.delete_block(trail.random.choice(trail.blocks()))
 
 
 def delete_block_with_records(trail: StoredTrail) -> None:
-    block = trail.lots.choice(trail.blocks())
+    block = trail.random.choice(trail.blocks())
     trail.delete_listed(block)
     trail.delete_block(block)
 
 
 def exchange_blocks(trail: StoredTrail) -> None:
     """Two blocks change places, in one shard or between two."""
-    first, second = trail.lots.sample(trail.blocks(), 2)
+    first, second = trail.random.sample(trail.blocks(), 2)
     trail.put_block(replace(first, shard=second.shard, number=second.number))
     trail.put_block(replace(second, shard=first.shard, number=first.number))
 
@@ -233,7 +224,7 @@ def exchange_blocks(trail: StoredTrail) -> None:
 def truncate(trail: StoredTrail) -> None:
     """The last blocks of a shard are deleted with their records."""
     blocks = trail.blocks_of_some_shard()
-    for block in blocks[-trail.lots.randint(1, len(blocks)) :]:
+    for block in blocks[-trail.random.randint(1, len(blocks)) :]:
         trail.delete_listed(block)
         trail.delete_block(block)
 
@@ -247,7 +238,6 @@ def truncate_with_anchor(trail: StoredTrail) -> None:
 
 
 def remove_shard(trail: StoredTrail) -> None:
-    """All blocks and records of a shard."""
     for block in trail.blocks_of_some_shard():
         trail.delete_listed(block)
         trail.delete_block(block)
@@ -259,34 +249,34 @@ def delete_anchor(trail: StoredTrail) -> None:
 
 def edit_anchor(trail: StoredTrail) -> None:
     before = trail.anchor()
-    shard = trail.lots.choice(sorted(before.ends))
+    shard = trail.random.choice(sorted(before.ends))
     end = before.ends[shard]
-    other = replace(end, digest=_changed(trail.lots, end.digest), blocks=max(1, end.blocks - 1))
+    other = replace(end, digest=_changed(trail.random, end.digest), blocks=max(1, end.blocks - 1))
     changes: list[Mapping[str, Any]] = [
         {"ends": {**before.ends, shard: other}},
         {"ends": {end: before.ends[end] for end in before.ends if end != shard}},
-        {"signature": _changed(trail.lots, before.signature)},
+        {"signature": _changed(trail.random, before.signature)},
         {"signature": "not hexadecimal"},
         {"number": before.number + 1},
     ]
-    trail.put_anchor(replace(before, **trail.lots.choice(changes)))
+    trail.put_anchor(replace(before, **trail.random.choice(changes)))
 
 
 def write_anew(trail: StoredTrail) -> None:
     """A record is changed, and all blocks of its shard behind it; only the anchor's signature cannot be made anew."""
     blocks = trail.blocks_of_some_shard()
-    chosen = trail.lots.choice(sorted(trail.lots.choice(blocks).records))
+    chosen = trail.random.choice(sorted(trail.random.choice(blocks).records))
     before: Block | None = None
     for block in blocks:
         records = dict(block.records)
         if chosen in records:
             row = next(row for row in trail.records() if row["position"] == chosen)
-            row["body"] = _changed(trail.lots, row["body"])
+            row["body"] = _changed(trail.random, row["body"])
             trail.put(row)
             records[chosen] = _digest(row)
         before = next_block(block.shard, before, records, block.until)
         trail.put_block(before)
-    if trail.lots.random() < 0.5:
+    if trail.random.random() < 0.5:
         last, anchor = {block.shard: block for block in trail.blocks()}, trail.anchor()
         trail.put_anchor(replace(anchor, ends=next_anchor(None, last, (), anchor.at).ends))
 
@@ -300,7 +290,6 @@ class EarlierTrail:
 
     @classmethod
     def of(cls, trail: StoredTrail) -> "EarlierTrail":
-        """As they are now."""
         return cls(trail.records(), trail.blocks())
 
 

@@ -11,7 +11,6 @@ ITEM = "[]"
 
 
 def resolved(document: Json, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema behind references."""
     while "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return schema
@@ -24,7 +23,6 @@ def body_schema(document: Json, method: str, path: str) -> Mapping[str, Any] | N
 
 
 def alternatives(document: Json, schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The schema itself, or each member of its union."""
     schema = resolved(document, schema)
     members = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
     for member in members:

@@ -78,7 +78,6 @@ class Outcome:
         return self.statuses[500] + self.statuses[0]
 
     def add(self, other: "Outcome") -> None:
-        """Count the other run in."""
         self.requests += other.requests
         self.statuses += other.statuses
         self.faults.update(other.faults)

@@ -41,7 +41,6 @@ def report(app: InProcessApp) -> list[tuple[str, bool, bool, int]]:
 
 
 def fields_under(app: InProcessApp) -> dict[str, int]:
-    """The number of fields under each key that has any."""
     return {key_id: fields for key_id, _, _, fields in report(app) if fields}
 
 
@@ -50,15 +49,13 @@ def credentials_of_each_class(app: InProcessApp) -> SealedCredentials:
     sealed = {}
     for kind in SECRET_CLASSES:
         values = {name: Secret(f"{kind} {name}") for name in ("password", "ca_certificate")}
-        transaction = Transaction()
-        credentials = app.services.credentials.seal_new(transaction, kind, f"id of {kind}", values)
-        transaction.commit()
+        with Transaction() as transaction:
+            credentials = app.services.credentials.seal_new(transaction, kind, f"id of {kind}", values)
         sealed[kind] = (credentials, {name: value.reveal() for name, value in values.items()})
     return sealed
 
 
 def opens_all(app: InProcessApp, resources: SealedCredentials) -> bool:
-    """Whether all of them open to the values that were sealed."""
     return all(
         {name: value.reveal() for name, value in app.services.credentials.open(credentials).items()} == values
         for credentials, values in resources.values()

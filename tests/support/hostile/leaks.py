@@ -37,7 +37,6 @@ class Leak:
 
 
 def find_leaks(secrets: Mapping[str, str], outputs: Iterable[CapturedOutput]) -> list[Leak]:
-    """Every secret in every output, each reported once."""
     leaks: dict[Leak, None] = {}
     for output in outputs:
         for name, secret in secrets.items():

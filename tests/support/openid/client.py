@@ -8,14 +8,13 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 
 from chalicelib.clients.http.openid import Attempt, OpenIdProvider
 from chalicelib.domain.accounts.sign_on import Person, Refusal, SignOnRefused
 from chalicelib.kit.clock import Deadline
 from tests.support.apps.in_process_app import VirtualClock
-from tests.support.openid.double import OpenIdDouble, came_back, loopback_http
+from tests.support.openid.double import OpenIdDouble, follow, loopback_http
 
 VERIFIER = "v" * 43
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
@@ -42,11 +41,9 @@ def double(running_double: OpenIdDouble) -> Iterator[OpenIdDouble]:
     running_double.released.set()
 
 
-def sent_back(provider: OpenIdProvider, attempt: Attempt, deadline: Deadline) -> dict[str, str]:
+def callback_of(provider: OpenIdProvider, attempt: Attempt, deadline: Deadline) -> dict[str, str]:
     """The parameters with which a browser returns from the provider."""
-    url = provider.authorization_url(attempt, deadline)
-    with httpx.Client(verify=False, trust_env=False) as browser:  # noqa: S501 - plain http; loading certificates is slow
-        return came_back(browser.get(url).headers["location"])
+    return follow(provider.authorization_url(attempt, deadline))
 
 
 def provider_of(double: OpenIdDouble, clock: Any = None, **settings: Any) -> OpenIdProvider:
@@ -56,7 +53,7 @@ def provider_of(double: OpenIdDouble, clock: Any = None, **settings: Any) -> Ope
 def sign_in(provider: OpenIdProvider, attempt: Attempt = ATTEMPT, seconds: float = 5, **query: Any) -> Person:
     """The steps of a browser and Headgate: to the provider, back with a code, and the exchange of the code."""
     deadline = Deadline.after(seconds)
-    fields = {**sent_back(provider, attempt, deadline), **query}
+    fields = {**callback_of(provider, attempt, deadline), **query}
     return provider.person(attempt, fields["code"], fields.get("iss"), deadline)
 
 

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import httpx
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
@@ -52,7 +53,6 @@ class OpenIdDouble(Worker):
         self.query: dict[str, str] = {}
 
     def settings(self, **changes: Any) -> OidcSettings:
-        """The settings of Headgate."""
         fields: Json = {
             "issuer": self.url,
             "client_id": CLIENT_ID,
@@ -75,7 +75,6 @@ class OpenIdDouble(Worker):
 
     @property
     def public_key(self) -> Json:
-        """The key as it is published."""
         numbers = self.key.public_key().public_numbers()
         return {
             "kty": "RSA",
@@ -138,7 +137,6 @@ class OpenIdDouble(Worker):
         )
 
     def claims(self, nonce: str) -> Json:
-        """The claims of the next token."""
         now = int(time.time())
         own = {"iss": self.url, "aud": CLIENT_ID, "iat": now, "exp": now + 300, "nonce": nonce}
         person = {name: value for name, value in self.person.items() if name not in self.in_user_info}
@@ -149,9 +147,15 @@ class OpenIdDouble(Worker):
         return {name: self.person[name] for name in names if name in self.person}
 
 
-def came_back(location: str) -> dict[str, str]:
+def callback_query(location: str) -> dict[str, str]:
     """The query of the address to which a provider sent a browser back."""
     return {name: values[0] for name, values in parse_qs(urlsplit(location).query).items()}
+
+
+def follow(url: str) -> dict[str, str]:
+    """The query with which the provider sends back a browser that opens this URL."""
+    with httpx.Client(verify=False, trust_env=False) as browser:  # noqa: S501 - plain http; loading certificates is slow
+        return callback_query(browser.get(url).headers["location"])
 
 
 def unsigned(claims: Json, **header: Any) -> str:

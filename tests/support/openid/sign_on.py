@@ -6,19 +6,18 @@ A test module imports the fixture `sign_on` with those that it needs: `running_d
 from dataclasses import dataclass, replace
 from typing import Any
 
-import httpx
 import pytest
 
 from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.accounts.user import User
-from chalicelib.errors import HeadgateError, NotPermitted
+from chalicelib.errors import HeadgateError, NotPermitted, Unauthenticated
 from chalicelib.kit.masking import Secret
-from chalicelib.services.accounts.sessions import SignedIn
-from chalicelib.services.accounts.single_sign_on import CameBack, SingleSignOn
+from chalicelib.services.accounts.sessions import UserSession
+from chalicelib.services.accounts.single_sign_on import SignOnCallback, SingleSignOn
 from chalicelib.settings import OidcSettings
 from chalicelib.wiring import Services
 from tests.support.apps.in_process_app import SETTINGS, CachedClients, InProcessApp
-from tests.support.openid.double import OpenIdDouble, came_back
+from tests.support.openid.double import OpenIdDouble, follow
 
 PUBLIC_URL = "https://headgate.example.com"
 PASSWORD = Secret("correct horse battery staple")
@@ -47,16 +46,22 @@ class SignOn:
         anonymous = Actor(id=None, email=None, role=None, via="anonymous")
         return replace(self.app.context(), actor=anonymous, source_address="203.0.113.7")
 
-    def go(self) -> tuple[CameBack, str]:
+    def go(self) -> tuple[SignOnCallback, str]:
         """The parameters with which a browser returns from the provider, and its ticket."""
         started = self.service.start(self.context())
-        with httpx.Client(verify=False, trust_env=False) as browser:  # noqa: S501 - plain http
-            fields = came_back(browser.get(started.url).headers["location"])
-        return back_with(fields), started.ticket
+        return to_callback(follow(started.url)), started.ticket
 
-    def sign_in(self, *, replaces: str | None = None) -> SignedIn:
-        back, ticket = self.go()
-        return self.service.finish(self.context(), back, ticket, replaces=replaces)
+    def sign_in(self, *, replaces: str | None = None) -> UserSession:
+        return self.finish(*self.go(), replaces=replaces)
+
+    def finish(self, callback: SignOnCallback, ticket: str | None, **named: Any) -> UserSession:
+        return self.service.finish(self.context(), callback, ticket, **named)
+
+    def refusal(self, callback: SignOnCallback, ticket: str | None) -> str:
+        """The reason of the refusal."""
+        with pytest.raises(Unauthenticated) as raised:
+            self.finish(callback, ticket)
+        return str(raised.value.details["reason"])  # type: ignore[index]
 
     def refused(self, reason: str, kind: type[HeadgateError] = NotPermitted) -> HeadgateError:
         """The error of a sign-in that must be refused for this reason, which the audit trail names."""
@@ -71,22 +76,21 @@ class SignOn:
         return [record.after["reason"] for record in self.records() if record.after and "reason" in record.after]
 
     def records(self, action: str | None = None) -> list[Any]:
-        page = self.services.audit.list(limit=100, after=None, resource_id=None, include_related=False, meaningful=None)
+        page = self.services.audit.list(limit=100)
         return [record for record in page.items if action in (None, record.action)]
 
     def users(self) -> list[User]:
         return list(self.services.users.list(limit=100, after=None).items)
 
     def password_account(self, email: str, role: Role = Role.ADMIN) -> User:
-        """An account that signs in with a password."""
         self.services.users.install_admin(email, PASSWORD)
         user = self.services.stores.accounts.users.by_email(email)
         assert user is not None
         return user if role is Role.ADMIN else self.services.users.change_role(self.app.context(), user.id, role)
 
 
-def back_with(fields: dict[str, str]) -> CameBack:
-    return CameBack(
+def to_callback(fields: dict[str, str]) -> SignOnCallback:
+    return SignOnCallback(
         state=fields.get("state"), code=fields.get("code"), issuer=fields.get("iss"), error=fields.get("error")
     )
 

@@ -18,66 +18,40 @@ from chalicelib.kit.hosts import (
     read_url,
 )
 
-REFUSED = [
-    ("http://hooks.example.com/x", "url_scheme"),
-    ("hooks.example.com/x", "url_scheme"),
-    ("", "url_scheme"),
-    ("https:hooks.example.com", "url_scheme"),
-    ("https:/hooks.example.com", "url_scheme"),
-    ("javascript:alert(1)", "url_scheme"),
-    (" https://hooks.example.com/", "url_characters"),
-    ("https://hooks.example.com/\n", "url_characters"),
-    ("https://hooks.exa\tmple.com/", "url_characters"),
-    ("https://hooks.example.com/a b", "url_characters"),
-    ("https://hooks.example.com/\x7f", "url_characters"),
-    ("https://hooks.example.com/#x", "url_characters"),
-    ("https://good.example\\@127.0.0.1/", "url_characters"),
-    ("https://hooks.example.com\u200b/", "url_characters"),
-    ("https://hooks\u00ad.example.com/", "url_characters"),
-    ("https://user@hooks.example.com/", "url_user"),
-    ("https://user:password@hooks.example.com/", "url_user"),
-    ("https://@hooks.example.com/", "url_user"),
-    ("https:///x", "url_host"),
-    ("https://?x", "url_host"),
-    ("https://%31%32%37.0.0.1/", "url_host"),
-    ("https://hooks.example.com%2f/", "url_host"),
-    ("https://[fe80::1%25eth0]/", "url_host"),
-    ("https://[fe80::1%eth0]/", "url_host"),
-    ("https://[::1/", "url_host"),
-    ("https://[::g]/", "url_host"),
-    ("https://[v1.x]/", "url_host"),
-    ("https://hooks..example.com/", "url_host"),
-    ("https://hooks.example.com../", "url_host"),
-    ("https://.example.com/", "url_host"),
-    ("https://-hooks.example.com/", "url_host"),
-    ("https://hooks-.example.com/", "url_host"),
-    ("https://ho_oks.example.com/", "url_host"),
-    ("https://hooks.example.com;/", "url_host"),
-    ("https://hooks.example.com,b.example/", "url_host"),
-    (f"https://{'a' * 64}.example.com/", "url_host"),
-    (f"https://{'a.' * 127}com/", "url_host"),
-    ("https://xn--/", "url_host"),
-    ("https://xn--a.example/", "url_host"),
-    ("https://127.1/", "url_host"),
-    ("https://2130706433/", "url_host"),
-    ("https://0x7f000001/", "url_host"),
-    ("https://0x7f.0.0.1/", "url_host"),
-    ("https://017700000001/", "url_host"),
-    ("https://0177.0.0.1/", "url_host"),
-    ("https://127.0.0.01/", "url_host"),
-    ("https://1.2.3.4.5/", "url_host"),
-    ("https://256.1.1.1/", "url_host"),
-    ("https://a.0x/", "url_host"),
-    ("https://example.1/", "url_host"),
-    ("https://hooks.example.com:/", "url_port"),
-    ("https://hooks.example.com:0/", "url_port"),
-    ("https://hooks.example.com:0443/", "url_port"),
-    ("https://hooks.example.com:65536/", "url_port"),
-    ("https://hooks.example.com:+443/", "url_port"),
-    ("https://hooks.example.com:４４３/", "url_port"),
-    ("https://hooks.example.com:443:443/", "url_port"),
-    ("https://" + "a" * MAX_URL_CHARACTERS, "url_too_long"),
-]
+REFUSED = {
+    "url_scheme": (
+        *("http://hooks.example.com/x", "hooks.example.com/x", "", "https:hooks.example.com"),
+        *("https:/hooks.example.com", "javascript:alert(1)"),
+    ),
+    "url_characters": (
+        *(" https://hooks.example.com/", "https://hooks.example.com/\n", "https://hooks.exa\tmple.com/"),
+        *("https://hooks.example.com/a b", "https://hooks.example.com/\x7f", "https://hooks.example.com/#x"),
+        *("https://good.example\\@127.0.0.1/", "https://hooks.example.com\u200b/"),
+        *("https://hooks\u00ad.example.com/",),
+    ),
+    "url_user": (
+        *("https://user@hooks.example.com/", "https://user:password@hooks.example.com/"),
+        *("https://@hooks.example.com/",),
+    ),
+    "url_host": (
+        *("https:///x", "https://?x", "https://%31%32%37.0.0.1/", "https://hooks.example.com%2f/"),
+        *("https://[fe80::1%25eth0]/", "https://[fe80::1%eth0]/", "https://[::1/", "https://[::g]/"),
+        *("https://[v1.x]/", "https://hooks..example.com/", "https://hooks.example.com../"),
+        *("https://.example.com/", "https://-hooks.example.com/", "https://hooks-.example.com/"),
+        *("https://ho_oks.example.com/", "https://hooks.example.com;/", "https://hooks.example.com,b.example/"),
+        *(f"https://{'a' * 64}.example.com/", f"https://{'a.' * 127}com/", "https://xn--/"),
+        *("https://xn--a.example/", "https://127.1/", "https://2130706433/", "https://0x7f000001/"),
+        *("https://0x7f.0.0.1/", "https://017700000001/", "https://0177.0.0.1/", "https://127.0.0.01/"),
+        *("https://1.2.3.4.5/", "https://256.1.1.1/", "https://a.0x/", "https://example.1/"),
+    ),
+    "url_port": (
+        *("https://hooks.example.com:/", "https://hooks.example.com:0/", "https://hooks.example.com:0443/"),
+        *("https://hooks.example.com:65536/", "https://hooks.example.com:+443/", "https://hooks.example.com:４４３/"),
+        *("https://hooks.example.com:443:443/",),
+    ),
+    "url_too_long": ("https://" + "a" * MAX_URL_CHARACTERS,),
+}
+"""URLs that parsers may read in different ways, by the rule that refuses them."""
 
 SPELLINGS = [
     ("https://hooks.example.com", "https://hooks.example.com/"),
@@ -96,7 +70,7 @@ SPELLINGS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "rule"), REFUSED)
+@pytest.mark.parametrize(("text", "rule"), [(text, rule) for rule, texts in REFUSED.items() for text in texts])
 def test_a_url_that_parsers_may_read_differently_is_refused(text: str, rule: str) -> None:
     with pytest.raises(UrlRefused) as refused:
         parse_url(text)
@@ -110,10 +84,8 @@ def test_every_spelling_becomes_the_one_that_is_contacted(text: str, spelling: s
 
 
 def test_people_see_scheme_and_host_only() -> None:
-    assert (
-        parse_url("https://hooks.example.com:8443/secret?key=secret").target.mask
-        == "https://hooks.example.com/********"
-    )
+    url = parse_url("https://hooks.example.com:8443/secret?key=secret")
+    assert url.target.mask == "https://hooks.example.com/********"
 
 
 PIECES = st.sampled_from(

@@ -13,7 +13,7 @@ def test_an_unexpected_error_is_logged_without_its_message_and_an_error_of_ours_
             raise Unavailable("Kafka Connect cannot be reached.")
         with isolated():
             raise RuntimeError("hunter2")
-    (line,) = [json.loads(one) for one in lines.getvalue().splitlines()]
+    (line,) = [json.loads(line) for line in lines.getvalue().splitlines()]
     assert line["message"] == "an isolated step failed"
     assert "RuntimeError" in json.dumps(line)
     assert "hunter2" not in json.dumps(line)

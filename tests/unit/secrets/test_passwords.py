@@ -124,7 +124,7 @@ def test_only_a_few_passwords_are_hashed_at_a_time(counted: CountedArgon2id) -> 
     with ThreadPoolExecutor(32) as threads:
         verified = [threads.submit(verify_password, RIGHT, None) for _ in range(32)]
         threading.Timer(0.2, counted.may_go_on.set).start()
-        assert [one.result() for one in verified] == [False] * 32
+        assert [future.result() for future in verified] == [False] * 32
     assert (counted.used, counted.most) == (32, MAX_HASHES)
 
 
@@ -135,7 +135,7 @@ def test_who_waits_too_long_is_asked_to_come_again(counted: CountedArgon2id, mon
         asked = [threads.submit(verify_password, RIGHT, None) for _ in range(MAX_HASHES + 1)]
         refused, _ = wait(asked, return_when=FIRST_COMPLETED)
         counted.may_go_on.set()
-    [error] = [one.exception() for one in refused]
+    [error] = [future.exception() for future in refused]
     assert isinstance(error, RateLimited)
     assert error.retry_after_seconds == 1
     assert not verify_password(RIGHT, None)

@@ -1,20 +1,19 @@
 """Sessions are read together with their user, and an ended session never returns."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from chalicelib.domain.access import Role
-from chalicelib.domain.accounts.user import Session, User
+from chalicelib.domain.accounts.user import Session
 from chalicelib.stores.accounts.sessions import Sessions
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.transaction import Transaction
 from tests.service.stores.conftest import Storage
+from tests.support.entities import NOW, make_user
 
-NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-USER = User(id="user", email="user@example.com", role=Role.OPS, created_at=NOW, updated_at=NOW)
+USER = make_user(id="user")
 SESSION = Session(id="hash", user_id=USER.id, created_at=NOW, last_seen_at=NOW)
 USED = replace(SESSION, last_seen_at=NOW + timedelta(minutes=5))
 
@@ -30,9 +29,8 @@ def sessions(storage: Storage) -> Sessions:
 
 
 def delete(sessions: Sessions) -> None:
-    transaction = Transaction()
-    sessions.delete(transaction, SESSION.id)
-    transaction.commit()
+    with Transaction() as transaction:
+        sessions.delete(transaction, SESSION.id)
 
 
 def test_a_session_is_found_with_its_user_in_one_call(sessions: Sessions, storage: Storage) -> None:

@@ -27,34 +27,39 @@ from tests.service.stores.cluster_views import NOW, RECREATIONS, RESTARTS, after
 from tests.service.stores.test_transaction import refused
 from tests.support.apps.call_interceptor import CallInterceptor, InterceptedCall, Point
 from tests.support.apps.tables import Tables
+from tests.support.entities import store_new
 
 
 def calls_of_write(
     interceptor: CallInterceptor, observations: Observations, seen: ClusterView, *, changed: bool
 ) -> list[str]:
-    """The calls to DynamoDB that a write makes."""
     later = after_a_read(observations, seen)
     interceptor.watch()
     assert observations.write("k", later, changed=changed)
     return [point.operation for point in interceptor.unwatch()]
 
 
+def written(connectors: int) -> Observations:
+    """The store of the process that has written a view of so many connectors."""
+    observations = Observations()
+    assert observations.write("k", view(connectors), changed=True)
+    return observations
+
+
 def registered() -> tuple[ConnectClusters, ConnectAddress]:
     """The store of Connect clusters with one cluster, and its address."""
-    clusters, now = ConnectClusters(), NOW
+    clusters = ConnectClusters()
     cluster = ConnectCluster(
         id="k", name="connect", address=ConnectAddress(base_url="http://connect:8083"), stream_cluster_id="s",
-        credentials=Credentials(id="c"), created_at=now, updated_at=now,
+        credentials=Credentials(id="c"), created_at=NOW, updated_at=NOW,
     )  # fmt: skip
-    transaction = Transaction()
-    clusters.put_new(transaction, cluster)
-    transaction.commit()
+    store_new(clusters, cluster)
     return clusters, cluster.address
 
 
 @pytest.mark.parametrize("connectors", [0, 1, 400, 401, 5_000])
 def test_another_process_reads_what_was_written(tables: Tables, connectors: int) -> None:
-    Observations().write("k", view(connectors), changed=True)
+    written(connectors)
     read = Observations().read(["k"])["k"].memory
     assert (read.epoch, read.unsettled) == (3, True)
     assert read.desired == view(connectors).memory.desired
@@ -63,7 +68,6 @@ def test_another_process_reads_what_was_written(tables: Tables, connectors: int)
 
 
 def states(memory: ClusterMemory) -> dict[str, ObservedState]:
-    """The observed states by connector."""
     return {name: known.observation.state for name, known in memory.connectors.items() if known.observation}
 
 
@@ -99,14 +103,13 @@ def test_what_is_at_its_default_is_not_stored(tables: Tables) -> None:
 
 
 def test_every_part_of_ten_thousand_connectors_fits_into_an_item(tables: Tables) -> None:
-    Observations().write("k", view(10_000), changed=True)
+    written(10_000)
     bodies = [row.body for row in ObservationRow.query("k") if row.body]
     assert max(len(body) for body in bodies) < 100_000
 
 
 def test_one_changed_connector_writes_one_part(tables: Tables, interceptor: CallInterceptor) -> None:
-    observations = Observations()
-    observations.write("k", view(5_000), changed=True)
+    observations = written(5_000)
     for row in ObservationRow.query("k", ObservationRow.part.startswith("body/")):
         row.update([ObservationRow.epoch.set(7)])  # a part that is written again loses this
     calls = calls_of_write(interceptor, observations, view(5_000, c7=ObservedState.FAILED), changed=True)
@@ -117,8 +120,7 @@ def test_one_changed_connector_writes_one_part(tables: Tables, interceptor: Call
 
 
 def test_an_unchanged_observation_writes_no_part(tables: Tables, interceptor: CallInterceptor) -> None:
-    observations = Observations()
-    observations.write("k", view(5_000), changed=True)
+    observations = written(5_000)
     later = Observation(state=ObservedState.RUNNING, observed_at=NOW + timedelta(hours=1))
     connectors = {name: replace(known, observation=later) for name, known in view(5_000).memory.connectors.items()}
     seen_later = view(5_000)
@@ -127,15 +129,14 @@ def test_an_unchanged_observation_writes_no_part(tables: Tables, interceptor: Ca
 
 
 def test_a_body_that_the_process_has_is_not_read_again(tables: Tables, interceptor: CallInterceptor) -> None:
-    observations = Observations()
-    observations.write("k", view(5_000), changed=True)
+    observations = written(5_000)
     interceptor.watch()
     observations.read(["k"])
     assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"]
 
 
 def test_a_body_that_was_partly_written_is_not_used_and_then_written_again(tables: Tables) -> None:
-    Observations().write("k", view(5_000), changed=True)
+    written(5_000)
     ObservationRow("k", "body/3").delete()
     fresh = Observations()
     assert fresh.read(["k"])["k"].memory == ClusterMemory()
@@ -156,16 +157,14 @@ def test_of_two_ticks_at_the_same_time_only_the_first_write_succeeds(tables: Tab
 
 
 def test_an_unreadable_cluster_is_stored_even_after_another_write(tables: Tables) -> None:
-    observations = Observations()
-    observations.write("k", view(2), changed=True)
+    observations = written(2)
     assert observations.write("k", ClusterView(observed_at=NOW, unreadable="Out of reach."), changed=False)
     assert observations.read(["k"])["k"].unreadable == "Out of reach."
 
 
 def test_a_tick_begins_with_one_call(tables: Tables, interceptor: CallInterceptor) -> None:
     clusters, address = registered()
-    observations = Observations()
-    observations.write("k", view(5_000), changed=True)
+    observations = written(5_000)
     interceptor.watch()
     cluster, seen = observations.cluster_and_view("k", clusters)
     assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"]
@@ -178,7 +177,7 @@ def test_a_head_whose_body_the_process_does_not_have_is_read_again_with_it(
     tables: Tables, interceptor: CallInterceptor
 ) -> None:
     clusters, _ = registered()
-    Observations().write("k", view(3), changed=True)
+    written(3)
     interceptor.watch()
     _, seen = Observations().cluster_and_view("k", clusters)
     assert [point.operation for point in interceptor.unwatch()] == ["BatchGetItem"] * 3
@@ -190,20 +189,17 @@ def test_a_cluster_that_is_not_registered_has_no_registration(tables: Tables) ->
 
 
 def test_each_change_of_what_is_desired_raises_the_epoch_that_a_tick_reads(tables: Tables) -> None:
-    observations = Observations()
-    observations.write("k", view(2), changed=True)
+    observations = written(2)
     for number in range(20):
-        transaction = Transaction()
-        observations.bump(transaction, "k", id_from("resource", str(number % 10)))
-        transaction.commit()
+        with Transaction() as transaction:
+            observations.bump(transaction, "k", id_from("resource", str(number % 10)))
         seen = view_for_tick(observations)
         assert (seen.epoch, len(seen.memory.desired)) == (number + 1, 2)
 
 
 def test_a_change_before_the_first_tick_is_counted(tables: Tables) -> None:
-    transaction = Transaction()
-    Observations().bump(transaction, "k", "resource")
-    transaction.commit()
+    with Transaction() as transaction:
+        Observations().bump(transaction, "k", "resource")
     assert view_for_tick(Observations()) == ClusterView(epoch=1)
 
 
@@ -214,9 +210,8 @@ def test_neither_a_tick_nor_an_operation_of_another_resource_writes_the_row_of_a
     observations.write("k", view(2), changed=True)
     of_ticks = {row["part"] for row in tables.rows("observations")}
     for resource_id in resources:
-        transaction = Transaction()
-        observations.bump(transaction, "k", resource_id)
-        transaction.commit()
+        with Transaction() as transaction:
+            observations.bump(transaction, "k", resource_id)
     of_operations = {row["part"] for row in tables.rows("observations")} - of_ticks
     assert len(of_operations) == 8
     interceptor.watch()
@@ -234,8 +229,7 @@ def test_a_tick_whose_write_meets_a_transaction_was_not_the_fastest(
     tables: Tables, interceptor: CallInterceptor, answer: object, changed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time, "sleep", lambda _seconds: None)
-    observations = Observations()
-    observations.write("k", view(2), changed=True)
+    observations = written(2)
     seen = replace(view(2, c1=ObservedState.FAILED), write_id=view_for_tick(observations).write_id)
     interceptor.watch(lambda _point, _send: answer)
     assert observations.write("k", seen, changed=changed) is None
@@ -248,12 +242,10 @@ def test_a_tick_whose_write_is_throttled_fails(tables: Tables, interceptor: Call
     interceptor.watch(lambda _point, _send: refused("ThrottlingException"))
     with pytest.raises(StoreBusy):
         observations.write("k", view(2), changed=False)
-    interceptor.unwatch()
 
 
 def test_an_unreadable_cluster_keeps_its_memory(tables: Tables) -> None:
-    observations = Observations()
-    observations.write("k", view(2), changed=True)
+    observations = written(2)
     seen = observations.read(["k"])["k"]
     observations.write("k", replace(seen, unreadable="Out of reach."), changed=False)
     read = Observations().read(["k"])["k"]
@@ -277,9 +269,8 @@ def test_a_confirmation_replaces_the_deletions_that_it_is_for_and_no_others(tabl
 
 
 def confirm(observations: Observations, pending: PendingDeletions, confirmation: Confirmation) -> None:
-    transaction = Transaction()
-    observations.confirm(transaction, "k", pending, confirmation)
-    transaction.commit()
+    with Transaction() as transaction:
+        observations.confirm(transaction, "k", pending, confirmation)
 
 
 def test_a_tick_that_still_cannot_read_connect_keeps_the_confirmation(tables: Tables) -> None:
@@ -295,7 +286,7 @@ def test_a_tick_that_still_cannot_read_connect_keeps_the_confirmation(tables: Ta
 
 
 def test_a_memory_that_was_stored_only_in_part_is_marked(tables: Tables) -> None:
-    Observations().write("k", view(1), changed=True)
+    written(1)
     ObservationRow("k", "body/0").delete()
     assert Observations().read(["k"])["k"].torn
 

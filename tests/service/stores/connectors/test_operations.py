@@ -1,14 +1,12 @@
 """Operations: the open ones of a cluster are listed, settled ones expire."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from chalicelib.domain.operation import Operation, OperationKind, OperationStep
 from chalicelib.stores.connectors.operations import OperationRows, Operations
-from chalicelib.stores.transaction import Transaction
 from tests.service.stores.conftest import Storage
-
-NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+from tests.support.entities import NOW, store_new
 
 
 def stored(operation_id: str, cluster_id: str = "cluster") -> Operation:
@@ -17,16 +15,12 @@ def stored(operation_id: str, cluster_id: str = "cluster") -> Operation:
         connect_cluster_id=cluster_id, connector_name="n", config_hash=None, actor_id=None, actor_email=None,
         actor_via="session", correlation_id="c", step=OperationStep.REQUESTED, lease_until=NOW, created_at=NOW,
     )  # fmt: skip
-    transaction = Transaction()
-    Operations().put_new(transaction, operation)
-    transaction.commit()
+    store_new(Operations(), operation)
     return operation
 
 
 def settle(operation: Operation, step: OperationStep) -> None:
-    transaction = Transaction()
-    Operations().save(transaction, replace(operation, step=step, finished_at=NOW))
-    transaction.commit()
+    Operations().save_alone(replace(operation, step=step, finished_at=NOW))
 
 
 def test_the_open_operations_of_a_cluster_are_listed(storage: Storage) -> None:
@@ -35,7 +29,7 @@ def test_the_open_operations_of_a_cluster_are_listed(storage: Storage) -> None:
     stored("elsewhere", "another cluster")
     settle(Operations().get("done"), OperationStep.SUCCEEDED)
     settle(Operations().get("failed"), OperationStep.FAILED)
-    assert [one.id for one in Operations().open_on("cluster")] == ["open"]
+    assert [operation.id for operation in Operations().open_on("cluster")] == ["open"]
 
 
 def test_only_a_settled_operation_expires(storage: Storage) -> None:

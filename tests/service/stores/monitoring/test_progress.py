@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
@@ -16,8 +16,8 @@ from chalicelib.stores.documents import batch_find
 from chalicelib.stores.monitoring.progress import PARTS, ClusterProgress, ProgressPart, ProgressRow, ProgressStore
 from tests.support.apps.call_interceptor import CallInterceptor, Crash, InterceptedCall, Point
 from tests.support.apps.tables import Tables
+from tests.support.entities import NOW
 
-NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=30)
 FULL = Progress(
     measured_at=NOW,
@@ -32,7 +32,6 @@ FULL = Progress(
     quiet_since=NOW,
     looks=2,
 )
-
 
 FORTY_NAMES = tuple(f"c{number}" for number in range(40))
 

@@ -2,12 +2,14 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import chain, repeat
+from typing import Any
 
 import pytest
 
-from chalicelib.clients.http.addresses import AddressPolicy
-from chalicelib.clients.http.guarded import GuardedHttp, NoAnswer, NotConnected
+from chalicelib.clients.http.addresses import AddressPolicy, HostCheck
+from chalicelib.clients.http.guarded import GuardedHttp, HttpAnswer, NoAnswer, NotConnected
 from chalicelib.errors import Invalid, Unavailable
 from infra.local.process.ports import free_port
 from tests.support.apps.connect_worker import Reply, Worker, reset, short_deadline, silence
@@ -21,6 +23,12 @@ def http(worker: Worker) -> Iterator[GuardedHttp]:
     client = GuardedHttp(worker.url, check_host=LOOPBACK)
     yield client
     client.close()
+
+
+def send_once(url: str, *, check_host: HostCheck = LOOPBACK, cut_answers: bool = False, **options: Any) -> HttpAnswer:
+    """The answer to one request of a client that is closed then."""
+    with closing(GuardedHttp(url, check_host=check_host, cut_answers=cut_answers)) as client:
+        return client.send(options.pop("method", "GET"), deadline=short_deadline(), **options)
 
 
 def by_name(worker: Worker, *answers: list[str]) -> GuardedHttp:
@@ -56,24 +64,20 @@ def test_bytes_are_sent_as_they_are(http: GuardedHttp, worker: Worker) -> None:
 
 def test_the_path_may_stand_in_the_url_alone(worker: Worker) -> None:
     worker.on("POST", "/hook?a=b", Reply(200, b"ok"))
-    client = GuardedHttp(worker.url + "/hook?a=b", check_host=LOOPBACK)
-    assert client.send("POST", deadline=short_deadline(), json={}).content == b"ok"
-    client.close()
+    assert send_once(worker.url + "/hook?a=b", method="POST", json={}).content == b"ok"
 
 
 def test_a_refused_address_is_never_connected_to(worker: Worker) -> None:
-    client = GuardedHttp(worker.url, check_host=AddressPolicy())
     with pytest.raises(Invalid) as refused:
-        client.send("GET", "/", deadline=short_deadline())
+        send_once(worker.url, check_host=AddressPolicy())
     assert refused.value.code == "URL_NOT_ALLOWED"
     assert (worker.seen, worker.connections) == ([], set())
 
 
-def test_the_checked_address_is_the_one_connected_to(worker: Worker) -> None:
-    client = by_name(worker, ["127.0.0.1"])
-    assert client.send("GET", "/", deadline=short_deadline()).status == 200
+def test_the_checked_address_is_the_one_connected_to_and_not_resolved_again(worker: Worker) -> None:
+    with closing(by_name(worker, ["127.0.0.1"], ["169.254.169.254"])) as client:
+        assert client.send("GET", "/", deadline=short_deadline()).status == 200
     assert worker.headers[-1]["host"].startswith(NAME)
-    client.close()
 
 
 def test_a_name_that_is_bound_to_another_address_is_checked_again(worker: Worker) -> None:
@@ -86,12 +90,6 @@ def test_a_name_that_is_bound_to_another_address_is_checked_again(worker: Worker
     client.close()
 
 
-def test_the_name_is_not_resolved_again_between_check_and_connection(worker: Worker) -> None:
-    client = by_name(worker, ["127.0.0.1"], ["169.254.169.254"])
-    assert client.send("GET", "/", deadline=short_deadline()).status == 200
-    client.close()
-
-
 def test_an_allowed_address_next_to_a_refused_one_is_not_connected_to(worker: Worker) -> None:
     client = by_name(worker, ["127.0.0.1", "169.254.169.254"])
     with pytest.raises(Invalid):
@@ -100,9 +98,8 @@ def test_an_allowed_address_next_to_a_refused_one_is_not_connected_to(worker: Wo
 
 
 def test_the_next_address_is_tried_when_one_does_not_answer(worker: Worker) -> None:
-    client = by_name(worker, ["127.0.0.2", "127.0.0.1"])
-    assert client.send("GET", "/", deadline=short_deadline()).status == 200
-    client.close()
+    with closing(by_name(worker, ["127.0.0.2", "127.0.0.1"])) as client:
+        assert client.send("GET", "/", deadline=short_deadline()).status == 200
 
 
 def test_a_name_that_does_not_resolve_is_not_contacted(worker: Worker) -> None:
@@ -112,15 +109,13 @@ def test_a_name_that_does_not_resolve_is_not_contacted(worker: Worker) -> None:
 
 
 def test_a_closed_port_means_that_nothing_was_sent() -> None:
-    client = GuardedHttp(f"http://127.0.0.1:{free_port()}", check_host=LOOPBACK)
     with pytest.raises(NotConnected):
-        client.send("POST", "/", deadline=short_deadline(), json={})
+        send_once(f"http://127.0.0.1:{free_port()}", method="POST", json={})
 
 
 def test_nothing_is_sent_to_a_server_without_tls(worker: Worker) -> None:
-    client = GuardedHttp(worker.url.replace("http://", "https://"), check_host=LOOPBACK)
     with pytest.raises(NotConnected):
-        client.send("POST", "/", deadline=short_deadline(), json={})
+        send_once(worker.url.replace("http://", "https://"), method="POST", json={})
     assert worker.seen == []
 
 
@@ -173,10 +168,8 @@ def test_an_answer_of_exactly_the_limit_is_read(http: GuardedHttp, worker: Worke
 @pytest.mark.parametrize("max_bytes", [0, 1, 4096, 5000])
 def test_an_answer_is_cut_where_only_its_beginning_counts(worker: Worker, max_bytes: int) -> None:
     worker.on("GET", "/", Reply(200, b"x" * 5000))
-    client = GuardedHttp(worker.url, check_host=LOOPBACK, cut_answers=True)
-    answer = client.send("GET", "/", deadline=short_deadline(), max_bytes=max_bytes)
+    answer = send_once(worker.url, cut_answers=True, path="/", max_bytes=max_bytes)
     assert (answer.status, answer.content) == (200, b"x" * max_bytes)
-    client.close()
 
 
 def test_an_answer_that_never_ends_is_read_as_far_as_it_counts(worker: Worker) -> None:
@@ -188,17 +181,13 @@ def test_an_answer_that_never_ends_is_read_as_far_as_it_counts(worker: Worker) -
             connection.sendall(b"400\r\n" + b"x" * 1024 + b"\r\n")
 
     worker.on("GET", "/", Reply(after=ignoring_disconnects(endless)))
-    client = GuardedHttp(worker.url, check_host=LOOPBACK, cut_answers=True)
-    assert client.send("GET", "/", deadline=short_deadline(), max_bytes=4096).content == b"x" * 4096
-    client.close()
+    assert send_once(worker.url, cut_answers=True, path="/", max_bytes=4096).content == b"x" * 4096
 
 
 def test_neither_urls_nor_answers_are_logged(worker: Worker, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     worker.on("GET", "/planted-path", Reply(302, b"", headers={"Location": "https://a.example/planted-answer"}))
-    client = GuardedHttp(worker.url + "/planted-path?key=planted", check_host=LOOPBACK)
-    client.send("GET", deadline=short_deadline(), headers={"Authorization": "planted"})
-    client.close()
+    send_once(worker.url + "/planted-path?key=planted", headers={"Authorization": "planted"})
     assert "planted" not in caplog.text
 
 
@@ -208,15 +197,17 @@ def test_a_compressed_answer_is_not_unpacked(http: GuardedHttp, worker: Worker) 
     assert (answer.status, answer.content) == (200, None)
 
 
-def test_a_truncated_answer_is_no_answer(http: GuardedHttp, worker: Worker) -> None:
-    worker.on("GET", "/", Reply(200, b"short", headers={"Content-Length": "50", "Connection": "close"}))
-    with pytest.raises(NoAnswer) as lost:
-        http.send("GET", "/", deadline=short_deadline())
-    assert not lost.value.late
-
-
-def test_a_connection_that_breaks_after_the_request_is_no_answer(http: GuardedHttp, worker: Worker) -> None:
-    worker.on("POST", "/", Reply(after=reset))
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(Reply(200, b"short", headers={"Content-Length": "50", "Connection": "close"}), id="truncated"),
+        pytest.param(Reply(after=reset), id="connection reset"),
+    ],
+)
+def test_a_connection_that_breaks_after_the_request_is_no_answer(
+    http: GuardedHttp, worker: Worker, reply: Reply
+) -> None:
+    worker.on("POST", "/", reply)
     with pytest.raises(NoAnswer) as lost:
         http.send("POST", "/", deadline=short_deadline(), json={})
     assert not lost.value.late

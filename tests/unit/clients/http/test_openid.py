@@ -4,6 +4,7 @@ import base64
 import hmac
 import json
 import time
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,14 +18,14 @@ from tests.support.apps.in_process_app import VirtualClock
 from tests.support.openid.client import (
     ATTEMPT,
     CHALLENGE,
+    callback_of,
     double,
     provider_of,
     refusal,
     running_double,
-    sent_back,
     sign_in,
 )
-from tests.support.openid.double import OpenIdDouble, came_back, unsigned
+from tests.support.openid.double import OpenIdDouble, callback_query, unsigned
 
 __all__ = ["double", "running_double"]
 
@@ -41,7 +42,7 @@ def test_the_person_is_described_by_the_token(double: OpenIdDouble) -> None:
 
 def test_the_browser_is_sent_with_state_nonce_and_challenge_and_never_with_the_verifier(double: OpenIdDouble) -> None:
     url = provider_of(double).authorization_url(ATTEMPT, Deadline.after(5))
-    assert came_back(url) == {
+    assert callback_query(url) == {
         "response_type": "code",
         "client_id": "headgate",
         "redirect_uri": ATTEMPT.redirect_uri,
@@ -60,12 +61,9 @@ def test_a_public_client_sends_no_secret(double: OpenIdDouble) -> None:
 
 def test_what_the_token_leaves_out_is_taken_from_the_user_info_endpoint(double: OpenIdDouble) -> None:
     double.in_user_info = ("email", "email_verified", "groups")
-    assert sign_in(provider_of(double)) == sign_in_with_everything_in_the_token(double)
-
-
-def sign_in_with_everything_in_the_token(double: OpenIdDouble) -> Person:
+    person = sign_in(provider_of(double))
     double.in_user_info = ()
-    return sign_in(provider_of(double))
+    assert person == sign_in(provider_of(double))
 
 
 def test_the_user_info_of_somebody_else_is_refused(double: OpenIdDouble) -> None:
@@ -233,22 +231,15 @@ def test_a_token_that_names_no_key_needs_a_single_one(double: OpenIdDouble) -> N
     assert refusal(provider_of(double)) is Refusal.TOKEN_KEY
 
 
-def test_a_code_works_once(double: OpenIdDouble) -> None:
+@pytest.mark.parametrize("spent", [True, False], ids=["a code that was used", "a code of another browser"])
+def test_a_code_is_good_once_and_for_its_own_browser(double: OpenIdDouble, spent: bool) -> None:
     provider, deadline = provider_of(double), Deadline.after(5)
-    back = sent_back(provider, ATTEMPT, deadline)
-    assert provider.person(ATTEMPT, back["code"], back["iss"], deadline).subject == "alice"
+    query = callback_of(provider, ATTEMPT, deadline)
+    if spent:
+        assert provider.person(ATTEMPT, query["code"], query["iss"], deadline).subject == "alice"
+    attempt = ATTEMPT if spent else replace(ATTEMPT, verifier="w" * 43)
     with pytest.raises(SignOnRefused) as raised:
-        provider.person(ATTEMPT, back["code"], back["iss"], deadline)
-    assert raised.value.reason is Refusal.CODE_REFUSED
-
-
-def test_a_code_of_another_browser_does_not_fit_the_verifier(double: OpenIdDouble) -> None:
-    from dataclasses import replace
-
-    provider, deadline = provider_of(double), Deadline.after(5)
-    back = sent_back(provider, ATTEMPT, deadline)
-    with pytest.raises(SignOnRefused) as raised:
-        provider.person(replace(ATTEMPT, verifier="w" * 43), back["code"], back["iss"], deadline)
+        provider.person(attempt, query["code"], query["iss"], deadline)
     assert raised.value.reason is Refusal.CODE_REFUSED
 
 

@@ -11,7 +11,7 @@ TRY = LoginTry(account="a@example.com", source_address="192.0.2.7")
 
 
 def kinds(login: LoginTry, *, known: bool) -> list[tuple[str, int]]:
-    return [(limit.key.partition("/")[0], limit.most) for limit in login.limits(NOW, known=known)]
+    return [(limit.key.partition("/")[0], limit.maximum) for limit in login.limits(NOW, known=known)]
 
 
 def test_a_try_from_an_unknown_network_counts_for_the_account_and_for_the_network() -> None:

@@ -12,10 +12,10 @@ from chalicelib.domain.audit.chain import (
     SHARDS,
     Block,
     last_position,
-    look_from,
     next_anchor,
     next_block,
     record_digest,
+    search_start,
     shard_of,
 )
 from chalicelib.kit.clock import rfc3339
@@ -79,25 +79,25 @@ def test_the_signed_text_fits_into_a_message_for_the_key_service() -> None:
 @pytest.mark.parametrize("seconds", [0, 1, 3600])
 def test_records_are_looked_for_from_a_while_before_the_last_signature(seconds: int) -> None:
     anchor = next_anchor(None, {"3": BLOCK}, [BLOCK], NOW)
-    assert look_from(anchor, "3", NOW + timedelta(seconds=seconds)) == rfc3339(NOW - MAX_DELAY)
-    assert look_from(anchor, "4", NOW + timedelta(seconds=seconds)) == rfc3339(NOW - MAX_DELAY)
+    assert search_start(anchor, "3", NOW + timedelta(seconds=seconds)) == rfc3339(NOW - MAX_DELAY)
+    assert search_start(anchor, "4", NOW + timedelta(seconds=seconds)) == rfc3339(NOW - MAX_DELAY)
 
 
 def test_records_that_found_no_room_in_a_block_are_looked_for_from_there() -> None:
     last = replace(BLOCK, records={f"2026-01-30T00:00:00.000Z#{number:06}": "1" for number in range(MAX_RECORDS)})
     anchor = next_anchor(None, {"3": last}, [last], NOW)
-    assert look_from(anchor, "3", NOW) == "2026-01-29T23:59:00.000Z"
-    assert look_from(anchor, "4", NOW) == rfc3339(NOW - MAX_DELAY)
-    assert look_from(next_anchor(anchor, {"3": last}, (), NOW), "3", NOW) == rfc3339(NOW - MAX_DELAY)
+    assert search_start(anchor, "3", NOW) == "2026-01-29T23:59:00.000Z"
+    assert search_start(anchor, "4", NOW) == rfc3339(NOW - MAX_DELAY)
+    assert search_start(next_anchor(anchor, {"3": last}, (), NOW), "3", NOW) == rfc3339(NOW - MAX_DELAY)
 
 
 def test_before_the_first_signature_all_records_are_new() -> None:
-    assert look_from(None, "3", NOW) == ""
+    assert search_start(None, "3", NOW) == ""
 
 
 def test_after_a_clock_was_set_back_records_are_looked_for_from_then_on() -> None:
     hour_ago = NOW - timedelta(hours=1)
-    assert look_from(next_anchor(None, {"3": BLOCK}, [], NOW), "3", hour_ago) == rfc3339(hour_ago - MAX_DELAY)
+    assert search_start(next_anchor(None, {"3": BLOCK}, [], NOW), "3", hour_ago) == rfc3339(hour_ago - MAX_DELAY)
 
 
 def test_records_are_spread_over_all_shards() -> None:
