@@ -2,10 +2,6 @@
 
 import pytest
 
-from chalicelib.domain.addresses import DatabaseAddress
-from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import NotFound
 from chalicelib.kit.clock import Deadline
@@ -13,7 +9,7 @@ from chalicelib.stores.rows import ROWS_PER_CALL
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
 from tests.service.stores.conftest import Storage
-from tests.support.entities import NOW, make_source_table, store_new
+from tests.support.entities import make_source, make_source_table, store_new
 
 SOON = Deadline.after(24 * 3600)
 
@@ -23,13 +19,7 @@ def table(name: str, source_id: str = "source") -> SourceTable:
 
 
 def store_source(source_id: str = "source", **fields: object) -> None:
-    address = DatabaseAddress(
-        provider=DatabaseProvider.POSTGRESQL, host="db", port=5432, database_name="shop", username="u"
-    )
-    source = Source(
-        id=source_id, name=source_id, description=None, environment=None, address=address,
-        credentials=Credentials(id="none"), created_at=NOW, updated_at=NOW, **fields,  # type: ignore[arg-type]
-    )  # fmt: skip
+    source = make_source(id=source_id, name=source_id, **fields)
     if Sources().find(source_id):
         Sources().save_alone(source)
     else:
