@@ -4,6 +4,7 @@ The exit status is 1 when precision or recall of the whole set is below its thre
 """
 
 import sys
+from collections import defaultdict
 
 from tests.classifier.labelled import load
 from tests.classifier.measure import Answer, answers, score
@@ -18,22 +19,20 @@ def main() -> int:
     public = [answer for answer in all_answers if answer.case.public]
     written = [answer for answer in all_answers if not answer.case.public]
     later = [answer for answer in public if answer.case.later]
-    for name, part in (
-        ("all", all_answers),
-        ("public threads", public),
-        ("  of them later", later),
-        ("written", written),
-    ):
-        _print_line(name, part)
+    _print_line("all", all_answers)
+    _print_line("public threads", public)
+    _print_line("  of them later", later)
+    _print_line("written", written)
     print("\nby kind")
     for kind in sorted({answer.case.expected for answer in all_answers} | {answer.predicted for answer in all_answers}):
         _print_line(kind, all_answers, kind)
-    print("\nby provider")
-    for provider in sorted({answer.case.provider for answer in all_answers}):
-        _print_line(provider, [answer for answer in all_answers if answer.case.provider == provider])
-    print("\nby shape")
-    for shape in sorted({answer.case.shape for answer in all_answers}):
-        _print_line(shape, [answer for answer in all_answers if answer.case.shape == shape])
+    for property_name in ("provider", "shape"):
+        parts: defaultdict[str, list[Answer]] = defaultdict(list)
+        for answer in all_answers:
+            parts[getattr(answer.case, property_name)].append(answer)
+        print(f"\nby {property_name}")
+        for name in sorted(parts):
+            _print_line(name, parts[name])
     wrong = [answer for answer in all_answers if not answer.right]
     print(f"\nwrong: {len(wrong)}")
     for answer in wrong:

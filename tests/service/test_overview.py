@@ -110,19 +110,6 @@ def test_each_step_in_the_life_of_connectors_is_counted_after_a_tick(app: InProc
     assert ticked() == ({}, {})
 
 
-def test_what_was_deployed_or_deleted_since_the_last_count_is_not_unknown(app: InProcessApp) -> None:
-    first, second = app.deployed_pipeline(), app.pipeline()
-    app.tick()
-    counted(app)
-    app.services.pipelines.deploy(app.context(), second.id)
-    app.tick()
-    assert {state: n for state, n in app.services.overview.read().pipelines.items() if n} == {"RUNNING": 2}
-    counted(app)
-    app.services.pipelines.delete(app.context(), first.id)
-    app.tick()
-    assert {state: n for state, n in app.services.overview.read().pipelines.items() if n} == {"RUNNING": 1}
-
-
 def test_a_small_installation_is_counted_when_somebody_asks(app: InProcessApp) -> None:
     counted(app)
     app.destination()

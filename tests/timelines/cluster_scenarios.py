@@ -69,17 +69,17 @@ TIMELINES = (
         steps=at(15, connect_answers(FaultEffect.NOT_READY)) + at(35, connect_is_well),
         harmless={"UNKNOWN"},
     ),
-    Timeline(
-        name="answers that cannot be read",
-        lasts=170,
-        steps=at(21, connect_answers(FaultEffect.GARBAGE)) + at(91, connect_is_well),
-        broken=(Broken(CLUSTER, 21, 91, codes=UNAVAILABLE, opened_within=50, gone_within=60),),
-    ),
-    Timeline(
-        name="409 storm: every call is refused for a minute",
-        lasts=170,
-        steps=at(21, connect_answers(FaultEffect.REBALANCE)) + at(91, connect_is_well),
-        broken=(Broken(CLUSTER, 21, 91, codes=UNAVAILABLE, opened_within=50, gone_within=60),),
+    *(
+        Timeline(
+            name=name,
+            lasts=170,
+            steps=at(21, connect_answers(effect)) + at(91, connect_is_well),
+            broken=(Broken(CLUSTER, 21, 91, codes=UNAVAILABLE, opened_within=50, gone_within=60),),
+        )
+        for name, effect in (
+            ("answers that cannot be read", FaultEffect.GARBAGE),
+            ("409 storm: every call is refused for a minute", FaultEffect.REBALANCE),
+        )
     ),
     Timeline(
         name="409 storm: only changes are refused, and a task needs a restart",

@@ -82,11 +82,18 @@ TIMELINES = (
         broken=(Broken(CAPTURE, 21, 401, opened_within=360, codes=UNASSIGNED),),
         also={"STALLED"},
     ),
-    Timeline(
-        name="fewer tasks than expected",
-        lasts=440,
-        steps=at(21, lose_tasks(DELIVERY, 1)),
-        broken=(Broken(DELIVERY, 21, opened_within=360, codes=UNASSIGNED),),
+    *(
+        Timeline(
+            name=name,
+            lasts=440,
+            steps=at(21, action),
+            broken=(Broken(resource, 21, opened_within=360, codes=UNASSIGNED),),
+        )
+        for name, resource, action in (
+            ("fewer tasks than expected", DELIVERY, lose_tasks(DELIVERY, 1)),
+            ("stale UNASSIGNED: the task works", CAPTURE, show(CAPTURE, "UNASSIGNED", works=True)),
+            ("a task is UNASSIGNED while its connector runs", DELIVERY, show(DELIVERY, "UNASSIGNED", task=0)),
+        )
     ),
     Timeline(
         name="UNASSIGNED for less than the rebalance delay",
@@ -102,34 +109,23 @@ TIMELINES = (
         broken=(Broken(CAPTURE, 21, 401, opened_within=360, codes=UNASSIGNED),),
     ),
     Timeline(
-        name="stale UNASSIGNED: the task works",
-        lasts=420,
-        steps=at(21, show(CAPTURE, "UNASSIGNED", works=True)),
-        broken=(Broken(CAPTURE, 21, opened_within=360, codes=UNASSIGNED),),
-    ),
-    Timeline(
-        name="a task is UNASSIGNED while its connector runs",
-        lasts=420,
-        steps=at(21, show(DELIVERY, "UNASSIGNED", task=0)),
-        broken=(Broken(DELIVERY, 21, opened_within=360, codes=UNASSIGNED),),
-    ),
-    Timeline(
         name="a restart that does not end",
         lasts=140,
         steps=at(21, show(CAPTURE, "RESTARTING", task=0)),
         broken=(Broken(CAPTURE, 21, 85, opened_within=None),),
     ),
-    Timeline(
-        name="paused by hand in Kafka Connect: resumed within two ticks",
-        lasts=110,
-        steps=at(21, by_hand(CAPTURE, "pause")),
-        broken=(Broken(CAPTURE, 21, 40, opened_within=None),),
-    ),
-    Timeline(
-        name="stopped by hand in Kafka Connect: resumed within two ticks",
-        lasts=110,
-        steps=at(21, by_hand(DELIVERY, "stop")),
-        broken=(Broken(DELIVERY, 21, 40, opened_within=None),),
+    *(
+        Timeline(
+            name=name,
+            lasts=110,
+            steps=at(21, action),
+            broken=(Broken(resource, 21, 40, opened_within=None),),
+        )
+        for name, resource, action in (
+            ("paused by hand in Kafka Connect: resumed within two ticks", CAPTURE, by_hand(CAPTURE, "pause")),
+            ("stopped by hand in Kafka Connect: resumed within two ticks", DELIVERY, by_hand(DELIVERY, "stop")),
+            ("deleted by hand, made again", CAPTURE, vanish(CAPTURE)),
+        )
     ),
     Timeline(
         name="paused by hand, and Kafka Connect refuses every change",
@@ -165,12 +161,6 @@ TIMELINES = (
                 live=False,
             ),
         ),
-    ),
-    Timeline(
-        name="deleted by hand, made again",
-        lasts=110,
-        steps=at(21, vanish(CAPTURE)),
-        broken=(Broken(CAPTURE, 21, 40, opened_within=None),),
     ),
     Timeline(
         name="Strimzi-like: the connector is removed again and again",

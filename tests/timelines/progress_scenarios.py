@@ -110,20 +110,16 @@ TIMELINES = (
             Broken(CAPTURE, 321, 471, codes=STALLED, shown_within=90, opened_within=100, gone_within=60),
         ),
     ),
-    Timeline(
-        name="a snapshot that takes long: no heartbeats, growing topics",
-        lasts=360,
-        steps=at(11, traffic(heartbeats=False, rows_per_second=500)),
-    ),
-    Timeline(
-        name="an idle database: only heartbeats",
-        lasts=360,
-        steps=at(11, traffic(rows_per_second=0)),
-    ),
-    Timeline(
-        name="a very slow sink that still commits",
-        lasts=360,
-        steps=at(11, traffic(rows_per_second=0.6, delivery_rate=0.5)),
+    *(
+        Timeline(name=name, lasts=360, steps=at(11, action))
+        for name, action in (
+            (
+                "a snapshot that takes long: no heartbeats, growing topics",
+                traffic(heartbeats=False, rows_per_second=500),
+            ),
+            ("an idle database: only heartbeats", traffic(rows_per_second=0)),
+            ("a very slow sink that still commits", traffic(rows_per_second=0.6, delivery_rate=0.5)),
+        )
     ),
     Timeline(
         name="a sink that is too slow for what is written",

@@ -2,32 +2,27 @@
 
 from tests.timelines import traces
 from tests.timelines.actions import drop_slot, fail_over, fail_task, publish, server, slot, traffic, unpublish
-from tests.timelines.script import CAPTURE, Broken, Timeline, at, every
+from tests.timelines.script import CAPTURE, Action, Broken, Timeline, at, every
 from tests.timelines.server import MEGABYTE
 
 LOST = frozenset({"CHANGES_LOST"})
+SLOT_LOSSES: dict[str, Action] = {
+    "lost slot: the server has removed its log": slot(wal_status="lost", reader=None),
+    "the slot is dropped": drop_slot,
+    "the slot is dropped and made again later": slot(position=90_000_000, reader="8"),
+    "database failover without its slot": fail_over(keeps_slot=False),
+}
 
 TIMELINES = (
-    Timeline(
-        name="lost slot: the server has removed its log",
-        lasts=200,
-        steps=at(21, slot(wal_status="lost", reader=None), traffic(captures=False)),
-        broken=(Broken(CAPTURE, 21, codes=LOST, shown_within=60, opened_within=70),),
-        also={"STALLED"},
-    ),
-    Timeline(
-        name="the slot is dropped",
-        lasts=200,
-        steps=at(21, drop_slot, traffic(captures=False)),
-        broken=(Broken(CAPTURE, 21, codes=LOST, shown_within=60, opened_within=70),),
-        also={"STALLED"},
-    ),
-    Timeline(
-        name="the slot is dropped and made again later",
-        lasts=200,
-        steps=at(21, slot(position=90_000_000, reader="8"), traffic(captures=False)),
-        broken=(Broken(CAPTURE, 21, codes=LOST, shown_within=60, opened_within=70),),
-        also={"STALLED"},
+    *(
+        Timeline(
+            name=name,
+            lasts=220,
+            steps=at(21, action, traffic(captures=False)),
+            broken=(Broken(CAPTURE, 21, codes=LOST, shown_within=60, opened_within=70),),
+            also={"STALLED"},
+        )
+        for name, action in SLOT_LOSSES.items()
     ),
     Timeline(
         name="slot retained without bound, behind a long transaction",
@@ -81,13 +76,6 @@ TIMELINES = (
         name="database failover with its slot",
         lasts=220,
         steps=at(21, fail_over(keeps_slot=True)),
-    ),
-    Timeline(
-        name="database failover without its slot",
-        lasts=220,
-        steps=at(21, fail_over(keeps_slot=False), traffic(captures=False)),
-        broken=(Broken(CAPTURE, 21, codes=LOST, shown_within=60, opened_within=70),),
-        also={"STALLED"},
     ),
     Timeline(
         name="another server answers: a restored copy",
