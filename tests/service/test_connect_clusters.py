@@ -25,18 +25,21 @@ def shown(app: InProcessApp, pipeline_id: str) -> list[ConnectCluster]:
 def test_workers_that_are_gone_are_not_shown_as_healthy(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     app.tick()
-    assert {one.health.status for one in shown(app, pipeline.id)} == {HealthStatus.HEALTHY}
+    assert {cluster.health.status for cluster in shown(app, pipeline.id)} == {HealthStatus.HEALTHY}
     app.connect.refuse()
     try:
         app.tick()
-        for one in shown(app, pipeline.id):
-            assert one.health.status is HealthStatus.UNHEALTHY
-            assert one.health.last_error is not None
-            assert (one.health.last_error.code, one.health.last_error.at) == ("CONNECT_UNAVAILABLE", app.clock.now)
+        for cluster in shown(app, pipeline.id):
+            assert cluster.health.status is HealthStatus.UNHEALTHY
+            assert cluster.health.last_error is not None
+            assert (cluster.health.last_error.code, cluster.health.last_error.at) == (
+                "CONNECT_UNAVAILABLE",
+                app.clock.now,
+            )
     finally:
         app.connect.accept()
     app.tick()
-    assert {one.health for one in shown(app, pipeline.id)} == {app.cluster.health}
+    assert {cluster.health for cluster in shown(app, pipeline.id)} == {app.cluster.health}
     assert app.cluster.health.status is HealthStatus.HEALTHY
 
 

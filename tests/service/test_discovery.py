@@ -248,9 +248,9 @@ def test_a_health_check_stores_the_connection_test(app: InProcessApp, source: So
 
 
 def test_a_source_that_a_job_finds_failed_or_well_again_is_looked_at_at_once(app: InProcessApp, source: Source) -> None:
-    asked: list[tuple[str, str]] = []
+    requested: list[tuple[str, str]] = []
     discovery = app.services.discovery
-    checks = replace(discovery.system_checks, look_soon=lambda *one: asked.append(one))
+    checks = replace(discovery.system_checks, look_soon=lambda *system: requested.append(system))
     discovery = replace(discovery, system_checks=checks)
     app.database.reachable = False
     with pytest.raises(Unavailable):
@@ -258,7 +258,7 @@ def test_a_source_that_a_job_finds_failed_or_well_again_is_looked_at_at_once(app
     app.database.reachable = True
     discovery.check_health(app.context(), source.id)
     discovery.check_health(app.context(), source.id)
-    assert asked == [("source", source.id)] * 2
+    assert requested == [("source", source.id)] * 2
 
 
 def test_the_health_of_an_endpoint_that_has_changed_since_is_not_stored(app: InProcessApp, source: Source) -> None:

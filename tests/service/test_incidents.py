@@ -55,7 +55,7 @@ def only(app: InProcessApp) -> Incident:
 
 
 def statuses(app: InProcessApp) -> list[IncidentStatus]:
-    return [one.status for one in app.services.incidents.list(limit=500).items]
+    return [incident.status for incident in app.services.incidents.list(limit=500).items]
 
 
 # reports
@@ -64,10 +64,10 @@ def statuses(app: InProcessApp) -> list[IncidentStatus]:
 def test_a_report_opens_what_is_new_and_resolves_what_is_gone(app: InProcessApp) -> None:
     report(app, condition(resource_id="p"), condition(resource_id="q"))
     episodes = report(app, condition(resource_id="q"), condition(resource_id="r"))
-    found = {one.condition.resource_id: one for one in app.services.incidents.list(limit=500).items}
-    assert {name: one.status for name, one in found.items()} == {"p": RESOLVED, "q": OPEN, "r": OPEN}
+    found = {incident.condition.resource_id: incident for incident in app.services.incidents.list(limit=500).items}
+    assert {name: incident.status for name, incident in found.items()} == {"p": RESOLVED, "q": OPEN, "r": OPEN}
     assert found["q"].occurrences == 1
-    assert {(one.condition.resource_id, one.sight) for one in episodes.going_on.values()} == {
+    assert {(episode.condition.resource_id, episode.sight) for episode in episodes.going_on.values()} == {
         ("q", Sight.SEEN),
         ("r", Sight.SEEN),
     }
@@ -122,7 +122,7 @@ def test_what_there_was_no_time_for_is_left_to_the_next_report(app: InProcessApp
     report(app, condition(resource_id="p"))
     episodes = report(app, condition(resource_id="q"), seconds=-1)
     assert not episodes.complete
-    assert [one.condition.resource_id for one in episodes.going_on.values()] == ["p"]
+    assert [episode.condition.resource_id for episode in episodes.going_on.values()] == ["p"]
     assert report(app, condition(resource_id="q")).complete
     assert statuses(app) == [OPEN, RESOLVED]
 
@@ -198,7 +198,7 @@ def test_the_few_active_incidents_among_many_of_a_pipeline_are_found_in_one_call
     app.interceptor.watch()
     page = app.services.incidents.list(limit=1, pipeline_id="p", active=True)
     assert len(app.interceptor.unwatch()) == 1
-    assert [one.condition for one in page.items] == [condition()]
+    assert [incident.condition for incident in page.items] == [condition()]
 
 
 def test_what_a_person_resolves_never_ends_before_it_began(app: InProcessApp) -> None:
@@ -277,7 +277,7 @@ def test_one_that_a_deletion_did_not_see_is_ended_by_the_schedule_and_all_others
     report(app, condition(resource_id=new_id()), about, installation)
     assert app.services.incidents.end_about_deleted() == 1
     active = app.services.incidents.list(limit=9, active=True).items
-    assert {one.condition for one in active} == {about, installation}
+    assert {incident.condition for incident in active} == {about, installation}
     assert app.services.incidents.end_about_deleted() == 0
 
 
@@ -288,7 +288,7 @@ def test_filters_are_joined(app: InProcessApp) -> None:
 
     def found(**filters: object) -> set[tuple[str, str]]:
         page = service.list(limit=500, **filters)  # type: ignore[arg-type]
-        return {(one.condition.code, one.condition.resource_id) for one in page.items}
+        return {(incident.condition.code, incident.condition.resource_id) for incident in page.items}
 
     assert found(pipeline_id="p") == {("CONNECTOR_FAILED", "p"), ("STALLED", "p")}
     assert found(pipeline_id="p", active=True) == {("CONNECTOR_FAILED", "p")}

@@ -25,20 +25,24 @@ from tests.support.apps.call_interceptor import Side
 from tests.support.apps.fakes import healthy_captures
 from tests.support.apps.in_process_app import InProcessApp, changed_input
 
-LISTS: dict[str, Callable[[Any], str]] = {
-    **dict.fromkeys(("sources", "destinations", "stream_clusters", "connect_clusters"), lambda one: one.health.status),
-    **dict.fromkeys(("pipelines", "deliveries"), lambda one: one.observation.state if one.observation else "UNKNOWN"),
-}
+HEALTH, STATES = ("sources", "destinations", "stream_clusters", "connect_clusters"), ("pipelines", "deliveries")
+LISTS = (*HEALTH, *STATES)
+
+
+def state_of(resource: Any) -> str:
+    if hasattr(resource, "health"):
+        return str(resource.health.status)
+    return str(resource.observation.state) if resource.observation else "UNKNOWN"
 
 
 def counted(app: InProcessApp) -> dict[str, dict[str, int]]:
     """The counts that are not 0, once the schedule has counted. They agree with the lists, and every state is a key."""
     app.services.overview.count()
     overview = app.services.overview.read()
-    for noun, state in LISTS.items():
-        listed = Counter(str(state(one)) for one in getattr(app.services, noun).list(limit=500, after=None).items)
+    for noun in LISTS:
+        listed = Counter(map(state_of, getattr(app.services, noun).list(limit=500, after=None).items))
         assert Counter(getattr(overview, noun)) == listed, noun
-        assert len(getattr(overview, noun)) == (3 if state is LISTS["sources"] else len(ObservedState))
+        assert len(getattr(overview, noun)) == (3 if noun in HEALTH else len(ObservedState))
     return {noun: {state: n for state, n in getattr(overview, noun).items() if n} for noun in LISTS}
 
 
@@ -219,15 +223,15 @@ def test_incidents_are_counted_until_they_are_resolved(app: InProcessApp) -> Non
     conditions = [failed(new_id()) for _ in range(45)]
     report(app, *conditions)
     assert app.services.overview.read().incidents == {"OPEN": 45, "ACKNOWLEDGED": 0}
-    for one in incidents.list(limit=7).items:
-        incidents.move(app.context(), one.id, IncidentStatus.ACKNOWLEDGED)
+    for incident in incidents.list(limit=7).items:
+        incidents.move(app.context(), incident.id, IncidentStatus.ACKNOWLEDGED)
     assert app.services.overview.read().incidents == {"OPEN": 38, "ACKNOWLEDGED": 7}
     app.clock.advance(60)
     report(app, *conditions[40:])
     left = incidents.list(limit=10, active=True).items
     assert sum(app.services.overview.read().incidents.values()) == len(left) == 5
-    for one in left:
-        incidents.move(app.context(), one.id, IncidentStatus.RESOLVED)
+    for incident in left:
+        incidents.move(app.context(), incident.id, IncidentStatus.RESOLVED)
     assert app.services.overview.read().incidents == {"OPEN": 0, "ACKNOWLEDGED": 0}
 
 

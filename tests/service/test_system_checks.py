@@ -60,8 +60,8 @@ def test_the_test_of_a_registration_that_was_changed_meanwhile_is_returned_and_n
 
 
 def test_what_fails_or_works_again_is_looked_at_at_once(app: InProcessApp) -> None:
-    asked: list[tuple[str, str]] = []
-    checks = replace(app.services.system_checks, look_soon=lambda *one: asked.append(one))
+    requested: list[tuple[str, str]] = []
+    checks = replace(app.services.system_checks, look_soon=lambda *system: requested.append(system))
     source, destination = app.source(), app.destination()
     stores = app.services.stores
     looks = []
@@ -69,9 +69,9 @@ def test_what_fails_or_works_again_is_looked_at_at_once(app: InProcessApp) -> No
         app.database.test_failures[:] = failures
         checks.test(app.context(), stores.resources.sources, source.id)
         checks.test(app.context(), stores.resources.destinations, destination.id)
-        looks.append(len(asked))
+        looks.append(len(requested))
     assert looks == [0, 2, 4, 4]
-    assert set(asked) == {("source", source.id), ("destination", destination.id)}
+    assert set(requested) == {("source", source.id), ("destination", destination.id)}
 
 
 def test_a_look_that_cannot_be_sent_fails_no_test(app: InProcessApp) -> None:

@@ -116,7 +116,7 @@ def test_a_source_that_is_captured_may_move(app: InProcessApp) -> None:
 
 
 def test_a_connector_that_does_not_exist_has_no_status(app: InProcessApp) -> None:
-    for act in (app.services.sources.get, lambda one: app.services.sources.delete(app.context(), one)):
+    for act in (app.services.sources.get, lambda source_id: app.services.sources.delete(app.context(), source_id)):
         with pytest.raises(NotFound):
             act(new_id())
 

@@ -63,7 +63,7 @@ class Shop:
         return [item["number"]["N"] for item in self.query(*arguments, **named)["Items"]]
 
     def transact(self, *parts: Json) -> None:
-        items = [{kind: {"TableName": self.name, **one} for kind, one in part.items()} for part in parts]
+        items = [{kind: {"TableName": self.name, **fields} for kind, fields in part.items()} for part in parts]
         self.client.transact_write_items(TransactItems=items)
 
 

@@ -173,9 +173,9 @@ def test_headgate_finds_the_topics_that_have_lost_their_beginning(
     before = kafka.topic_facts(names, Deadline.after(LIMIT))
     assert (before.partitions[topic], before.partitions[mixed]) == (2, 1)
     assert (before.truncated, before.unread, "unknown.topic" in before.partitions) == (set(), set(), False)
-    for one in (topic, mixed):
-        _write(servers, one, 5)
-        admin.delete_records([TopicPartition(one, 0, 3)])[TopicPartition(one, 0)].result(LIMIT)
+    for name in (topic, mixed):
+        _write(servers, name, 5)
+        admin.delete_records([TopicPartition(name, 0, 3)])[TopicPartition(name, 0)].result(LIMIT)
     after = kafka.topic_facts(names, Deadline.after(LIMIT))
     assert (after.truncated, after.unread) == ({topic, mixed}, set())
     kafka.close()
@@ -183,7 +183,7 @@ def test_headgate_finds_the_topics_that_have_lost_their_beginning(
 
 
 def test_a_group_with_offsets_only_is_empty(admin: AdminClient, group: str) -> None:
-    listed = {one.group_id: one.state.name for one in admin.list_consumer_groups().result(LIMIT).valid}
+    listed = {group.group_id: group.state.name for group in admin.list_consumer_groups().result(LIMIT).valid}
     assert listed[group] == "EMPTY"
     described = admin.describe_consumer_groups([group])[group].result(LIMIT)
     assert (described.state.name, described.members) == ("EMPTY", [])

@@ -73,17 +73,17 @@ def test_a_quoted_text_matches_itself_and_nothing_like_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("Orders", "orders"), ("a  b", " a b"), ("Ａdmin", "admin"), ("straße", "STRASSE")]
+    ("first", "other"), [("Orders", "orders"), ("a  b", " a b"), ("Ａdmin", "admin"), ("straße", "STRASSE")]
 )
-def test_similar_names_share_a_unique_key(one: str, other: str) -> None:
-    assert unique_key(one) == unique_key(other)
+def test_similar_names_share_a_unique_key(first: str, other: str) -> None:
+    assert unique_key(first) == unique_key(other)
 
 
 def test_the_unique_key_of_characters_that_stand_for_phrases_fits_a_key_of_a_table() -> None:
-    one, other = "\ufdfa" * 200, "\ufdfa" * 199
-    assert len(unique_key(one).encode()) < 100
-    assert unique_key(one) == unique_key(f" {one}")
-    assert unique_key(one) != unique_key(other)
+    first, other = "\ufdfa" * 200, "\ufdfa" * 199
+    assert len(unique_key(first).encode()) < 100
+    assert unique_key(first) == unique_key(f" {first}")
+    assert unique_key(first) != unique_key(other)
 
 
 def test_a_list_of_names_is_bounded_and_counts_the_rest() -> None:

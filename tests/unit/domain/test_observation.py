@@ -116,8 +116,10 @@ def test_the_later_observation_wins() -> None:
 
 
 def test_of_two_observations_of_the_same_time_the_first_stays() -> None:
-    one, other = (Observation(state=state, observed_at=NOW) for state in (ObservedState.RUNNING, ObservedState.FAILED))
-    assert newer(one, other) is one
+    first, other = (
+        Observation(state=state, observed_at=NOW) for state in (ObservedState.RUNNING, ObservedState.FAILED)
+    )
+    assert newer(first, other) is first
 
 
 def test_an_observation_from_the_future_does_not_count_but_clocks_may_differ_a_little() -> None:
@@ -128,9 +130,9 @@ def test_an_observation_from_the_future_does_not_count_but_clocks_may_differ_a_l
 
 
 def test_any_observation_is_newer_than_none() -> None:
-    one = Observation(state=ObservedState.RUNNING, observed_at=NOW)
-    assert newer(None, one) is one
-    assert newer(one, None) is one
+    observation = Observation(state=ObservedState.RUNNING, observed_at=NOW)
+    assert newer(None, observation) is observation
+    assert newer(observation, None) is observation
     assert newer(None, None) is None
 
 

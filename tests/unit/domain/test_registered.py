@@ -14,8 +14,8 @@ KEPT = {"version", "revision", "deliveries"}
 
 
 def _of_a_new_one(kind: type[RegisteredSystem[Any]]) -> dict[str, Any]:
-    made = {one.name: one.default_factory() for one in fields(kind) if one.default_factory is not MISSING}
-    return made | {one.name: one.default for one in fields(kind) if one.default is not MISSING}
+    made = {field.name: field.default_factory() for field in fields(kind) if field.default_factory is not MISSING}
+    return made | {field.name: field.default for field in fields(kind) if field.default is not MISSING}
 
 
 @pytest.mark.parametrize("kind", [Source, Destination])

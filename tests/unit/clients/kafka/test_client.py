@@ -190,8 +190,8 @@ def planted() -> Iterator[Callable[[tuple[str, int]], KafkaDouble]]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.stop()
+    for double in made:
+        double.stop()
 
 
 Planted = Callable[[tuple[str, int]], KafkaDouble]

@@ -122,7 +122,7 @@ def test_what_comes_behind_a_bound_is_null(
     monkeypatch.setattr(offsets, bound, 2 if bound != "MAX_PARTITIONS" else 3)
     found = read(double)
     assert found.topics == topics
-    assert [one for one, seen in found.groups.items() if seen] == [f"connect-{name}" for name in groups]
+    assert [group for group, seen in found.groups.items() if seen] == [f"connect-{name}" for name in groups]
 
 
 def test_what_one_api_does_not_answer_is_null(double: KafkaDouble) -> None:

@@ -39,7 +39,7 @@ class Delivery:
                 position=self.delivered, records=self.delivered, end=self.end, lag=lag, behind=lag > 1, members=1
             )
             self.progress = after_measurement(self.progress, SINK, facts, running, self.now)
-            codes.append(" ".join(one.code for one in self.progress.findings))
+            codes.append(" ".join(finding.code for finding in self.progress.findings))
         return codes
 
     @property

@@ -40,4 +40,4 @@ def test_conditions_are_the_same_when_code_resource_connector_and_task_are() -> 
         replace(CONDITION, task_id=0),
         replace(CONDITION, task_id=1),
     ]
-    assert len({CONDITION.key, *(one.key for one in others)}) == len(others) + 1
+    assert len({CONDITION.key, *(other.key for other in others)}) == len(others) + 1

@@ -37,7 +37,7 @@ UNREADABLE = None
 
 
 def heartbeats(*positions: int) -> list[ProgressFacts]:
-    return [ProgressFacts(position=one, records=0, end=0) for one in positions]
+    return [ProgressFacts(position=position, records=0, end=0) for position in positions]
 
 
 def commits(
@@ -47,16 +47,16 @@ def commits(
     ends = [end] * len(committed) if isinstance(end, int) else end
     return [
         ProgressFacts(
-            position=one,
-            records=one,
+            position=offset,
+            records=offset,
             end=its_end,
-            lag=its_end - one,
-            behind=its_end - one > 1,
+            lag=its_end - offset,
+            behind=its_end - offset > 1,
             members=members,
             rebalancing=rebalancing,
             lost=lost,
         )
-        for one, its_end in zip(committed, ends, strict=True)
+        for offset, its_end in zip(committed, ends, strict=True)
     ]
 
 
@@ -73,9 +73,9 @@ class Timeline:
         self, facts: Sequence[ProgressFacts | None], *, running: bool | None = True, after: float = 30
     ) -> "Timeline":
         """Each adds to `codes` what is found then."""
-        for one in facts:
+        for measured in facts:
             self.now += timedelta(seconds=after)
-            self.progress = after_measurement(self.progress, self.watched, one, running, self.now)
+            self.progress = after_measurement(self.progress, self.watched, measured, running, self.now)
             self.codes.append(" ".join(found.code for found in findings(self.progress, self.now)))
         return self
 

@@ -67,4 +67,4 @@ def test_every_finding_has_a_code_but_those_whose_provider_names_it() -> None:
 
 def test_the_code_that_a_provider_names_is_that_of_the_condition() -> None:
     finding = Finding(code=FindingCode.NOT_READ, message="m", condition=ConditionCode.CDC_BINLOG_ERROR)
-    assert [one.code for one in capture_conditions("p", [finding])] == [ConditionCode.CDC_BINLOG_ERROR]
+    assert [condition.code for condition in capture_conditions("p", [finding])] == [ConditionCode.CDC_BINLOG_ERROR]
