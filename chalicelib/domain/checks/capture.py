@@ -1,4 +1,4 @@
-"""Whether a capture's options fit together and fit the discovered tables, and what is worth a warning about them."""
+"""Whether a capture's options fit each other and the discovered tables, and what is worth a warning about them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

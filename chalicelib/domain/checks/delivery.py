@@ -1,6 +1,6 @@
 """Whether topics of a pipeline can be delivered, and what to know first: what holds for every kind of destination.
 
-The checks of one kind are put together from these and its own, the most basic first. Problems carry the codes of the
+The checks of one kind are these and its own, the most basic first. Problems carry the codes of the
 wire contract, and name mappings by their index.
 """
 

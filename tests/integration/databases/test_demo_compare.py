@@ -37,13 +37,13 @@ def equal_databases(databases: tuple[DemoDatabase, DemoDatabase]) -> tuple[DemoD
 
 
 def test_equal_rows_are_equal(equal_databases: tuple[DemoDatabase, DemoDatabase]) -> None:
-    seen = snapshot(*equal_databases)
-    assert seen.difference() is None
-    assert (seen.rows, seen.target_rows) == (ROWS, ROWS)
+    comparison = snapshot(*equal_databases)
+    assert comparison.difference() is None
+    assert (comparison.rows, comparison.target_rows) == (ROWS, ROWS)
 
 
 @pytest.mark.parametrize(
-    ("damage", "found"),
+    ("damage", "difference"),
     [
         ("DELETE FROM customers WHERE id = 7", "600 rows in the source, 599 in the target: 1 missing such as (7)"),
         ("UPDATE customers SET note = '' WHERE id = 3", "1 different such as (3)"),
@@ -56,13 +56,13 @@ def test_equal_rows_are_equal(equal_databases: tuple[DemoDatabase, DemoDatabase]
     ],
 )  # fmt: skip
 def test_a_difference_is_found_and_named(
-    equal_databases: tuple[DemoDatabase, DemoDatabase], damage: str, found: str
+    equal_databases: tuple[DemoDatabase, DemoDatabase], damage: str, difference: str
 ) -> None:
     source, target = equal_databases
     with target.as_superuser() as connection:
         connection.execute(f'SET search_path TO "{TARGET_SCHEMA}"'.encode())
         connection.execute(damage.encode())
-    assert found in (snapshot(source, target).difference() or "equal")
+    assert difference in (snapshot(source, target).difference() or "equal")
 
 
 def test_two_hundred_changes_are_made_and_seen(equal_databases: tuple[DemoDatabase, DemoDatabase]) -> None:

@@ -11,8 +11,8 @@ from tests.support.databases.postgresql import ORDERS, Shop, client
 
 def issues(shop: Shop, name: str) -> set[tuple[IssueCode, IssueSeverity, str | None]]:
     """The warnings and failures of a table, without severity INFO."""
-    found = shop.discovered(name).issues
-    return {(issue.code, issue.severity, issue.column) for issue in found if issue.severity is not IssueSeverity.INFO}
+    severe = [issue for issue in shop.discovered(name).issues if issue.severity is not IssueSeverity.INFO]
+    return {(issue.code, issue.severity, issue.column) for issue in severe}
 
 
 def test_columns_and_keys_of_a_table_are_read(shop: Shop) -> None:

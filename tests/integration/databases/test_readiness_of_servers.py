@@ -60,12 +60,12 @@ def test_the_age_of_a_transaction_that_writes_is_read(shop: Shop) -> None:
         other.execute("BEGIN")
         assert shop.facts().open_transactions == ()
         other.execute("INSERT INTO shop.orders VALUES (1, 'x', 1)")
-        (found,) = shop.facts().open_transactions
-        assert found.process_id == other.info.backend_pid
-        facts = replace(shop.facts(), open_transactions=(replace(found, seconds=601),))
+        (transaction,) = shop.facts().open_transactions
+        assert transaction.process_id == other.info.backend_pid
+        facts = replace(shop.facts(), open_transactions=(replace(transaction, seconds=601),))
     check = check_of(judge(CHECKS, facts, None, utc_now()), "open_transactions")
-    assert check.current_value == f"process {found.process_id} (10 min)"
-    assert f"pg_terminate_backend({found.process_id})" in (check.recommended_action or "")
+    assert check.current_value == f"process {transaction.process_id} (10 min)"
+    assert f"pg_terminate_backend({transaction.process_id})" in (check.recommended_action or "")
 
 
 def test_what_is_kept_for_a_slot_is_read(shop: Shop) -> None:

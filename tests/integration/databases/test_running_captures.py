@@ -27,9 +27,9 @@ def test_an_ordinary_role_may_read_which_server_it_is(shop: Shop) -> None:
 def test_a_server_that_does_not_tell_who_it_is_can_be_read_all_the_same(shop: Shop) -> None:
     shop.run("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
     make_slot(shop)
-    found = facts(shop)
-    assert found.system_identifier is None
-    assert len(found.slots) == 1
+    captures = facts(shop)
+    assert captures.system_identifier is None
+    assert len(captures.slots) == 1
 
 
 def test_a_slot_is_shown_with_its_position_and_without_a_reader(shop: Shop) -> None:

@@ -43,7 +43,9 @@ class Watched:
         self.now += timedelta(minutes=self.minutes)
         self.state = capture_state(facts, pipeline_of(self.shop), self.state, self.now)
         assert self.state.log
-        return self.state.log, next((one for one in self.state.findings if one.code is FindingCode.LOG_AT_RISK), None)
+        return self.state.log, next(
+            (finding for finding in self.state.findings if finding.code is FindingCode.LOG_AT_RISK), None
+        )
 
 
 def pipeline_of(shop: Shop) -> Pipeline:
@@ -80,15 +82,15 @@ def test_a_slot_that_nobody_reads_is_at_risk_before_it_is_lost() -> None:
     with running_postgresql({"max_slot_wal_keep_size": "96MB"}) as server, watched(server) as slot:
         slot.minutes = 15
         assert slot.look()[1] is None
-        seen = list(looks_until_lost(slot))
-    assert [status for status, _ in groupby(log.status for log, _ in seen)] == ["reserved", "unreserved", "lost"]
-    severities = [finding.severity if finding else None for _, finding in seen]
+        looks = list(looks_until_lost(slot))
+    assert [status for status, _ in groupby(log.status for log, _ in looks)] == ["reserved", "unreserved", "lost"]
+    severities = [finding.severity if finding else None for _, finding in looks]
     # In this order for the first time: the rate of one interval differs a little from that of the next.
     assert list(dict.fromkeys(severities)) == [None, Severity.WARNING, Severity.ERROR]
     assert severities[-4:] == [Severity.ERROR, Severity.ERROR, Severity.ERROR, None]
     # The loss is announced by the rate at first, then by what the server itself says.
-    assert [certain for certain, _ in groupby(finding.certain for _, finding in seen if finding)] == [False, True]
-    times = [log.seconds_to_loss for log, _ in seen[:-2:5] + seen[-1:]]
+    assert [certain for certain, _ in groupby(finding.certain for _, finding in looks if finding)] == [False, True]
+    times = [log.seconds_to_loss for log, _ in looks[:-2:5] + looks[-1:]]
     assert all(later is not None and earlier is not None and later < earlier for earlier, later in pairwise(times))
     assert times[-1] == 0
 

@@ -50,8 +50,8 @@ def test_a_target_that_takes_every_row_is_ready(
     shop: Shop, statements: tuple[str, ...], options: dict[str, Any]
 ) -> None:
     shop.run(*statements)
-    found = verdict(shop, **options)
-    assert (found.problems, found.warnings) == ((), ())
+    judged = verdict(shop, **options)
+    assert (judged.problems, judged.warnings) == ((), ())
 
 
 @dataclass(frozen=True)
@@ -132,12 +132,12 @@ def test_insert_needs_no_key_and_no_other_privilege(shop: Shop) -> None:
 
 def test_unusual_names_are_found_unchanged(shop: Shop) -> None:
     shop.run('CREATE TABLE copy."Odd ""name" (id bigint PRIMARY KEY)', "CREATE TABLE copy.odd (id bigint PRIMARY KEY)")
-    found = facts(shop, TableName("copy", 'Odd "name'), TableName("copy", "ODD"))
-    assert [table.name.table_name for table in found.tables] == ['Odd "name']
+    tables = facts(shop, TableName("copy", 'Odd "name'), TableName("copy", "ODD")).tables
+    assert [table.name.table_name for table in tables] == ['Odd "name']
 
 
-def warned(found: DeliveryVerdict) -> dict[str, str]:
-    return {warning.code: warning.message for warning in found.warnings}
+def warned(judged: DeliveryVerdict) -> dict[str, str]:
+    return {warning.code: warning.message for warning in judged.warnings}
 
 
 def test_foreign_keys_to_and_from_a_target_are_a_warning_with_two_ways_out(shop: Shop) -> None:
@@ -248,7 +248,7 @@ ODD = 'Odd "name" größer'
 def test_the_statement_for_a_target_runs_and_makes_one_without_problems_and_differing_types(shop: Shop) -> None:
     shop.run(*(text.replace("{schema}", '"shop"') for text in USER_TYPES))
     columns = (*EQUAL, *CHANGED_BY_AUTO_CREATE, *STOPPING)
-    named = ", ".join(f'"{at} {one.column}" {one.type}' for at, one in enumerate(columns))
+    named = ", ".join(f'"{at} {column.column}" {column.type}' for at, column in enumerate(columns))
     shop.run(
         f'CREATE TABLE shop."odd one" ("{ODD.replace(chr(34), chr(34) * 2)}" bigint, "Größe" varchar(7), {named}, '
         f'PRIMARY KEY ("Größe", "{ODD.replace(chr(34), chr(34) * 2)}"))'.replace("{schema}", '"shop"'),
@@ -265,6 +265,6 @@ def test_the_statement_for_a_target_runs_and_makes_one_without_problems_and_diff
     assert made.unique_keys == (("Größe", ODD),)
     kept = {column.name: column.type for column in made.columns}
     assert (kept["Größe"], kept["3 exact"], kept["26 jsonb"]) == ("character varying(7)", "numeric(38,10)", "jsonb")
-    found = judge_target(writing, 1, {"t": source}, facts(shop, mapping.target))
-    assert [problem.details for problem in found.problems if problem.code != "TYPE_UNSUPPORTED"] == []
-    assert {"TYPE_DIFFERS", "NULL_NOT_ACCEPTED"} & warned(found).keys() == set()
+    judged = judge_target(writing, 1, {"t": source}, facts(shop, mapping.target))
+    assert [problem.details for problem in judged.problems if problem.code != "TYPE_UNSUPPORTED"] == []
+    assert {"TYPE_DIFFERS", "NULL_NOT_ACCEPTED"} & warned(judged).keys() == set()

@@ -15,16 +15,18 @@ def table(name: TableName, *columns: str, key: tuple[str, ...] = ("id",)) -> Sou
     return make_source_table(
         name,
         primary_key_columns=key,
-        columns=tuple(Column(name=one, type="text", nullable=True, ordinal=at) for at, one in enumerate(columns, 1)),
+        columns=tuple(
+            Column(name=column, type="text", nullable=True, ordinal=at) for at, column in enumerate(columns, 1)
+        ),
     )
 
 
 def errors(*tables: SourceTable, **options: object) -> list[dict[str, object]]:
     """The details of the refusal; none when the options are right."""
-    captured = tuple(one.name for one in tables if one.name != BEAT)
+    captured = tuple(discovered.name for discovered in tables if discovered.name != BEAT)
     capture = Capture(topic_prefix="p", tables=captured, options=CaptureOptions(**options))  # type: ignore[arg-type]
     try:
-        check_options(capture, {one.name: one for one in tables})
+        check_options(capture, {discovered.name: discovered for discovered in tables})
     except Invalid as error:
         return list(error.details)
     return []
@@ -47,30 +49,30 @@ def test_a_column_that_is_no_key_may_be_left_out() -> None:
     ],
 )
 def test_a_column_that_cannot_be_left_out_is_named_by_its_position(excluded: ColumnName, type_: str) -> None:
-    found = errors(table(ORDERS, "id", "note"), exclude_columns=(column("note"), excluded))
-    assert found == [{"location": ["body", "options", "exclude_columns", 1], "type": type_}]
+    details = errors(table(ORDERS, "id", "note"), exclude_columns=(column("note"), excluded))
+    assert details == [{"location": ["body", "options", "exclude_columns", 1], "type": type_}]
 
 
 def test_a_column_of_a_table_without_a_primary_key_could_still_arrive_in_a_key_and_is_refused() -> None:
-    found = errors(table(ORDERS, "mail", "note", key=()), exclude_columns=(column("note"),))
-    assert found == [{"location": ["body", "options", "exclude_columns", 0], "type": "table_without_key"}]
+    details = errors(table(ORDERS, "mail", "note", key=()), exclude_columns=(column("note"),))
+    assert details == [{"location": ["body", "options", "exclude_columns", 0], "type": "table_without_key"}]
 
 
 def test_every_wrong_column_is_named() -> None:
-    found = errors(table(ORDERS, "id", "note"), exclude_columns=(column("id"), column("x")))
-    assert [detail["type"] for detail in found] == ["key_column", "not_discovered"]
+    details = errors(table(ORDERS, "id", "note"), exclude_columns=(column("id"), column("x")))
+    assert [detail["type"] for detail in details] == ["key_column", "not_discovered"]
 
 
 def test_a_column_that_a_pattern_cannot_tell_from_another_is_refused() -> None:
     twin = TableName("shop", "orders.private")
     tables = (table(ORDERS, "id", "private.note"), table(twin, "id", "note"))
-    found = errors(*tables, exclude_columns=(column("private.note"),))
-    assert [detail["type"] for detail in found] == ["ambiguous"]
+    details = errors(*tables, exclude_columns=(column("private.note"),))
+    assert [detail["type"] for detail in details] == ["ambiguous"]
 
 
 def test_a_heartbeat_table_needs_heartbeats() -> None:
-    found = errors(table(ORDERS, "id"), table(BEAT, "id", "ts"), heartbeat_table=BEAT, heartbeat_interval_ms=0)
-    assert found == [{"location": ["body", "options", "heartbeat_interval_ms"], "type": "heartbeats_off"}]
+    details = errors(table(ORDERS, "id"), table(BEAT, "id", "ts"), heartbeat_table=BEAT, heartbeat_interval_ms=0)
+    assert details == [{"location": ["body", "options", "heartbeat_interval_ms"], "type": "heartbeats_off"}]
 
 
 def test_a_heartbeat_table_may_not_share_a_topic_with_a_captured_table() -> None:

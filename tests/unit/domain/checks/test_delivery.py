@@ -162,8 +162,8 @@ def test_several_partitions_and_tasks_are_a_warning_about_changed_keys(
     partitions: int, tasks: int, warned: bool
 ) -> None:
     topics = TopicFacts(partitions={**TOPICS.partitions, "shop.public.orders": partitions})
-    found = of_this_delivery(check(TO_ORDERS, topics=topics, tasks_max=tasks))
-    assert [warning.code for warning in found] == ["ORDER_PER_KEY"] * warned
+    warnings = of_this_delivery(check(TO_ORDERS, topics=topics, tasks_max=tasks))
+    assert [warning.code for warning in warnings] == ["ORDER_PER_KEY"] * warned
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_an_issue_of_discovery_that_is_only_information_is_not_a_warning() -> No
 
 
 @pytest.mark.parametrize(
-    ("options", "warning"),
+    ("options", "code"),
     [
         ({"auto_create": True, "auto_evolve": False}, "AUTO_CREATE_EVOLVES"),
         ({"auto_create": False, "auto_evolve": True}, "AUTO_EVOLVE_CREATES"),
@@ -209,8 +209,8 @@ def test_an_issue_of_discovery_that_is_only_information_is_not_a_warning() -> No
         ({"write_mode": WriteMode.INSERT}, "DELETES_NOT_DELIVERED"),
     ],
 )
-def test_what_the_sink_does_beyond_or_below_the_options_is_a_warning(options: dict[str, Any], warning: str) -> None:
-    assert warning in [one.code for one in check(TO_ORDERS, **options).warnings]
+def test_what_the_sink_does_beyond_or_below_the_options_is_a_warning(options: dict[str, Any], code: str) -> None:
+    assert code in [warning.code for warning in check(TO_ORDERS, **options).warnings]
 
 
 def test_table_names_that_differ_only_by_case_are_different() -> None:

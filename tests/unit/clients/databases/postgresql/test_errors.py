@@ -68,9 +68,9 @@ def test_names_inside_the_text_are_not_matched(name: str) -> None:
     ],
 )
 def test_failed_reads_have_a_code_by_sqlstate(sqlstate: str | None, code: FailureCode) -> None:
-    found = failure_of_sqlstate(sqlstate)
-    assert found.failure_code is code
-    assert found.step is ConnectionStep.READ
+    failed = failure_of_sqlstate(sqlstate)
+    assert failed.failure_code is code
+    assert failed.step is ConnectionStep.READ
 
 
 def test_postgresql_has_better_sentences_for_some_codes() -> None:

@@ -107,5 +107,5 @@ def test_the_type_below_a_domain_counts() -> None:
 
 
 def test_a_heartbeat_table_whose_name_would_be_read_as_a_secret_reference_is_refused() -> None:
-    found = refused(*heartbeat(RIGHT, name=TableName("ops", "${headgate:x:password}")))
-    assert found == [{"location": ["body", "options", "heartbeat_table"], "type": "name"}]
+    details = refused(*heartbeat(RIGHT, name=TableName("ops", "${headgate:x:password}")))
+    assert details == [{"location": ["body", "options", "heartbeat_table"], "type": "name"}]

@@ -22,12 +22,12 @@ def warnings(
 ) -> dict[str, str]:
     capture = Capture(
         topic_prefix="p",
-        tables=tuple(one.name for one in tables),
+        tables=tuple(table.name for table in tables),
         snapshot_mode=mode,
         properties=properties or {},
     )
     pipeline = make_pipeline(capture=capture)
-    return {one.code: one.message for one in preview_warnings(pipeline, tables)}
+    return {warning.code: warning.message for warning in preview_warnings(pipeline, tables)}
 
 
 def test_an_ordinary_capture_is_only_warned_about_truncate() -> None:
@@ -47,21 +47,21 @@ def test_a_snapshot_mode_with_a_surprise_is_warned_about(mode: SnapshotMode, cod
 
 def test_a_long_snapshot_is_warned_about_with_its_size() -> None:
     half = LONG_SNAPSHOT_BYTES // 2
-    found = warnings(table(half, 10**9), table(half, 10**9, "lines"))
-    assert "10 GiB" in found["LONG_SNAPSHOT"]
+    messages = warnings(table(half, 10**9), table(half, 10**9, "lines"))
+    assert "10 GiB" in messages["LONG_SNAPSHOT"]
     assert "LONG_SNAPSHOT" not in warnings(table(half, 10**9))
 
 
 def test_without_rows_to_read_no_size_matters() -> None:
-    found = warnings(table(LONG_SNAPSHOT_BYTES * 9, 1000), mode=SnapshotMode.NO_DATA)
-    assert set(found) == {"TRUNCATE_NOT_DELIVERED"}
+    messages = warnings(table(LONG_SNAPSHOT_BYTES * 9, 1000), mode=SnapshotMode.NO_DATA)
+    assert set(messages) == {"TRUNCATE_NOT_DELIVERED"}
 
 
 def test_wide_rows_are_warned_about_with_the_fetch_size_that_fits() -> None:
     """Rows of 64 KiB: 10,240 of them are 640 MiB, and 2,048 are 128 MiB."""
     wide = table(64 * MIB, 1024, "files")
-    found = warnings(table(MIB, 1000), wide)
-    assert "shop.files" in found["WIDE_ROWS"]
-    assert "shop.orders" not in found["WIDE_ROWS"]
-    assert "snapshot.fetch.size to 2048" in found["WIDE_ROWS"]
+    messages = warnings(table(MIB, 1000), wide)
+    assert "shop.files" in messages["WIDE_ROWS"]
+    assert "shop.orders" not in messages["WIDE_ROWS"]
+    assert "snapshot.fetch.size to 2048" in messages["WIDE_ROWS"]
     assert "WIDE_ROWS" not in warnings(wide, properties={"snapshot.fetch.size": "2048"})

@@ -2,6 +2,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -90,33 +91,27 @@ def test_a_delivery_config_has_all_required_properties(key: str, value: str) -> 
     assert built()[key] == value
 
 
-def test_the_url_says_that_text_may_be_cast() -> None:
-    url = jdbc_url(ADDRESS)
-    assert url.startswith("jdbc:postgresql://db.example:5433/dwh?")
-    assert "stringtype=unspecified" in url
-    assert "sslmode=prefer" in url
-
-
-def test_inserting_needs_no_key_and_delivers_no_deletes() -> None:
-    config = built(write_mode=WriteMode.INSERT, delete_enabled=True)
-    assert (config["insert.mode"], config["primary.key.mode"], config["delete.enabled"]) == ("insert", "none", "false")
-
-
-def test_deletes_can_be_switched_off() -> None:
-    assert built(delete_enabled=False)["delete.enabled"] == "false"
-
-
 @pytest.mark.parametrize(
-    ("create", "evolve", "evolution"),
-    [(True, True, "basic"), (True, False, "basic"), (False, True, "basic"), (False, False, "none")],
+    ("options", "lines"),
+    [
+        pytest.param(
+            {"write_mode": WriteMode.INSERT, "delete_enabled": True},
+            {"insert.mode": "insert", "primary.key.mode": "none", "delete.enabled": "false"},
+            id="inserting needs no key and delivers no deletes",
+        ),
+        pytest.param({"delete_enabled": False}, {"delete.enabled": "false"}, id="deletes can be switched off"),
+        pytest.param({"tasks_max": 3, "batch_size": 50}, {"tasks.max": "3", "batch.size": "50"}, id="numbers"),
+        # The sink has one switch for making and altering tables.
+        *(
+            pytest.param(
+                {"auto_create": create, "auto_evolve": evolve}, {"schema.evolution": value}, id=f"{create}, {evolve}"
+            )
+            for create, evolve, value in ((True, False, "basic"), (False, True, "basic"), (False, False, "none"))
+        ),
+    ],
 )
-def test_the_sink_has_one_switch_for_making_and_altering(create: bool, evolve: bool, evolution: str) -> None:
-    assert built(auto_create=create, auto_evolve=evolve)["schema.evolution"] == evolution
-
-
-def test_tasks_and_batches_are_written_as_given() -> None:
-    config = built(tasks_max=3, batch_size=50)
-    assert (config["tasks.max"], config["batch.size"]) == ("3", "50")
+def test_what_a_delivery_chooses_is_written(options: dict[str, Any], lines: dict[str, str]) -> None:
+    assert lines.items() <= built(**options).items()
 
 
 @pytest.mark.parametrize(
@@ -163,19 +158,15 @@ def test_a_host_is_written_as_a_url_has_it(host: str, written: str) -> None:
     assert jdbc_url(replace(ADDRESS, host=host)).startswith(f"jdbc:postgresql://{written}:5433/")
 
 
+HOSTS = ("", "a,b", "a:1,b", "a/b", "a?b", "a@b", "a b", "a\\n", "a&b", "-a", "a#", "${x:y}", "a%2e", "ä", "a" * 300)
+
+
 @pytest.mark.parametrize(
-    "host",
-    ["", "a,b", "a:1,b", "a/b", "a?b", "a@b", "a b", "a\n", "a&b", "-a", "a#", "${x:y}", "a%2e", "ä", "a" * 300],
+    "changes", [*({"host": host} for host in HOSTS), *({"port": port} for port in (0, -1, 65536))], ids=repr
 )
-def test_a_host_that_is_more_than_a_host_is_refused(host: str) -> None:
+def test_more_than_a_host_and_a_port_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(Invalid):
-        jdbc_url(replace(ADDRESS, host=host))
-
-
-@pytest.mark.parametrize("port", [0, -1, 65536])
-def test_an_invalid_port_is_refused(port: int) -> None:
-    with pytest.raises(Invalid):
-        jdbc_url(replace(ADDRESS, port=port))
+        jdbc_url(replace(ADDRESS, **changes))
 
 
 def test_a_database_name_cannot_add_parameters() -> None:
@@ -186,8 +177,11 @@ def test_a_database_name_cannot_add_parameters() -> None:
 
 
 @pytest.mark.parametrize("mode", list(SslMode))
-def test_the_url_carries_the_ssl_mode(mode: SslMode) -> None:
-    assert f"sslmode={mode.value}&" in jdbc_url(replace(ADDRESS, ssl_mode=mode)) + "&"
+def test_the_url_has_the_database_the_ssl_mode_and_a_type_that_the_server_may_cast(mode: SslMode) -> None:
+    url = urlsplit(jdbc_url(replace(ADDRESS, ssl_mode=mode)).removeprefix("jdbc:"))
+    parameters = dict(parse_qsl(url.query))
+    assert (url.netloc, url.path) == ("db.example:5433", "/dwh")
+    assert (parameters["sslmode"], parameters["stringtype"]) == (mode.value, "unspecified")
 
 
 def test_a_ca_certificate_that_cannot_be_delivered_is_refused() -> None:

@@ -50,12 +50,12 @@ EMPTY = TargetFacts(version_number=180004, role="sink", schemas=(SchemaFacts(nam
 
 
 def verdict(of: SourceTable, into: TargetTable | None, **facts: object) -> DeliveryVerdict:
-    found = replace(EMPTY, tables=(into,) if into else (), **facts)  # type: ignore[arg-type]
-    return judge_target(WRITING, 1, {MAPPING.topic: of}, found)
+    judged = replace(EMPTY, tables=(into,) if into else (), **facts)  # type: ignore[arg-type]
+    return judge_target(WRITING, 1, {MAPPING.topic: of}, judged)
 
 
-def codes(found: DeliveryVerdict) -> list[str]:
-    return [problem.code for problem in found.problems]
+def codes(judged: DeliveryVerdict) -> list[str]:
+    return [problem.code for problem in judged.problems]
 
 
 SUMS, SHAPE, POINT = column("sums", "numeric[]"), column("shape", "polygon"), column("place", "point")
@@ -93,9 +93,9 @@ def test_a_target_has_these_problems(
 
 
 def test_null_that_the_target_refuses_is_a_warning() -> None:
-    found = verdict(source(column("note", "text")), target(column("note", "text", nullable=False)))
-    assert [warning.code for warning in found.warnings] == ["NULL_NOT_ACCEPTED"]
-    assert found.problems == ()
+    judged = verdict(source(column("note", "text")), target(column("note", "text", nullable=False)))
+    assert [warning.code for warning in judged.warnings] == ["NULL_NOT_ACCEPTED"]
+    assert judged.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,8 @@ def test_null_that_the_target_refuses_is_a_warning() -> None:
     ],
 )
 def test_a_type_that_may_not_fit_is_a_warning(source_type: str, target_type: str, expected: list[str]) -> None:
-    found = verdict(source(column("x", source_type)), target(column("x", target_type)))
-    assert [warning.code for warning in found.warnings] == expected
+    judged = verdict(source(column("x", source_type)), target(column("x", target_type)))
+    assert [warning.code for warning in judged.warnings] == expected
 
 
 def test_a_user_defined_type_is_a_warning_only_when_the_table_is_created() -> None:
@@ -130,16 +130,16 @@ def test_a_user_defined_type_is_a_warning_only_when_the_table_is_created() -> No
 
 def test_of_types_of_a_kind_of_source_that_was_not_measured_nothing_is_known() -> None:
     other = replace(source(column("v", "point")), provider=OTHER_KIND)
-    found = verdict(other, target(column("v", "integer")))
-    assert codes(found) == []
-    assert [warning.code for warning in found.warnings] == ["TYPES_NOT_CHECKED"]
+    judged = verdict(other, target(column("v", "integer")))
+    assert codes(judged) == []
+    assert [warning.code for warning in judged.warnings] == ["TYPES_NOT_CHECKED"]
 
 
 def test_problem_names_its_mappings_and_can_be_raised() -> None:
     mappings = (MAPPING, replace(MAPPING, schema_name="gone"))
-    found = judge_target(TableWriting(mappings=mappings), 1, {MAPPING.topic: source()}, EMPTY)
+    judged = judge_target(TableWriting(mappings=mappings), 1, {MAPPING.topic: source()}, EMPTY)
     with pytest.raises(Invalid) as caught:
-        found.require()
+        judged.require()
     assert caught.value.code == "TARGET_NOT_READY"
     assert isinstance(caught.value.details, dict)
     assert caught.value.details["mappings"] == [1]
