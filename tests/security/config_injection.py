@@ -1,6 +1,6 @@
 """S4: what a user writes reaches a connector's config as a value or not at all. About two minutes."""
 
-from tests.security.figure import Figure
+from tests.security.figure import Figure, none_of
 from tests.support.apps.sandbox import running_sandbox
 from tests.support.hostile.injection import Injector
 
@@ -11,17 +11,15 @@ def figures() -> list[Figure]:
         sandbox.seal()
         found = Injector(sandbox=sandbox).run()
     return [
-        Figure(
+        none_of(
             f"accepted of {found.attempts} injections that the contract refuses",
-            str(len(found.accepted)),
-            "0",
-            found.accepted == [] and found.attempts > 1_500,
+            found.accepted,
+            enough=found.attempts > 1_500,
         ),
-        Figure(
+        none_of(
             f"unexpected keys, lines and references in {found.configs} configs that Connect received",
-            str(len(found.unexpected)),
-            "0",
-            found.unexpected == [] and found.configs > 15,
+            found.unexpected,
+            enough=found.configs > 15,
         ),
-        Figure("literal secrets in these configs", str(len(found.secrets)), "0", found.secrets == []),
+        none_of("literal secrets in these configs", found.secrets),
     ]

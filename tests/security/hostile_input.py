@@ -7,7 +7,7 @@ from pathlib import Path
 
 import app
 from infra.local.stack.layout import ROOT
-from tests.security.figure import Figure
+from tests.security.figure import Figure, none_of
 from tests.support.apps.sandbox import ADMIN, Sandbox, running_sandbox
 from tests.support.hostile.bombs import refuse_bodies
 from tests.support.hostile.generated_requests import ALL_PHASES, SEED, Outcome, run
@@ -23,7 +23,6 @@ EXAMPLES = 40
 
 def figures() -> list[Figure]:
     outcome, attempts = _requests()
-    faults = "; ".join(sorted(outcome.faults)[:5])
     for check, text in sorted(outcome.faults.items()):
         print(f"{check}: {text}", file=sys.stderr)
     return [
@@ -34,20 +33,14 @@ def figures() -> list[Figure]:
             outcome.requests >= CASES,
         ),
         Figure("of these unexpected failures", str(outcome.server_errors), "0", outcome.server_errors == 0),
-        Figure(
-            "answers that break the document (all checks, stateful)",
-            f"{len(outcome.faults)} {faults}".strip(),
-            "0",
-            not outcome.faults,
-        ),
+        none_of("answers that break the document (all checks, stateful)", sorted(outcome.faults)),
         *_refusals(),
         _patterns(),
         _readers(),
-        Figure(
+        none_of(
             f"fields of the server taken from a body, in {attempts.count} attempts",
-            str(len(attempts.accepted)),
-            "0",
-            attempts.accepted == [] and attempts.count > 1_000,
+            attempts.accepted,
+            enough=attempts.count > 1_000,
         ),
     ]
 
@@ -91,10 +84,10 @@ def _refusals() -> list[Figure]:
 
 def _patterns(root: Path = ROOT) -> Figure:
     found = [site for site in sites(root) if site.text is not None]
-    slow = [site.where for site in found if slow_text(re.compile(site.text, site.flags), searches=site.searches)]  # type: ignore[arg-type]
-    linear = len(found) - len(slow)
-    name = f"patterns whose time grows linearly, of {len(found)} {' '.join(slow)}".strip()
-    return Figure(name, str(linear), "all", slow == [] and len(found) > 80)
+    slow = [site.place for site in found if slow_text(re.compile(site.text, site.flags), searches=site.searches)]  # type: ignore[arg-type]
+    return none_of(
+        f"of {len(found)} patterns those whose time grows faster than the text", slow, enough=len(found) > 80
+    )
 
 
 def _readers() -> Figure:
@@ -104,5 +97,4 @@ def _readers() -> Figure:
         for short, long in zip(pumped(reader, SHORT), pumped(reader, LONG), strict=True)
         if growth(quiet(reader), short, long) > MAX_GROWTH
     ]
-    name = f"readers of foreign text whose time grows faster than the text, of {len(READERS)} {' '.join(slow)}".strip()
-    return Figure(name, str(len(slow)), "0", slow == [])
+    return none_of(f"of {len(READERS)} readers of foreign text those whose time grows faster than the text", slow)

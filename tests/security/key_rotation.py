@@ -25,7 +25,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import get_logger
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
-from chalicelib.secrets.keys import CachedKeys, LocalKeys
+from chalicelib.secrets.keys import CachedKeys
 from chalicelib.stores.transaction import Transaction
 from chalicelib.wiring import Services
 from tests.security.figure import Figure
@@ -33,6 +33,7 @@ from tests.security.sealed_variants import things, variants
 from tests.support.apps.call_interceptor import CallInterceptor
 from tests.support.apps.in_process_app import SETTINGS
 from tests.support.apps.tables import on_dynamodb_local
+from tests.support.master_keys import local_keys
 from tests.support.servers import dynamodb_local
 
 ROWS, WRITERS, READERS, PER_TRANSACTION = 10_000, 20, 4, 50
@@ -161,7 +162,7 @@ def _unreadable(services: Services, expected: Expected) -> int:
 
 
 def _forged() -> Figure:
-    keys = [CachedKeys(LocalKeys(Secret(base64.b64encode(os.urandom(32)).decode()))) for _ in range(2)]
+    keys = [CachedKeys(local_keys()) for _ in range(2)]
     made = things(Envelope(*keys), Envelope(keys[1]))
     accepted = [variant.accepted for variant in variants(made, made)]
     name = f"forged variants refused of {len(accepted)} (swaps, rollbacks, bits, names) of {len(made)} sealed things"

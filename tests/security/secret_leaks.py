@@ -1,6 +1,6 @@
 """S1: no secret leaves Headgate but where it has to. See tests/security/leaks and tests/integration."""
 
-from tests.security.figure import Figure
+from tests.security.figure import Figure, none_of
 from tests.security.leaks.legal import LEGAL, illegal, unused
 from tests.security.leaks.planting import CHANNELS, found_when_planted
 from tests.security.leaks.scenario import recorded_day, searched
@@ -24,7 +24,7 @@ def figures() -> list[Figure]:
         Figure("secrets searched", str(len(names)), ">= 30", len(names) >= 30),
         Figure("channels searched", str(len(channels)), ">= 18", len(channels) >= 18),
         Figure("bytes searched", f"{size / MEGABYTE:.1f} MB in {len(outputs)} outputs", "> 1 MB", size > MEGABYTE),
-        Figure("leaks", "; ".join([str(len(leaks)), *leaks[:5]]), "0", not leaks),
+        none_of("leaks", leaks),
         Figure("secrets found where they have to be", str(used), str(len(LEGAL)), used == len(LEGAL)),
         Figure(
             "planted leaks found", f"{len(planted)} of {len(CHANNELS)}", "all", len(planted) == len(CHANNELS)

@@ -1,7 +1,5 @@
 """Nothing sealed opens in the place of anything else, in an older state, or with one bit changed."""
 
-import base64
-import os
 from collections import Counter
 from collections.abc import Iterator
 
@@ -10,22 +8,18 @@ import pytest
 from moto import mock_aws
 
 from chalicelib.domain.credentials import SecretBinding
-from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys, KeyProvider, KmsKeys, LocalKeys
 from tests.security.sealed_variants import Thing, things, variants
 from tests.support.dynamodb.in_process import quick_sdk
-
-
-def local_key() -> LocalKeys:
-    return LocalKeys(Secret(base64.b64encode(os.urandom(32)).decode()))
+from tests.support.master_keys import local_keys
 
 
 @pytest.fixture(params=["local", pytest.param("kms", marks=pytest.mark.thorough)])
 def keys(request: pytest.FixtureRequest) -> Iterator[tuple[KeyProvider, KeyProvider]]:
     """The present key and the former one, from the same place."""
     if request.param == "local":
-        yield local_key(), local_key()
+        yield local_keys(), local_keys()
         return
     with quick_sdk(), mock_aws():
         kms = boto3.client("kms", region_name="ap-south-1")
@@ -60,6 +54,6 @@ def test_a_variant_is_accepted_when_the_binding_leaves_something_out(
         return repr([part for name, part in parts if name != left_out]).encode()
 
     monkeypatch.setattr("chalicelib.secrets.envelope._associated_data", weak)
-    present, former = CachedKeys(local_key()), CachedKeys(local_key())
+    present, former = CachedKeys(local_keys()), CachedKeys(local_keys())
     made = things(Envelope(present, former), Envelope(former))
     assert any(variant.accepted for variant in variants(made, ()))

@@ -1,7 +1,6 @@
 """Data keys, wrapped by a master key or by AWS KMS, and kept for a while."""
 
 import base64
-import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -15,13 +14,10 @@ from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.keys import CachedKeys, KeyProvider, KmsKeys, LocalKeys
+from tests.support.master_keys import local_keys, new_master_key
 
 REGION = "ap-south-1"
 PURPOSE = {"headgate": "source"}
-
-
-def master_key() -> Secret:
-    return Secret(base64.b64encode(os.urandom(32)).decode())
 
 
 @pytest.fixture
@@ -38,7 +34,7 @@ def kms_key(kms: Any) -> str:
 @pytest.fixture(params=["local", "kms"])
 def keys(request: pytest.FixtureRequest) -> KeyProvider:
     if request.param == "local":
-        return LocalKeys(master_key())
+        return local_keys()
     return KmsKeys(lambda: request.getfixturevalue("kms"), request.getfixturevalue("kms_key"))
 
 
@@ -64,7 +60,7 @@ def test_no_two_data_keys_are_the_same(keys: KeyProvider) -> None:
 
 
 def test_every_flipped_bit_of_a_locally_wrapped_key_is_detected() -> None:
-    keys = LocalKeys(master_key())
+    keys = local_keys()
     _, wrapped = keys.new_data_key("source")
     for at in range(len(wrapped)):
         flipped = bytearray(wrapped)
@@ -75,7 +71,7 @@ def test_every_flipped_bit_of_a_locally_wrapped_key_is_detected() -> None:
 
 @pytest.mark.parametrize("length", [0, 7, 11, 12, 27, 40, 59])
 def test_a_truncated_wrapped_key_is_detected(length: int) -> None:
-    keys = LocalKeys(master_key())
+    keys = local_keys()
     with pytest.raises(StoreUnavailable):
         keys.unwrap(keys.new_data_key("source")[1][:length], "source")
 
@@ -131,9 +127,9 @@ def test_a_wrapped_key_outlives_a_rotation_in_kms(kms: Any, kms_key: str) -> Non
 
 def test_the_key_id_names_the_wrapping_key(kms: Any, kms_key: str) -> None:
     assert CachedKeys(KmsKeys(lambda: kms, kms_key)).key_id == kms_key
-    key = master_key()
+    key = new_master_key()
     assert CachedKeys(LocalKeys(key)).key_id == LocalKeys(key).key_id
-    assert LocalKeys(key).key_id != LocalKeys(master_key()).key_id
+    assert LocalKeys(key).key_id != local_keys().key_id
     assert re.fullmatch("local-[0-9a-f]{16}", LocalKeys(key).key_id)
 
 
@@ -143,7 +139,7 @@ class Counting:
     key_id = "local"
 
     def __init__(self) -> None:
-        self.inner = LocalKeys(master_key())
+        self.inner = local_keys()
         self.made = self.opened = 0
 
     def new_data_key(self, context: str) -> tuple[bytes, bytes]:
@@ -198,8 +194,8 @@ def test_no_more_than_a_bounded_number_of_opened_keys_is_kept() -> None:
 
 
 def test_another_master_key_opens_nothing_and_the_failure_is_not_cached() -> None:
-    keys = CachedKeys(LocalKeys(master_key()))
-    foreign = LocalKeys(master_key()).new_data_key("source")[1]
+    keys = CachedKeys(local_keys())
+    foreign = local_keys().new_data_key("source")[1]
     for _ in range(2):
         with pytest.raises(StoreUnavailable, match="another master key"):
             keys.unwrap(foreign, "source")

@@ -1,7 +1,5 @@
 """An exchange of the master key of an app: its sealed fields, its keys, and faults in the middle."""
 
-import base64
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -15,9 +13,10 @@ from chalicelib.stores.transaction import Transaction
 from tests.faults.failure_modes import StoreDown
 from tests.support.apps.call_interceptor import Crash, FailureMode, InterceptedCall, Point
 from tests.support.apps.in_process_app import SETTINGS, InProcessApp
+from tests.support.master_keys import new_master_key
 
 OLD_KEY = SETTINGS.master_key[0]
-NEW_KEY = Secret(base64.b64encode(os.urandom(32)).decode())
+NEW_KEY = new_master_key()
 OLD_ID, NEW_ID = LocalKeys(OLD_KEY).key_id, LocalKeys(NEW_KEY).key_id
 SealedCredentials = Mapping[str, tuple[Credentials, Mapping[str, str]]]
 """Credentials by the type of their resource, with their plain values."""

@@ -1,7 +1,6 @@
 """What is sealed is opened again, with its key only. What opens in the place of what: tests/service/secrets."""
 
 import base64
-import os
 
 import pytest
 from hypothesis import given
@@ -11,14 +10,11 @@ from chalicelib.domain.credentials import SealedSecret, SecretBinding, SecretCla
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
-from chalicelib.secrets.keys import CachedKeys, LocalKeys
+from chalicelib.secrets.keys import CachedKeys
+from tests.support.master_keys import local_keys
 
 BINARY = ("wrapped_key", "nonce", "ciphertext")
 PASSWORD = SecretBinding(secret_class=SecretClass.SOURCE, id="6c9de1b9-55d2-4d4b-9c1a-0f4b8b1a2c3d", field="password")
-
-
-def local_keys() -> LocalKeys:
-    return LocalKeys(Secret(base64.b64encode(os.urandom(32)).decode()))
 
 
 @pytest.fixture

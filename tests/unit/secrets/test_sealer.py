@@ -1,19 +1,16 @@
 """A text sealed under a name is opened under that name; what does not open: tests/service/secrets."""
 
-import base64
-import os
-
 import pytest
 
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.envelope import Envelope
-from chalicelib.secrets.keys import LocalKeys
 from chalicelib.secrets.sealer import Sealer
+from tests.support.master_keys import local_keys
 
 
 @pytest.fixture
 def sealer() -> Sealer:
-    return Sealer(Envelope(LocalKeys(Secret(base64.b64encode(os.urandom(32)).decode()))))
+    return Sealer(Envelope(local_keys()))
 
 
 @pytest.mark.parametrize("text", ["", "hg_token", "ä\x00\n" * 50])
