@@ -101,7 +101,8 @@ class ApiTokenService:
     def authenticate(self, text: str) -> Actor:
         """The owner, with the role that the token has at this moment. Raises Unauthenticated."""
         ids = ids_in(PREFIX, text, count=2)
-        token, owner = (ids and self.store.with_owner(*ids)) or (None, None)
+        # An unknown, an ended and a wrong token are one answer, so that nobody learns which ids exist.
+        token, owner = (self.store.with_owner(*ids) if ids else None) or (None, None)
         now = self.clock()
         role = token.role_under(owner, now) if token and owner else None
         if not token or not owner or role is None or not has_hash(text, [token.token_hash]):
