@@ -6,15 +6,15 @@ HeadgateError(code, message, details)
 ├── Unauthenticated         no valid session or token
 ├── NotPermitted            the role lacks the permission, or the request breaks the CSRF rule
 ├── NotFound                no such resource
-├── MethodNotAllowed        the path exists, without this method
+├── MethodNotAllowed        the path exists, without this method; `allowed` are its methods
 ├── Gone                    the endpoint was removed
 ├── Conflict                the state of a resource does not allow it now
-│   ├── RequestInProgress   the same idempotent request still runs
+│   ├── RequestInProgress   the same idempotent request still runs: repeat it after `retry_after_seconds`
 │   └── WriteConflict       a store's condition did not hold (internal: services turn it into a Conflict)
 ├── VersionMismatch         `If-Match` names an older version
 ├── TooLarge                the body is over the limit
 ├── UnsupportedMedia        the body is not declared as JSON
-├── RateLimited             too many requests
+├── RateLimited             too many requests: the next is allowed after `retry_after_seconds`
 ├── Rejected                Kafka Connect understood and refused
 ├── Unavailable             an external system cannot be reached; nothing was changed there
 ├── StoreRefused            one of our own tables refuses a write for good: nothing was written
@@ -82,8 +82,6 @@ class NotFound(HeadgateError):
 
 
 class MethodNotAllowed(HeadgateError):
-    """The path exists; `allowed` are its methods."""
-
     default_code = "METHOD_NOT_ALLOWED"
 
     def __init__(self, message: str, *, allowed: Sequence[str]) -> None:
@@ -100,8 +98,6 @@ class Conflict(HeadgateError):
 
 
 class RequestInProgress(Conflict):
-    """The same idempotent request still runs; repeat it after `retry_after_seconds`."""
-
     default_code = "REQUEST_IN_PROGRESS"
 
     def __init__(self, message: str, *, retry_after_seconds: int) -> None:
@@ -130,8 +126,6 @@ class UnsupportedMedia(HeadgateError):
 
 
 class RateLimited(HeadgateError):
-    """Too many attempts; the next is allowed after `retry_after_seconds`."""
-
     default_code = "RATE_LIMITED"
 
     def __init__(self, message: str, *, retry_after_seconds: int) -> None:

@@ -45,7 +45,7 @@ def environment_of(function: str, exports: Mapping[str, str]) -> dict[str, str]:
     merge = merged_template()
     common = merge["Globals"]["Function"]["Environment"]["Variables"]
     own = merge["Resources"][function]["Properties"].get("Environment", {}).get("Variables", {})
-    parameters = {name: one.get("Default", "") for name, one in merge["Parameters"].items()} | PARAMETERS
+    parameters = {name: parameter.get("Default", "") for name, parameter in merge["Parameters"].items()} | PARAMETERS
     return {name: _resolved(value, exports, parameters) for name, value in {**common, **own}.items()}
 
 

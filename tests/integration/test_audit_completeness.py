@@ -14,8 +14,8 @@ pytestmark = pytest.mark.thorough
 def test_every_change_and_every_refusal_leaves_its_records(app: InProcessApp) -> None:
     with entries_on(app):
         done = list(EveryChange(app=app).run())
-        assert {one.route for one in done} | CHANGES_NOTHING.keys() == routes()
-        assert {one.route: found for one in done if (found := list(wrong_records(one)))} == {}
+        assert {change.route for change in done} | CHANGES_NOTHING.keys() == routes()
+        assert {change.route: found for change in done if (found := list(wrong_records(change)))} == {}
         assert list(wrong_refusals(app)) == []
     deadline = app.context(seconds=60).deadline
     assert app.services.auditing.signer.sign(deadline) == 1

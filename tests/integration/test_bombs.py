@@ -10,7 +10,7 @@ ROUTES = {route.name: route for _, route in app.lazy_routes if route.body is not
 
 
 def test_a_hostile_body_is_refused_by_every_route() -> None:
-    accepted = {(one.body, one.route) for one in refuse_bodies(ROUTES) if not one.refused}
+    accepted = {(result.body, result.route) for result in refuse_bodies(ROUTES) if not result.refused}
     # Nothing but white space in an object is an empty object, which these take.
     assert {body for body, _ in accepted} <= {"white space"}
     assert all(not ROUTES[route].body_required for _, route in accepted)
@@ -20,7 +20,7 @@ def test_a_hostile_body_is_refused_by_every_route() -> None:
 def test_a_hostile_header_is_answered(name: str) -> None:
     header, value = HEADERS[name]
     for method, body in (("GET", b""), ("POST", b'{"name": "one"}'), ("DELETE", b"")):
-        headers = {key: one for key, one in JSON_ADMIN.items() if key.lower() != header.lower()}
+        headers = {key: text for key, text in JSON_ADMIN.items() if key.lower() != header.lower()}
         response = through_lambda_event(make_edge().app)(method, "/api/v1/things", {**headers, header: value}, body)
         assert response.status < 500, response.body[:300]
         assert value not in str(response.headers) + response.body

@@ -41,7 +41,7 @@ def kms_key() -> str:
 @contextmanager
 def process(aws: str, *credentials: str, **settings: str) -> Iterator[str]:
     """The address of an API with these service credentials and settings."""
-    hashes = ",".join(hashlib.sha256(one.encode()).hexdigest() for one in credentials)
+    hashes = ",".join(hashlib.sha256(credential.encode()).hexdigest() for credential in credentials)
     variables = {
         "HEADGATE_ADMIN_EMAIL": ADMIN[0],
         "HEADGATE_ADMIN_PASSWORD": ADMIN[1],
@@ -68,14 +68,14 @@ class Readers:
     def reading(self, threads: int = 2) -> Iterator[None]:
         """Read until the block ends."""
         started = [threading.Thread(target=self._read, daemon=True) for _ in range(threads)]
-        for one in started:
-            one.start()
+        for thread in started:
+            thread.start()
         try:
             yield
         finally:
             self._ended.set()
-            for one in started:
-                one.join(30)
+            for thread in started:
+                thread.join(30)
 
     def go_on(self, url: str, credential: str) -> None:
         """Read there and with that from now on, at least ten times."""
@@ -127,7 +127,7 @@ class Admin:
     def keys(self) -> list[tuple[bool, bool, int]]:
         """Of every key whether it seals, whether it opens, and how many fields are sealed under it."""
         keys = self.client.get("/operations/keys").raise_for_status().json()["keys"]
-        return [(one["seals"], one["opens"], one["sealed_fields"]) for one in keys]
+        return [(key["seals"], key["opens"], key["sealed_fields"]) for key in keys]
 
 
 def with_keys(setting: str, *keys: str) -> Settings:

@@ -172,13 +172,6 @@ def test_a_job_is_run_by_its_message(admin: LambdaProcess, source: dict[str, Any
     assert (done["status"], done["result"]["status"]) == ("COMPLETED", "UNHEALTHY")
 
 
-def test_a_message_for_a_finished_job_does_nothing(admin: LambdaProcess, source: dict[str, Any]) -> None:
-    job = admin.http("POST", f"/api/v1/sources/{source['id']}/discover", {}).body
-    twice = messages(*[json.dumps({"job_id": job["id"]})] * 2)
-    assert admin.call("RunJob", twice) == {"batchItemFailures": []}
-    assert admin.http("GET", f"/api/v1/jobs/{job['id']}").body["status"] == "FAILED"
-
-
 def test_only_failed_messages_are_returned_to_the_queue(admin: LambdaProcess) -> None:
     response = admin.call("RunJob", messages("no json", json.dumps({"job_id": UNKNOWN_ID}), "{}"))
     assert response == {"batchItemFailures": [{"itemIdentifier": "m-0"}, {"itemIdentifier": "m-2"}]}

@@ -95,7 +95,7 @@ def messages_left() -> int:
 
 def test_importing_the_runner_loads_no_table() -> None:
     """It puts the environment of a run in place first, and the names of tables are settings."""
-    loaded = "[one for one in sys.modules if one.startswith('chalicelib.stores')]"
+    loaded = "[name for name in sys.modules if name.startswith('chalicelib.stores')]"
     command = [sys.executable, "-c", f"import sys, infra.local.app.runner; print({loaded})"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"

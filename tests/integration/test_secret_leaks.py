@@ -29,10 +29,9 @@ def test_no_secret_is_in_any_output_where_it_is_not_allowed(recorder: OutputReco
 
 
 def test_only_one_row_was_corrupted_by_the_test(recorder: OutputRecorder) -> None:
-    found = [output for output in recorder.everything() if output.channel == "table" and "-sources" in output.location]
-    assert [len(find_leaks({"source password": recorder.secrets["source password"]}, [one])) for one in found].count(
-        1
-    ) == 1
+    rows = [output for output in recorder.everything() if output.channel == "table" and "-sources" in output.location]
+    password = {"source password": recorder.secrets["source password"]}
+    assert [len(find_leaks(password, [row])) for row in rows].count(1) == 1
 
 
 def test_each_secret_is_found_in_each_place_where_it_is_allowed(recorder: OutputRecorder) -> None:
@@ -48,7 +47,8 @@ def test_every_channel_was_recorded(recorder: OutputRecorder) -> None:
 
 
 def test_a_response_stored_for_a_repeated_request_is_sealed(recorder: OutputRecorder) -> None:
-    rows = [one for one in recorder.everything() if (one.channel, one.location) == ("table", "headgate-idempotency")]
+    outputs = recorder.everything()
+    rows = [row for row in outputs if (row.channel, row.location) == ("table", "headgate-idempotency")]
     assert rows
     assert find_leaks({"stored response": recorder.secrets["stored response"]}, rows) == []
 

@@ -92,5 +92,5 @@ def test_blocked_refused_and_unknown_hosts_look_the_same(authority: Authority) -
             send(resolving({HOOK_HOST: [PUBLIC]}), authority),
             send(resolving({}), authority),
         ]
-    assert all(isinstance(one, (Permanent, Transient)) for one in outcomes)
-    assert len({one.error for one in outcomes if isinstance(one, (Permanent, Transient))}) == 1
+    assert all(isinstance(outcome, (Permanent, Transient)) for outcome in outcomes)
+    assert len({outcome.error for outcome in outcomes if isinstance(outcome, (Permanent, Transient))}) == 1

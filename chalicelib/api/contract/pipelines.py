@@ -68,9 +68,9 @@ class CaptureOptionsBody(Input):
     exclude_columns: list[ColumnBody] = Field(default_factory=list, max_length=500)
 
     def to_options(self) -> CaptureOptions:
-        """The options. A column that is listed twice counts once."""
         fields = self.model_dump(include=_SHARED_OPTIONS, exclude={"heartbeat_table", "exclude_columns"})
         heartbeat, columns = self.heartbeat_table, self.exclude_columns
+        # A column that is listed twice counts once.
         return CaptureOptions(
             **fields,
             heartbeat_table=TableName(**heartbeat.model_dump()) if heartbeat else None,
@@ -104,24 +104,17 @@ class PipelineBody(Input):
     properties: dict[PropertyKey, PropertyValue] = Field(default_factory=dict, max_length=100)
 
     def to_input(self) -> PipelineInput:
-        """The input of the service. A table that is listed twice counts once."""
+        # A table that is listed twice counts once.
         tables = dict.fromkeys(TableName(table.schema_name, table.table_name) for table in self.tables)
         options = self.options or PipelineOptionsBody()
-        return PipelineInput(
-            name=self.name,
-            source_id=self.source_id,
-            stream_cluster_id=self.stream_cluster_id,
-            connect_cluster_id=self.connect_cluster_id,
-            capture=Capture(
-                topic_prefix=self.topic_prefix,
-                tables=tuple(tables),
-                snapshot_mode=self.snapshot_mode,
-                converter=self.converter,
-                options=options.to_options(),
-                provider_options=options.to_provider_options(),
-                properties=self.properties,
-            ),
+        capture = Capture(
+            **self.model_dump(include={"topic_prefix", "snapshot_mode", "converter", "properties"}),
+            tables=tuple(tables),
+            options=options.to_options(),
+            provider_options=options.to_provider_options(),
         )
+        fields = self.model_dump(include={"name", "source_id", "stream_cluster_id", "connect_cluster_id"})
+        return PipelineInput(**fields, capture=capture)
 
 
 class TableOutput(Output):

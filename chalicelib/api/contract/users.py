@@ -48,15 +48,9 @@ class InvitedOutput(Output):
     @classmethod
     def under(cls, base_url: str, invited: Invitation) -> Self:
         """The invite with its URL under this base."""
-        user, token = invited.user, invited.token.reveal()
-        return cls(
-            id=user.id,
-            email=user.email,
-            role=user.role,
-            expires_at=invited.invite.expires_at,
-            invite_url=f"{base_url}/api/v1/invites/{token}",
-            token=token,
-        )
+        token = invited.token.reveal()
+        url = f"{base_url}/api/v1/invites/{token}"
+        return cls._read(invited.user, expires_at=invited.invite.expires_at, invite_url=url, token=token)
 
 
 class InviteOutput(Output):

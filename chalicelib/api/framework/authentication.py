@@ -56,13 +56,11 @@ def cookie_of(headers: Mapping[str, str]) -> str:
 
 
 def session_cookie(request: HttpRequest, session: UserSession) -> str:
-    """The `Set-Cookie` of a new session."""
     seconds = int((session.session.ends_at - utc_now()).total_seconds())
     return set_cookie(request, COOKIE, session.token.reveal() if session.token else "", seconds)
 
 
 def clearing_cookie(request: HttpRequest) -> str:
-    """The `Set-Cookie` that makes a browser forget its session."""
     return set_cookie(request, COOKIE, "", 0)
 
 

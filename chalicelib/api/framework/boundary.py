@@ -98,6 +98,7 @@ class Boundary:
         arguments = path_values | self._query(route, request)
         if route.request_parameter:
             arguments[route.request_parameter] = request
+        # What a client sends as the body of a GET is not read.
         if request.method == "GET":
             return self._run(route, request, arguments, context)
         inputs.check_content_type(request)

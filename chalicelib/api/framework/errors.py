@@ -88,7 +88,6 @@ def internal() -> HeadgateError:
 
 
 def status_of(error: HeadgateError) -> int:
-    """The HTTP status of one of our errors."""
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 

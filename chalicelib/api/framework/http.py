@@ -68,7 +68,6 @@ class TextResponse:
 
     text: str
     media_type: str = "text/plain; charset=utf-8"
-    status: int = 200
 
 
 T = TypeVar("T")

@@ -33,8 +33,6 @@ Run = Callable[[RequestContext], HttpResponse]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdempotentRequests:
-    """Runs a request once per key."""
-
     store: IdempotencyStore
     signer: Signer
     clock: Clock
@@ -75,7 +73,6 @@ class IdempotentRequests:
         return response
 
     def _settle(self, claim: Claim, response: HttpResponse | None) -> None:
-        """Stores the response or releases the claim."""
         stored = _to_store(response)
         try:
             if stored is None:

@@ -157,7 +157,6 @@ class _NoBody(BaseModel, defer_build=True):
 
 @lru_cache(maxsize=512)
 def _field_names(model: Any) -> frozenset[str]:
-    """Every field name in the model's schema, at any depth."""
     return frozenset(_names_in(adapter(model).json_schema()))
 
 
@@ -238,7 +237,6 @@ def _invalid(part: str, error: ValidationError, fields: frozenset[str], discrimi
 
 
 def _without_tag(location: Location, kind: str, discriminator: str | None) -> Location:
-    """The location as the caller wrote it."""
     if discriminator is None:
         return location
     # Pydantic begins it with the value of the discriminator.

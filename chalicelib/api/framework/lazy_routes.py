@@ -44,7 +44,6 @@ class LazyRoutes:
         return tuple(self._table)
 
     def load_for(self, path: str) -> None:
-        """Loads the module of the path, if there is one that is not loaded yet."""
         for module in self._modules:
             if module.mounted is None and module.serves(path):
                 self._mount(module)
@@ -75,7 +74,6 @@ class _RouteModule:
     mounted: list[tuple[str, Route]] | None = None
 
     def serves(self, path: str) -> bool:
-        """Whether the segment behind the prefix is one of the module's."""
         below_prefix = path.startswith(self.prefix + "/")
         return below_prefix and path[len(self.prefix) + 1 :].partition("/")[0] in self.segments
 

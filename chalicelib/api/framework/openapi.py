@@ -233,6 +233,7 @@ def _problems(route: Route) -> list[int]:
     takes_body = route.method in ("POST", "PUT", "PATCH")
     applies = {
         400: takes_body,
+        # A public POST takes a password or a token in its body: a login, an invite.
         401: signed_in or route.method == "POST" or 401 in route.also,
         403: signed_in,
         404: bool(route.variables) or writes,

@@ -29,13 +29,12 @@ _SHOWN_LINK = re.compile(r"(https://|#|[a-z]+\.md(#|$))")
 
 
 def page_names() -> tuple[str, ...]:
-    """The names of all pages, such as `tutorial.md`."""
     return tuple(sorted(file.name for file in _FOLDER.glob("*.md")))
 
 
 @cache
 def page(name: str) -> str:
-    """One page as HTML. Raises NotFound."""
+    """Raises NotFound."""
     if name not in page_names():
         raise NotFound("There is no such page. /docs lists them.")
     text = (_FOLDER / name).read_text(encoding="utf-8")
@@ -57,6 +56,7 @@ def _html(text: str) -> str:
     for index, token in enumerate(tokens):
         if token.type == "heading_open":
             token.attrSet("id", _anchor(tokens[index + 1].content))
+        # A link to a file that a browser cannot reach becomes plain text.
         unreachable = False
         for part in token.children or []:
             if part.type == "link_open":

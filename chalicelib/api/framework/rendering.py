@@ -34,7 +34,7 @@ def render(route: Route, request: HttpRequest, result: Any, sign: Callable[[str,
     Raises `TypeError` when the handler returned something else than it declares.
     """
     if isinstance(result, TextResponse):
-        return HttpResponse(status=result.status, body=result.text, headers={"Content-Type": result.media_type})
+        return HttpResponse(status=200, body=result.text, headers={"Content-Type": result.media_type})
     chosen = result if isinstance(result, JsonResponse) else JsonResponse(body=result, status=route.status)
     body, status = chosen.body, chosen.status
     headers: dict[str, str | tuple[str, ...]] = dict(chosen.headers)
@@ -82,6 +82,7 @@ def _text(route: Route, body: Any) -> tuple[str, str | None]:
 
 
 def _text_with_list(chosen: WithList[Any]) -> tuple[str, str | None]:
+    # Without its list the body shows how much room it leaves.
     empty = chosen.body.model_copy(update={chosen.field: []})
     texts = _texts_that_fit(chosen.page.items, room_for=empty.model_dump_json(by_alias=True))
     shown = chosen.page.first(len(texts))

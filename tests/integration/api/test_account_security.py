@@ -55,7 +55,7 @@ def test_tokens_have_256_random_bits(sandbox: Sandbox) -> None:
     session = api.http.cookies["headgate_session"].rpartition(".")[2]
     made = [api.post_ok("/auth/tokens", {"name": sandbox.name("token"), "role": "Viewer"})["token"] for _ in range(2)]
     invites = [_invited(sandbox)[1]["token"] for _ in range(2)]
-    tokens = [session, *(one.rpartition(".")[2] for one in (*made, *invites))]
+    tokens = [session, *(token.rpartition(".")[2] for token in (*made, *invites))]
     for token in tokens:
         assert len(base64.urlsafe_b64decode(token[-43:] + "=")) >= 32
     assert len(set(tokens)) == len(tokens)

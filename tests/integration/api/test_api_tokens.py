@@ -144,20 +144,21 @@ def test_a_replay_shows_the_token_to_the_same_session_only(sandbox: Sandbox) -> 
 
 
 def test_two_tokens_of_one_user_do_not_share_an_idempotency_key(sandbox: Sandbox) -> None:
-    one, other = (program(sandbox, make_token(sandbox.admin, "Ops")["token"]) for _ in range(2))
+    first, other = (program(sandbox, make_token(sandbox.admin, "Ops")["token"]) for _ in range(2))
     headers = {"Idempotency-Key": sandbox.name("key")}
-    assert one.post("/sources", sandbox.source_body(), headers=headers).status_code == 201
+    assert first.post("/sources", sandbox.source_body(), headers=headers).status_code == 201
     assert other.post("/sources", sandbox.source_body(), headers=headers).status_code == 201
 
 
 def test_a_program_ends_its_own_token_and_no_other(sandbox: Sandbox) -> None:
     owner = sandbox.signed_in(sandbox.make_user("Admin")[1])
-    one, other = make_token(owner, "Ops"), make_token(owner, "Ops")
-    api = program(sandbox, one["token"])
+    first, other = make_token(owner, "Ops"), make_token(owner, "Ops")
+    api = program(sandbox, first["token"])
     assert_error(api.delete(f"/auth/tokens/{other['id']}"), 403, "FORBIDDEN")
     assert owner.delete(f"/auth/tokens/{other['id']}", headers={"If-Match": '"77"'}).status_code == 412
-    assert api.delete(f"/auth/tokens/{one['id']}").status_code == 204
-    assert [one["id"] for one in owner.get_ok("/auth/tokens") if one["user_id"] == other["user_id"]] == [other["id"]]
+    assert api.delete(f"/auth/tokens/{first['id']}").status_code == 204
+    listed = [token for token in owner.get_ok("/auth/tokens") if token["user_id"] == other["user_id"]]
+    assert [token["id"] for token in listed] == [other["id"]]
 
 
 @pytest.mark.parametrize(

@@ -108,8 +108,8 @@ def test_a_job_writes_requested_and_its_outcome_with_one_correlation_id(sandbox:
     source = sandbox.new_source()
     unreachable = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(database_name="nowhere")))
     sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{unreachable['id']}/discover", status=202))
-    for one, outcome in ((source, "success"), (unreachable, "failed")):
-        settled, requested = [r for r in sandbox.audit_records(one["id"]) if r["action"] == "source.discover"]
+    for examined, outcome in ((source, "success"), (unreachable, "failed")):
+        settled, requested = [r for r in sandbox.audit_records(examined["id"]) if r["action"] == "source.discover"]
         assert (requested["outcome"], settled["outcome"]) == ("requested", outcome)
         assert requested["correlation_id"] == settled["correlation_id"]
         assert requested["actor"] == settled["actor"]
@@ -208,7 +208,7 @@ def _refused(sandbox: Sandbox, api: Any, method: str, path: str, **more: Any) ->
     headers = {"X-Correlation-ID": correlation, **more.pop("headers", {})}
     answer = api.call(method, path, {} if method != "GET" else None, headers=headers, **more)
     assert answer.status_code in (401, 403)
-    (record,) = [one for one in sandbox.admin.get_ok("/audit?limit=50") if one["correlation_id"] == correlation]
+    (record,) = [entry for entry in sandbox.admin.get_ok("/audit?limit=50") if entry["correlation_id"] == correlation]
     assert record["outcome"] == "denied"
     return dict(record)
 

@@ -63,7 +63,8 @@ def test_every_list_is_an_array_that_takes_a_limit(sandbox: Sandbox) -> None:
 def test_every_list_refuses_a_bad_limit_and_a_bad_cursor(sandbox: Sandbox) -> None:
     for path in (*LISTS, *_inner_lists(sandbox)):
         response = sandbox.admin.get(path, params={"limit": "501", "cursor": ""})
-        assert {one["location"][1] for one in assert_error(response, 422, "VALIDATION_FAILED")} == {"limit", "cursor"}
+        details = assert_error(response, 422, "VALIDATION_FAILED")
+        assert {detail["location"][1] for detail in details} == {"limit", "cursor"}
         validation_error(sandbox.admin.get(path, params={"cursor": "AAAA"}), "query", "cursor")
 
 
@@ -72,7 +73,7 @@ def test_a_cursor_belongs_to_its_list_and_its_filters(sandbox: Sandbox) -> None:
     first = sandbox.admin.get(path, params={"limit": "1", "schema": "shop"})
     cursor = first.headers["X-Next-Cursor"]
     rest = sandbox.admin.get(path, params={"schema": "shop", "cursor": cursor}).json()
-    assert [first.json()[0]["table_name"], *(one["table_name"] for one in rest)] == [
+    assert [first.json()[0]["table_name"], *(table["table_name"] for table in rest)] == [
         "customers", "lines", "orders", "paths",
     ]  # fmt: skip
     validation_error(sandbox.admin.get(path, params={"cursor": cursor}), "query", "cursor")
@@ -128,20 +129,18 @@ def test_if_match_works_on_everything_that_has_a_version(sandbox: Sandbox) -> No
 
 def test_a_repeated_request_gets_the_first_response_and_creates_nothing(sandbox: Sandbox) -> None:
     key = {"Idempotency-Key": sandbox.name("key")}
-    for path, body in (
-        ("/sources", sandbox.source_body()),
-        ("/destinations", sandbox.destination_body()),
-        ("/pipelines", sandbox.pipeline_body()),
-        ("/stream/clusters", {"name": sandbox.name("stream"), "bootstrap_servers": sandbox.doubles.kafka}),
+    stream = {"name": sandbox.name("stream"), "bootstrap_servers": sandbox.doubles.kafka}
+    for path, body, noun in (
+        ("/sources", sandbox.source_body(), "source"),
+        ("/destinations", sandbox.destination_body(), "destination"),
+        ("/pipelines", sandbox.pipeline_body(), "pipeline"),
+        ("/stream/clusters", stream, "stream_cluster"),
     ):
         first, again = (sandbox.admin.post(path, body, headers=key) for _ in range(2))
         assert (first.status_code, again.status_code) == (201, 201), first.text
         assert first.content == again.content
         assert first.headers["Location"] == again.headers["Location"]
-        assert [record["action"] for record in sandbox.audit_records(first.json()["id"])] == [
-            {"/sources": "source", "/destinations": "destination", "/pipelines": "pipeline"}.get(path, "stream_cluster")
-            + ".create"
-        ]
+        assert [record["action"] for record in sandbox.audit_records(first.json()["id"])] == [f"{noun}.create"]
 
 
 # bodies

@@ -52,25 +52,16 @@ def test_a_deploy_answers_201_with_the_running_delivery(sandbox: Sandbox) -> Non
     shown = sandbox.admin.get_ok(f"/deliveries/{created['id']}")
     assert shown["id"] == created["id"]
     [in_pipeline] = [
-        one
-        for one in sandbox.admin.get_ok(f"/pipelines/{created['pipeline_id']}/destinations")
-        if one["id"] == created["id"]
+        delivery
+        for delivery in sandbox.admin.get_ok(f"/pipelines/{created['pipeline_id']}/destinations")
+        if delivery["id"] == created["id"]
     ]
     assert set(in_pipeline) == DELIVERY
     assert created["id"] in {
-        one["id"] for one in sandbox.admin.get_ok(f"/pipelines/{created['pipeline_id']}")["destinations"]
+        delivery["id"] for delivery in sandbox.admin.get_ok(f"/pipelines/{created['pipeline_id']}")["destinations"]
     }
     [mapped] = sandbox.admin.get_ok(f"/destinations/{destination['id']}/mappings")
     assert (mapped["delivery_id"], mapped["mappings"]) == (created["id"], body["mappings"])
-
-
-def test_the_target_schema_is_public_when_none_is_named(sandbox: Sandbox) -> None:
-    mapping = sandbox.mapping(sandbox.pipeline["topics"][0])
-    del mapping["schema_name"]
-    response, _ = _preview_and_deploy(sandbox, sandbox.delivery_body(sandbox.pipeline, mappings=[mapping]))
-    # The writer may create no tables there: the refusal names the schema.
-    assert_error(response, 422, "TARGET_NOT_READY")
-    assert "public" in response.text
 
 
 @pytest.mark.parametrize(

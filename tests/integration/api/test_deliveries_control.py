@@ -31,8 +31,8 @@ def test_a_delivery_is_controlled_by_the_paths_of_its_destination(sandbox: Sandb
         for query in ("", f"?delivery_id={delivery['id']}"):
             response = sandbox.admin.post(f"{path}/{verb}{query}")
             assert response.status_code == 200, response.text
-            one = {"id": delivery["id"], "desired_state": states, "observed_state": states, "error": None}
-            assert response.json() == {"deliveries": [one]}
+            outcome = {"id": delivery["id"], "desired_state": states, "observed_state": states, "error": None}
+            assert response.json() == {"deliveries": [outcome]}
     task = f"{path}/deliveries/{delivery['id']}/tasks"
     assert sandbox.admin.post(f"{task}/0/restart").status_code == 200
     for unknown in ("7", "x", "-1", "01", "999999999999"):
@@ -55,7 +55,7 @@ def test_one_failing_sink_does_not_stop_the_others(sandbox: Sandbox) -> None:
     sandbox.doubles.connect_double.drop(second["connector_name"])
     response = sandbox.admin.post(f"/destinations/{destination['id']}/pause")
     assert response.status_code == 200, response.text
-    by_id = {one["id"]: one for one in response.json()["deliveries"]}
+    by_id = {delivery["id"]: delivery for delivery in response.json()["deliveries"]}
     assert (by_id[first["id"]]["desired_state"], by_id[first["id"]]["error"]) == ("PAUSED", None)
     failed = by_id[second["id"]]
     assert failed["desired_state"] == "RUNNING"
@@ -63,7 +63,7 @@ def test_one_failing_sink_does_not_stop_the_others(sandbox: Sandbox) -> None:
     assert failed["error"]["code"] == "STATE_CONFLICT"
     status = sandbox.admin.get_ok(f"/destinations/{destination['id']}/status")
     assert set(status) == {"destination_id", "desired_state", "observed_state", "deliveries"}
-    seen = {one["id"]: one["observed_state"] for one in status["deliveries"]}
+    seen = {delivery["id"]: delivery["observed_state"] for delivery in status["deliveries"]}
     assert seen == {first["id"]: "PAUSED", second["id"]: "NOT_DEPLOYED"}
 
 

@@ -74,17 +74,3 @@ def test_a_removed_delivery_leaves_the_data_but_no_connector(sandbox: Sandbox, p
     assert_error(sandbox.admin.get(f"/deliveries/{delivery['id']}"), 404, "NOT_FOUND")
     assert delivery["connector_name"] not in sandbox.doubles.connect_double.names()
     assert sandbox.admin.get_ok(f"/destinations/{delivery['destination_id']}/mappings") == []
-
-
-def test_a_delivery_moves_to_another_schema_and_claims_only_its_tables_there(sandbox: Sandbox) -> None:
-    delivery = sandbox.new_delivery()
-    topic, path = sandbox.pipeline["topics"][0], f"/deliveries/{delivery['id']}/mappings"
-    new_mappings = [sandbox.mapping(topic, "lake")]
-    moved = sandbox.admin.put(path, {"mappings": new_mappings})
-    assert (moved.status_code, moved.json()["mappings"]) == (200, new_mappings), moved.text
-    config = sandbox.doubles.connect_double.config_of(delivery["connector_name"])
-    assert "lake" in config["collection.name.format"]
-    sandbox.new_delivery(mappings=delivery["mappings"])
-    body = sandbox.delivery_body(sandbox.pipeline, mappings=new_mappings)
-    response = sandbox.admin.post(f"/destinations/{sandbox.new_destination()['id']}/deploy", body)
-    assert_error(response, 409, "TARGET_TABLE_CONFLICT")

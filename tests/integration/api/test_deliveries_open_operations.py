@@ -67,7 +67,7 @@ def test_a_sink_with_an_open_operation_is_reported_with_its_error(sandbox: Sandb
         FaultEffect.LOSE_REPLY, None, f"{delivery['connector_name']}/{verb}", times=100
     )
     try:
-        [one] = sandbox.admin.post(path).json()["deliveries"]
+        [outcome] = sandbox.admin.post(path).json()["deliveries"]
     finally:
         fault.release()
-    assert one["error"]["code"] == "OPERATION_IN_PROGRESS"
+    assert outcome["error"]["code"] == "OPERATION_IN_PROGRESS"

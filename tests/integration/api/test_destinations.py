@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.api_assertions import assert_error, is_timestamp, is_uuid
+from tests.support.api_assertions import assert_error, is_uuid
 from tests.support.apps.sandbox import Json, Sandbox
 
 FIELDS = {
@@ -30,14 +30,6 @@ def test_a_new_destination_has_no_delivery_and_no_health(sandbox: Sandbox) -> No
 
 def test_a_destination_takes_no_options(sandbox: Sandbox) -> None:
     assert_error(sandbox.admin.post("/destinations", sandbox.destination_body(options={})), 422, "VALIDATION_FAILED")
-
-
-def test_a_test_is_stored_with_the_destination(sandbox: Sandbox) -> None:
-    created = sandbox.new_destination()
-    assert sandbox.admin.post_ok(f"/destinations/{created['id']}/test", status=200)["success"] is True
-    after = sandbox.admin.get_ok(f"/destinations/{created['id']}")
-    assert (after["status"], after["last_test"]["success"], after["version"]) == ("HEALTHY", True, 1)
-    assert is_timestamp(after["last_tested_at"])
 
 
 def _test_body(sandbox: Sandbox, **changes: object) -> Json:

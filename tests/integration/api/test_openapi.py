@@ -19,7 +19,8 @@ def document(sandbox: Sandbox) -> Json:
 
 
 def _operations(document: Json) -> list[tuple[str, str, Json]]:
-    return [(method, path, one) for path, methods in document["paths"].items() for method, one in methods.items()]
+    paths = document["paths"].items()
+    return [(method, path, operation) for path, methods in paths for method, operation in methods.items()]
 
 
 def test_every_route_is_documented_but_those_for_browsers_and_for_connect(document: Json) -> None:
@@ -38,14 +39,14 @@ def test_the_document_is_valid(document: Json) -> None:
     assert document["openapi"].startswith("3.1.")
     assert {"title", "version"} <= set(document["info"])
     operations = _operations(document)
-    assert len({one["operationId"] for _, _, one in operations}) == len(operations)
-    for _, path, one in operations:
-        in_path = {p["name"] for p in one["parameters"] if p.get("in") == "path"}
+    assert len({operation["operationId"] for _, _, operation in operations}) == len(operations)
+    for _, path, operation in operations:
+        in_path = {p["name"] for p in operation["parameters"] if p.get("in") == "path"}
         assert in_path == set(re.findall(r"{(\w+)}", path))
-        assert all(p["required"] for p in one["parameters"] if p.get("in") == "path")
-        assert one["responses"]
-        assert all("description" in _resolved(document, response) for response in one["responses"].values())
-        for requirement in one["security"]:
+        assert all(p["required"] for p in operation["parameters"] if p.get("in") == "path")
+        assert operation["responses"]
+        assert all("description" in _resolved(document, response) for response in operation["responses"].values())
+        for requirement in operation["security"]:
             assert set(requirement) <= set(document["components"]["securitySchemes"])
 
 

@@ -74,8 +74,8 @@ def test_a_tick_refreshes_the_observed_state_of_lists(sandbox: Sandbox) -> None:
     )
     assert sandbox.fire("dispatch")["ticks"] > 0
     seen = eventually(
-        lambda: next(one for one in sandbox.admin.get_ok("/pipelines") if one["id"] == pipeline["id"]),
-        lambda one: one["observed_state"] in ("DEGRADED", "FAILED"),
+        lambda: next(entry for entry in sandbox.admin.get_ok("/pipelines") if entry["id"] == pipeline["id"]),
+        lambda entry: entry["observed_state"] in ("DEGRADED", "FAILED"),
     )
     assert seen["desired_state"] == "RUNNING"
     assert seen["tasks"][0]["state"] == "FAILED"

@@ -69,7 +69,7 @@ def test_a_new_pipeline_is_a_draft_and_nothing_is_deployed(sandbox: Sandbox) -> 
     assert (created["metrics"]["throughput"], created["metrics"]["lag"]) == (None, None)
     assert created["options"]["publication_mode"] == "filtered"
     assert created["connector_name"] not in sandbox.doubles.connect_double.names()
-    [listed] = [one for one in sandbox.admin.get_ok("/pipelines") if one["id"] == created["id"]]
+    [listed] = [entry for entry in sandbox.admin.get_ok("/pipelines") if entry["id"] == created["id"]]
     assert listed == created
 
 

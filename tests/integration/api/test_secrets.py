@@ -40,14 +40,6 @@ def test_an_unknown_reference_is_404(sandbox: Sandbox, name: str) -> None:
     assert_error(_read(sandbox, name), 404, "NOT_FOUND")
 
 
-def test_the_secret_endpoint_is_not_below_the_api_and_not_in_its_document(sandbox: Sandbox) -> None:
-    value = {"Authorization": f"Bearer {sandbox.service_credential}"}
-    for path in (f"/internal/secrets/{UNKNOWN_ID}", "/internal", "/internal/secrets"):
-        for api in (sandbox.unauthenticated(), sandbox.admin):
-            assert_error(api.get(path, headers=value), 404, "NOT_FOUND")
-    assert "internal" not in str(list(sandbox.unauthenticated().get_ok("//openapi.json")["paths"]))
-
-
 def test_credentials_are_shown_as_configured_and_mask_only(sandbox: Sandbox) -> None:
     for path, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
         created = sandbox.admin.post_ok(path, body)

@@ -133,16 +133,17 @@ def test_a_put_replaces_everything_but_secrets(sandbox: Sandbox) -> None:
 # tests
 
 
-def test_a_test_is_stored_with_the_source(sandbox: Sandbox) -> None:
-    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
-    tested = sandbox.admin.post_ok(f"/sources/{source['id']}/test", status=200)
-    assert set(tested) == {"success", "checks", "server_version", "latency_ms"}
-    assert (tested["success"], tested["server_version"][:2]) == (True, "18")
-    assert isinstance(tested["latency_ms"], int)
-    after = sandbox.admin.get_ok(f"/sources/{source['id']}")
-    assert (after["status"], after["last_error"], after["version"]) == ("HEALTHY", None, 1)
-    assert after["last_test"] == {"success": True, "checks": tested["checks"]}
-    assert is_timestamp(after["last_tested_at"])
+def test_a_test_is_stored_with_what_it_is_of(sandbox: Sandbox) -> None:
+    for kind, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
+        path = f"{kind}/{sandbox.admin.post_ok(kind, body)['id']}"
+        tested = sandbox.admin.post_ok(f"{path}/test", status=200)
+        assert set(tested) == {"success", "checks", "server_version", "latency_ms"}
+        assert (tested["success"], tested["server_version"][:2]) == (True, "18")
+        assert isinstance(tested["latency_ms"], int)
+        after = sandbox.admin.get_ok(path)
+        assert (after["status"], after["last_error"], after["version"]) == ("HEALTHY", None, 1)
+        assert after["last_test"] == {"success": True, "checks": tested["checks"]}
+        assert is_timestamp(after["last_tested_at"])
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def _tables(sandbox: Sandbox, **filters: str) -> list[str]:
 
 
 def test_a_table_shows_columns_key_size_and_issues(sandbox: Sandbox) -> None:
-    tables = {one["table_name"]: one for one in sandbox.admin.get_ok(f"/sources/{sandbox.source['id']}/tables")}
+    tables = {table["table_name"]: table for table in sandbox.admin.get_ok(f"/sources/{sandbox.source['id']}/tables")}
     orders, lines = tables["orders"], tables["lines"]
     assert set(orders) == TABLE_FIELDS
     assert (orders["schema_name"], orders["primary_key_columns"], orders["cdc_ready"]) == ("shop", ["id"], True)
@@ -222,14 +223,6 @@ def test_readiness_names_every_check(sandbox: Sandbox) -> None:
     for check in seen["checks"]:
         assert set(check) == CHECK_FIELDS
         assert check["status"] in ("pass", "warn", "unknown")
-
-
-def test_readiness_without_a_pipeline_counts_the_discovered_tables_that_could_not_be_captured(sandbox: Sandbox) -> None:
-    seen = sandbox.admin.get_ok(f"/sources/{sandbox.source['id']}/cdc-readiness")
-    check = next(check for check in seen["checks"] if check["key"] == "replica_identity")
-    assert (seen["status"], check["status"], check["severity"]) == ("WARNING", "warn", "fail")
-    assert check["current_value"] == "1 of 4 tables: shop.lines (DEFAULT)"
-    assert check["recommended_action"].startswith('ALTER TABLE "shop"."lines" REPLICA IDENTITY FULL;')
 
 
 def test_an_unreachable_source_is_not_ready_and_its_other_checks_are_unknown(sandbox: Sandbox) -> None:

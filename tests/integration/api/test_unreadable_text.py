@@ -21,9 +21,9 @@ def _places(document: Json) -> Iterator[tuple[str, str, Json, Path]]:
     """Method and path, a body that tells the members of a union apart, and the place of a text in it."""
     for path, operations in document["paths"].items():
         for method in {"post", "put", "patch"} & set(operations):
-            for one in alternatives(document, body_schema(document, method, path) or {}):
-                base = constants(one)
-                places = {at for at in free_texts(document, one) if not set(at) & ELSEWHERE}
+            for alternative in alternatives(document, body_schema(document, method, path) or {}):
+                base = constants(alternative)
+                places = {at for at in free_texts(document, alternative) if not set(at) & ELSEWHERE}
                 yield from ((method, path, base, at) for at in sorted(places))
 
 
@@ -39,7 +39,7 @@ def test_no_text_takes_a_control_character(sandbox: Sandbox) -> None:
             tried += 1
             details = answer.json()["error"]["details"] if answer.status_code == 422 else []
             steps = [step for step in at if step not in ("[]", "a_key")]
-            about = [one for one in details if _is_about(one, steps)]
+            about = [detail for detail in details if _is_about(detail, steps)]
             if not about:
                 accepted.append(f"{method} {path} {at} {text!r}: {answer.status_code} {answer.text[:300]}")
     assert accepted == []

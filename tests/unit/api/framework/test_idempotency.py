@@ -6,7 +6,7 @@ import pytest
 from chalicelib.api.framework.http import HttpRequest, HttpResponse
 from chalicelib.api.framework.idempotency import IdempotentRequests
 from chalicelib.domain.access import Actor, RequestContext, Role
-from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
+from chalicelib.domain.idempotency import LEASE
 from chalicelib.errors import (
     Conflict,
     HeadgateError,
@@ -122,18 +122,6 @@ def test_after_the_lease_of_a_crashed_request_the_next_one_runs_under_the_same_r
     requests.clock.now += LEASE
     assert requests.send() == "first"
     assert len({context.request_key for context in requests.runs}) == 1
-
-
-def test_a_request_whose_lease_ended_does_not_overwrite_the_next_one() -> None:
-    rows = MemoryRows()
-    first = rows.claim("k", "h", time_at())
-    second = rows.claim("k", "h", time_at() + LEASE)
-    assert isinstance(first, Claim)
-    assert isinstance(second, Claim)
-    rows.finish(first, KeptAnswer(status=500, headers=(), body="late"))
-    rows.release(first)
-    rows.finish(second, KeptAnswer(status=201, headers=(), body="right"))
-    assert rows.claim("k", "h", time_at() + LEASE) == KeptAnswer(status=201, headers=(), body="right")
 
 
 @pytest.mark.parametrize(
