@@ -69,63 +69,63 @@ def send(request: pytest.FixtureRequest) -> Send:
             return through_socket(request.getfixturevalue("chalice_local_url"))
 
 
-def code(seen: ClientResponse) -> str:
-    return str(json.loads(seen.body)["error"]["code"])
+def code(response: ClientResponse) -> str:
+    return str(json.loads(response.body)["error"]["code"])
 
 
 def test_a_resource_is_read_with_its_version(send: Send) -> None:
-    seen = send("GET", f"/api/v1/things/{THING}", ADMIN, b"")
-    assert (seen.status, json.loads(seen.body)["name"], seen.headers["etag"]) == (200, "ä thing", '"3"')
+    response = send("GET", f"/api/v1/things/{THING}", ADMIN, b"")
+    assert (response.status, json.loads(response.body)["name"], response.headers["etag"]) == (200, "ä thing", '"3"')
 
 
 def test_a_created_resource_has_its_location(send: Send) -> None:
-    seen = send("POST", "/api/v1/things", JSON_ADMIN, b'{"name":"n"}')
-    assert seen.status == 201
-    assert str(seen.headers["location"]).endswith(f"/api/v1/things/{json.loads(seen.body)['id']}")
+    response = send("POST", "/api/v1/things", JSON_ADMIN, b'{"name":"n"}')
+    assert response.status == 201
+    assert str(response.headers["location"]).endswith(f"/api/v1/things/{json.loads(response.body)['id']}")
 
 
 def test_a_deleted_resource_leaves_an_empty_204(send: Send) -> None:
-    seen = send("DELETE", f"/api/v1/things/{THING}", ADMIN, b"")
-    assert (seen.status, seen.body) == (204, "")
+    response = send("DELETE", f"/api/v1/things/{THING}", ADMIN, b"")
+    assert (response.status, response.body) == (204, "")
 
 
 def test_several_cookies_are_sent_as_several_headers(send: Send) -> None:
-    seen = send("POST", f"/api/v1/things/{THING}/tasks/0/restart", ADMIN, b"")
-    assert (seen.status, seen.headers["set-cookie"]) == (202, ("a=1; HttpOnly", "b=2"))
+    response = send("POST", f"/api/v1/things/{THING}/tasks/0/restart", ADMIN, b"")
+    assert (response.status, response.headers["set-cookie"]) == (202, ("a=1; HttpOnly", "b=2"))
 
 
 @pytest.mark.parametrize("path", ["/nope", "/nope/deeper/still", "/api/v1/nope", "/api/v1/things/a/b/c", "/"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
 def test_an_unknown_path_is_404_in_the_envelope(send: Send, method: str, path: str) -> None:
-    seen = send(method, path, {"authorization": "Bearer abc"}, b"")
-    assert (seen.status, code(seen)) == (404, "NOT_FOUND")
-    assert "abc" not in seen.body
+    response = send(method, path, {"authorization": "Bearer abc"}, b"")
+    assert (response.status, code(response)) == (404, "NOT_FOUND")
+    assert "abc" not in response.body
 
 
 @pytest.mark.parametrize("accept", ["text/html", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"])
 def test_a_browser_is_led_to_the_documentation(send: Send, accept: str) -> None:
-    seen = send("GET", "/", {"accept": accept}, b"")
-    assert (seen.status, seen.body) == (302, "")
-    assert str(seen.headers["location"]) in ("/docs", "/api/docs")
-    assert seen.headers["x-correlation-id"]
+    response = send("GET", "/", {"accept": accept}, b"")
+    assert (response.status, response.body) == (302, "")
+    assert str(response.headers["location"]) in ("/docs", "/api/docs")
+    assert response.headers["x-correlation-id"]
     assert send("GET", "/docs", {"accept": accept}, b"").headers["content-type"] == "text/html; charset=utf-8"
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", ""])
 def test_a_program_finds_nothing_at_the_root(send: Send, accept: str) -> None:
-    seen = send("GET", "/", {"accept": accept}, b"")
-    assert (seen.status, code(seen)) == (404, "NOT_FOUND")
+    response = send("GET", "/", {"accept": accept}, b"")
+    assert (response.status, code(response)) == (404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE", "OPTIONS"])
 def test_a_wrong_method_is_405_with_the_right_ones(send: Send, method: str) -> None:
-    seen = send(method, "/api/v1/things", ADMIN, b"")
-    assert (seen.status, code(seen), seen.headers["allow"]) == (405, "METHOD_NOT_ALLOWED", "GET, POST")
+    response = send(method, "/api/v1/things", ADMIN, b"")
+    assert (response.status, code(response), response.headers["allow"]) == (405, "METHOD_NOT_ALLOWED", "GET, POST")
 
 
 def test_head_is_405_without_content(send: Send) -> None:
-    seen = send("HEAD", "/api/v1/things", ADMIN, b"")
-    assert (seen.status, seen.body, seen.headers["allow"]) == (405, "", "GET, POST")
+    response = send("HEAD", "/api/v1/things", ADMIN, b"")
+    assert (response.status, response.body, response.headers["allow"]) == (405, "", "GET, POST")
 
 
 @pytest.mark.parametrize("target", ["/api/v1/things/summary", "/api/v1/things/summary/"])
@@ -154,14 +154,14 @@ def test_a_name_is_decoded_once(send: Send) -> None:
     ],
 )
 def test_a_bad_body_gets_the_same_error_everywhere(send: Send, body: bytes, status: int, expected: str) -> None:
-    seen = send("POST", "/api/v1/things", JSON_ADMIN, body)
-    assert (seen.status, code(seen)) == (status, expected)
+    response = send("POST", "/api/v1/things", JSON_ADMIN, body)
+    assert (response.status, code(response)) == (status, expected)
 
 
 def test_query_values_arrive_decoded_and_repeated(send: Send) -> None:
-    seen = send("GET", "/api/v1/things?tag=a%20b&tag=c+d&limit=1", ADMIN, b"")
-    assert json.loads(seen.body)[0]["name"] == "a b,c d"
-    assert seen.headers["x-next-cursor"]
+    response = send("GET", "/api/v1/things?tag=a%20b&tag=c+d&limit=1", ADMIN, b"")
+    assert json.loads(response.body)[0]["name"] == "a b,c d"
+    assert response.headers["x-next-cursor"]
 
 
 @pytest.mark.parametrize(
@@ -182,19 +182,19 @@ def test_query_values_arrive_decoded_and_repeated(send: Send) -> None:
 def test_every_response_has_the_correlation_id_and_the_security_headers(
     send: Send, method: str, path: str, headers: dict[str, str]
 ) -> None:
-    seen = send(method, path, {**headers, "x-correlation-id": "sent.by-us_1"}, b"")
+    response = send(method, path, {**headers, "x-correlation-id": "sent.by-us_1"}, b"")
     expected = {
         "x-correlation-id": "sent.by-us_1",
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",
     }
-    assert {name: seen.headers.get(name) for name in expected} == expected
-    if seen.body and path != "/docs":
-        assert seen.headers["content-type"] == "application/json; charset=utf-8"
+    assert {name: response.headers.get(name) for name in expected} == expected
+    if response.body and path != "/docs":
+        assert response.headers["content-type"] == "application/json; charset=utf-8"
 
 
 def test_an_unexpected_failure_shows_no_details(send: Send) -> None:
-    seen = send("POST", "/api/v1/broken", ADMIN, b"")
-    assert (seen.status, code(seen)) == (500, "INTERNAL")
-    assert "hunter2" not in seen.body
+    response = send("POST", "/api/v1/broken", ADMIN, b"")
+    assert (response.status, code(response)) == (500, "INTERNAL")
+    assert "hunter2" not in response.body

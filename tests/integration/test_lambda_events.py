@@ -280,6 +280,6 @@ def test_a_queue_function_does_not_import_the_api() -> None:
         [sys.executable, "-c", RUN_JOB_ONLY], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout.splitlines()[-1])
-    assert seen["result"] == {"batchItemFailures": []}
-    assert [name for name in seen["api"] if name == "app" or name.startswith("chalicelib.")] == []
+    printed = json.loads(done.stdout.splitlines()[-1])
+    assert printed["result"] == {"batchItemFailures": []}
+    assert [name for name in printed["api"] if name == "app" or name.startswith("chalicelib.")] == []

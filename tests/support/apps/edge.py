@@ -295,10 +295,10 @@ def through_socket(url: str) -> Send:
         try:
             connection.request(method, target, body=body or None, headers=dict(headers))
             answer = connection.getresponse()
-            seen: dict[str, list[str]] = {}
+            sent_headers: dict[str, list[str]] = {}
             for name, value in answer.getheaders():
-                seen.setdefault(name, []).append(value)
-            return ClientResponse(answer.status, _lower(seen), answer.read().decode())
+                sent_headers.setdefault(name, []).append(value)
+            return ClientResponse(answer.status, _lower(sent_headers), answer.read().decode())
         finally:
             connection.close()
 

@@ -22,8 +22,8 @@ THINGS = "/api/v1/things"
 VIEWER = {"x-test-role": "Viewer"}
 
 
-def outcome(seen: ClientResponse) -> tuple[int, str]:
-    return seen.status, json.loads(seen.body)["error"]["code"]
+def outcome(response: ClientResponse) -> tuple[int, str]:
+    return response.status, json.loads(response.body)["error"]["code"]
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_cookies_that_api_gateway_splits_are_joined() -> None:
 
 @pytest.mark.parametrize("sent_id", ["", "a b", "x" * 129, "ä", "a\r\nSet-Cookie: x=1", "a;b"])
 def test_a_bad_correlation_id_is_replaced(sent_id: str) -> None:
-    seen = through_lambda_event(make_edge().app)("GET", "/health", {"X-Correlation-ID": sent_id}, b"")
-    assert len(str(seen.headers["x-correlation-id"])) == 36
+    response = through_lambda_event(make_edge().app)("GET", "/health", {"X-Correlation-ID": sent_id}, b"")
+    assert len(str(response.headers["x-correlation-id"])) == 36
 
 
 def test_the_handler_gets_a_deadline_of_twenty_seconds_and_the_correlation_id() -> None:
@@ -123,8 +123,8 @@ def test_an_unexpected_failure_is_logged_without_its_message() -> None:
 
 
 def test_a_response_of_another_type_than_declared_is_an_error() -> None:
-    seen = through_lambda_event(make_edge().app)("POST", "/api/v1/sealed", JSON_ADMIN, b'{"name":"a"}')
-    assert outcome(seen) == (500, "INTERNAL")
+    response = through_lambda_event(make_edge().app)("POST", "/api/v1/sealed", JSON_ADMIN, b'{"name":"a"}')
+    assert outcome(response) == (500, "INTERNAL")
 
 
 def test_a_denial_that_cannot_be_audited_is_still_a_denial() -> None:
@@ -147,8 +147,8 @@ def test_concurrent_requests_do_not_see_each_other() -> None:
     send = through_lambda_event(make_edge(routes).app)
 
     def ask(number: int) -> bool:
-        seen = send("GET", "/api/v1/slow", {**ADMIN, "x-correlation-id": str(number)}, b"")
-        return seen.body == f"[{number}]" and seen.headers["x-correlation-id"] == str(number)
+        response = send("GET", "/api/v1/slow", {**ADMIN, "x-correlation-id": str(number)}, b"")
+        return response.body == f"[{number}]" and response.headers["x-correlation-id"] == str(number)
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(ask, range(400)))

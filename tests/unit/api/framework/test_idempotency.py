@@ -25,6 +25,7 @@ from chalicelib.kit.pages import Signer
 from tests.support.apps.edge import JSON_ADMIN, THING, MemoryRows, make_edge, through_lambda_event, time_at
 
 THINGS = "/api/v1/things"
+KEYED = {**JSON_ADMIN, "Idempotency-Key": "k"}
 
 
 class _Clock:
@@ -99,18 +100,18 @@ def test_another_body_or_query_under_the_same_key_is_a_conflict() -> None:
 
 def test_while_the_first_runs_a_second_is_refused_with_a_delay() -> None:
     requests = _Requests()
-    seen: list[RequestInProgress] = []
+    refusals: list[RequestInProgress] = []
 
     def meanwhile(context: RequestContext) -> HttpResponse:
         requests._handle = lambda _: HttpResponse(status=200)  # type: ignore[method-assign]
         with pytest.raises(RequestInProgress) as refusal:
             requests.send()
-        seen.append(refusal.value)
+        refusals.append(refusal.value)
         return HttpResponse(status=201, body="done")
 
     requests._handle = meanwhile  # type: ignore[method-assign]
     assert requests.send() == "done"
-    assert seen[0].retry_after_seconds > 0
+    assert refusals[0].retry_after_seconds > 0
 
 
 def test_after_the_lease_of_a_crashed_request_the_next_one_runs_under_the_same_request_key() -> None:
@@ -124,16 +125,21 @@ def test_after_the_lease_of_a_crashed_request_the_next_one_runs_under_the_same_r
     assert len({context.request_key for context in requests.runs}) == 1
 
 
-@pytest.mark.parametrize(
-    "error", [NotFound("x"), Conflict("x", code="NAME_CONFLICT"), Invalid("x", code="SOURCE_NOT_READY"), Rejected("x")]
-)
-def test_a_definite_refusal_is_stored(error: HeadgateError) -> None:
+def failed(error: Exception) -> _Requests:
+    """After a request that has failed like this. The next one would succeed."""
     requests = _Requests()
     requests.outcome = error
     with pytest.raises(type(error)):
         requests.send()
-    requests.outcome = HttpResponse(status=201, body="now it would work")
-    assert json.loads(requests.send())["error"]["code"] == error.code
+    requests.outcome = HttpResponse(status=201, body="now it works")
+    return requests
+
+
+@pytest.mark.parametrize(
+    "error", [NotFound("x"), Conflict("x", code="NAME_CONFLICT"), Invalid("x", code="SOURCE_NOT_READY"), Rejected("x")]
+)
+def test_a_definite_refusal_is_stored(error: HeadgateError) -> None:
+    assert json.loads(failed(error).send())["error"]["code"] == error.code
 
 
 @pytest.mark.parametrize(
@@ -150,11 +156,7 @@ def test_a_definite_refusal_is_stored(error: HeadgateError) -> None:
     ],
 )
 def test_a_temporary_or_unknown_failure_may_be_repeated_under_the_same_request_key(error: Exception) -> None:
-    requests = _Requests()
-    requests.outcome = error
-    with pytest.raises(type(error)):
-        requests.send()
-    requests.outcome = HttpResponse(status=201, body="now it works")
+    requests = failed(error)
     assert requests.send() == "now it works"
     assert len({context.request_key for context in requests.runs}) == 1
 
@@ -202,29 +204,20 @@ def test_nothing_of_the_body_can_be_guessed_from_the_row() -> None:
 
 
 def test_a_refusal_before_the_handler_leaves_the_key_free() -> None:
-    edge = make_edge()
-    send = through_lambda_event(edge.app)
-    headers = {**JSON_ADMIN, "Idempotency-Key": "k"}
-    assert send("POST", THINGS, headers, b'{"name":1}').status == 422
-    assert send("POST", THINGS, headers, b'{"name":"a"}').status == 201
+    send = through_lambda_event(make_edge().app)
+    assert send("POST", THINGS, KEYED, b'{"name":1}').status == 422
+    assert send("POST", THINGS, KEYED, b'{"name":"a"}').status == 201
 
 
 def test_a_create_uses_the_request_key_as_its_id_and_survives_a_lost_response() -> None:
     edge = make_edge()
     send = through_lambda_event(edge.app)
-    headers = {**JSON_ADMIN, "Idempotency-Key": "k"}
-    first = send("POST", THINGS, headers, b'{"name":"a"}')
+    first = send("POST", THINGS, KEYED, b'{"name":"a"}')
     edge.rows.rows.clear()
-    assert send("POST", THINGS, headers, b'{"name":"a"}').body == first.body
-
-
-def test_the_same_key_with_another_body_creates_another_resource_once_the_first_is_forgotten() -> None:
-    edge = make_edge()
-    send = through_lambda_event(edge.app)
-    headers = {**JSON_ADMIN, "Idempotency-Key": "k"}
-    first = send("POST", THINGS, headers, b'{"name":"a"}')
+    assert send("POST", THINGS, KEYED, b'{"name":"a"}').body == first.body
+    # With another body it is another resource.
     edge.rows.rows.clear()
-    second = send("POST", THINGS, headers, b'{"name":"b"}')
+    second = send("POST", THINGS, KEYED, b'{"name":"b"}')
     assert (second.status, json.loads(second.body)["name"]) == (201, "b")
     assert second.headers["location"] != first.headers["location"]
 
@@ -232,7 +225,7 @@ def test_the_same_key_with_another_body_creates_another_resource_once_the_first_
 def test_a_request_that_is_repeated_in_another_spelling_gets_the_first_response_and_its_own_correlation_id() -> None:
     send = through_lambda_event(make_edge().app)
     first, again = (
-        send("POST", THINGS, {**JSON_ADMIN, "Idempotency-Key": "k", "X-Correlation-ID": name}, body)
+        send("POST", THINGS, {**KEYED, "X-Correlation-ID": name}, body)
         for name, body in (("first", b'{"name":"a"}'), ("again", b'{ "name" : "a" }'))
     )
     assert (first.headers["x-correlation-id"], again.headers["x-correlation-id"]) == ("first", "again")

@@ -18,9 +18,9 @@ SEND = through_lambda_event(make_edge().app)
 THINGS = "/api/v1/things"
 
 
-def refused(seen: ClientResponse, status: int = 422) -> list[tuple[list[Any], str]]:
-    assert seen.status == status, seen.body
-    return [(detail["location"], detail["type"]) for detail in json.loads(seen.body)["error"]["details"]]
+def refused(response: ClientResponse, status: int = 422) -> list[tuple[list[Any], str]]:
+    assert response.status == status, response.body
+    return [(detail["location"], detail["type"]) for detail in json.loads(response.body)["error"]["details"]]
 
 
 def post(body: Any, path: str = THINGS) -> ClientResponse:
@@ -41,10 +41,10 @@ def post(body: Any, path: str = THINGS) -> ClientResponse:
     ],
 )  # fmt: skip
 def test_a_wrong_field_is_named_by_location_and_type(body: Any, details: list[Any]) -> None:
-    seen = post(body)
-    assert [where for where, _ in refused(seen)] == [where for where, _ in details]
+    response = post(body)
+    assert [where for where, _ in refused(response)] == [where for where, _ in details]
     if body:
-        assert refused(seen) == details
+        assert refused(response) == details
 
 
 @pytest.mark.parametrize(
@@ -58,15 +58,15 @@ def test_a_wrong_field_is_named_by_location_and_type(body: Any, details: list[An
     ],
 )
 def test_unknown_names_of_the_caller_are_not_repeated(body: Any, location: list[str]) -> None:
-    seen = post(body)
-    assert [where for where, _ in refused(seen)] == [location]
-    assert "hunter2" not in seen.body
+    response = post(body)
+    assert [where for where, _ in refused(response)] == [location]
+    assert "hunter2" not in response.body
 
 
 def test_many_faults_are_listed_once_each_and_within_a_bound() -> None:
-    seen = post({"name": "a", "chat": ["x"] * 3900, **{f"field{number}": 1 for number in range(990)}})
-    assert 1 < len(refused(seen)) <= 100
-    assert len(seen.body) < 10_000
+    response = post({"name": "a", "chat": ["x"] * 3900, **{f"field{number}": 1 for number in range(990)}})
+    assert 1 < len(refused(response)) <= 100
+    assert len(response.body) < 10_000
 
 
 @pytest.mark.parametrize("text", ["${x}", "a${", "$${}", "pre ${env:HOME} post"])
@@ -81,8 +81,8 @@ def test_a_secret_reference_is_refused_in_every_string(wrap: Any, text: str) -> 
 
 
 def test_an_escaped_reference_is_recognised() -> None:
-    seen = SEND("POST", THINGS, JSON_ADMIN, b'{"name":"\\u0024\\u007bx}"}')
-    assert refused(seen) == [(["body", "name"], "secret_reference_not_allowed")]
+    response = SEND("POST", THINGS, JSON_ADMIN, b'{"name":"\\u0024\\u007bx}"}')
+    assert refused(response) == [(["body", "name"], "secret_reference_not_allowed")]
 
 
 @pytest.mark.parametrize("text", ["$", "{", "$ {", "{$", "$x", "100 $"])
@@ -199,9 +199,9 @@ def test_a_body_that_cannot_be_decoded_is_malformed() -> None:
     ],
 )
 def test_a_wrong_query_is_named_by_location_and_type(query: str, details: list[Any]) -> None:
-    seen = SEND("GET", f"{THINGS}?{query}", ADMIN, b"")
-    assert refused(seen) == details
-    assert "hunter2" not in seen.body
+    response = SEND("GET", f"{THINGS}?{query}", ADMIN, b"")
+    assert refused(response) == details
+    assert "hunter2" not in response.body
 
 
 @pytest.mark.parametrize(
@@ -221,8 +221,8 @@ def test_a_route_without_query_takes_none() -> None:
 
 @pytest.mark.parametrize("value", ["3", '"x"', '""', 'W/"3"', "*", '"3", "4"', '"-1"', '"03"', '"' + "9" * 17 + '"'])
 def test_a_malformed_if_match_is_reported(value: str) -> None:
-    seen = SEND("PUT", f"{THINGS}/{THING}", {**JSON_ADMIN, "If-Match": value}, b'{"name":"a"}')
-    assert refused(seen) == [(["header", "If-Match"], "version")]
+    response = SEND("PUT", f"{THINGS}/{THING}", {**JSON_ADMIN, "If-Match": value}, b'{"name":"a"}')
+    assert refused(response) == [(["header", "If-Match"], "version")]
 
 
 @pytest.mark.parametrize(("value", "status"), [('"3"', 200), ('"2"', 412)])
@@ -232,8 +232,8 @@ def test_if_match_reaches_the_handler(value: str, status: int) -> None:
 
 @pytest.mark.parametrize("value", ["", "a b", "x" * 65, "ä", "a\n", "a,b"])
 def test_a_malformed_idempotency_key_is_named(value: str) -> None:
-    seen = SEND("POST", THINGS, {**JSON_ADMIN, "Idempotency-Key": value}, b'{"name":"a"}')
-    assert refused(seen) == [(["header", "Idempotency-Key"], "string_pattern_mismatch")]
+    response = SEND("POST", THINGS, {**JSON_ADMIN, "Idempotency-Key": value}, b'{"name":"a"}')
+    assert refused(response) == [(["header", "Idempotency-Key"], "string_pattern_mismatch")]
 
 
 @pytest.mark.parametrize("task", ["-1", "x", "01", "1.5", "99999999999"])

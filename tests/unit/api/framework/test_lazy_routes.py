@@ -104,8 +104,8 @@ def test_a_known_path_through_the_fallback_is_405_before_its_module_is_loaded() 
 
 def test_every_gateway_finds_every_module() -> None:
     lazy = LazyApp()
-    seen: Callable[..., ClientResponse] = through_lambda_event(lazy.app)
-    assert [seen("GET", path, {}, b"").status for path in ("/v1/dogs", "/v1/kittens", "/v1/birds")] == [200, 200, 404]
+    send: Callable[..., ClientResponse] = through_lambda_event(lazy.app)
+    assert [send("GET", path, {}, b"").status for path in ("/v1/dogs", "/v1/kittens", "/v1/birds")] == [200, 200, 404]
 
 
 def test_a_route_outside_its_declared_segments_fails_on_loading() -> None:

@@ -150,15 +150,15 @@ def test_only_pages_get_a_content_security_policy() -> None:
 
 def test_the_next_cursor_leads_through_the_whole_list_and_only_that_list() -> None:
     send = through_lambda_event(make_edge().app)
-    seen, target = [], "/api/v1/things?limit=2&tag=a"
+    ids, target = [], "/api/v1/things?limit=2&tag=a"
     while True:
         page = send("GET", target, ADMIN, b"")
-        seen += [item["id"] for item in json.loads(page.body)]
+        ids += [item["id"] for item in json.loads(page.body)]
         if "x-next-cursor" not in page.headers:
             break
         cursor = page.headers["x-next-cursor"]
         target = f"/api/v1/things?limit=2&tag=a&cursor={cursor}"
-    assert seen == ["0", "1", "2", "3", "4"]
+    assert ids == ["0", "1", "2", "3", "4"]
     assert send("GET", f"/api/v1/things?limit=2&tag=b&cursor={cursor}", ADMIN, b"").status == 422
 
 

@@ -20,8 +20,8 @@ def ask(path: str, found: dict[str, bool]) -> ClientResponse:
 
 
 def test_health_is_ok_whatever_the_stores_do() -> None:
-    seen = ask("/health?probe=1", {"tables": False})
-    assert (seen.status, json.loads(seen.body)) == (200, {"status": "ok"})
+    response = ask("/health?probe=1", {"tables": False})
+    assert (response.status, json.loads(response.body)) == (200, {"status": "ok"})
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,6 @@ def test_health_is_ok_whatever_the_stores_do() -> None:
     ],
 )
 def test_ready_names_every_store_and_queue(found: dict[str, bool], status: int, word: str) -> None:
-    seen = ask("/ready", found)
+    response = ask("/ready", found)
     expected = {name: "ok" if good else "unavailable" for name, good in found.items()}
-    assert (seen.status, json.loads(seen.body)) == (status, {"status": word, "checks": expected})
+    assert (response.status, json.loads(response.body)) == (status, {"status": word, "checks": expected})
