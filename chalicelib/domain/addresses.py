@@ -54,6 +54,8 @@ class ConnectAddress:
 
 
 class SecurityProtocol(StrEnum):
+    """Kafka's transport and authentication."""
+
     PLAINTEXT = "PLAINTEXT"
     SSL = "SSL"
     SASL_PLAINTEXT = "SASL_PLAINTEXT"
