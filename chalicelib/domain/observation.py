@@ -75,7 +75,6 @@ class ConnectorStatus:
 
     @property
     def parts(self) -> "tuple[ConnectorStatus | TaskStatus, ...]":
-        """The connector itself and its tasks."""
         return (self, *self.tasks)
 
 
@@ -95,7 +94,6 @@ class Observation:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the connector itself is paused."""
         return self.connector is not None and self.connector.state is ReportedState.PAUSED
 
 
@@ -172,6 +170,7 @@ def _judge(status: ConnectorStatus, expected: int) -> tuple[ObservedState, tuple
         case ReportedState.PAUSED:
             return _judge_inactive(ObservedState.PAUSED, status, ReportedState.PAUSED)
         case ReportedState.STOPPED:
+            # A stopped connector has no tasks, so no state is expected: whatever is left has not ended yet.
             return _judge_inactive(ObservedState.STOPPED, status, None)
         case ReportedState.UNKNOWN:
             return ObservedState.UNKNOWN, ("Kafka Connect reports a connector state that Headgate does not know.",)
@@ -187,6 +186,7 @@ def _judge_running(status: ConnectorStatus, expected: int) -> tuple[ObservedStat
         return ObservedState.DEGRADED, (f"It has {len(status.tasks)} of its {expected} tasks.",)
     if states == {ReportedState.RUNNING}:
         return ObservedState.RUNNING, ()
+    # Connect starts the tasks of a new connector with its next rebalance.
     if not states:
         return ObservedState.UNASSIGNED, ("The connector runs and has no task yet.",)
     return ObservedState.DEGRADED, _tasks_that(status, lambda task: task.state is not ReportedState.RUNNING)

@@ -72,6 +72,7 @@ class JobService:
         )
         transaction = Transaction()
         self.store.put_new(transaction, job)
+        # The claim makes one job at a time open for a resource and a kind, however many ask for it.
         self.claims.take(transaction, _claim(job), job.id, label="open")
         self._audit(transaction, job, Outcome.REQUESTED)
         try:

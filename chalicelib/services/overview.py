@@ -120,6 +120,7 @@ class OverviewService:
             *((self.monitoring.progress, (cluster_id, None)) for cluster_id in cluster_ids),
         )
         registered = self.monitoring.counts.decode(row)
+        # Who registers a few resources sees them at once. Without the schedule even a large number is counted again.
         if registered is None or registered.total <= MAX_COUNTED_AT_ONCE or now - registered.at > COUNTED_AGAIN_AFTER:
             registered = self._count(deadline)
         views = self.connectors.observations.views(filter(None, rows[: len(cluster_ids)]))

@@ -127,10 +127,8 @@ class Connect:
         return self._connectors("/connectors?expand=status", deadline)[0]
 
     def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
-        """The statuses of all connectors, and the config hashes of those with names of Headgate, in one request.
-
-        There is no retry: an answer that is too large or too slow would be so again.
-        """
+        """The statuses of all connectors, and the config hashes of those with names of Headgate, in one request."""
+        # There is no retry: an answer that is too large or too slow would be so again.
         return self._connectors("/connectors?expand=status&expand=info", deadline, attempts=1)
 
     def topics(self, name: str, deadline: Deadline) -> frozenset[str] | None:
@@ -201,8 +199,7 @@ class Connect:
     def delete_offsets(self, name: str, deadline: Deadline) -> None:
         """Delete the offsets of a STOPPED connector, of a sink with its consumer group. Connect 3.6 and later.
 
-        It is repeated while Connect refuses, because tasks of the connector may still be stopping. Raises
-        OutcomeUnknown when the outcome of one of the attempts is unknown.
+        Raises OutcomeUnknown when the outcome of one of the attempts is unknown.
         """
         unknown: OutcomeUnknown | None = None
         while True:
@@ -210,6 +207,7 @@ class Connect:
                 return self._write("DELETE", f"{_connector(name)}/offsets", deadline)
             except HeadgateError as error:
                 unknown = unknown or (error if isinstance(error, OutcomeUnknown) else None)
+                # Connect refuses while tasks of the connector are still stopping.
                 if deadline.passed or not isinstance(error, Invalid | OutcomeUnknown):
                     raise unknown or error from None
             self._pause(deadline)
@@ -232,10 +230,7 @@ class Connect:
         keys: Collection[str] = (),
         was_applied: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Send a change. It is repeated only after a 409, which a rebalancing worker sends before it does anything.
-
-        After a 409 `was_applied` checks whether the change was made nevertheless.
-        """
+        """Send a change. After a 409 `was_applied` checks whether it was made nevertheless; else it is sent again."""
         for attempt in range(MAX_ATTEMPTS):
             try:
                 answer = self._send(method, path, deadline, body)
@@ -245,6 +240,7 @@ class Connect:
                 if attempt == 0:
                     raise  # nothing was sent
                 break
+            # A rebalancing worker sends 409 before it does anything; after other answers a repetition might act twice.
             if answer.refusal != 409:
                 return outcomes.require_success(answer, keys)
             try:

@@ -45,6 +45,7 @@ def checked_base_url(base_url: str) -> str:
     Raises:
         Invalid: `URL_NOT_ALLOWED`, unless it is plain `http(s)://host[:port][/path]`.
     """
+    # To the parser of URLs an empty query is none.
     if read_url(base_url) is None or "?" in base_url:
         message = (
             "A Connect URL is http or https, a host, a port and perhaps a path, without credentials, query or fragment."
@@ -57,6 +58,7 @@ def parse_answer(answer: HttpAnswer, *, is_list: bool) -> Answer:
     """`is_list`: a successful answer is a long list."""
     if answer.content is not None and is_list and answer.status == 200:
         return Answer(answer.status, None, is_json=True, members=members(answer.content))
+    # Without content it was too large. Only a successful list may be larger than a mebibyte.
     if answer.content is None or len(answer.content) > MEBIBYTE:
         return Answer(answer.status, None, is_json=False)
     if not answer.content:

@@ -90,10 +90,7 @@ def read_status(name: str, body: object) -> ConnectorStatus:
 
 
 def read_connectors(members: Iterable[tuple[str, object]]) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
-    """`GET /connectors?expand=status`: statuses, and with `expand=info` the config hashes of Headgate's connectors.
-
-    A connector with an unreadable entry has the state UNKNOWN and no hash: it must not hide the others or seem absent.
-    """
+    """`GET /connectors?expand=status`: statuses, and with `expand=info` the config hashes of Headgate's connectors."""
     statuses: dict[str, ConnectorStatus] = {}
     hashes: dict[str, str] = {}
     try:
@@ -175,6 +172,7 @@ def _listed_status(name: str, entry: object) -> ConnectorStatus:
     try:
         return read_status(name, _object(entry).get("status"))
     except Unavailable:
+        # An entry that cannot be read hides no others, and its connector must not seem absent: it would be made again.
         return ConnectorStatus(name=name, state=ReportedState.UNKNOWN, worker_id=None, tasks=())
 
 

@@ -87,6 +87,7 @@ def sentence_for(field: str, text: str) -> tuple[str, str | None]:
     for phrases, usual_field, sentence in PHRASES:
         if any(phrase in lower for phrase in phrases):
             return (usual_field if usual_field and field == "config" else field), sentence
+    # Connectors validate a config by connecting to the database: what it says belongs to the field for its address.
     kind = ConnectorKind.SINK if field.startswith("connection.") else ConnectorKind.SOURCE
     diagnosis = classify(text[:MAX_TEXT], kind)
     if diagnosis is Diagnosis.GENERAL:

@@ -84,7 +84,6 @@ class Admin:
         return result
 
     def close(self) -> None:
-        """Close all connections, and end their thread."""
         self._end.cancel()
         self._stop()
         for client in self._clients:

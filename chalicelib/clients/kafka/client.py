@@ -100,6 +100,7 @@ class Kafka:
             raise _unavailable(_NOT_TRUSTED) from None
         except (KafkaError, OSError, RuntimeError):
             raise _unavailable(_NO_ANSWER) from None
+        # With these kafka-python fails at answers that are not Kafka's.
         except (ValueError, LookupError, TypeError, AttributeError):
             raise _unavailable(_UNREADABLE) from None
 
@@ -209,9 +210,9 @@ def _bounded(topics: C) -> C:
 
 
 def _topic_facts(admin: "Admin", topics: Collection[str]) -> TopicFacts:
-    """The request does not name topics: a broker may create a missing topic that is named."""
     from kafka.errors import KafkaError
 
+    # The request does not name topics: a broker may create a missing topic that is named.
     described = {topic["name"]: topic["partitions"] for topic in admin.client.describe_topics()}
     counts = {name: len(partitions) for name, partitions in described.items()}
     existing = [topic for topic in topics if topic in described]

@@ -34,6 +34,7 @@ def after_interval(
 ) -> CatchUp:
     """After so many records were `delivered` since `began` and `lag` are left. `behind`: they really wait."""
     since, seconds = before.since if before else began, (now - began).total_seconds()
+    # The first interval counts as a whole, a later one by its share of the time over which the rate is smoothed.
     weight = seconds / min(SMOOTHED_OVER.total_seconds(), (now - since).total_seconds())
     rate = (before.rate if before else 0.0) * (1 - weight) + delivered / seconds * weight
     former = before.too_long_since if before else None

@@ -190,7 +190,6 @@ class Condition:
 
     @property
     def hint(self) -> str | None:
-        """What it means and what to do."""
         if self.diagnosis and self.connector_name:
             return hint_of(self.diagnosis, kind_of_connector(self.connector_name)).message
         return _CAUSE_HINTS[self.cause] if self.cause else DESCRIPTIONS[self.code].hint

@@ -54,23 +54,21 @@ class Episodes:
     complete: bool = True
 
     def has_observed(self, key: str, since: datetime) -> bool:
-        """Whether the condition was observed after that time."""
         episode = self.going_on.get(key)
         return episode is not None and episode.seen_at > since
 
 
 def phase_of(report: MonitorReport, named: Condition | None, incident: Incident | None) -> Phase:
-    """What becomes of an incident that is current, or None, by a report that names its condition, or does not.
-
-    A condition that gets better does not begin again: near a threshold it would do so for ever.
-    """
+    """What becomes of an incident that is current, or None, by a report that names its condition, or does not."""
     if named is not None:
         if incident is None:
             return Phase.BEGAN
+        # One that gets better does not begin again: near a threshold it would do so for ever.
         again = incident.lapsed or is_worse(incident.condition, named)
         return Phase.REPEATED if again else Phase.CONTINUES
     if incident is None or incident.origin != report.origin or (incident.lapsed and incident.is_lasting):
         return Phase.CONTINUES
+    # Reports may be recorded out of order: an old one ends nothing that has been seen since.
     late = timedelta() < incident.last_seen_at - report.at < LATE_BY
     if late or not report.has_looked_at(incident.condition.resource_id):
         return Phase.CONTINUES

@@ -76,7 +76,6 @@ class Incident:
 
     @property
     def is_active(self) -> bool:
-        """Whether it is open or acknowledged."""
         return self.status is not IncidentStatus.RESOLVED
 
     @property
@@ -86,9 +85,8 @@ class Incident:
 
     @property
     def is_lasting(self) -> bool:
-        """Whether it stays open when its condition ends: a connector goes on behind the rows that it has lost, and they
-        stay missing. A person ends it, or the deletion of the resource.
-        """
+        """Whether it stays open when its condition ends, until a person ends it or its resource is deleted."""
+        # A connector goes on behind the rows that it has lost, and they stay missing.
         lost = self.condition.code is ConditionCode.CHANGES_LOST and self.condition.connector_name is not None
         return lost and self.is_active
 
@@ -123,6 +121,7 @@ def moved_by_person(incident: Incident, status: IncidentStatus, now: datetime) -
 
 
 def moved(incident: Incident, status: IncidentStatus, now: datetime) -> Incident:
-    """The incident with another status. None ends before it began, also when the clock was set back meanwhile."""
+    """The incident with another status."""
+    # None ends before it began, also when the clock was set back meanwhile.
     resolved_at = max(now, incident.last_seen_at) if status is IncidentStatus.RESOLVED else None
     return replace(incident, status=status, resolved_at=resolved_at)

@@ -70,6 +70,7 @@ def grown(before: LogGrowth | None, now: LogGrowth) -> LogGrowth:
     if 0 <= seconds < SHORTEST_INTERVAL.total_seconds():
         return before
     written, more_retained = now.end - before.end, now.retained_bytes - before.retained_bytes
+    # A log does not end earlier than before, and no more is kept of it than was written: else it is another one.
     is_same_log = 0 <= written <= MAX_BYTES_PER_SECOND * seconds and more_retained <= written
     if seconds < 0 or seconds > LONGEST_INTERVAL.total_seconds() or not is_same_log:
         return now
