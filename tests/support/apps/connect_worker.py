@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from chalicelib.clients.connect.client import Connect
+from chalicelib.clients.connect.client import Connect, FieldError
 from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.domain.addresses import ConnectAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
@@ -193,6 +193,10 @@ HOSTILE: list[Any] = [
 
 
 VALIDATE = "/connector-plugins/x.Source/config/validate"
+
+
+def validate(connect: Connect) -> tuple[FieldError, ...]:
+    return connect.validate("x.Source", {**CONFIG, "name": NAME}, short_deadline())
 
 
 def validated(*values: Any, count: int | None = None) -> Reply:

@@ -6,7 +6,6 @@ import pytest
 from chalicelib.clients.connect.client import Connect, FieldError
 from chalicelib.errors import Unavailable
 from tests.support.apps.connect_worker import (
-    CONFIG,
     HOSTILE,
     NAME,
     READS,
@@ -16,14 +15,11 @@ from tests.support.apps.connect_worker import (
     Worker,
     short_deadline,
     status_body,
+    validate,
     validated,
 )
 
 reads = pytest.mark.parametrize("read", READS)
-
-
-def validate(connect: Connect) -> tuple[FieldError, ...]:
-    return connect.validate("x.Source", {**CONFIG, "name": NAME}, short_deadline())
 
 
 @reads

@@ -8,22 +8,17 @@ from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.errors import Invalid, Unavailable
 from tests.support.apps.connect_worker import (
-    CONFIG,
     NAME,
     SECRET,
     VALIDATE,
     Reply,
     Worker,
     refusal,
-    short_deadline,
+    validate,
     validated,
 )
 
 UNREACHABLE = hint_of(Diagnosis.CONNECTION, ConnectorKind.SOURCE).message
-
-
-def validate(connect: Connect) -> tuple[FieldError, ...]:
-    return connect.validate("x.Source", {**CONFIG, "name": NAME}, short_deadline())
 
 
 def test_a_good_config_has_no_errors(connect: Connect, worker: Worker) -> None:
