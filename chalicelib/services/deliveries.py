@@ -278,7 +278,6 @@ def _outcome(delivery: Delivery) -> DeliveryOutcome:
 
 
 def _deploy_error(label: str) -> HeadgateError:
-    """Why a deploy could not begin, by the write that was refused."""
     match label:
         case "draft":
             message = "The first request with this key is not settled yet. Wait a moment and repeat."

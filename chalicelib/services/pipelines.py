@@ -47,8 +47,6 @@ class PipelineInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineDetail:
-    """A pipeline with everything that it refers to."""
-
     pipeline: Pipeline
     source: Source
     stream_cluster: StreamCluster
@@ -59,8 +57,6 @@ class PipelineDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineService(ConnectorService[Pipeline]):
-    """Everything that a client can do with pipelines."""
-
     OUTDATED: ClassVar[Notices] = Notices(
         config=(
             "Its source was changed, or Headgate was updated, after its connector got its config. Deploy it again to "

@@ -6,22 +6,42 @@ from typing import Any
 
 import httpx
 
+from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.observation import Observation
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
+from infra.local.doubles.connect_traces import secrets_trace
 from tests.support.apps.in_process_app import InProcessApp
 
 Json = dict[str, Any]
 WRITES = ("POST", "PUT", "DELETE")
+NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
+PASSWORD_REFUSED = (
+    "org.apache.kafka.connect.errors.ConnectException: Could not connect\n"
+    'Caused by: org.postgresql.util.PSQLException: FATAL: password authentication failed for user "capture"'
+)
 
 
 def bodies(app: InProcessApp, table: str) -> list[Json]:
     """What the rows of a table hold."""
     return [json.loads(row["body"]) for row in app.tables.rows(table)]
+
+
+def audited(app: InProcessApp, resource_id: str, *actions: str) -> list[AuditRecord]:
+    """The audit records of a resource, of these actions or of all, the oldest first."""
+    page = app.services.audit.list(limit=100, resource_id=resource_id)
+    return [record for record in reversed(page.items) if record.action in actions or not actions]
+
+
+def incidents(app: InProcessApp) -> list[tuple[str, IncidentStatus]]:
+    """Code and status of all incidents, the oldest first."""
+    found = reversed(app.services.incidents.list(limit=500).items)
+    return [(incident.condition.code, incident.status) for incident in found]
 
 
 def connector_writes(app: InProcessApp) -> list[tuple[str, str]]:

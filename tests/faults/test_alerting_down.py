@@ -11,15 +11,11 @@ from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Deadline
-from infra.local.doubles.connect_traces import secrets_trace
+from tests.faults.inspection import NO_SECRETS, PASSWORD_REFUSED, incidents
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
 from tests.support.apps.in_process_app import SETTINGS, InProcessApp
 
 TABLES = ("alerts", "alert-rules", "alert-tracks", "notification-channels", "channel-gates", "notifications")
-PASSWORD_REFUSED = (
-    "org.apache.kafka.connect.errors.ConnectException: Could not connect\n"
-    'Caused by: org.postgresql.util.PSQLException: FATAL: password authentication failed for user "capture"'
-)
 
 
 class Alerting:
@@ -49,10 +45,6 @@ def alerting(app: InProcessApp) -> Iterator[Alerting]:
     app.interceptor.unwatch()
 
 
-def incidents(app: InProcessApp) -> list[tuple[str, IncidentStatus]]:
-    return [(one.condition.code, one.status) for one in app.services.incidents.list(limit=9).items]
-
-
 def kinds(app: InProcessApp) -> list[str]:
     """The kinds of all active alerts."""
     found = app.services.stores.alerts.alerts.facets(Deadline.after(5), only_active=True)
@@ -65,7 +57,7 @@ def test_ticks_repair_and_note_incidents_and_the_first_one_afterwards_opens_the_
     name = app.deployed_pipeline().connector_name
     app.tick(times=4)
     alerting.down = True
-    app.connect.fail_task(name, secrets_trace("Headgate gave no answer for secret 0: status 503"))
+    app.connect.fail_task(name, NO_SECRETS)
     app.tick(times=8)
     assert app.connect.calls.count("POST", "/restart") == 1
     assert [status for _, status in incidents(app)] == [IncidentStatus.RESOLVED]
@@ -105,7 +97,6 @@ def test_operations_of_people_do_not_notice_it(app: InProcessApp, alerting: Aler
     services.pipelines.resume(app.context(), pipeline.id)
     app.tick()
     observation = services.pipelines.detail(pipeline.id).pipeline.observation
-    assert observation
     assert observation.state is ObservedState.RUNNING
     services.deliveries.delete(app.context(), delivery.id)
     services.pipelines.delete(app.context(), pipeline.id)

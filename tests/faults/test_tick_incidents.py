@@ -4,15 +4,10 @@ import pytest
 
 from chalicelib.domain.monitoring.incident import Incident, IncidentStatus
 from infra.local.doubles.connect_faults import FaultEffect
-from infra.local.doubles.connect_traces import secrets_trace
+from tests.faults.inspection import NO_SECRETS, PASSWORD_REFUSED, incidents
 from tests.support.apps.call_interceptor import Crash, FailureMode, InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp
 from tests.support.apps.lost_snapshot import lose_snapshot
-
-PASSWORD_REFUSED = (
-    "org.apache.kafka.connect.errors.ConnectException: Could not connect\n"
-    'Caused by: org.postgresql.util.PSQLException: FATAL: password authentication failed for user "capture"'
-)
 
 
 def running_connector(app: InProcessApp) -> str:
@@ -22,21 +17,16 @@ def running_connector(app: InProcessApp) -> str:
     return name
 
 
-def incidents(app: InProcessApp) -> list[Incident]:
+def stored_incidents(app: InProcessApp) -> list[Incident]:
     """All incidents, the oldest first."""
     return list(reversed(app.services.incidents.list(limit=500).items))
-
-
-def codes(app: InProcessApp) -> list[tuple[str, IncidentStatus]]:
-    """Code and status of all incidents, the oldest first."""
-    return [(one.condition.code, one.status) for one in incidents(app)]
 
 
 def test_a_failed_task_is_one_incident_until_it_runs_again(app: InProcessApp) -> None:
     name = running_connector(app)
     app.connect.fail_task(name, PASSWORD_REFUSED)
     app.tick(times=3)
-    (opened,) = incidents(app)
+    (opened,) = stored_incidents(app)
     assert (opened.condition.code, opened.status, opened.occurrences) == (
         "SOURCE_AUTH_FAILED",
         IncidentStatus.OPEN,
@@ -48,15 +38,15 @@ def test_a_failed_task_is_one_incident_until_it_runs_again(app: InProcessApp) ->
     app.services.pipelines.restart(app.context(), str(opened.associations.pipeline_id))
     app.connect.settle()
     app.tick()
-    assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.RESOLVED)]
+    assert incidents(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.RESOLVED)]
 
 
 def test_a_failure_that_comes_back_is_a_new_incident(app: InProcessApp) -> None:
     name = running_connector(app)
     for _ in range(2):
-        app.connect.fail_task(name, secrets_trace("Headgate gave no answer for secret 0: status 503"))
+        app.connect.fail_task(name, NO_SECRETS)
         app.tick(times=8)
-    assert [status for _, status in codes(app)] == [IncidentStatus.RESOLVED, IncidentStatus.RESOLVED]
+    assert [status for _, status in incidents(app)] == [IncidentStatus.RESOLVED, IncidentStatus.RESOLVED]
 
 
 def test_an_unreadable_connect_is_one_incident_of_the_cluster_and_resolves_no_other(app: InProcessApp) -> None:
@@ -64,23 +54,23 @@ def test_an_unreadable_connect_is_one_incident_of_the_cluster_and_resolves_no_ot
     app.tick()
     with app.connect_down():
         app.tick(times=12)
-    assert codes(app) == [
+    assert incidents(app) == [
         ("SOURCE_AUTH_FAILED", IncidentStatus.OPEN),
         ("STREAM_CONNECT_UNAVAILABLE", IncidentStatus.OPEN),
     ]
     app.tick(after=60)
-    assert codes(app)[1] == ("STREAM_CONNECT_UNAVAILABLE", IncidentStatus.RESOLVED)
+    assert incidents(app)[1] == ("STREAM_CONNECT_UNAVAILABLE", IncidentStatus.RESOLVED)
 
 
 def test_a_deleted_pipeline_has_no_open_incident(app: InProcessApp) -> None:
     name = running_connector(app)
     app.connect.fail_task(name, PASSWORD_REFUSED)
     app.tick()
-    (opened,) = incidents(app)
+    (opened,) = stored_incidents(app)
     app.services.pipelines.delete(app.context(), str(opened.associations.pipeline_id))
     app.connect.settle()
     app.tick()
-    assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.RESOLVED)]
+    assert incidents(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.RESOLVED)]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before the call", "after the call"])
@@ -91,8 +81,8 @@ def test_a_tick_that_dies_at_any_point_opens_one_incident(app: InProcessApp, *, 
         app.connect.fail_task(name, PASSWORD_REFUSED)
         reached = _tick_that_dies_at(app, number, after=after)
         app.tick()
-        assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.OPEN)], f"died at call {number}"
-        assert incidents(app)[0].occurrences == 1
+        assert incidents(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.OPEN)], f"died at call {number}"
+        assert stored_incidents(app)[0].occurrences == 1
         app.restore(before)
         number += 1
     assert number > 4
@@ -125,12 +115,12 @@ def test_after_a_torn_snapshot_what_has_recovered_meanwhile_is_resolved(app: InP
     name = running_connector(app)
     app.connect.fail_task(name, PASSWORD_REFUSED)
     app.tick()
-    pipeline_id = str(incidents(app)[0].associations.pipeline_id)
+    pipeline_id = str(stored_incidents(app)[0].associations.pipeline_id)
     app.services.pipelines.restart(app.context(), pipeline_id)
     app.connect.settle()
     lose_snapshot(app, app.cluster.id)
     app.tick()
-    assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.RESOLVED)]
+    assert incidents(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.RESOLVED)]
 
 
 def test_after_a_lost_snapshot_what_the_look_does_not_find_has_not_recovered(app: InProcessApp) -> None:
@@ -141,18 +131,18 @@ def test_after_a_lost_snapshot_what_the_look_does_not_find_has_not_recovered(app
     app.connect.plant(FaultEffect.OTHER_BODY, "GET", "^/connectors$", times=1, body={})
     for _ in range(2):
         app.tick()
-        assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.OPEN)]
-    assert incidents(app)[0].occurrences == 1
+        assert incidents(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.OPEN)]
+    assert stored_incidents(app)[0].occurrences == 1
 
 
 def test_what_a_person_opens_again_while_nothing_is_wrong_ends_within_a_minute(app: InProcessApp) -> None:
     name = running_connector(app)
-    app.connect.fail_task(name, secrets_trace("Headgate gave no answer for secret 0: status 503"))
+    app.connect.fail_task(name, NO_SECRETS)
     app.tick(times=8)
-    (ended,) = incidents(app)
+    (ended,) = stored_incidents(app)
     app.services.incidents.move(app.context(), ended.id, IncidentStatus.OPEN)
     app.tick(after=60)
-    assert [status for _, status in codes(app)] == [IncidentStatus.RESOLVED]
+    assert [status for _, status in incidents(app)] == [IncidentStatus.RESOLVED]
 
 
 def test_a_snapshot_that_is_lost_before_its_incident_was_opened_opens_one(app: InProcessApp) -> None:
@@ -162,11 +152,11 @@ def test_a_snapshot_that_is_lost_before_its_incident_was_opened_opens_one(app: I
     with pytest.raises(Crash):
         app.tick()
     app.interceptor.unwatch()
-    assert codes(app) == []
+    assert incidents(app) == []
     lose_snapshot(app, app.cluster.id)
     app.tick()
-    assert codes(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.OPEN)]
-    assert incidents(app)[0].occurrences == 1
+    assert incidents(app) == [("SOURCE_AUTH_FAILED", IncidentStatus.OPEN)]
+    assert stored_incidents(app)[0].occurrences == 1
 
 
 def _dying_once_it_is_stored() -> FailureMode:

@@ -11,6 +11,7 @@ from chalicelib.domain.observation import ObservedState
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.kit.ids import new_id
 from tests.faults.inspection import (
+    audited,
     connector_writes,
     create_orphan,
     creations,
@@ -136,15 +137,10 @@ def test_more_than_a_tenth_of_a_cluster_is_not_touched_before_an_admin_confirms(
     app.ticks(600, 10, 3600, 86_400)
     assert connector_writes(app) == []
     waiting = pending(app)
-    assert waiting
     assert (waiting.count, waiting.names) == (5, tuple(sorted(names)))
     assert waiting.since < app.clock.now
     assert confirm(app, 5) is None
-    found = app.services.audit.list(
-        limit=9, after=None, resource_id=app.cluster.id, include_related=False, meaningful=True
-    )
-    (record,) = [record for record in found.items if record.action == "connect_cluster.confirm_deletions"]
-    assert record.after
+    (record,) = audited(app, app.cluster.id, "connect_cluster.confirm_deletions")
     assert (record.after["count"], record.after["names"]) == (5, sorted(names))
     assert record.actor_email == "admin@example.com"
     app.tick()
@@ -180,7 +176,6 @@ def test_a_confirmation_is_for_what_was_shown(app: InProcessApp) -> None:
     assert not set(shown) & set(app.connect.names())
     assert set(later) <= set(app.connect.names())
     waiting = pending(app)
-    assert waiting
     assert waiting.count == 8
 
 

@@ -12,13 +12,11 @@ from chalicelib.domain.connectors.transitions import ConnectState
 from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.connectors import observations
-from infra.local.doubles.connect_traces import secrets_trace
-from tests.faults.inspection import connector_writes
+from tests.faults.inspection import NO_SECRETS, connector_writes
 from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.apps.edge import logged
 from tests.support.apps.in_process_app import InProcessApp
 
-NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
 READABLE, UNREADABLE = ConnectState
 Change = tuple[ObservedState | ConnectState | None, ObservedState | ConnectState]
 DEGRADED: Change = (ObservedState.RUNNING, ObservedState.DEGRADED)

@@ -15,7 +15,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.services.pipelines import PipelineInput, PipelineService
 from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.kafka import KafkaDouble
-from tests.faults.inspection import connector_writes
+from tests.faults.inspection import audited, connector_writes
 from tests.faults.invariants import violations
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
 from tests.support.apps.in_process_app import InProcessApp, changed_input
@@ -99,7 +99,6 @@ def test_deploying_a_pipeline_whose_connector_is_missing_makes_it_at_once(
     assert app.connect.names() == [pipeline.connector_name]
     assert (deployed.open_operation, deployed.desired_state) == (None, desired)
     observation = app.services.pipelines.status(app.context(), pipeline.id).observation
-    assert observation
     assert observation.state == desired
     assert violations(app) == []
 
@@ -111,7 +110,6 @@ def test_a_missing_connector_that_cannot_be_made_again_leaves_the_pipeline_with_
     with pytest.raises(Invalid) as refused:
         app.services.pipelines.deploy(app.context(), pipeline.id)
     stored = app.services.stores.resources.pipelines.get(pipeline.id)
-    assert stored.last_error
     assert stored.last_error.code == refused.value.code == "SOURCE_NOT_READY"
     assert (stored.desired_state, stored.open_operation) == (DesiredState.RUNNING, None)
 
@@ -120,7 +118,6 @@ def test_deploying_while_connect_cannot_be_read_changes_nothing(app: InProcessAp
     pipeline = app.deployed_pipeline()
     app.connect.plant(FaultEffect.NOT_READY, times=99)
     seen = app.services.pipelines.deploy(app.context(), pipeline.id).observation
-    assert seen
     assert seen.state is ObservedState.UNKNOWN
     assert connector_writes(app) == [("POST", "/connectors"), ("PUT", f"/connectors/{pipeline.connector_name}/resume")]
 
@@ -132,7 +129,6 @@ def test_deploying_a_paused_pipeline_gives_it_a_changed_config_and_leaves_it_pau
     data = changed_input(source, address=replace(source.address, ssl_mode=SslMode.DISABLE))
     app.services.sources.update(app.context(), source.id, data)
     outdated = app.services.pipelines.detail(pipeline.id).pipeline.observation
-    assert outdated
     assert PipelineService.OUTDATED.config in outdated.reasons
     app.connect.calls.clear()
     updated = app.services.pipelines.deploy(app.context(), pipeline.id)
@@ -224,8 +220,8 @@ def slot_of(pipeline: Pipeline) -> str:
 
 def deletion_of(app: InProcessApp, pipeline_id: str) -> Mapping[str, Any]:
     """What the audit record of the pipeline's deletion says about what stays."""
-    page = app.services.audit.list(limit=9, resource_id=pipeline_id)
-    (record,) = [one for one in page.items if (one.action, one.outcome) == ("pipeline.delete", Outcome.SUCCESS)]
+    records = audited(app, pipeline_id, "pipeline.delete")
+    (record,) = [record for record in records if record.outcome is Outcome.SUCCESS]
     assert record.after
     return record.after
 

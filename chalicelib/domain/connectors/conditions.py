@@ -105,8 +105,6 @@ def _conditions(subject: "_Subject", memory: ConnectorMemory, now: datetime) -> 
 
 
 class _Subject:
-    """The connector that conditions are about."""
-
     def __init__(self, name: str, desired: DesiredConnector) -> None:
         self.name, self.desired = name, desired
 

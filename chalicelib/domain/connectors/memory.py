@@ -103,17 +103,14 @@ class ClusterMemory:
     connectors: Mapping[str, ConnectorMemory] = field(default_factory=dict)
 
     def of(self, name: str) -> ConnectorMemory:
-        """The memory of one connector."""
         return self.connectors.get(name, NOTHING)
 
     @property
     def desired(self) -> dict[str, DesiredConnector]:
-        """The connectors that should exist."""
         return {name: memory.desired for name, memory in self.connectors.items() if memory.desired}
 
     @property
     def conditions(self) -> dict[str, tuple[Condition, ...]]:
-        """What is wrong, by connector."""
         return {name: memory.conditions for name, memory in self.connectors.items() if memory.conditions}
 
     @property

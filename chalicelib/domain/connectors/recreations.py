@@ -70,7 +70,6 @@ def when_present(before: Recreations | None, now: datetime) -> Recreations | Non
 
 
 def when_missing(before: Recreations | None, now: datetime) -> Recreations:
-    """What to remember of a connector that was missing in two looks."""
     if before is not None and before.seen_since is None:
         return before
     earlier = before or Recreations()
@@ -80,7 +79,6 @@ def when_missing(before: Recreations | None, now: datetime) -> Recreations:
 
 
 def is_due(recreations: Recreations, now: datetime) -> bool:
-    """Whether the pause after the last attempt is over."""
     return recreations.next_at is None or now >= recreations.next_at
 
 

@@ -27,5 +27,4 @@ def after_observation(before: tuple[datetime, ...], *, newly_wrong: bool, now: d
 
 
 def is_contested(times: tuple[datetime, ...]) -> bool:
-    """Whether it has happened too often in too short a time."""
     return len(times) == REVERTED_TIMES and times[-1] - times[0] <= REVERTED_WITHIN

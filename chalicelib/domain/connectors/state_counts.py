@@ -22,12 +22,10 @@ class RegisteredCounts:
     by_type: Mapping[str, Mapping[str, int]]
 
     def of(self, resource_type: str) -> Mapping[str, int]:
-        """The numbers of one type by state."""
         return self.by_type.get(resource_type, {})
 
     @property
     def total(self) -> int:
-        """How many resources there were in all."""
         return sum(sum(numbers.values()) for numbers in self.by_type.values())
 
 

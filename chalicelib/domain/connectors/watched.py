@@ -24,7 +24,6 @@ _SNAPSHOT_ONLY = "Its snapshot_mode is initial_only: it is quiet once its snapsh
 
 
 def watched_connector(resource: Pipeline | Delivery) -> WatchedConnector:
-    """How the connector of this pipeline or delivery is watched."""
     if isinstance(resource, Pipeline):
         return _watched_capture(resource)
     return WatchedConnector(

@@ -135,7 +135,6 @@ def _delete_offsets(action: ConnectorAction) -> bool:
 
 
 def remove_ours(action: ConnectorAction) -> None:
-    """Delete the connector if it carries our owner marker."""
     if _exists(action):
         action.connect.delete(action.name, action.deadline)
 

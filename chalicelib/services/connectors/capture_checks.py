@@ -27,8 +27,6 @@ ACCEPT_DATA_LOSS = "accept_data_loss"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureChecks:
-    """Reads captures, and decides whether one may continue."""
-
     store: SourceStates
     clients: ClientFactory
     clock: Clock
@@ -98,6 +96,5 @@ class CaptureChecks:
         return connect.find_offset(pipeline.connector_name, deadline.within(_OFFSET_SECONDS))
 
     def _known(self, pipeline: Pipeline) -> CaptureState | None:
-        """What the last look at its source found of the capture."""
         state = self.store.find(pipeline.source_id)
         return state.captures.get(pipeline.id) if state else None

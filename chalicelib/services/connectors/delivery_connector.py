@@ -100,7 +100,6 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     def on_changed(
         self, transaction: Transaction, before: Delivery, after: Delivery, deps: DeliveryDependencies
     ) -> None:
-        """Release the targets that are no longer written."""
         if before.writing != after.writing:
             self.target_claims.keep(transaction, before, require_found(deps.destination), after.writing)
 
@@ -150,7 +149,6 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
 
 
 def draft_parameters(delivery: Delivery) -> Mapping[str, Any]:
-    """A drafted delivery as parameters of the operation that deploys it."""
     return {"delivery": adapter(Delivery).dump_python(delivery, mode="json")}
 
 

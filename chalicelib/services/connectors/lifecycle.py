@@ -54,8 +54,6 @@ _WRITES_CONFIG = (*_CREATES, OperationKind.UPDATE_CONFIG, OperationKind.UPDATE_M
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lifecycle:
-    """Begins, carries out and settles operations."""
-
     stores: ConnectorStores
     clients: ClientFactory
     audit: AuditTrail

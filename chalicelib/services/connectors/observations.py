@@ -47,8 +47,6 @@ _TORN = "The last look at Kafka Connect was not stored completely. The next one,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservationReader:
-    """Adds observations to resources."""
-
     observations: Observations
     progress: ProgressStore
     clients: ClientFactory
@@ -64,7 +62,6 @@ class ObservationReader:
         return tuple(self._with_observation(resource, views, known) for resource in resources)
 
     def measured(self, resource: R, known: KnownProgress) -> R:
-        """The resource with its metrics."""
         return known.measured(resource, self.clock())
 
     def now(self, context: RequestContext, resource: R, cluster: ConnectCluster, view: ClusterView | None = None) -> R:
@@ -72,14 +69,10 @@ class ObservationReader:
 
         `view`, if it was read, says what was tried about the connector, and what is to be known of it.
         """
-        if _is_draft(resource):
-            return replace(resource, observation=_not_deployed(self.clock()))
-        try:
-            deadline = context.deadline.within(LIVE_SECONDS)
-            status = self.clients.connect(cluster).find_status(resource.connector_name, deadline)
-        except HeadgateError as error:
-            return replace(resource, observation=unreadable(error.message, self.clock()))
-        return self._observed(resource, status, view or ClusterView())
+        statuses: _Statuses = {}
+        if not _is_draft(resource):
+            statuses = self._statuses(cluster, [resource.connector_name], context.deadline.within(LIVE_SECONDS))
+        return self._observed(resource, statuses, view or ClusterView())
 
     def all_now(
         self, context: RequestContext, resources: Sequence[R], clusters: Mapping[str, ConnectCluster]
@@ -93,12 +86,15 @@ class ObservationReader:
         for resource in measured:
             if not _is_draft(resource):
                 names[resource.connect_cluster_id].append(resource.connector_name)
-        ids = sorted(names, key=lambda cluster_id: bool(_view(views, cluster_id).unreadable))
+        ids = sorted(names, key=lambda cluster_id: cluster_id in views and bool(views[cluster_id].unreadable))
         deadline, statuses = context.deadline.within(LIVE_SECONDS), dict[str, _Statuses]()
         for number, cluster_id in enumerate(ids):
             share = Deadline.after(deadline.remaining() / (len(ids) - number))
             statuses[cluster_id] = self._statuses(clusters[cluster_id], names[cluster_id], share)
-        return tuple(self._in_statuses(resource, views, statuses) for resource in measured)
+        return tuple(
+            self._observed(resource, statuses.get(resource.connect_cluster_id, {}), _view(views, resource))
+            for resource in measured
+        )
 
     def _read(
         self, resources: Sequence[R], loaded: Views = NO_VIEWS, known: KnownProgress | None = None
@@ -124,16 +120,13 @@ class ObservationReader:
             return error.message
         return {names[0]: status} if status else {}
 
-    def _in_statuses(self, resource: R, views: Views, statuses: Mapping[str, _Statuses]) -> R:
-        if _is_draft(resource):
-            return replace(resource, observation=_not_deployed(self.clock()))
-        answer = statuses[resource.connect_cluster_id]
-        if isinstance(answer, str):
-            return replace(resource, observation=unreadable(answer, self.clock()))
-        return self._observed(resource, answer.get(resource.connector_name), _view(views, resource.connect_cluster_id))
-
-    def _observed(self, resource: R, status: ConnectorStatus | None, view: ClusterView) -> R:
+    def _observed(self, resource: R, statuses: _Statuses, view: ClusterView) -> R:
         now = self.clock()
+        if _is_draft(resource):
+            return replace(resource, observation=_not_deployed(now))
+        if isinstance(statuses, str):
+            return replace(resource, observation=unreadable(statuses, now))
+        status = statuses.get(resource.connector_name)
         if status is None:
             return replace(resource, observation=_missing(resource, view, now))
         observation: Observation = observe(status, now=now, tasks=resource.expected_tasks)
@@ -143,7 +136,7 @@ class ObservationReader:
     def _with_observation(self, resource: R, views: Views, known: KnownProgress) -> R:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
-        now, view = self.clock(), _view(views, resource.connect_cluster_id)
+        now, view = self.clock(), _view(views, resource)
         newest = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
         return _explained(self.measured(resource, known), unless_old(newest, now), view)
 
@@ -179,9 +172,8 @@ def _seen_by_tick(view: ClusterView, resource: Pipeline | Delivery) -> Observati
     return replace(observation, observed_at=view.observed_at, reasons=reasons)
 
 
-def _view(views: Views, cluster_id: str) -> ClusterView:
-    """An empty one before the first tick."""
-    return views.get(cluster_id) or ClusterView()
+def _view(views: Views, resource: Pipeline | Delivery) -> ClusterView:
+    return views.get(resource.connect_cluster_id) or ClusterView()
 
 
 def _notices(resource: Pipeline | Delivery, observation: Observation, view: ClusterView) -> tuple[str, ...]:

@@ -8,13 +8,12 @@ from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.operation import MAX_DEFECTS, Operation, OperationStep
 from chalicelib.domain.timing import OPERATION_LEASE
 from chalicelib.errors import HeadgateError
-from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.isolation import isolated
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.operation_run import OperationRun
 from chalicelib.services.connectors.owner import ConnectorOwner
-from chalicelib.stores.connectors.operations import Operations
 
 _SECONDS = 20.0
 """What one operation may take of a tick."""
@@ -22,12 +21,8 @@ _SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenOperations:
-    """Takes over open operations."""
-
-    operations: Operations
     owners: Mapping[str, ConnectorOwner[Any]]
     lifecycle: Lifecycle
-    clock: Clock
 
     def roll_forward(self, operation: Operation, deadline: Deadline) -> None:
         """Take the lease of an open operation and finish it from what is observed, if there is time for it.
@@ -38,8 +33,8 @@ class OpenOperations:
         if deadline.passed:
             return
         with isolated():
-            until = self.clock() + OPERATION_LEASE
-            leased = self.operations.save_alone(replace(operation, lease_until=until))
+            until = self.lifecycle.clock() + OPERATION_LEASE
+            leased = self.lifecycle.stores.operations.save_alone(replace(operation, lease_until=until))
             try:
                 self._finish(leased, deadline)
             except HeadgateError:
@@ -52,7 +47,8 @@ class OpenOperations:
         if run := self._run(leased, deadline):
             self.lifecycle.carry_out(run)
         else:
-            self.operations.save_alone(replace(leased, step=OperationStep.FAILED, finished_at=self.clock()))
+            closed = replace(leased, step=OperationStep.FAILED, finished_at=self.lifecycle.clock())
+            self.lifecycle.stores.operations.save_alone(closed)
 
     def _run(self, operation: Operation, deadline: Deadline) -> OperationRun[Any] | None:
         """The run that continues the operation; None when the resource does not exist any more."""
@@ -76,7 +72,7 @@ class OpenOperations:
 
         A connector that a failed deploy has left behind is an orphan, and the plan removes it in time.
         """
-        stored = self.operations.get(leased.id)
+        stored = self.lifecycle.stores.operations.get(leased.id)
         if stored.step.settled:
             return
         counted = replace(stored, defects=stored.defects + 1)
@@ -84,4 +80,4 @@ class OpenOperations:
             error = HeadgateError("A defect of Headgate stopped this. Its log holds the details.")
             self.lifecycle.settle_failed(run, error)
             return
-        self.operations.save_alone(counted)
+        self.lifecycle.stores.operations.save_alone(counted)

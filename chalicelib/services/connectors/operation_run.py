@@ -61,7 +61,6 @@ class OperationRun(Generic[R]):
 
     @property
     def desired_after(self) -> DesiredState:
-        """The desired state once it has succeeded."""
         return DESIRED_AFTER.get(self.operation.kind, self.resource.desired_state)
 
 

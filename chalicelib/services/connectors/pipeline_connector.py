@@ -156,7 +156,6 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         return (*prefixes, *provider.unique_claims(pipeline, require_found(deps.source)))
 
     def links(self, pipeline: Pipeline) -> Links:
-        """What a pipeline refers to, and its claims."""
         return Links(
             references=[
                 (self.resources.sources, pipeline.source_id),

@@ -42,8 +42,6 @@ class ConnectorPreview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorService(Generic[R]):
-    """The operations that do not depend on the kind of resource."""
-
     OUTDATED: ClassVar[Notices]
     """The notices for a resource whose connector has an outdated config, or outdated secrets."""
 

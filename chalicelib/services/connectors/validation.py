@@ -27,8 +27,6 @@ class Validation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorValidation:
-    """Asks Connect about plug-ins, configs and its Kafka."""
-
     clients: ClientFactory
 
     def require_same_kafka(self, context: RequestContext, stream: StreamCluster, cluster: ConnectCluster) -> None:

@@ -24,7 +24,6 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.isolation import isolated
 from chalicelib.kit.randomness import shuffled
-from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.actions import is_ours
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS
@@ -46,7 +45,6 @@ class ActionExecutor:
     connects: ConnectClusters
     owners: Mapping[str, ConnectorOwner[Any]]
     lifecycle: Lifecycle
-    clients: ClientFactory
 
     def carry_out(
         self, cluster: ConnectCluster, actions: Actions, memory: ClusterMemory, deadline: Deadline
@@ -61,7 +59,7 @@ class ActionExecutor:
         current = self.connects.find(cluster.id)
         if current is None or current.version != cluster.version:
             return verdicts
-        owned = OwnedConnectors(connect=self.clients.connect(current), deadline=deadline)
+        owned = OwnedConnectors(connect=self.lifecycle.clients.connect(current), deadline=deadline)
         for step in self._steps(cluster, owned, actions, memory.desired, verdicts):
             if deadline.passed:
                 break
@@ -195,5 +193,4 @@ class OwnedConnectors:
         return True
 
     def context(self) -> RequestContext:
-        """The context of an action without a request."""
         return RequestContext(actor=SYSTEM, correlation_id=new_id(), deadline=self.deadline.within(STEP_SECONDS))

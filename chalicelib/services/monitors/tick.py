@@ -178,14 +178,10 @@ class Tick:
 
         The owners of orphans that were looked up are stored, unless another tick was faster: it looks them up again.
         """
-        operations = OpenOperations(
-            operations=self.stores.operations, owners=self.owners, lifecycle=self.lifecycle, clock=self.clock
-        )
+        operations = OpenOperations(owners=self.owners, lifecycle=self.lifecycle)
         for operation in result.overdue:
             operations.roll_forward(operation, deadline)
-        executor = ActionExecutor(
-            connects=self.resources.connects, owners=self.owners, lifecycle=self.lifecycle, clients=self.clients
-        )
+        executor = ActionExecutor(connects=self.resources.connects, owners=self.owners, lifecycle=self.lifecycle)
         verdicts = executor.carry_out(cluster, result.actions, stored.memory, deadline)
         if verdicts and (judged := with_verdicts(stored.memory, verdicts, self.clock())) != stored.memory:
             self.stores.observations.write(cluster.id, replace(stored, memory=judged), changed=True)
@@ -217,7 +213,6 @@ class Tick:
         )
 
     def _complete_registration(self, cluster: ConnectCluster, connect: Connect, deadline: Deadline) -> None:
-        """Store what could not be read when the cluster was registered."""
         with suppress(HeadgateError, WriteConflict):  # a later tick does it
             root = connect.root(deadline)
             self.resources.connects.save_alone(

@@ -38,7 +38,7 @@ from chalicelib.kit.clock import to_milliseconds
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.connectors.transitions import TransitionRow
 from chalicelib.stores.rows import Key, read_rows
-from chalicelib.stores.tables import Table, failure_code, meta, store_errors
+from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
 from chalicelib.stores.transaction import Transaction
 
 _HEAD = "head"
@@ -174,7 +174,9 @@ class Observations:
             if rows or transitions:
                 stored = _write_in_transaction(cluster_id, view, columns, [*transitions, *rows[:_PARTS_IN_TRANSACTION]])
             else:
-                stored = view if _write_head(cluster_id, view, columns) else None
+                # That Connect still cannot be read is always stored: no column that others rely on changes.
+                condition = None if view.unreadable else _not_written_since(view)
+                stored = view if _update_head(cluster_id, _actions(columns), condition=condition) else None
         if stored is None:
             self._bodies.pop(cluster_id, None)  # another tick has written a newer one
             return None
@@ -263,18 +265,12 @@ def _heads(cluster_ids: Iterable[str]) -> Iterable[ObservationRow]:
     return ObservationRow.batch_get(keys, consistent_read=True) if keys else ()
 
 
-def _write_head(cluster_id: str, view: ClusterView, columns: Sequence[tuple[Any, Any]]) -> bool:
-    """Whether it was written. That Connect still cannot be read always is: no column that others rely on changes."""
-    condition = None if view.unreadable else _not_written_since(view)
-    return _update_head(cluster_id, _actions(columns), condition=condition)
-
-
 def _update_head(cluster_id: str, actions: list[Action], *, condition: Condition | None) -> bool:
     """Whether the condition was true."""
     try:
         ObservationRow(cluster_id, _HEAD).update(actions, condition=condition)
     except UpdateError as error:
-        if failure_code(error) != "ConditionalCheckFailedException":
+        if not is_condition_failure(error):
             raise
         return False
     return True
@@ -283,7 +279,6 @@ def _update_head(cluster_id: str, actions: list[Action], *, condition: Condition
 def _write_in_transaction(
     cluster_id: str, view: ClusterView, columns: Sequence[tuple[Any, Any]], rows: Sequence[Table]
 ) -> ClusterView | None:
-    """The head and these rows in one transaction; the view as it is then stored."""
     transaction = Transaction()
     actions = _actions([*columns, (ObservationRow.write_id, transaction.write_id)])
     head = ObservationRow(cluster_id, _HEAD)

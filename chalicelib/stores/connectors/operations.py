@@ -12,8 +12,6 @@ _RETENTION = timedelta(days=7)
 
 
 class Operations(Documents[Operation]):
-    """Operations by id; the open ones by Connect cluster."""
-
     table, entity, noun = OperationRows, Operation, "operation"
 
     def groups(self, entity: Operation) -> Mapping[str, str | None]:

@@ -8,7 +8,6 @@ from typing import Any
 from chalicelib.domain.job import JobKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from infra.local.doubles.connect_traces import secrets_trace
 from tests.faults.cases.connectors import (
     DEPLOY_DELIVERY,
     DEPLOY_PIPELINE,
@@ -18,13 +17,12 @@ from tests.faults.cases.connectors import (
 )
 from tests.faults.cases.operation_case import OperationCase, PreparedOperation, named_cases
 from tests.faults.harness.whole_app import deliver, dispatch, messages
-from tests.faults.inspection import bodies, change_by_hand, create_orphan, running_pipeline
+from tests.faults.inspection import NO_SECRETS, bodies, change_by_hand, create_orphan, running_pipeline
 from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.apps.fakes import healthy_captures
 from tests.support.apps.in_process_app import InProcessApp
 
 Prepare = Callable[[InProcessApp], PreparedOperation]
-NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
 PER_MINUTE = 6
 
 

@@ -15,10 +15,9 @@ from chalicelib.domain.observation import MISSING, DesiredState, Observation, Ob
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.services.connectors.known_progress import KnownProgress
 from chalicelib.services.connectors.observations import ObservationReader
-from infra.local.doubles.connect_traces import secrets_trace
+from tests.faults.inspection import NO_SECRETS
 from tests.support.apps.in_process_app import START_TIME, InProcessApp
 
-NO_SECRETS = secrets_trace("Headgate gave no answer for secret 0: status 503")
 LATER = START_TIME + timedelta(hours=1)
 
 

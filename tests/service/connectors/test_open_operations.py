@@ -19,13 +19,7 @@ from tests.support.apps.in_process_app import InProcessApp
 
 @pytest.fixture
 def takeover(app: InProcessApp) -> OpenOperations:
-    services = app.services
-    return OpenOperations(
-        operations=services.stores.connectors.operations,
-        owners=services.tick.owners,
-        lifecycle=services.lifecycle,
-        clock=app.clock,
-    )
+    return OpenOperations(owners=app.services.tick.owners, lifecycle=app.services.lifecycle)
 
 
 @pytest.fixture
@@ -37,7 +31,6 @@ def pipeline(app: InProcessApp) -> Pipeline:
 
 
 def operation_of(app: InProcessApp, pipeline: Pipeline) -> Operation:
-    assert pipeline.open_operation
     return app.services.stores.connectors.operations.get(pipeline.open_operation.id)
 
 

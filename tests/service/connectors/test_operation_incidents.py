@@ -6,15 +6,10 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import HeadgateError
+from tests.faults.inspection import incidents
 from tests.support.apps.in_process_app import InProcessApp
 
 NO_DRIVER = "java.sql.SQLException: No suitable driver found for jdbc:postgresql://db/shop"
-
-
-def incidents(app: InProcessApp) -> list[tuple[str, str]]:
-    """Code and status of all incidents, the oldest first."""
-    found = reversed(app.services.incidents.list(limit=500).items)
-    return [(one.condition.code, one.status.value) for one in found]
 
 
 @pytest.fixture

@@ -78,8 +78,6 @@ def test_the_notice_is_added_to_the_reasons_of_an_outdated_resource_only(app: In
     change_source(app, created)
     _, deps = loaded(app, created)
     noticed = with_notice(owner, pipeline, deps, NOTICES)
-    assert pipeline.observation
-    assert noticed.observation
     assert noticed.observation.reasons == (*pipeline.observation.reasons, *NOTICES)
     assert with_notice(owner, replace(pipeline, observation=None), deps, NOTICES).observation is None
 
@@ -97,7 +95,6 @@ def test_a_rotated_secret_makes_the_config_outdated_until_a_deploy(app: InProces
     pipeline, deps = loaded(app, created)
     assert outdated(owner, pipeline, deps)
     noticed = with_notice(owner, pipeline, deps, NOTICES)
-    assert noticed.observation
     assert noticed.observation.reasons[-1] == NOTICES.secrets
     assert NOTICES.config not in noticed.observation.reasons
     app.services.pipelines.deploy(app.context(), created.id)

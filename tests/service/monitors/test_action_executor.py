@@ -24,12 +24,8 @@ def carry_out(
 ) -> None:
     """Carry out actions that were chosen when these pipelines should have run."""
     services = app.services
-    executor = ActionExecutor(
-        connects=services.stores.resources.connects,
-        owners=services.tick.owners,
-        lifecycle=services.lifecycle,
-        clients=services.clients,
-    )
+    connects = services.stores.resources.connects
+    executor = ActionExecutor(connects=connects, owners=services.tick.owners, lifecycle=services.lifecycle)
     app.connect.calls.clear()
     executor.carry_out(cluster or app.cluster, actions, should_run(*pipelines), Deadline.after(seconds))
 

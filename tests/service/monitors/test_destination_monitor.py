@@ -9,6 +9,7 @@ from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.kit.clock import Deadline
+from tests.faults.inspection import incidents
 from tests.support.alerting.recording_bus import RecordingBus
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
 from tests.support.apps.in_process_app import InProcessApp
@@ -40,11 +41,6 @@ def look(app: InProcessApp, destination: Destination, *failures: FailureCode | N
     app.clock.advance(60)
     app.database.test_failures[:] = failures
     app.services.destination_monitor.run(destination.id, Deadline.after(25))
-
-
-def incidents(app: InProcessApp) -> list[tuple[str, IncidentStatus]]:
-    found = app.services.incidents.list(limit=9).items
-    return [(one.condition.code, one.status) for one in found]
 
 
 def alerts(app: InProcessApp) -> list[str]:

@@ -92,7 +92,6 @@ def test_a_delivery_shows_what_it_has_not_delivered(app: InProcessApp, delivery:
         services.pipelines.detail(delivery.pipeline_id).deliveries.items[0].metrics,
         services.pipelines.destinations(delivery.pipeline_id, limit=10, after=None).items[0].metrics,
     ):
-        assert found
         assert (found.throughput, found.lag, found.notice) == (1.0, 30, None)
 
 
@@ -105,14 +104,12 @@ def test_a_pipeline_that_stands_still_behind_running_is_degraded_until_it_moves(
     app.tick()
     listed = services.pipelines.list(limit=1, after=None).items[0]
     for seen in (listed, services.pipelines.status(app.context(), pipeline.id)):
-        assert seen.observation
         assert seen.observation.state is ObservedState.DEGRADED
         assert "written nothing to Kafka" in seen.observation.reasons[0]
     beat(app, pipeline)
     measure(app)
     app.tick()
     again = services.pipelines.get(pipeline.id).observation
-    assert again
     assert (again.state, again.reasons) == (ObservedState.RUNNING, ())
 
 
@@ -122,7 +119,6 @@ def test_a_sink_out_of_its_group_is_degraded(app: InProcessApp, delivery: Delive
     for _ in range(4):
         measure(app)
     seen = app.services.deliveries.status(app.context(), delivery.id).observation
-    assert seen
     assert seen.state is ObservedState.DEGRADED
     assert "no member" in seen.reasons[0]
 
@@ -143,7 +139,6 @@ def test_a_standstill_is_shown_as_long_as_its_incident_is_open_also_when_kafka_c
     assert services.overview.read().pipelines["DEGRADED"] == 1
     listed = services.pipelines.list(limit=1, after=None).items[0]
     for seen in (listed, services.pipelines.status(app.context(), pipeline.id)):
-        assert seen.observation
         assert seen.observation.state is ObservedState.DEGRADED
 
 

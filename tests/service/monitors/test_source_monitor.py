@@ -23,7 +23,9 @@ def test_a_pipeline_whose_source_is_well_is_running(app: InProcessApp, pipeline:
     assert seen(app, pipeline) == ("RUNNING", ())
 
 
-def test_a_source_that_is_away_for_two_looks_makes_its_pipeline_degraded(app: InProcessApp, pipeline: Pipeline) -> None:
+def test_a_source_that_is_away_for_two_looks_makes_its_pipeline_degraded_until_it_is_back(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
     app.database.reachable = False
     look(app, pipeline)
     assert seen(app, pipeline)[0] == "RUNNING"
@@ -31,12 +33,6 @@ def test_a_source_that_is_away_for_two_looks_makes_its_pipeline_degraded(app: In
     state, reasons = seen(app, pipeline)
     assert state == "DEGRADED"
     assert reasons[0].startswith("The source cannot be reached, so nothing is captured:")
-
-
-def test_it_is_running_again_when_the_source_is_back(app: InProcessApp, pipeline: Pipeline) -> None:
-    app.database.reachable = False
-    look(app, pipeline)
-    look(app, pipeline)
     app.database.reachable = True
     look(app, pipeline)
     assert seen(app, pipeline) == ("RUNNING", ())
@@ -61,7 +57,6 @@ def test_another_error_of_the_source_is_shown_as_soon_as_it_is_found(app: InProc
     app.database.refusal = FailureCode.AUTHENTICATION_FAILED
     look(app, pipeline)
     error = app.services.sources.get(pipeline.source_id).health.last_error
-    assert error
     assert error.code == "AUTHENTICATION_FAILED"
 
 
@@ -70,8 +65,6 @@ def test_lists_and_status_say_the_same_as_the_detail(app: InProcessApp, pipeline
     look(app, pipeline)
     listed = app.services.pipelines.list(limit=10, after=None).items[0].observation
     live = app.services.pipelines.status(app.context(), pipeline.id).observation
-    assert listed
-    assert live
     assert {listed.state, live.state} == {ObservedState.DEGRADED}
     assert listed.reasons == live.reasons == seen(app, pipeline)[1]
     assert "changes were lost" in listed.reasons[0]

@@ -13,15 +13,10 @@ from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.stores.transaction import Transaction
-from infra.local.doubles.connect_traces import secrets_trace
+from tests.faults.inspection import NO_SECRETS, PASSWORD_REFUSED
 from tests.support.alerting.recording_bus import RecordingBus
 from tests.support.apps.call_interceptor import Side
 from tests.support.apps.in_process_app import InProcessApp
-
-PASSWORD_REFUSED = (
-    "org.apache.kafka.connect.errors.ConnectException: Could not connect\n"
-    'Caused by: org.postgresql.util.PSQLException: FATAL: password authentication failed for user "capture"'
-)
 
 
 def register(app: InProcessApp, count: int) -> set[str]:
@@ -184,7 +179,7 @@ def test_a_report_that_is_never_recorded_is_repeated_and_keeps_no_tick_from_its_
     app.tick(times=4)
     bus.records = False
     bus.reports.clear()
-    app.connect.fail_task(pipeline.connector_name, secrets_trace("Headgate gave no answer for secret 0: status 503"))
+    app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
     app.tick(times=3)
     assert bus.codes == [["CDC_CONNECTOR_FAILED"], ["CDC_CONNECTOR_FAILED"], []]
     assert app.connect.calls.count("POST", "/restart") > 0

@@ -93,36 +93,31 @@ def test_a_connector_that_has_not_failed_is_not_restarted_or_remembered(seen: Ob
     assert after_observation(None, seen, NOW) is None
 
 
-def test_nothing_is_done_about_a_failure_seen_once() -> None:
-    assert replayed((0 * MINUTE, FAILED))[1] == []
-    assert replayed((0 * MINUTE, FAILED), (1 * MINUTE, FAILED))[1] == [1 * MINUTE]
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        pytest.param({0: FAILED}, [], id="seen once"),
+        pytest.param({0: FAILED, 1: FAILED}, [1], id="seen twice"),
+        pytest.param({0: FAILED, 1: RUNNING, 2: FAILED}, [], id="seen twice, and well in between"),
+        pytest.param(
+            {0: FAILED, 1: FAILED, 2: RUNNING, 9: FAILED, 10: FAILED}, [1, 10], id="anew after the pause was over"
+        ),
+    ],
+)
+def test_a_failure_is_restarted_when_it_is_seen_twice(seen: dict[int, Observation], expected: list[int]) -> None:
+    _, attempts = replayed(*((minute * MINUTE, observation) for minute, observation in seen.items()))
+    assert attempts == [minute * MINUTE for minute in expected]
 
 
-def test_two_failures_with_a_good_observation_between_them_count_once_each() -> None:
-    assert replayed((0 * MINUTE, FAILED), (1 * MINUTE, RUNNING), (2 * MINUTE, FAILED))[1] == []
-
-
-def test_a_new_failure_is_seen_twice_even_when_the_pause_after_the_last_attempt_is_over() -> None:
-    _, attempts = replayed(
-        (0 * MINUTE, FAILED), (1 * MINUTE, FAILED), (2 * MINUTE, RUNNING), (9 * MINUTE, FAILED), (10 * MINUTE, FAILED)
-    )
-    assert attempts == [1 * MINUTE, 10 * MINUTE]
-
-
-def test_restart_pauses_grow_and_attempts_end() -> None:
+def test_restart_pauses_grow_and_attempts_end_after_several_hours() -> None:
     found, attempts = replayed(*((timedelta(seconds=10 * n), FAILED) for n in range(6 * 60 * 24)))
     pauses = [later - earlier for earlier, later in pairwise(attempts)]
     assert attempts[0] == timedelta(seconds=10)
     assert pauses[: len(PAUSES)] == list(PAUSES)
     assert set(pauses[len(PAUSES) :]) == {PAUSES[-1]}
     assert len(attempts) == MAX_RESTARTS
-    assert found
-    assert found.next_at is None
-
-
-def test_restart_attempts_last_for_several_hours() -> None:
-    _, attempts = replayed(*((timedelta(seconds=10 * n), FAILED) for n in range(6 * 60 * 24)))
     assert attempts[-1] > timedelta(hours=7)
+    assert found.next_at is None
 
 
 def test_attempts_are_forgotten_after_running_for_a_while_and_not_before() -> None:
@@ -131,7 +126,6 @@ def test_attempts_are_forgotten_after_running_for_a_while_and_not_before() -> No
     assert running
     assert after_observation(running, RUNNING, NOW + MINUTE + STEADY_AFTER) is None
     again = after_observation(running, FAILED, NOW + STEADY_AFTER)
-    assert again
     assert (again.count, again.running_since) == (3, None)
 
 
