@@ -186,7 +186,8 @@ def test_a_topic_prefix_is_claimed_also_while_the_id_of_kafka_is_not_known(
     )
     known = [clusters.get(data.connect_cluster_id), streams.get(data.stream_cluster_id)]
     clusters.save_alone(replace(clusters.get(data.connect_cluster_id), kafka_cluster_id=None))
-    elsewhere = replace(known[1], kafka_cluster_id=None, bootstrap_servers="127.0.0.1:1")
+    unreachable = replace(known[1].address, bootstrap_servers="127.0.0.1:1")
+    elsewhere = replace(known[1], kafka_cluster_id=None, address=unreachable)
     streams.save_alone(elsewhere)
     with monkeypatch.context() as unknown:
         unknown.setitem(app.connect.identity, "kafka_cluster_id", None)

@@ -85,7 +85,8 @@ def test_workers_whose_kafka_is_not_known_are_asked(app: InProcessApp, validatio
 def test_brokers_whose_kafka_is_not_known_are_asked(app: InProcessApp, validation: ConnectorValidation) -> None:
     another = KafkaDouble(cluster_id="another").start()
     try:
-        stream = replace(app.stream, kafka_cluster_id=None, bootstrap_servers=another.address)
+        address = replace(app.stream.address, bootstrap_servers=another.address)
+        stream = replace(app.stream, kafka_cluster_id=None, address=address)
         with pytest.raises(Invalid):
             validation.require_same_kafka(app.context(), stream, app.cluster)
     finally:
