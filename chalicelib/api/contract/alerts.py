@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.channels import DeliveryErrorOutput
 from chalicelib.api.contract.common import Input, Integer, Lines, Output, Time, Timestamp, Uuid
-from chalicelib.domain.alerts.alert import Alert, AlertStatus, HistoryEntry, Resolution
+from chalicelib.domain.alerts.alert import Alert, AlertStatus, Resolution
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.listing import AlertFilter, StatusFilter
@@ -163,33 +163,27 @@ class AlertOutput(Output):
         """An alert in a list."""
         error, hint = _listed(alert.event.error), _listed(alert.event.hint or "")
         event = replace(alert.event, error=error, hint=hint or None)
-        return cls(**_fields(replace(alert, event=event), alert.history[-LISTED_HISTORY:]))
+        return cls._of_alert(replace(alert, event=event, history=alert.history[-LISTED_HISTORY:]))
+
+    @classmethod
+    def _of_alert(cls, alert: Alert, **computed: Any) -> Self:
+        event = alert.event
+        return cls._read(
+            alert,
+            event_type=event.kind,
+            source=event.emitter,
+            pipeline_name=event.pipeline_name,
+            connector_name=event.connector_name,
+            task_id=event.task_id,
+            title=event.title,
+            message=event.error,
+            details=alert,
+            **computed,
+        )
 
 
 def _listed(text: str) -> str:
     return text if len(text) <= LISTED_TEXT else text[: LISTED_TEXT - 1] + "…"
-
-
-def _fields(alert: Alert, history: Iterable[HistoryEntry]) -> dict[str, Any]:
-    event = alert.event
-    own = {name: getattr(alert, name) for name in _OWN}
-    return {
-        **own,
-        "event_type": event.kind,
-        "source": AlertSourceOutput.of(event.emitter),
-        **{name: getattr(event, name) for name in _OF_EVENT},
-        "message": event.error,
-        "details": AlertDetailsOutput.of(alert),
-        "history": [HistoryOutput.of(entry) for entry in history],
-    }
-
-
-_OF_EVENT = ("pipeline_id", "pipeline_name", "connector_name", "task_id", "title")
-_OWN = (
-    *("id", "fingerprint", "severity", "status", "first_seen_at", "last_seen_at", "occurrence_count"),
-    *("acknowledged_at", "acknowledged_by", "silenced_until", "silenced_by", "resolved_at", "recovery_seconds"),
-    *("stale", "flapping"),
-)
 
 
 class AlertDeliveryOutput(Output):
@@ -222,7 +216,7 @@ class AlertDetailOutput(AlertOutput):
     def of_all(cls, alert: Alert, deliveries: Iterable[Any]) -> Self:
         """The alert with its whole history and its notifications."""
         listed = [AlertDeliveryOutput.of(notification) for notification in deliveries]
-        return cls(**_fields(alert, alert.history), deliveries=listed)
+        return cls._of_alert(alert, deliveries=listed)
 
 
 class AlertPageOutput(Output):
@@ -248,9 +242,4 @@ class AlertSummaryOutput(Output):
     @classmethod
     def of(cls, entity: AlertSummary) -> Self:
         """The summary of the service."""
-        return cls(
-            active=entity.active,
-            by_status=dict(entity.by_status),
-            by_severity=dict(entity.by_severity),
-            recent=[AlertOutput.of(alert) for alert in entity.recent],
-        )
+        return cls._read(entity, recent=[AlertOutput.of(alert) for alert in entity.recent])

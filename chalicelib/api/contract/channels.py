@@ -65,10 +65,10 @@ class ChannelOutput(Output):
     updated_at: Timestamp
 
     @classmethod
-    def of_channel(cls, channel: Channel) -> "ChannelOutput":
+    def of_channel(cls, channel: Channel, **computed: Any) -> Self:
         """What people may see of a channel."""
         shown = CredentialsOutput(configured=channel.credentials.configured, mask=channel.mask)
-        return cls.model_validate({**{name: getattr(channel, name) for name in cls.model_fields}, "credentials": shown})
+        return cls._read(channel, credentials=shown, **computed)
 
 
 class ChannelDetailOutput(ChannelOutput):
@@ -80,10 +80,9 @@ class ChannelDetailOutput(ChannelOutput):
     oldest_waiting_seconds: float | None = Field(description="Since when the oldest message waits; null when none.")
 
     @classmethod
-    def of_state(cls, channel: Channel, state: ChannelState) -> "ChannelDetailOutput":
+    def of_state(cls, channel: Channel, state: ChannelState) -> Self:
         """What people may see of a channel that sends so."""
-        shown = dict(ChannelOutput.of_channel(channel))
-        return cls(**shown, delivery_state=state.status, oldest_waiting_seconds=state.waiting_seconds)
+        return cls.of_channel(channel, delivery_state=state.status, oldest_waiting_seconds=state.waiting_seconds)
 
 
 class DeliveryErrorOutput(Output):
