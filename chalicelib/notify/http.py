@@ -12,15 +12,7 @@ from chalicelib.domain.alerts.pacing import MAX_RETRY_AFTER
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.hosts import HttpsUrl, UrlRefused
-from chalicelib.notify.contract import (
-    ATTEMPT_SECONDS,
-    Ambiguous,
-    HttpFactory,
-    Outcome,
-    Permanent,
-    Throttled,
-    Transient,
-)
+from chalicelib.notify.contract import ATTEMPT_SECONDS, Ambiguous, HttpFactory, Outcome, Permanent, Throttled, Transient
 from chalicelib.notify.errors import error
 
 MAX_ANSWER_BYTES = 4096

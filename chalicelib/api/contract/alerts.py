@@ -5,15 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Self
 
-from pydantic import (
-    AliasPath,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import AliasPath, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.channels import DeliveryErrorOutput
@@ -35,10 +27,8 @@ within a body.
 Reason = Annotated[Lines, StringConstraints(max_length=300)]
 
 
-class AlertQuery(BaseModel):
+class AlertQuery(Input):
     """Filters of alerts: each that is given has to hold."""
-
-    model_config = ConfigDict(extra="forbid")
 
     page: Integer = Field(default=1, ge=1, le=1_000_000)
     page_size: Integer = Field(default=50, ge=1, le=MAX_PER_PAGE, alias="pageSize")

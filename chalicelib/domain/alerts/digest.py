@@ -49,7 +49,7 @@ class NextMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class WaitingNotifications:
     """Open notifications of one channel. `firing` are the messages that recoveries follow, by id.
 
     `digests`: the provider takes them. `digest_only` says whether all rules of a notification may send nothing else.

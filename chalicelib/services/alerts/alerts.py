@@ -11,13 +11,7 @@ from chalicelib.domain.alerts.alert import Alert, AlertStatus
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.listing import AlertFilter
 from chalicelib.domain.alerts.notification import Notification
-from chalicelib.domain.alerts.transitions import (
-    SYSTEM,
-    acknowledged,
-    silenced,
-    unsilenced,
-    without_expired_silence,
-)
+from chalicelib.domain.alerts.transitions import SYSTEM, acknowledged, silenced, unsilenced, without_expired_silence
 from chalicelib.errors import Invalid, WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.retry import at_once
@@ -121,13 +115,13 @@ class AlertService:
             context, "acknowledge", alert_id, lambda alert, actor, now: acknowledged(alert, actor, now, note), note=note
         )
 
-    def silence(self, context: RequestContext, alert_id: str, wish: Silence) -> Alert:
+    def silence(self, context: RequestContext, alert_id: str, silence: Silence) -> Alert:
         """Send nothing about it. A new silence replaces the one before. Raises NotFound, Conflict, Invalid."""
 
         def change(alert: Alert, actor: str, now: datetime) -> Alert:
-            return silenced(alert, actor, wish.end(now), wish.reason, now)
+            return silenced(alert, actor, silence.end(now), silence.reason, now)
 
-        return self._move(context, "silence", alert_id, change, reason=wish.reason)
+        return self._move(context, "silence", alert_id, change, reason=silence.reason)
 
     def unsilence(self, context: RequestContext, alert_id: str) -> Alert:
         """End a silence; without one nothing changes. Raises NotFound, Conflict when resolved."""

@@ -44,7 +44,7 @@ _SETTLE_TRIES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempted:
+class AttemptResult:
     """What an attempt has left: the notifications as they are stored now, and the gate. None: it is another worker's.
 
     `gone` are ids of notifications that do not exist any more.
@@ -69,7 +69,7 @@ class Attempts:
     clock: Clock
     sleep: Callable[[float], None]
 
-    def run(self, gate: ChannelGate, message: NextMessage) -> Attempted:
+    def run(self, gate: ChannelGate, message: NextMessage) -> AttemptResult:
         """Send it, if nothing has changed since it was chosen and everything still allows it. Otherwise nothing is
         sent, and the notifications are returned as they are, or ended. Raises StoreUnavailable.
         """
@@ -77,12 +77,14 @@ class Attempts:
         rows = [row for row in read.rows.values() if row]
         if rows != list(message.rows):
             # The caller has chosen by older rows, as an index showed them: it chooses again.
-            return Attempted(rows=rows, gate=gate, gone=[row_id for row_id, row in read.rows.items() if row is None])
+            return AttemptResult(
+                rows=rows, gate=gate, gone=[row_id for row_id, row in read.rows.items() if row is None]
+            )
         if dead := [lapsed(row, now) for row in rows if has_lapsed(row, now)]:
             return self._end(gate, dead)
         if not_sent := [ended for row in rows if (ended := read.unsendable(row, now))]:
             return self._end(gate, not_sent)
-        channel, secrets = self._opened(read.channel)
+        channel, secrets = self._open_secrets(read.channel)
         if channel is None or secrets is None:
             return self._end(gate, [refused(row, error("secret_unreadable")) for row in rows])
         try:
@@ -97,7 +99,7 @@ class Attempts:
             self._store_changed(channel, outcome.changed)
         return attempted
 
-    def _read(self, channel_id: str, message: NextMessage) -> "_Read":
+    def _read(self, channel_id: str, message: NextMessage) -> "_StoredState":
         row_ids = [row.id for row in message.rows]
         firing_ids = sorted({row.after_id for row in message.rows if row.after_id} - set(row_ids))
         alert_ids = sorted({row.alert_id for row in message.rows})
@@ -107,14 +109,14 @@ class Attempts:
             *((self.stores.alerts, alert_id) for alert_id in alert_ids),
         )
         first_firing, first_alert = len(row_ids), len(row_ids) + len(firing_ids)
-        return _Read(
+        return _StoredState(
             channel=channel,
             rows=dict(zip(row_ids, entities[:first_firing], strict=True)),
             firing=dict(zip(firing_ids, entities[first_firing:first_alert], strict=True)),
             alerts=dict(zip(alert_ids, entities[first_alert:], strict=True)),
         )
 
-    def _opened(self, channel: Channel | None) -> tuple[Channel | None, Mapping[str, Secret] | None]:
+    def _open_secrets(self, channel: Channel | None) -> tuple[Channel | None, Mapping[str, Secret] | None]:
         """The channel and its secrets; None: they cannot be opened."""
         # A second time, because the secrets may have been exchanged since the channel was read.
         for _ in range(2):
@@ -141,9 +143,9 @@ class Attempts:
         transaction.commit()
         return gate, claimed
 
-    def _settle(self, gate: ChannelGate, claimed: Sequence[Notification], outcome: Outcome) -> Attempted:
+    def _settle(self, gate: ChannelGate, claimed: Sequence[Notification], outcome: Outcome) -> AttemptResult:
         """Store the outcome, with several tries: a message whose outcome is not stored is sent again."""
-        now, before = self.clock(), Attempted(rows=claimed, gate=gate)
+        now, before = self.clock(), AttemptResult(rows=claimed, gate=gate)
         for number in range(_SETTLE_TRIES):
             try:
                 stored = self._as_stored(gate, claimed) if number else before
@@ -154,7 +156,9 @@ class Attempts:
                 self.sleep(1)
         raise StoreUnavailable("The outcome of a notification could not be stored.")
 
-    def _store_outcome(self, stored: Attempted, claim: str | None, outcome: Outcome, now: datetime) -> Attempted:
+    def _store_outcome(
+        self, stored: AttemptResult, claim: str | None, outcome: Outcome, now: datetime
+    ) -> AttemptResult:
         """A success counts whatever has happened meanwhile; anything else counts only while the claim is ours."""
         if isinstance(outcome, Accepted):
             ours = [row for row in stored.rows if row.status is not NotificationStatus.DELIVERED]
@@ -164,17 +168,17 @@ class Attempts:
         after = [_row_after(row, outcome, failures, now) for row in ours]
         return self._store(after, _gate_after(stored.gate, after, outcome, now) if stored.gate else None, now)
 
-    def _end(self, gate: ChannelGate, rows: Sequence[Notification]) -> Attempted:
+    def _end(self, gate: ChannelGate, rows: Sequence[Notification]) -> AttemptResult:
         """Store notifications that have ended, or wait again, without having been sent."""
         try:
             return self._store(rows, gate, self.clock())
         except WriteConflict:
             return self._as_stored(gate, rows)
 
-    def _store(self, rows: Sequence[Notification], gate: ChannelGate | None, now: datetime) -> Attempted:
+    def _store(self, rows: Sequence[Notification], gate: ChannelGate | None, now: datetime) -> AttemptResult:
         """Write all in one transaction, and count those that were delivered or have failed. Raises WriteConflict."""
         if not rows:
-            return Attempted(rows=(), gate=gate)
+            return AttemptResult(rows=(), gate=gate)
         transaction = Transaction()
         saved = [self.stores.notifications.save(transaction, row) for row in rows]
         for row in rows:
@@ -184,14 +188,14 @@ class Attempts:
         if gate:
             gate = self.stores.gates.save(transaction, replace(gate, lease_until=now + LEASE))
         transaction.commit()
-        return Attempted(rows=saved, gate=gate)
+        return AttemptResult(rows=saved, gate=gate)
 
-    def _as_stored(self, gate: ChannelGate, rows: Sequence[Notification]) -> Attempted:
+    def _as_stored(self, gate: ChannelGate, rows: Sequence[Notification]) -> AttemptResult:
         """What the tables hold now. Without the gate when another worker has it."""
         stored_gate, *stored = batch_find(
             (self.stores.gates, gate.id), *((self.stores.notifications, row.id) for row in rows)
         )
-        return Attempted(
+        return AttemptResult(
             rows=[row for row in stored if row],
             gate=stored_gate if stored_gate and stored_gate.claim == gate.claim else None,
             gone=[row.id for row, after in zip(rows, stored, strict=True) if after is None],
@@ -206,7 +210,7 @@ class Attempts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
+class _StoredState:
     """Everything that decides whether a message may be sent, as it is stored now."""
 
     channel: Channel | None

@@ -119,8 +119,8 @@ class ChannelService:
         Returns why it was not delivered, None when it was.
         Raises NotFound; RateLimited within `TEST_EVERY` of the last one.
         """
-        channel = at_once(_ATTEMPTS).run(lambda _: self._noted_test(context, channel_id), on=WriteConflict)
-        outcome = self._sent_test(context, channel)
+        channel = at_once(_ATTEMPTS).run(lambda _: self._note_test(context, channel_id), on=WriteConflict)
+        outcome = self._send_test(context, channel)
         failure = None if isinstance(outcome, Accepted) else outcome.error
         if isinstance(outcome, Accepted) and outcome.changed:
             self.replace_secrets(channel_id, outcome.changed)
@@ -146,7 +146,7 @@ class ChannelService:
         audit.record(transaction, context, f"{self.stores.channels.noun}.migrate", channel_id, after=fields)
         transaction.commit()
 
-    def _noted_test(self, context: RequestContext, channel_id: str) -> Channel:
+    def _note_test(self, context: RequestContext, channel_id: str) -> Channel:
         """The channel, with the test noted in it: two requests at the same moment send one."""
         channel, now = self.stores.channels.get(channel_id), self.clock()
         if channel.tested_at and (left := (channel.tested_at + TEST_EVERY - now).total_seconds()) > 0:
@@ -160,7 +160,7 @@ class ChannelService:
         transaction.commit()
         return noted
 
-    def _sent_test(self, context: RequestContext, channel: Channel) -> Outcome:
+    def _send_test(self, context: RequestContext, channel: Channel) -> Outcome:
         try:
             secrets = self.registry.vault.open(channel.credentials)
         except SecretMismatch:

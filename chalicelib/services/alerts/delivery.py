@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from chalicelib.clients.queue import MAX_DELAY_SECONDS
-from chalicelib.domain.alerts.digest import NextMessage, Waiting, is_due
+from chalicelib.domain.alerts.digest import NextMessage, WaitingNotifications, is_due
 from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.alerts.pacing import ChannelGate, is_over_the_ceiling, is_overdue, opens_at
 from chalicelib.domain.lease import is_free
@@ -22,7 +22,7 @@ from chalicelib.kit.log import get_logger
 from chalicelib.kit.randomness import shuffled
 from chalicelib.notify.contract import ATTEMPT_SECONDS
 from chalicelib.notify.registry import PROVIDERS
-from chalicelib.services.alerts.attempt import LEASE, Attempted, Attempts
+from chalicelib.services.alerts.attempt import LEASE, AttemptResult, Attempts
 from chalicelib.stores.documents import batch_find
 from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
@@ -59,11 +59,11 @@ class NotificationDelivery:
         Raises StoreUnavailable.
         """
         seen: set[str] = set()
-        due = self._due(channel_id)
+        due = self._due_ids(channel_id)
         if not due:  # the message of the queue may be faster than the index
             self.sleep(_INDEX_DELAY_SECONDS)
-            due = self._due(channel_id)
-        while due - seen and (gate := self._taken(channel_id)):
+            due = self._due_ids(channel_id)
+        while due - seen and (gate := self._take_gate(channel_id)):
             run = _Run(gate=gate, channel_id=channel_id)
             try:
                 finished = self._send_all(run, deadline)
@@ -71,7 +71,7 @@ class NotificationDelivery:
                 self._release(run)
             seen |= run.known.keys()
             # Workers that were woken meanwhile have found the gate taken, and left their messages to this one.
-            due = self._due(channel_id) if finished else set()
+            due = self._due_ids(channel_id) if finished else set()
 
     def sweep(self, *, within_seconds: float = _SWEEP_SECONDS) -> int:
         """Wake every channel that has open notifications; returns how many. A deleted channel has its gate still.
@@ -90,18 +90,18 @@ class NotificationDelivery:
                 continue
             if is_overdue(rows, gate, now):
                 get_logger().error("notifications are overdue", extra={"channel_id": gate.id})
-            sent = self._wakes(gate.id, 0)
+            sent = self._wake(gate.id, 0)
             woken, refused = woken + sent, refused + (not sent)
         if refused:
             raise StoreUnavailable(f"{refused} channels with notifications were not woken.")
         return woken
 
-    def _due(self, channel_id: str) -> set[str]:
+    def _due_ids(self, channel_id: str) -> set[str]:
         """The ids of what may be sent now, as far as time is concerned."""
         now, rows = self.clock(), self.stores.notifications.open_of(channel_id, limit=_WINDOW)
         return {row.id for row in rows if is_due(row, now)}
 
-    def _taken(self, channel_id: str) -> ChannelGate | None:
+    def _take_gate(self, channel_id: str) -> ChannelGate | None:
         """The gate of the channel, leased to this worker; None when another one has it."""
         now = self.clock()
         gate = self.stores.gates.find(channel_id) or self._new_gate(channel_id)
@@ -155,16 +155,16 @@ class NotificationDelivery:
             firing = batch_find(*((self.stores.notifications, row_id) for row_id in missing))
             run.see([row for row in firing if row], now)
 
-    def _wake_for_retry(self, run: "_Run", attempted: Attempted) -> None:
+    def _wake_for_retry(self, run: "_Run", attempted: AttemptResult) -> None:
         """Wake a worker when the retry is due. While the provider is down, the schedule's wake-ups are enough."""
         now = self.clock()
         times = [row.next_attempt_at for row in attempted.rows if row.status.is_open and row.next_attempt_at > now]
         if times and run.gate and not run.gate.is_probing:
             delay = math.ceil((min(times) - now).total_seconds())
             if delay <= MAX_DELAY_SECONDS:
-                self._wakes(run.channel_id, delay)
+                self._wake(run.channel_id, delay)
 
-    def _wakes(self, channel_id: str, delay_seconds: int) -> bool:
+    def _wake(self, channel_id: str, delay_seconds: int) -> bool:
         try:
             self.wake(channel_id, delay_seconds)
         except StoreUnavailable:
@@ -190,7 +190,7 @@ class _Run:
         self.read_at = now
         self._keep_newest(rows)
 
-    def learn(self, attempted: Attempted) -> None:
+    def learn(self, attempted: AttemptResult) -> None:
         self.gate = attempted.gate
         self._keep_newest(attempted.rows)
         for row_id in attempted.gone:
@@ -201,7 +201,7 @@ class _Run:
         if not rows or not self.gate:
             return None
         gate = self.gate
-        waiting = Waiting(
+        waiting = WaitingNotifications(
             rows=rows,
             firing=self.known,
             digests=PROVIDERS[rows[0].provider].pace.digests,

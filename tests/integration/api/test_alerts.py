@@ -10,12 +10,7 @@ import pytest
 
 from chalicelib.domain.alerts.alert import MAX_HISTORY, AlertStatus, HistoryEntry, Resolution
 from chalicelib.domain.alerts.event import Emitter
-from chalicelib.domain.alerts.notification import (
-    MessageKind,
-    Notification,
-    NotificationError,
-    NotificationStatus,
-)
+from chalicelib.domain.alerts.notification import MessageKind, Notification, NotificationError, NotificationStatus
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.pages import PAGE_BYTES
 from tests.support.alerting.api import AlertingApi, world

@@ -10,13 +10,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.pipelines import Pipelines
-from tests.support.alerting.manager import (
-    OTHER_DESTINATION,
-    OTHER_PIPELINE,
-    PIPELINE,
-    Alerting,
-    warning,
-)
+from tests.support.alerting.manager import OTHER_DESTINATION, OTHER_PIPELINE, PIPELINE, Alerting, warning
 from tests.support.stored import remove
 
 FIRING, RESOLVED = AlertStatus.FIRING, AlertStatus.RESOLVED
