@@ -10,14 +10,12 @@ E = TypeVar("E", bound=Entity)
 
 def put(store: Documents[E], *entities: E) -> E:
     """Store new entities in one transaction; returns the last one as it is stored."""
-    transaction = Transaction()
-    *_, last = [store.put_new(transaction, entity) for entity in entities]
-    transaction.commit()
+    with Transaction() as transaction:
+        *_, last = [store.put_new(transaction, entity) for entity in entities]
     return last
 
 
 def remove(store: Documents[E], entity_id: str) -> None:
     """Delete a stored entity."""
-    transaction = Transaction()
-    store.remove(transaction, store.get(entity_id))
-    transaction.commit()
+    with Transaction() as transaction:
+        store.remove(transaction, store.get(entity_id))

@@ -142,19 +142,18 @@ class AlertService:
             after = change(before, context.actor.email or SYSTEM, self.clock())
             if after == before:
                 return after
-            transaction = Transaction()
-            after = self.stores.alerts.save(transaction, after)
-            audited = {**_view(after), "event_type": before.kind.value}
-            self.audit.record(
-                transaction,
-                context,
-                f"alert.{verb}",
-                alert_id,
-                before=_view(before),
-                after=audited | {name: text for name, text in comments.items() if text},
-                parent_id=before.pipeline_id,
-            )
-            transaction.commit()
+            with Transaction() as transaction:
+                after = self.stores.alerts.save(transaction, after)
+                audited = {**_view(after), "event_type": before.kind.value}
+                self.audit.record(
+                    transaction,
+                    context,
+                    f"alert.{verb}",
+                    alert_id,
+                    before=_view(before),
+                    after=audited | {name: text for name, text in comments.items() if text},
+                    parent_id=before.pipeline_id,
+                )
             return after
 
         return at_once(_ATTEMPTS).run(move, on=WriteConflict)

@@ -179,15 +179,14 @@ class Attempts:
         """Write all in one transaction, and count those that were delivered or have failed. Raises WriteConflict."""
         if not rows:
             return AttemptResult(rows=(), gate=gate)
-        transaction = Transaction()
-        saved = [self.stores.notifications.save(transaction, row) for row in rows]
-        for row in rows:
-            if row.status in ENDS:
-                seconds = (now - row.created_at).total_seconds()
-                self.stores.counters.notification_ended(transaction, row.provider, row.status, seconds)
-        if gate:
-            gate = self.stores.gates.save(transaction, replace(gate, lease_until=now + LEASE))
-        transaction.commit()
+        with Transaction() as transaction:
+            saved = [self.stores.notifications.save(transaction, row) for row in rows]
+            for row in rows:
+                if row.status in ENDS:
+                    seconds = (now - row.created_at).total_seconds()
+                    self.stores.counters.notification_ended(transaction, row.provider, row.status, seconds)
+            if gate:
+                gate = self.stores.gates.save(transaction, replace(gate, lease_until=now + LEASE))
         return AttemptResult(rows=saved, gate=gate)
 
     def _as_stored(self, gate: ChannelGate, rows: Sequence[Notification]) -> AttemptResult:

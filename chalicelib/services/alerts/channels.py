@@ -136,15 +136,14 @@ class ChannelService:
 
         Audited as `notification_channel.migrate`, by the system. Raises NotFound, WriteConflict.
         """
-        channel, transaction = self.stores.channels.get(channel_id), Transaction()
-        vault, audit = self.registry.vault, self.registry.audit
-        credentials = vault.rotate(transaction, self.stores.channels.noun, channel_id, channel.credentials, changed)
-        after = replace(channel, credentials=credentials, version=channel.version + 1, updated_at=self.clock())
-        self.stores.channels.save(transaction, after)
-        context = RequestContext(actor=SYSTEM, correlation_id=new_id())
-        fields = {"fields": sorted(changed)}
-        audit.record(transaction, context, f"{self.stores.channels.noun}.migrate", channel_id, after=fields)
-        transaction.commit()
+        store, vault = self.stores.channels, self.registry.vault
+        channel = store.get(channel_id)
+        context, fields = RequestContext(actor=SYSTEM, correlation_id=new_id()), {"fields": sorted(changed)}
+        with Transaction() as transaction:
+            credentials = vault.rotate(transaction, store.noun, channel_id, channel.credentials, changed)
+            after = replace(channel, credentials=credentials, version=channel.version + 1, updated_at=self.clock())
+            store.save(transaction, after)
+            self.registry.audit.record(transaction, context, f"{store.noun}.migrate", channel_id, after=fields)
 
     def _note_test(self, context: RequestContext, channel_id: str) -> Channel:
         """The channel, with the test noted in it: two requests at the same moment send one."""
@@ -153,11 +152,10 @@ class ChannelService:
             wait = min(math.ceil(left), int(TEST_EVERY.total_seconds()))
             message = "A test notification was sent a moment ago. Wait a few seconds before you send another one."
             raise RateLimited(message, retry_after_seconds=wait)
-        transaction = Transaction()
-        noted = self.stores.channels.save(transaction, replace(channel, tested_at=now))
-        action, requested = f"{self.stores.channels.noun}.test", AuditOutcome.REQUESTED
-        self.registry.audit.record(transaction, context, action, channel_id, outcome=requested)
-        transaction.commit()
+        with Transaction() as transaction:
+            noted = self.stores.channels.save(transaction, replace(channel, tested_at=now))
+            action, requested = f"{self.stores.channels.noun}.test", AuditOutcome.REQUESTED
+            self.registry.audit.record(transaction, context, action, channel_id, outcome=requested)
         return noted
 
     def _send_test(self, context: RequestContext, channel: Channel) -> Outcome:

@@ -112,11 +112,8 @@ class NotificationDelivery:
         return None
 
     def _new_gate(self, channel_id: str) -> ChannelGate | None:
-        transaction = Transaction()
-        with suppress(WriteConflict):
-            gate = self.stores.gates.put_new(transaction, ChannelGate(id=channel_id, created_at=self.clock()))
-            transaction.commit()
-            return gate
+        with suppress(WriteConflict), Transaction() as transaction:  # another worker may have made it
+            return self.stores.gates.put_new(transaction, ChannelGate(id=channel_id, created_at=self.clock()))
         return None
 
     def _release(self, run: "_Run") -> None:
