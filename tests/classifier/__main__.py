@@ -14,7 +14,6 @@ MIN_RECALL = 0.95
 
 
 def main() -> int:
-    """Measures and prints."""
     all_answers = answers(load())
     public = [answer for answer in all_answers if answer.case.public]
     written = [answer for answer in all_answers if not answer.case.public]

@@ -39,7 +39,6 @@ class Score:
 
 
 def answers(cases: Iterable[Labelled]) -> list[Answer]:
-    """The classifier's answer to each case."""
     return [Answer(case, _kind(case)) for case in cases]
 
 

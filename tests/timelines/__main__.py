@@ -16,7 +16,6 @@ MAX_VIOLATIONS = 4
 
 
 def main() -> int:
-    """Run and print."""
     logging.disable(logging.CRITICAL)
     chosen = [timeline for timeline in TIMELINES if len(sys.argv) < 2 or sys.argv[1] in timeline.name]
     print(f"{'timeline':78} {'':7} {'shown':>6} {'opened':>6}  states; incidents")

@@ -51,8 +51,6 @@ def lose_tasks(resource: str, *tasks: int) -> Action:
 
 
 def vanish(resource: str) -> Action:
-    """Somebody deletes the connector in Kafka Connect."""
-
     def act(world: World) -> None:
         if world.name_of(resource) in world.app.connect.names():
             world.app.connect.drop(world.name_of(resource))
@@ -79,8 +77,6 @@ def restore_config(resource: str) -> Action:
 
 
 def heal(resource: str) -> Action:
-    """The connector runs again without help."""
-
     def act(world: World) -> None:
         world.frozen.pop(world.name_of(resource), None)
         connector = world.app.connect.connector(world.name_of(resource))
@@ -176,7 +172,6 @@ def traffic(**changes: Any) -> Action:
 
 
 def backlog(rows: int) -> Action:
-    """So many rows more wait for the delivery."""
     return lambda world: world.app.kafka.state.advance(world.delivery.mappings[0].topic, rows)
 
 
@@ -213,8 +208,6 @@ def database(*, reachable: bool) -> Action:
 
 
 def unpublish(table: int = 0) -> Action:
-    """One captured table is taken out of the publication."""
-
     def act(world: World) -> None:
         world.server.unpublished[world.pipeline.id] = {world.pipeline.capture.tables[table]}
 
@@ -246,7 +239,6 @@ def ask(resource: str, action: str) -> Action:
 
 
 def delete(resource: str) -> Action:
-    """Somebody deletes the pipeline or the delivery in Headgate."""
     return lambda world: world.api.call("DELETE", _path(world, resource))
 
 
@@ -255,8 +247,6 @@ def _path(world: World, resource: str) -> str:
 
 
 def move_incidents(status: str) -> Action:
-    """Somebody sets the status of every active incident."""
-
     def act(world: World) -> None:
         for incident in world.api.get("/operations/errors?active=true"):
             world.api.call("PATCH", f"/operations/errors/{incident['id']}?status={status}")

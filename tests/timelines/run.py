@@ -16,8 +16,6 @@ PAUSE_REASONS = frozenset({"The connector is paused.", PAUSED_NOTICE})
 
 @dataclass(frozen=True, kw_only=True)
 class ShownState:
-    """The state of a resource in one answer."""
-
     state: str
     reasons: tuple[str, ...]
 
@@ -54,7 +52,6 @@ class Run:
 
 
 def run(timeline: Timeline, world: World) -> Run:
-    """Let the timeline pass."""
     readings = []
     for second, kind, action in timeline.events():
         world.advance_to(second)
@@ -71,7 +68,6 @@ def run(timeline: Timeline, world: World) -> Run:
 
 
 def read(world: World, *, live: bool) -> Reading:
-    """The answers to a user now."""
     api, pipeline, delivery = world.api, world.pipeline.id, world.delivery.id
     listed = {body["id"]: _state_in(body) for path in ("/pipelines", "/deliveries") for body in api.get(path)}
     paths = {CAPTURE: (pipeline, f"/pipelines/{pipeline}"), DELIVERY: (delivery, f"/deliveries/{delivery}")}

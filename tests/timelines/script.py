@@ -34,8 +34,6 @@ Action = Callable[["World"], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """Something that happens."""
-
     second: float
     action: Action
 
@@ -69,21 +67,17 @@ class Broken:
         return resource == self.of or self.of == CLUSTER or (self.of, resource) == (SOURCE, CAPTURE)
 
     def is_shown_at(self, second: float) -> bool:
-        """Whether it has to be shown by now."""
         return self.begins + self.shown_within < second <= self.ends
 
     def may_be_shown_at(self, second: float) -> bool:
-        """Whether it may be shown."""
         return self.begins <= second <= self.ends + self.gone_within
 
     def is_open_at(self, second: float) -> bool:
-        """Whether its incident has to be open by now."""
         if self.opened_within is None:
             return False
         return self.begins + self.opened_within < second <= (self.ends if self.resolved is None else self.resolved)
 
     def may_be_open_at(self, second: float) -> bool:
-        """Whether its incident may be open."""
         return self.may_be_shown_at(second) if self.resolved is None else self.begins <= second <= self.resolved
 
 
@@ -125,11 +119,9 @@ class Timeline:
 
 
 def at(second: float, *actions: Action) -> tuple[Step, ...]:
-    """The actions as steps of that second."""
     return tuple(Step(second=second, action=action) for action in actions)
 
 
 def every(seconds: float, action: Action, *, start: float, end: float) -> tuple[Step, ...]:
-    """The action again and again."""
     times: Iterable[int] = range(int((end - start) // seconds) + 1)
     return tuple(Step(second=start + number * seconds, action=action) for number in times)

@@ -39,7 +39,6 @@ class Slot:
             self.position += round(BYTES_PER_SECOND * seconds)
 
     def as_read(self, name: str) -> CaptureSlot:
-        """As a look reads it."""
         return CaptureSlot(
             name=name,
             position=self.position,
@@ -65,7 +64,6 @@ class SourceServer:
         return self.slots[pipeline.id]
 
     def facts(self, pipelines: Iterable[Pipeline]) -> CaptureFacts:
-        """The facts about the captures that a client reads."""
         plans = {pipeline.id: CapturePlan.of(pipeline, deployed=True) for pipeline in pipelines}
         return CaptureFacts(
             system_identifier=self.identity,

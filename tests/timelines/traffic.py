@@ -27,7 +27,6 @@ class Traffic:
     delivery_stops_before: int = 0
 
     def capture(self, broker: BrokerState, pipeline: Pipeline, seconds: float) -> None:
-        """Write the records of a pipeline's connector for that time."""
         if not self.captures:
             return
         topic = pipeline.capture.heartbeat_topic
@@ -37,7 +36,6 @@ class Traffic:
         _advance(broker, pipeline.capture.topics[0], self.rows_per_second * seconds)
 
     def deliver(self, broker: BrokerState, delivery: Delivery, seconds: float) -> None:
-        """Read and commit the records of the sink for that time."""
         group = group_of(delivery)
         if not self.in_group:
             broker.leave_group(group)
@@ -53,7 +51,6 @@ class Traffic:
 
 
 def group_of(delivery: Delivery) -> str:
-    """The consumer group of a sink."""
     return f"connect-{delivery.connector_name}"
 
 

@@ -29,7 +29,6 @@ class Verdict:
 
 
 def judge(run: Run) -> Verdict:
-    """Compare the answers with the timeline."""
     timeline = run.timeline
     violations = (*_leaks(run), *_wrong_states(run), *_wrong_incidents(run), *_doubles(run))
     first = timeline.broken[0] if timeline.broken else None

@@ -60,7 +60,6 @@ class World:
         return self.pipelines[0]
 
     def name_of(self, resource: str) -> str:
-        """The connector's name."""
         return self.pipeline.connector_name if resource == CAPTURE else self.delivery.connector_name
 
     # time
@@ -83,13 +82,11 @@ class World:
             broker.leave_group(f"connect-{self.delivery.connector_name}")
 
     def tick(self) -> None:
-        """One tick of the reconciler."""
         self.settle()
         self.app.services.tick.run(self.cluster_id, Deadline.after(25))
         self.settle()
 
     def look(self) -> None:
-        """One look at the source."""
         self.app.database.captures = self.server.facts(self.pipelines)
         self.app.services.source_monitor.run(self.pipeline.source_id, Deadline.after(25))
 
