@@ -65,13 +65,13 @@ def errors_at(field: str) -> Iterator[None]:
 
 
 def failure_outcome(answer: HttpAnswer, now: datetime, wait: timedelta | None = None) -> Outcome:
-    """The outcome of an answer that is no success. `wait` is what its body asks for: a `Retry-After` comes first."""
+    """The outcome of an answer that is no success. `wait` is what its body asks for; it comes before a `Retry-After`."""
     status = answer.status
     if status < 300:
         return Permanent(error("unexpected_answer"))
     if status == 429:
         asked = retry_after(answer, now)
-        return Throttled(error("rate_limited"), retry_after=wait if asked is None else asked)
+        return Throttled(error("rate_limited"), retry_after=wait or asked)
     if status >= 500 or status in _RETRIED:
         return Transient(error("server_error"), retry_after=retry_after(answer, now))
     return Permanent(error("redirected" if 300 <= status < 400 else _CODES.get(status, "refused")))
