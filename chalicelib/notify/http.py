@@ -71,7 +71,7 @@ def failure_outcome(answer: HttpAnswer, now: datetime, wait: timedelta | None = 
         return Permanent(error("unexpected_answer"))
     if status == 429:
         asked = retry_after(answer, now)
-        return Throttled(error("rate_limited"), retry_after=wait or asked)
+        return Throttled(error("rate_limited"), retry_after=asked if asked is not None and not wait else wait)
     if status >= 500 or status in _RETRIED:
         return Transient(error("server_error"), retry_after=retry_after(answer, now))
     return Permanent(error("redirected" if 300 <= status < 400 else _CODES.get(status, "refused")))
