@@ -57,6 +57,7 @@ def names_of(tables: Iterable[TableName]) -> tuple[list[str], list[str]]:
     return [schema for schema, _ in pairs], [table for _, table in pairs]
 
 
+# The columns of the queries of these names, as fields of facts.
 SERVER = (
     *("version", "version_number", "database", "wal_level", "in_recovery", "max_slots", "max_senders", "senders_used"),
     "max_slot_wal_keep_megabytes",

@@ -37,6 +37,7 @@ def _where_old_rows_are_published(check: _Check) -> _Check:
 def _publishes_old_rows(facts: ServerFacts, plan: CapturePlan | None) -> bool:
     publication = facts.publication(plan.publication_name) if plan is not None else None
     if publication is None:
+        # Debezium publishes every kind of change; that the owner's publication is missing is said by another check.
         return plan is None or plan.publication_mode is PublicationMode.FILTERED
     return publication.updates or publication.deletes
 

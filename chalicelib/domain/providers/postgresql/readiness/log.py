@@ -15,7 +15,7 @@ GIGABYTE = 1024**3
 MUCH_RETAINED_BYTES = 10 * GIGABYTE
 LITTLE_LEFT = 0.2
 """The share of `max_slot_wal_keep_size` below which a slot is in danger."""
-LEAST_KEPT_MEGABYTES = 1024
+MIN_KEPT_MEGABYTES = 1024
 
 OLD_SECONDS = 600
 """Transactions of this age delay the start of a capture noticeably."""
@@ -84,7 +84,7 @@ def log_retention(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement | 
             "With one, a slot that falls behind further is lost, and the pipeline needs a new snapshot: choose a size "
             "that the disk has, and watch the slot.",
         )
-    if kept < LEAST_KEPT_MEGABYTES:
+    if kept < MIN_KEPT_MEGABYTES:
         return warned(f"{kept} MB", expected, f"{change}\nA slot that falls behind further is lost.")
     return passed(f"{kept} MB", expected)
 

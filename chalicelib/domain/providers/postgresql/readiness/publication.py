@@ -72,7 +72,7 @@ def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Judgemen
 
 
 def _owners_advice(facts: ServerFacts, plan: CapturePlan, lacking: Sequence[tuple[str, str]]) -> str:
-    """First what changes no right of anybody; then a role that has the owner's."""
+    # First what changes no right of anybody; then a role that has the owner's.
     publication, name = facts.publication(plan.publication_name), quoted(plan.publication_name)
     if publication is None:
         first = _create_publication(plan)
