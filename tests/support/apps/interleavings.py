@@ -6,7 +6,6 @@ each worker everything that it was answered, so whatever follows would be the sa
 are one step, because an index may be out of date anyway.
 """
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from uuid import UUID, uuid4
 from chalicelib.kit import ids
 from tests.support.alerting.virtual import AlertingDriver
 from tests.support.apps.call_interceptor import Crash, Side
+from tests.support.apps.stepped_thread import SteppedThread, current_thread
 
 OVERRUN_SECONDS = 25.0
 """Longer than any lease."""
@@ -41,47 +41,20 @@ class Figures:
     ends: int = 0
 
 
-class _Worker:
+class _Worker(SteppedThread):
     def __init__(self, number: int, action: Callable[[], None]) -> None:
-        self.number, self._action = number, action
-        self._may_run, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
-        self.runs, self.dead = True, False
+        super().__init__(action)
+        self.number = number
         self.history, self.before = "", ""
-        self.made = 0
-        self.error: BaseException | None = None
-
-    def begin(self, explorer: "Interleavings") -> None:
-        threading.Thread(target=self._run, args=(explorer,), daemon=True).start()
-        self._stopped.acquire()
-
-    def step(self) -> None:
-        self._may_run.release()
-        self._stopped.acquire()
-
-    def kill(self) -> None:
-        self.dead = True
-        self.step()
-
-    def pause(self) -> None:
-        self._stopped.release()
-        self._may_run.acquire()
-        if self.dead:
-            raise Crash
+        self.made_ids = 0
 
     def saw(self, answer: object) -> None:
         self.history = sha256(f"{self.history}{answer}".encode()).hexdigest()
 
-    def _run(self, explorer: "Interleavings") -> None:
-        explorer.current.worker = self
-        try:
-            self._action()
-        except Crash:
-            pass
-        except BaseException as error:  # noqa: BLE001 - raised again by the explorer
-            self.error = error
-        finally:
-            self.runs = False
-            self._stopped.release()
+
+def _current_worker() -> _Worker | None:
+    worker = current_thread()
+    return worker if isinstance(worker, _Worker) else None
 
 
 @dataclass
@@ -97,7 +70,6 @@ class Interleavings:
     check: Callable[[int, int], None]
     crashes: int = 0
     overruns: int = 0
-    current: threading.local = field(default_factory=threading.local)
     figures: Figures = field(default_factory=Figures)
     _seen: set[str] = field(default_factory=set)
 
@@ -112,8 +84,10 @@ class Interleavings:
 
     def pause(self) -> None:
         """A step of a worker that is no call to the store: a send."""
-        self.current.worker.pause()
-        self.current.worker.before = "send"
+        worker = _current_worker()
+        assert worker
+        worker.park()
+        worker.before = "send"
 
     def _run(self, prefix: tuple[Choice, ...]) -> list[tuple[Choice, ...]]:
         """One run; returns the prefixes of those that follow from it."""
@@ -121,7 +95,7 @@ class Interleavings:
         path, more = list(prefix), list[tuple[Choice, ...]]()
         self.figures.runs += 1
         for worker in workers:
-            worker.begin(self)
+            worker.resume()
         for choice in prefix:
             self._take(choice, workers)
         while (state := self._state(workers, path)) not in self._seen:
@@ -161,7 +135,7 @@ class Interleavings:
     def _take(self, choice: Choice, workers: Sequence[_Worker]) -> None:
         match choice.kind:
             case "step":
-                workers[choice.worker].step()
+                workers[choice.worker].resume()
             case "crash":
                 workers[choice.worker].kill()
             case "overrun":
@@ -170,7 +144,7 @@ class Interleavings:
     def _state(self, workers: Sequence[_Worker], path: Sequence[Choice]) -> str:
         """Everything that decides what may follow."""
         stored = [sorted(map(repr, self.driver.app.tables.rows(table))) for table in _TABLES]
-        of_workers = [(worker.runs, worker.dead, worker.history) for worker in workers]
+        of_workers = [(worker.runs, worker.is_dead, worker.history) for worker in workers]
         faults = [sum(one.kind == kind for one in path) for kind in ("crash", "overrun")]
         received = [len(provider.received) for provider in self.driver.sender.providers.values()]
         return sha256(repr((stored, of_workers, faults, received, self.driver.now)).encode()).hexdigest()
@@ -182,24 +156,24 @@ class Interleavings:
         intercept = interceptor.intercept
 
         def intercepted(side: Side, operation: str, *, writes: bool, call: Any, request: Any = None) -> Any:
-            worker: _Worker | None = getattr(self.current, "worker", None)
+            worker = _current_worker()
             if worker is None:
                 return intercept(side, operation, writes=writes, call=call, request=request)
-            if worker.dead:
+            if worker.is_dead:
                 raise Crash
             if not operation == worker.before == "Query":
-                worker.pause()
+                worker.park()
             worker.before = operation
             answer = intercept(side, operation, writes=writes, call=call, request=request)
             worker.saw(answer[2] if isinstance(answer, tuple) else answer)
             return answer
 
         def made_id() -> UUID:
-            worker: _Worker | None = getattr(self.current, "worker", None)
+            worker = _current_worker()
             if worker is None:
                 return uuid4()
-            worker.made += 1
-            return UUID(int=(worker.number + 1) << 64 | worker.made)
+            worker.made_ids += 1
+            return UUID(int=(worker.number + 1) << 64 | worker.made_ids)
 
         interceptor.intercept = intercepted  # type: ignore[method-assign]
         try:

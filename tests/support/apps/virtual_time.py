@@ -9,7 +9,6 @@ Nothing waits in real time, and the same test runs the same way each time.
 
 import heapq
 import itertools
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,6 +17,7 @@ from typing import NoReturn
 from chalicelib.kit.clock import Deadline
 from tests.support.apps.call_interceptor import Crash
 from tests.support.apps.in_process_app import VirtualClock
+from tests.support.apps.stepped_thread import SteppedThread, current_thread
 
 Action = Callable[[], None]
 
@@ -40,16 +40,13 @@ class VirtualTime:
 
     def __init__(self, clock: VirtualClock) -> None:
         self.clock = clock
-        self._due: list[tuple[datetime, int, Action]] = []
+        self._due: list[tuple[datetime, int, SteppedThread]] = []
         self._numbers = itertools.count()
-        self._current = threading.local()
-        self._asleep: set[_Worker] = set()
-        self._errors: list[BaseException] = []
+        self._asleep: set[SteppedThread] = set()
 
     def at(self, when: datetime, action: Action) -> None:
         """Begin a worker at this time. A `Crash` ends it alone; any other error ends `run_until`."""
-        worker = _Worker(action, self)
-        self._push(when, worker.begin)
+        self._push(when, SteppedThread(action))
 
     def sleep(self, seconds: float) -> None:
         """Called by a worker: others run meanwhile. Called by the test: time passes, and nothing else happens."""
@@ -59,19 +56,19 @@ class VirtualTime:
             return
         if worker.is_dead:
             raise Crash
-        self._push(self.clock.now + timedelta(seconds=seconds), worker.resume)
         self._asleep.add(worker)
+        self._push(self.clock.now + timedelta(seconds=seconds), worker)
         worker.park()
         self._asleep.discard(worker)
 
     def run_until(self, when: datetime) -> None:
         """Let time pass, with everything that happens in it."""
         while self._due and self._due[0][0] <= when:
-            at, _, act = heapq.heappop(self._due)
+            at, _, worker = heapq.heappop(self._due)
             self.clock.now = max(self.clock.now, at)
-            act()
-            if self._errors:
-                raise self._errors.pop(0)
+            worker.resume()
+            if worker.error:
+                raise worker.error
         self.clock.now = max(self.clock.now, when)
 
     def close(self) -> None:
@@ -88,45 +85,9 @@ class VirtualTime:
         raise Crash
 
     @property
-    def worker(self) -> "_Worker | None":
+    def worker(self) -> SteppedThread | None:
         """The worker that calls; None for the test itself."""
-        return getattr(self._current, "worker", None)
+        return current_thread()
 
-    def _push(self, when: datetime, act: Action) -> None:
-        heapq.heappush(self._due, (when, next(self._numbers), act))
-
-
-class _Worker:
-    def __init__(self, action: Action, time: VirtualTime) -> None:
-        self._action, self._time = action, time
-        self._may_run, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
-        self.is_dead = False
-
-    def begin(self) -> None:
-        threading.Thread(target=self._run, daemon=True).start()
-        self._stopped.acquire()
-
-    def resume(self) -> None:
-        self._may_run.release()
-        self._stopped.acquire()
-
-    def park(self) -> None:
-        self._stopped.release()
-        self._may_run.acquire()
-        if self.is_dead:
-            raise Crash
-
-    def kill(self) -> None:
-        self.is_dead = True
-        self.resume()
-
-    def _run(self) -> None:
-        self._time._current.worker = self
-        try:
-            self._action()
-        except Crash:
-            pass
-        except BaseException as error:  # noqa: BLE001 - raised again where the test waits
-            self._time._errors.append(error)
-        finally:
-            self._stopped.release()
+    def _push(self, when: datetime, worker: SteppedThread) -> None:
+        heapq.heappush(self._due, (when, next(self._numbers), worker))
