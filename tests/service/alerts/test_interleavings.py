@@ -33,7 +33,7 @@ def explored(
     script = list(answers)
 
     def answer(_message: OutgoingMessage) -> Outcome:
-        explorer.pause() if hasattr(explorer.current, "worker") else None
+        explorer.pause()
         return script.pop(0) if script else Accepted()
 
     def begin() -> list[object]:
