@@ -42,8 +42,8 @@ class Figures:
 
 
 class _Worker(SteppedThread):
-    def __init__(self, number: int, action: Callable[[], None]) -> None:
-        super().__init__(action)
+    def __init__(self, explorer: "Interleavings", number: int, action: Callable[[], None]) -> None:
+        super().__init__(explorer, action)
         self.number = number
         self.history, self.before = "", ""
         self.made_ids = 0
@@ -52,8 +52,8 @@ class _Worker(SteppedThread):
         self.history = sha256(f"{self.history}{answer}".encode()).hexdigest()
 
 
-def _current_worker() -> _Worker | None:
-    worker = current_thread()
+def _current_worker(explorer: "Interleavings") -> _Worker | None:
+    worker = current_thread(explorer)
     return worker if isinstance(worker, _Worker) else None
 
 
@@ -84,13 +84,13 @@ class Interleavings:
 
     def pause(self) -> None:
         """A step of a worker that is no call to the store: a send. Nothing when the test itself sends."""
-        if worker := _current_worker():
+        if worker := _current_worker(self):
             worker.park()
             worker.before = "send"
 
     def _run(self, prefix: tuple[Choice, ...]) -> list[tuple[Choice, ...]]:
         """One run; returns the prefixes of those that follow from it."""
-        workers = [_Worker(number, action) for number, action in enumerate(self.begin())]
+        workers = [_Worker(self, number, action) for number, action in enumerate(self.begin())]
         path, more = list(prefix), list[tuple[Choice, ...]]()
         self.figures.runs += 1
         for worker in workers:
@@ -155,7 +155,7 @@ class Interleavings:
         intercept = interceptor.intercept
 
         def intercepted(side: Side, operation: str, *, writes: bool, call: Any, request: Any = None) -> Any:
-            worker = _current_worker()
+            worker = _current_worker(self)
             if worker is None:
                 return intercept(side, operation, writes=writes, call=call, request=request)
             if worker.is_dead:
@@ -168,7 +168,7 @@ class Interleavings:
             return answer
 
         def made_id() -> UUID:
-            worker = _current_worker()
+            worker = _current_worker(self)
             if worker is None:
                 return uuid4()
             worker.made_ids += 1

@@ -11,7 +11,8 @@ class SteppedThread:
 
     current = threading.local()
 
-    def __init__(self, action: Callable[[], None]) -> None:
+    def __init__(self, owner: object, action: Callable[[], None]) -> None:
+        self.owner = owner
         self._action, self._started = action, False
         self._may_run, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
         self.runs, self.is_dead = True, False
@@ -51,6 +52,7 @@ class SteppedThread:
             self._stopped.release()
 
 
-def current_thread() -> SteppedThread | None:
-    """The one that calls; None for the test itself."""
-    return getattr(SteppedThread.current, "thread", None)
+def current_thread(owner: object) -> SteppedThread | None:
+    """The one that calls; None for the test itself, and for the threads of another owner."""
+    thread = getattr(SteppedThread.current, "thread", None)
+    return thread if thread is not None and thread.owner is owner else None

@@ -46,7 +46,7 @@ class VirtualTime:
 
     def at(self, when: datetime, action: Action) -> None:
         """Begin a worker at this time. A `Crash` ends it alone; any other error ends `run_until`."""
-        self._push(when, SteppedThread(action))
+        self._push(when, SteppedThread(self, action))
 
     def sleep(self, seconds: float) -> None:
         """Called by a worker: others run meanwhile. Called by the test: time passes, and nothing else happens."""
@@ -87,7 +87,7 @@ class VirtualTime:
     @property
     def worker(self) -> SteppedThread | None:
         """The worker that calls; None for the test itself."""
-        return current_thread()
+        return current_thread(self)
 
     def _push(self, when: datetime, worker: SteppedThread) -> None:
         heapq.heappush(self._due, (when, next(self._numbers), worker))
