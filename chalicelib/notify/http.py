@@ -65,7 +65,7 @@ def errors_at(field: str) -> Iterator[None]:
 
 
 def failure_outcome(answer: HttpAnswer, now: datetime, wait: timedelta | None = None) -> Outcome:
-    """The outcome of an answer that is no success. `wait` is what its body asks for; it comes before a `Retry-After`."""
+    """The outcome of an answer that is no success. `wait`, from its body, comes before a `Retry-After`."""
     status = answer.status
     if status < 300:
         return Permanent(error("unexpected_answer"))

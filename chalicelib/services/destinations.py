@@ -11,7 +11,7 @@ from chalicelib.services.systems import SystemService
 class DestinationService(SystemService[Destination]):
     """Create, read, change, delete and test destinations."""
 
-    # The sink connectors of its deliveries and their claims on target tables belong to this address.
+    # The sink connectors of its deliveries and their claims on targets belong to this address.
     ADDRESS_LOCKED: ClassVar[bool] = True
 
     kind: type[Destination] = Destination

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.clients.databases.contract import DatabaseFactory
-from chalicelib.domain.providers.postgresql.facts import RawTable
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLRawTable
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.readiness import ReadinessStatus, judge
 from chalicelib.domain.table import TableName
 from chalicelib.errors import Unavailable
@@ -18,7 +18,7 @@ from tests.support.databases.postgresql import Shop, client, open_shop, running_
 
 NAMES = tuple(TableName(SCHEMA, table) for table in TABLES)
 TARGETS = (TableName("target", "orders"), TableName("target", "other"))
-PLAN = CapturePlan(tables=NAMES, slot_name="slot", publication_name="pub")
+PLAN = PostgreSQLCapturePlan(tables=NAMES, slot_name="slot", publication_name="pub")
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def soon() -> Deadline:
     return Deadline.after(15)
 
 
-def shape(table: RawTable) -> RawTable:
+def shape(table: PostgreSQLRawTable) -> PostgreSQLRawTable:
     """A table without its statistics, and without the name of its owner: each shop has a role of its own."""
     return replace(table, estimated_rows=None, estimated_size_bytes=None, owner=None)
 

@@ -39,7 +39,7 @@ from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.report import MonitorReport
-from chalicelib.domain.providers.postgresql.facts import RawColumn, RawTable, TypeFacts
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLRawColumn, PostgreSQLRawTable, TypeFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import id_from
@@ -186,10 +186,10 @@ def stored_clusters(app: InProcessApp, count: int) -> tuple[list[str], list[str]
     )
 
 
-def large_table(number: int) -> RawTable:
+def large_table(number: int) -> PostgreSQLRawTable:
     """Of the most columns that PostgreSQL takes."""
-    text = RawColumn(name="", ordinal=0, type="character varying(10485760)[]", base=TypeFacts(name="text"))
-    return RawTable(
+    text = PostgreSQLRawColumn(name="", ordinal=0, type="character varying(10485760)[]", base=TypeFacts(name="text"))
+    return PostgreSQLRawTable(
         name=TableName(WIDE * 15, f"{WIDE * 10}{number:03}"),
         raw_columns=tuple(replace(text, name=f"{WIDE * 10}{n}", ordinal=n) for n in range(1, 1601)),
         primary_key_columns=(),

@@ -15,7 +15,7 @@ from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.operation import OperationKind
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.services.overview import ACTIVITY, MAX_COUNTED_AT_ONCE
@@ -165,7 +165,7 @@ def test_a_running_pipeline_with_a_finding_at_its_source_is_degraded(app: InProc
     if broken == "away":
         app.database.reachable = False
     else:
-        healthy = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+        healthy = healthy_captures([PostgreSQLCapturePlan.of(pipeline, deployed=True)])
         app.database.captures = replace(healthy, slots={})
     for _ in range(3):
         look(app, pipeline.source_id)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.table import TableName
 
@@ -63,9 +63,9 @@ class SourceServer:
         """The pipeline's slot. KeyError: it was dropped."""
         return self.slots[pipeline.id]
 
-    def facts(self, pipelines: Iterable[Pipeline]) -> CaptureFacts:
-        plans = {pipeline.id: CapturePlan.of(pipeline, deployed=True) for pipeline in pipelines}
-        return CaptureFacts(
+    def facts(self, pipelines: Iterable[Pipeline]) -> PostgreSQLCaptureFacts:
+        plans = {pipeline.id: PostgreSQLCapturePlan.of(pipeline, deployed=True) for pipeline in pipelines}
+        return PostgreSQLCaptureFacts(
             system_identifier=self.identity,
             slots={
                 plan.slot_name: self.slots[key].as_read(plan.slot_name)

@@ -1,4 +1,5 @@
-"""The documents of `infra/docs` as pages. In the package of the functions they are in `chalicelib/documents`."""
+"""The documents of `infra/docs` as pages. In the package of the functions they are the folder `documents` of
+`chalicelib`."""
 
 import re
 from functools import cache

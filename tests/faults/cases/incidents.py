@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from tests.faults.cases.connectors import deployed_delivery, stored
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import api_operation
@@ -105,14 +105,14 @@ def resolving_look(app: InProcessApp) -> PreparedOperation:
     app.clock.advance(60)
     source_look(app, pipeline).request()
     assert has_one(app, "OPEN")()
-    app.database.captures = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+    app.database.captures = healthy_captures([PostgreSQLCapturePlan.of(pipeline, deployed=True)])
     return source_look(app, pipeline, has_one(app, "RESOLVED"))
 
 
 def _pipeline_without_slot(app: InProcessApp) -> Pipeline:
     """A running pipeline whose slot was missing once."""
     pipeline = running_pipeline(app)
-    facts = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+    facts = healthy_captures([PostgreSQLCapturePlan.of(pipeline, deployed=True)])
     app.database.captures = replace(facts, slots={})
     source_look(app, pipeline).request()
     return pipeline

@@ -7,7 +7,7 @@ from typing import Any
 
 from chalicelib.domain.job import JobKind
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from tests.faults.cases.connectors import (
     DEPLOY_DELIVERY,
     DEPLOY_PIPELINE,
@@ -182,7 +182,7 @@ def healthy_look(app: InProcessApp) -> PreparedOperation:
 
 def look_that_finds_a_lost_slot(app: InProcessApp) -> PreparedOperation:
     pipeline = running_pipeline(app)
-    app.database.captures = replace(healthy_captures([CapturePlan.of(pipeline, deployed=True)]), slots={})
+    app.database.captures = replace(healthy_captures([PostgreSQLCapturePlan.of(pipeline, deployed=True)]), slots={})
     return source_look(
         app, pipeline, lambda: any("LOG_POSITION" in row["body"] for row in app.tables.rows("source-states"))
     )

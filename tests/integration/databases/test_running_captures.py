@@ -1,6 +1,6 @@
 """What the client reads about deployed captures of a real PostgreSQL: slots, publications, and which server it is."""
 
-from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from tests.support.databases.postgresql import ORDERS, Shop, client
@@ -8,7 +8,7 @@ from tests.support.databases.postgresql import ORDERS, Shop, client
 PARTED = TableName("shop", "parted")
 
 
-def facts(shop: Shop, *tables: TableName) -> CaptureFacts:
+def facts(shop: Shop, *tables: TableName) -> PostgreSQLCaptureFacts:
     plan = shop.plan(tables=tables or (ORDERS,))
     return client(shop.endpoint).capture_facts([plan], Deadline.after(15))
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from chalicelib.domain.delivery import DeliveryVerdict, TableMapping, TableWriting, WriteMode
-from chalicelib.domain.providers.postgresql.facts import TargetFacts
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLTargetFacts
 from chalicelib.domain.providers.postgresql.target import judge_target
 from chalicelib.domain.providers.postgresql.target_ddl import target_statements
 from chalicelib.domain.table import TableName
@@ -22,7 +22,7 @@ OWNED = "ALTER TABLE copy.orders OWNER TO {role}"
 GRANTED = "GRANT SELECT, INSERT, UPDATE, DELETE ON copy.orders TO {role}"
 
 
-def facts(shop: Shop, *targets: TableName) -> TargetFacts:
+def facts(shop: Shop, *targets: TableName) -> PostgreSQLTargetFacts:
     return client(shop.endpoint).target_facts(targets or [COPY], Deadline.after(15))
 
 

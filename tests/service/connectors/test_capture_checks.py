@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Deadline
 from tests.support.apps.fakes import healthy_captures
@@ -40,7 +40,7 @@ def pipeline(app: InProcessApp) -> Pipeline:
 
 def move_slot(app: InProcessApp, pipeline: Pipeline, position: int) -> None:
     """The slot now begins there."""
-    facts = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+    facts = healthy_captures([PostgreSQLCapturePlan.of(pipeline, deployed=True)])
     app.database.captures = replace(
         facts, slots={name: replace(slot, position=position) for name, slot in facts.slots.items()}
     )
@@ -60,7 +60,7 @@ def test_a_slot_that_was_made_again_is_refused(app: InProcessApp, pipeline: Pipe
 
 
 def test_another_server_is_refused(app: InProcessApp, pipeline: Pipeline) -> None:
-    facts = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+    facts = healthy_captures([PostgreSQLCapturePlan.of(pipeline, deployed=True)])
     app.database.captures = replace(facts, system_identifier="2")
     with pytest.raises(Conflict, match="Another server answers"):
         app.services.pipelines.restart(app.context(), pipeline.id)
@@ -116,7 +116,7 @@ def test_a_tick_does_not_wait_for_a_source_that_the_last_look_could_not_reach(
 
 
 def test_a_vanished_connector_is_not_made_again_when_its_slot_is_gone(app: InProcessApp, pipeline: Pipeline) -> None:
-    facts = healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+    facts = healthy_captures([PostgreSQLCapturePlan.of(pipeline, deployed=True)])
     app.database.captures = replace(facts, slots={})
     app.connect.drop(pipeline.connector_name)
     app.tick(times=4)

@@ -9,7 +9,7 @@ from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.apps.in_process_app import InProcessApp
@@ -136,7 +136,7 @@ def test_the_status_shows_the_log_that_the_source_keeps(app: InProcessApp, pipel
     observed_at = status(app, pipeline)["observed_at"]
     assert status(app, pipeline)["log"] == {
         "kind": "slot",
-        "name": CapturePlan.of(pipeline, deployed=True).slot_name,
+        "name": PostgreSQLCapturePlan.of(pipeline, deployed=True).slot_name,
         "active": True,
         "retained_bytes": GB,
         "safe_bytes": 9 * GB,

@@ -17,16 +17,16 @@ from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import (
-    RawColumn,
-    RawTable,
+    PostgreSQLRawColumn,
+    PostgreSQLRawTable,
+    PostgreSQLServerFacts,
+    PostgreSQLTargetFacts,
     RoleFacts,
     SchemaFacts,
-    ServerFacts,
-    TargetFacts,
     TypeFacts,
 )
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.domain.table import TableName
@@ -69,7 +69,7 @@ class FakeDatabase:
     """Raised by every read: an exception that a client should never raise."""
     test_failures: list[FailureCode | None] = field(default_factory=list)
     """How the next connection tests end; None, and those after them: they succeed."""
-    captures: CaptureFacts | None = None
+    captures: PostgreSQLCaptureFacts | None = None
     """What is read about deployed captures; None: all of them are well."""
 
     def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
@@ -93,16 +93,20 @@ class FakeDatabase:
         if not self.reachable:
             raise DatabaseFailure(self.refusal)
 
-    def raw_tables(self) -> tuple[RawTable, ...]:
+    def raw_tables(self) -> tuple[PostgreSQLRawTable, ...]:
         """The tables as a client reads them."""
         return tuple(
-            RawTable(
+            PostgreSQLRawTable(
                 name=TableName(SCHEMA, name),
                 raw_columns=(
-                    RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False),
-                    RawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text"), storable_apart=True),
+                    PostgreSQLRawColumn(
+                        name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False
+                    ),
+                    PostgreSQLRawColumn(
+                        name="note", ordinal=2, type="text", base=TypeFacts(name="text"), storable_apart=True
+                    ),
                     *(
-                        RawColumn(name=f"column_{n}", ordinal=n + 3, type="numeric(10,2)", base=_AMOUNT)
+                        PostgreSQLRawColumn(name=f"column_{n}", ordinal=n + 3, type="numeric(10,2)", base=_AMOUNT)
                         for n in range(self.more_columns)
                     ),
                 ),
@@ -129,10 +133,10 @@ class FakeDatabaseClient:
         failure = failures.pop(0) if failures else None
         return failure_result(DatabaseFailure(failure)) if failure else success_result("18.4", 1)
 
-    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> ServerFacts:
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> PostgreSQLServerFacts:
         """Ready for a capture of those of the tables that exist."""
         self.database.raise_if_unreadable()
-        return ServerFacts(
+        return PostgreSQLServerFacts(
             version="18.4",
             version_number=180004,
             database=self.address.database_name,
@@ -145,16 +149,16 @@ class FakeDatabaseClient:
         self.database.raise_if_unreadable()
         return TableListing(tables=self.database.raw_tables()[:bound], truncated=bound < len(self.database.tables))
 
-    def capture_facts(self, plans: Sequence[CapturePlan], deadline: Deadline) -> CaptureFacts:
+    def capture_facts(self, plans: Sequence[PostgreSQLCapturePlan], deadline: Deadline) -> PostgreSQLCaptureFacts:
         """Active slots and complete publications, unless a test says otherwise."""
         self.database.raise_if_unreadable()
         return self.database.captures or healthy_captures(plans)
 
-    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> TargetFacts:
+    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> PostgreSQLTargetFacts:
         """Schemas that exist, and no table in them yet."""
         self.database.raise_if_unreadable()
         schemas = sorted({target.schema_name for target in targets})
-        return TargetFacts(
+        return PostgreSQLTargetFacts(
             version_number=180004,
             role=self.address.username,
             server_identity=self.database.server_identity,
@@ -170,9 +174,9 @@ class FakeDatabaseClient:
         return ReleaseState.RELEASED
 
 
-def healthy_captures(plans: Sequence[CapturePlan]) -> CaptureFacts:
+def healthy_captures(plans: Sequence[PostgreSQLCapturePlan]) -> PostgreSQLCaptureFacts:
     """Every slot is read from, and every publication has the tables of its capture."""
-    return CaptureFacts(
+    return PostgreSQLCaptureFacts(
         system_identifier="1",
         slots={
             plan.slot_name: CaptureSlot(

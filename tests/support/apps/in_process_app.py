@@ -116,11 +116,9 @@ class CachedClients(Clients):
     ) -> None:
         super().__init__(SETTINGS)
         self._senders = senders
-        self.databases = {
-            DatabaseProvider.POSTGRESQL: lambda endpoint: InterceptedClient(  # type: ignore[dict-item]
-                database.at(endpoint), interceptor, Side.DATABASE, writes=("release",)
-            )
-        }
+        self.databases[DatabaseProvider.POSTGRESQL] = lambda endpoint: InterceptedClient(  # type: ignore[assignment]
+            database.at(endpoint), interceptor, Side.DATABASE, writes=("release",)
+        )
         self._connections, self._interceptor = connections, interceptor
 
     def kafka(self, endpoint: OpenedEndpoint[KafkaAddress]) -> Kafka:

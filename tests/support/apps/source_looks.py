@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
 from chalicelib.kit.clock import Deadline
 from tests.support.apps.fakes import healthy_captures
 from tests.support.apps.in_process_app import InProcessApp
@@ -35,8 +35,8 @@ def seen(app: InProcessApp, pipeline: Pipeline) -> tuple[str, tuple[str, ...]]:
     return observation.state.value, observation.reasons
 
 
-def facts_of(pipeline: Pipeline) -> CaptureFacts:
-    return healthy_captures([CapturePlan.of(pipeline, deployed=True)])
+def facts_of(pipeline: Pipeline) -> PostgreSQLCaptureFacts:
+    return healthy_captures([PostgreSQLCapturePlan.of(pipeline, deployed=True)])
 
 
 def incidents(app: InProcessApp) -> list[tuple[str, str, str | None]]:

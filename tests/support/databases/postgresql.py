@@ -19,9 +19,9 @@ from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.database import DatabaseProvider, SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.capture_tables import source_tables
-from chalicelib.domain.providers.postgresql.facts import RawTable, ServerFacts
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLRawTable, PostgreSQLServerFacts
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.readiness import ReadinessReport, judge
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.kit.clock import Deadline, utc_now
@@ -146,7 +146,7 @@ class Shop:
     def listing(self, bound: int = DISCOVERY_BOUND) -> TableListing:
         return client(self.endpoint).list_tables(Deadline.after(15), bound)
 
-    def table(self, name: str) -> RawTable:
+    def table(self, name: str) -> PostgreSQLRawTable:
         """A table of schema `shop`, as it is listed."""
         return next(table for table in self.listing().tables if table.name == TableName("shop", name))
 
@@ -155,12 +155,14 @@ class Shop:
         tables = source_tables(self.listing().tables, "s", utc_now())
         return next(table for table in tables if table.name == TableName("shop", name))
 
-    def plan(self, **changes: Any) -> CapturePlan:
+    def plan(self, **changes: Any) -> PostgreSQLCapturePlan:
         """A plan to capture the orders, with a publication that Debezium makes."""
-        plan = CapturePlan(tables=(ORDERS,), slot_name=f"slot_{self.name}", publication_name=f"pub_{self.name}")
+        plan = PostgreSQLCapturePlan(
+            tables=(ORDERS,), slot_name=f"slot_{self.name}", publication_name=f"pub_{self.name}"
+        )
         return replace(plan, **changes)
 
-    def facts(self, *tables: TableName) -> ServerFacts:
+    def facts(self, *tables: TableName) -> PostgreSQLServerFacts:
         return client(self.endpoint).server_facts(tables, Deadline.after(15))
 
     def connections(self) -> int:
@@ -168,7 +170,7 @@ class Shop:
         query = "SELECT count(*) FROM pg_stat_activity WHERE usename = %s"
         return int(self.admin.execute(query, [self.role]).fetchall()[0][0])
 
-    def readiness(self, plan: CapturePlan | None) -> ReadinessReport:
+    def readiness(self, plan: PostgreSQLCapturePlan | None) -> ReadinessReport:
         names = (*plan.tables, *((plan.heartbeat_table,) if plan.heartbeat_table else ())) if plan else None
         return judge(CHECKS, client(self.endpoint).server_facts(names, Deadline.after(15)), plan, utc_now())
 

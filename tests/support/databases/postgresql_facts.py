@@ -6,25 +6,25 @@ from typing import Any
 
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import (
+    PostgreSQLRawColumn,
+    PostgreSQLRawTable,
+    PostgreSQLServerFacts,
     PublicationFacts,
     PublishedTable,
-    RawColumn,
-    RawTable,
     RoleFacts,
-    ServerFacts,
     TypeFacts,
 )
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.readiness import ReadinessReport, judge
 from chalicelib.domain.table import TableName
 from tests.support.databases import readiness
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ORDERS = TableName("shop", "orders")
-COLUMN = RawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False)
-TABLE = RawTable(name=ORDERS, raw_columns=(COLUMN,), primary_key_columns=("id",), owned=True)
-FACTS = ServerFacts(
+COLUMN = PostgreSQLRawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False)
+TABLE = PostgreSQLRawTable(name=ORDERS, raw_columns=(COLUMN,), primary_key_columns=("id",), owned=True)
+FACTS = PostgreSQLServerFacts(
     version="18.4",
     version_number=180004,
     database="shop",
@@ -33,8 +33,8 @@ FACTS = ServerFacts(
     role=RoleFacts(name="cdc"),
     tables=(TABLE,),
 )
-PLAN = CapturePlan(tables=(ORDERS,), slot_name="slot", publication_name="pub")
-HEARTBEAT = RawTable(
+PLAN = PostgreSQLCapturePlan(tables=(ORDERS,), slot_name="slot", publication_name="pub")
+HEARTBEAT = PostgreSQLRawTable(
     name=TableName("shop", "heartbeat"),
     raw_columns=(COLUMN, replace(COLUMN, name="ts", type="timestamp with time zone")),
     primary_key_columns=("id",),
@@ -47,14 +47,14 @@ EXISTING = replace(PLAN, publication_mode=PublicationMode.EXISTING)
 PUBLICATION = PublicationFacts(name="pub", tables=(PublishedTable(name=ORDERS),), table_count=1)
 
 
-def judged(plan: CapturePlan | None = PLAN, **changes: Any) -> ReadinessReport:
+def judged(plan: PostgreSQLCapturePlan | None = PLAN, **changes: Any) -> ReadinessReport:
     """The verdict on facts that are ready, with these changes."""
     return judge(CHECKS, replace(FACTS, **changes), plan, NOW)
 
 
-def failing(plan: CapturePlan | None = PLAN, **changes: Any) -> set[str]:
+def failing(plan: PostgreSQLCapturePlan | None = PLAN, **changes: Any) -> set[str]:
     return readiness.failing(judged(plan, **changes))
 
 
-def warning(plan: CapturePlan | None = PLAN, **changes: Any) -> set[str]:
+def warning(plan: PostgreSQLCapturePlan | None = PLAN, **changes: Any) -> set[str]:
     return readiness.warning(judged(plan, **changes))

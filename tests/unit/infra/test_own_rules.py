@@ -49,7 +49,7 @@ BROKEN = {
         "place.bucket",
     ),
     "provider-import": (
-        "from chalicelib.domain.providers.mysql.facts import ServerFacts",
+        "from chalicelib.domain.providers.mysql.facts import PostgreSQLServerFacts",
         "from chalicelib.domain.providers import mysql",
         "import chalicelib.clients.databases.mysql.client",
         "from chalicelib.clients.object_store.client import ObjectStore",

@@ -110,19 +110,19 @@ def publication_facts(publications: Sequence[Row], published: Sequence[Row]) -> 
     )
 
 
-def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[facts.RawColumn, ...]]:
+def columns_by_table(rows: Iterable[Row]) -> dict[int, tuple[facts.PostgreSQLRawColumn, ...]]:
     """Rows of `COLUMNS`, by the oid of their table."""
-    columns: dict[int, list[facts.RawColumn]] = defaultdict(list)
+    columns: dict[int, list[facts.PostgreSQLRawColumn]] = defaultdict(list)
     for row in rows:
         columns[row[0]].append(_column(row))
     return {oid: tuple(of_table) for oid, of_table in columns.items()}
 
 
-def _column(row: Row) -> facts.RawColumn:
+def _column(row: Row) -> facts.PostgreSQLRawColumn:
     _, name, ordinal, declared, base, kind, is_array, dimensions, is_domain, *rest = row
     nullable, has_default, generated, *others = rest
     kind = _TYPE_KINDS.get(kind, TypeKind.OTHER)
-    return facts.RawColumn(
+    return facts.PostgreSQLRawColumn(
         name=name,
         ordinal=ordinal,
         type=declared,
@@ -134,9 +134,9 @@ def _column(row: Row) -> facts.RawColumn:
     )
 
 
-def raw_table(row: Row, columns: tuple[facts.RawColumn, ...]) -> facts.RawTable:
+def raw_table(row: Row, columns: tuple[facts.PostgreSQLRawColumn, ...]) -> facts.PostgreSQLRawTable:
     """A row of `DISCOVERED_TABLES` or `NAMED_TABLES`."""
-    return facts.RawTable(
+    return facts.PostgreSQLRawTable(
         name=TableName(row[1], row[2]),
         kind=_KINDS.get(row[3], facts.RelationKind.OTHER),
         persistence=_PERSISTENCE.get(row[4], facts.Persistence.PERMANENT),
@@ -146,7 +146,7 @@ def raw_table(row: Row, columns: tuple[facts.RawColumn, ...]) -> facts.RawTable:
     )
 
 
-def with_descendants(table: facts.RawTable, row: Row) -> facts.RawTable:
+def with_descendants(table: facts.PostgreSQLRawTable, row: Row) -> facts.PostgreSQLRawTable:
     """The table with its partitions and children: a row of `DESCENDANTS`."""
     _, partitions, stores_apart, *counts_and_names = row
     without_identity, not_full, children = (
@@ -164,7 +164,7 @@ def with_descendants(table: facts.RawTable, row: Row) -> facts.RawTable:
 
 
 def target_table(
-    row: Row, columns: tuple[facts.RawColumn, ...], keys: Sequence[Sequence[str]], side_effects: Sequence[Row]
+    row: Row, columns: tuple[facts.PostgreSQLRawColumn, ...], keys: Sequence[Sequence[str]], side_effects: Sequence[Row]
 ) -> facts.TargetTable:
     """A row of `TARGET_TABLES`, and the rows of `SIDE_EFFECTS` for it."""
     by_kind: dict[str, list[Any]] = defaultdict(list)

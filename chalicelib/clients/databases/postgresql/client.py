@@ -18,17 +18,17 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import (
     ConnectionLimit,
     OpenTransaction,
-    RawTable,
+    PostgreSQLRawTable,
+    PostgreSQLServerFacts,
+    PostgreSQLTargetFacts,
     ReplicationAttempt,
     RoleFacts,
     SchemaFacts,
-    ServerFacts,
     SlotFacts,
-    TargetFacts,
     TargetTable,
 )
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
 from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
@@ -68,7 +68,7 @@ class PostgreSQL:
             return failure_result(failure)
         return success_result(version, round((time.monotonic() - start) * 1000))
 
-    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> ServerFacts:
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> PostgreSQLServerFacts:
         with self._session(deadline) as session:
             facts = _server_facts(session, tables)
         # After the end of the session: the role may have one connection only, and a capture will use one.
@@ -84,7 +84,7 @@ class PostgreSQL:
             return ReplicationAttempt(failure_code=failure.failure_code.value, message=failure.message)
         return ReplicationAttempt(identity=server)
 
-    def capture_facts(self, plans: Sequence[CapturePlan], deadline: Deadline) -> CaptureFacts:
+    def capture_facts(self, plans: Sequence[PostgreSQLCapturePlan], deadline: Deadline) -> PostgreSQLCaptureFacts:
         with self._session(deadline) as session:
             return running_captures.read(session, plans)
 
@@ -97,12 +97,12 @@ class PostgreSQL:
             tables, columns_cut = _read_columns(session, rows[:bound])
             return TableListing(tuple(tables), truncated=len(rows) > bound or columns_cut)
 
-    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> TargetFacts:
+    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> PostgreSQLTargetFacts:
         schemas = sorted({target.schema_name for target in targets})
         with self._session(deadline) as session:
             number, role, in_recovery, extensions = session.row(queries.TARGET_SERVER)
             rows = session.rows(queries.TARGET_SCHEMAS, [schemas], max_rows=len(schemas))
-            return TargetFacts(
+            return PostgreSQLTargetFacts(
                 version_number=number,
                 role=role,
                 in_recovery=in_recovery,
@@ -128,14 +128,14 @@ class PostgreSQL:
         return session.open_session(self.endpoint, self.check_host, self.trusted_ca_file, deadline)
 
 
-def _server_facts(session: "DatabaseSession", tables: Sequence[TableName] | None) -> ServerFacts:
+def _server_facts(session: "DatabaseSession", tables: Sequence[TableName] | None) -> PostgreSQLServerFacts:
     signs, limits, milliseconds = session.row(queries.HOSTING, catalog.hosting_parameters())
     transactions = session.rows(
         queries.OPEN_TRANSACTIONS, [MAX_TRANSACTIONS, MAX_TRANSACTIONS], max_rows=2 * MAX_TRANSACTIONS
     )
     raw_tables = _discovered_tables(session) if tables is None else _named_tables(session, tables)
     names = catalog.names_of(table.name for table in raw_tables)
-    return ServerFacts(
+    return PostgreSQLServerFacts(
         **catalog.fields(catalog.SERVER, session.row(queries.SERVER)),
         role=RoleFacts(**catalog.fields(catalog.ROLE, session.row(queries.ROLE))),
         slots=tuple(
@@ -163,7 +163,7 @@ def _discover(session: "DatabaseSession", bound: int) -> "list[Row]":
     return session.rows(queries.DISCOVERED_TABLES_WITHOUT_LOCKS, max_rows=bound + 1)
 
 
-def _read_columns(session: "DatabaseSession", rows: "Sequence[Row]") -> tuple[list[RawTable], bool]:
+def _read_columns(session: "DatabaseSession", rows: "Sequence[Row]") -> tuple[list[PostgreSQLRawTable], bool]:
     """The tables with all of their columns, and whether tables are missing because there are too many columns."""
     column_rows = _columns(session, [row[0] for row in rows])
     complete, end = len(column_rows) <= MAX_COLUMNS, len(rows)
@@ -181,13 +181,13 @@ def _columns(session: "DatabaseSession", oids: list[int]) -> "list[Row]":
     return session.rows(queries.COLUMNS, {"tables": oids}, max_rows=MAX_COLUMNS + 1) if oids else []
 
 
-def _discovered_tables(session: "DatabaseSession") -> tuple[RawTable, ...]:
+def _discovered_tables(session: "DatabaseSession") -> tuple[PostgreSQLRawTable, ...]:
     """The first tables of a discovery, as many as one read allows."""
     rows = session.rows(queries.DISCOVERED_TABLES_WITHOUT_SIZES, max_rows=DISCOVERY_BOUND)
     return tuple(_read_columns(session, rows)[0])
 
 
-def _named_tables(session: "DatabaseSession", tables: Sequence[TableName]) -> tuple[RawTable, ...]:
+def _named_tables(session: "DatabaseSession", tables: Sequence[TableName]) -> tuple[PostgreSQLRawTable, ...]:
     if not tables:
         return ()
     rows = session.rows(queries.NAMED_TABLES, catalog.names_of(tables), max_rows=len(tables))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.clients.databases.postgresql import catalog, queries
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
-from chalicelib.domain.providers.postgresql.running_capture import CaptureFacts
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
+from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.table import TableName
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 MAX_PUBLISHED = 20_000
 
 
-def read(session: "DatabaseSession", plans: Sequence[CapturePlan]) -> CaptureFacts:
+def read(session: "DatabaseSession", plans: Sequence[PostgreSQLCapturePlan]) -> PostgreSQLCaptureFacts:
     """Raises DatabaseFailure."""
     slots = sorted({plan.slot_name for plan in plans})
     rows = session.rows(queries.CAPTURE_SLOTS, [slots], max_rows=len(slots)) if slots else []
-    return CaptureFacts(
+    return PostgreSQLCaptureFacts(
         system_identifier=_system_identifier(session),
         slots={row[0]: CaptureSlot(**catalog.fields(catalog.CAPTURE_SLOT, row)) for row in rows},
         published=_published(session, plans),
@@ -38,7 +38,7 @@ def _system_identifier(session: "DatabaseSession") -> str | None:
         return None  # a hosting provider may have revoked the function
 
 
-def _published(session: "DatabaseSession", plans: Sequence[CapturePlan]) -> dict[str, frozenset[TableName]]:
+def _published(session: "DatabaseSession", plans: Sequence[PostgreSQLCapturePlan]) -> dict[str, frozenset[TableName]]:
     tables = sorted({table for plan in plans for table in plan.published_tables})
     schema_names, table_names = catalog.names_of(tables)
     parameters = {

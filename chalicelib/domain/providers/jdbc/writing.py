@@ -36,7 +36,10 @@ def table_mappings(mappings: Sequence[MappingInput], *, default_schema: str) -> 
 def claimed_tables(
     writing: TableWriting, address: DatabaseAddress, server_identity: str | None
 ) -> Iterator[ClaimedTarget]:
-    """Each table by the address of its database, and by the identity of its server where that is known."""
+    """Each table by the address of its database, and by the identity of its server where that is known.
+
+    For databases in which a schema lies inside a database.
+    """
     # Both: two addresses of one server meet, and so do deliveries of a time when the identity was not known yet.
     by_server = [(server_identity, address.database_name)] if server_identity else []
     for place in (address.identity, *by_server):

@@ -12,7 +12,7 @@ from chalicelib.domain.providers.postgresql import (
     replication,
     running_capture,
 )
-from chalicelib.domain.providers.postgresql.facts import ServerFacts
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLServerFacts
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
@@ -43,13 +43,19 @@ class PostgreSQLCapture:
     def internal_topics(self, _pipeline: Pipeline) -> tuple[str, ...]:
         return ()
 
-    def capture_plan(self, pipeline: Pipeline) -> replication.CapturePlan:
-        return replication.CapturePlan.of(pipeline, deployed=True)
+    def capture_plan(self, pipeline: Pipeline) -> replication.PostgreSQLCapturePlan:
+        return replication.PostgreSQLCapturePlan.of(pipeline, deployed=True)
 
     def judge_readiness(
-        self, facts: ServerFacts, pipeline: Pipeline | None, now: datetime, *, deployed: bool, server: str | None = None
+        self,
+        facts: PostgreSQLServerFacts,
+        pipeline: Pipeline | None,
+        now: datetime,
+        *,
+        deployed: bool,
+        server: str | None = None,
     ) -> ReadinessReport:
-        plan = replication.CapturePlan.of(pipeline, deployed=deployed, server=server) if pipeline else None
+        plan = replication.PostgreSQLCapturePlan.of(pipeline, deployed=deployed, server=server) if pipeline else None
         return judge(CHECKS, facts, plan, now)
 
     def unreachable_readiness(self, error: HeadgateError, now: datetime) -> ReadinessReport:

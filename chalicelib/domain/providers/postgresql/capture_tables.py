@@ -7,7 +7,7 @@ from datetime import datetime
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql.capture_types import column_issue
-from chalicelib.domain.providers.postgresql.facts import Persistence, RawTable
+from chalicelib.domain.providers.postgresql.facts import Persistence, PostgreSQLRawTable
 from chalicelib.domain.providers.postgresql.replica_identity import (
     PRICE,
     identity_sentence,
@@ -32,7 +32,7 @@ _MAX_COLLIDING = 5
 """Tables named in the issue of a table that shares its topic with them."""
 
 
-def source_tables(tables: Sequence[RawTable], source_id: str, now: datetime) -> tuple[SourceTable, ...]:
+def source_tables(tables: Sequence[PostgreSQLRawTable], source_id: str, now: datetime) -> tuple[SourceTable, ...]:
     """The tables that discovery has read, judged: each alone, and for the topic name that it may share."""
     collisions = colliding_topics(raw.name for raw in tables)
     return tuple(
@@ -54,7 +54,7 @@ def source_tables(tables: Sequence[RawTable], source_id: str, now: datetime) -> 
     )
 
 
-def columns_differing_by_case(raw: RawTable) -> tuple[str, ...]:
+def columns_differing_by_case(raw: PostgreSQLRawTable) -> tuple[str, ...]:
     """The columns whose names are equal but for upper and lower case."""
     names = [column.name for column in raw.raw_columns]
     # Debezium compares by Java's rules, in which ß is not ss: no casefold.
@@ -62,7 +62,7 @@ def columns_differing_by_case(raw: RawTable) -> tuple[str, ...]:
     return tuple(name for name in names if times[name.lower()] > 1)
 
 
-def table_issues(raw: RawTable, collisions: TopicCollisions = _NO_COLLISIONS) -> tuple[TableIssue, ...]:
+def table_issues(raw: PostgreSQLRawTable, collisions: TopicCollisions = _NO_COLLISIONS) -> tuple[TableIssue, ...]:
     """Everything that prevents a capture of this table, or changes what arrives, the worst first.
 
     `collisions` are those among all tables of the source (see `colliding_topics`).
@@ -72,7 +72,7 @@ def table_issues(raw: RawTable, collisions: TopicCollisions = _NO_COLLISIONS) ->
     return tuple(sorted(issues, key=lambda issue: order.index(issue.severity)))
 
 
-def _whole_table_issues(raw: RawTable, colliding: tuple[TableName, ...]) -> Iterator[TableIssue]:
+def _whole_table_issues(raw: PostgreSQLRawTable, colliding: tuple[TableName, ...]) -> Iterator[TableIssue]:
     if not raw.schema_usage:
         yield _fails(IssueCode.NO_PRIVILEGE, "The role may not use the schema.")
     if raw.raw_columns and len(raw.unreadable_columns) == len(raw.raw_columns):
@@ -104,7 +104,7 @@ def _warns(code: IssueCode, message: str) -> TableIssue:
     return TableIssue(code=code, severity=IssueSeverity.WARN, column=None, message=message)
 
 
-def _identity_issues(raw: RawTable) -> Iterator[TableIssue]:
+def _identity_issues(raw: PostgreSQLRawTable) -> Iterator[TableIssue]:
     if lacks_identity(raw):
         consequence = "Once the table is published, UPDATE and DELETE on it fail for its owners."
         yield _fails(IssueCode.REPLICA_IDENTITY, f"{identity_sentence(raw)} {consequence}")
@@ -116,7 +116,7 @@ def _identity_issues(raw: RawTable) -> Iterator[TableIssue]:
         yield _fails(IssueCode.REPLICA_IDENTITY, message)
 
 
-def _column_issues(raw: RawTable) -> Iterator[TableIssue]:
+def _column_issues(raw: PostgreSQLRawTable) -> Iterator[TableIssue]:
     unreadable = raw.unreadable_columns
     if len(unreadable) < len(raw.raw_columns):
         for name in unreadable:

@@ -7,7 +7,7 @@ in none of them: most were measured, the others are assumed.
 from collections.abc import Mapping
 
 from chalicelib.domain.providers.postgresql.delivery_types import Stop, stop_of
-from chalicelib.domain.providers.postgresql.facts import Generated, RawColumn
+from chalicelib.domain.providers.postgresql.facts import Generated, PostgreSQLRawColumn
 from chalicelib.domain.providers.postgresql.types import NUMERIC, RANGES, captured_type, without_modifiers
 from chalicelib.domain.table import CapturedType, IssueCode, IssueSeverity, TableIssue, TypeKind
 
@@ -84,7 +84,7 @@ _STOPPED_DELIVERIES: Mapping[Stop, _Verdict] = {
 """For columns that are captured well. Whether a delivery is refused is judged for its own target."""
 
 
-def column_issue(column: RawColumn) -> TableIssue | None:
+def column_issue(column: PostgreSQLRawColumn) -> TableIssue | None:
     """What happens to this column's values, when it is not "they arrive equal"."""
     verdict = _GENERATED if column.generated is not None else _type_verdict(captured_type(column))
     if verdict is None:
@@ -93,7 +93,7 @@ def column_issue(column: RawColumn) -> TableIssue | None:
     return TableIssue(code=code, severity=severity, column=column.name, message=f"{_subject(column)}: {sentence}")
 
 
-def _subject(column: RawColumn) -> str:
+def _subject(column: PostgreSQLRawColumn) -> str:
     is_stored = column.generated is Generated.STORED
     return f"Generated column ({column.type})" if is_stored else f"Column of type {column.type}"
 

@@ -65,7 +65,7 @@ class TypeFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawColumn:
+class PostgreSQLRawColumn:
     """One column. `type` is the declared type, `base` what it is below domains. `ordinal` counts from 1, gapless.
 
     `writable` is false where an INSERT may not name a value: generated columns and GENERATED ALWAYS AS IDENTITY.
@@ -98,7 +98,7 @@ NO_TABLES = SomeTables()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawTable:
+class PostgreSQLRawTable:
     """A relation and what the asking role may do with it.
 
     `identity_usable` says whether an update can be published: FULL, or a key that serves as identity. PostgreSQL asks
@@ -112,7 +112,7 @@ class RawTable:
     """
 
     name: TableName
-    raw_columns: tuple[RawColumn, ...] = ()
+    raw_columns: tuple[PostgreSQLRawColumn, ...] = ()
     kind: RelationKind = RelationKind.TABLE
     primary_key_columns: tuple[str, ...] = ()
     persistence: Persistence = Persistence.PERMANENT
@@ -239,7 +239,7 @@ class ReplicationAttempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerFacts:
+class PostgreSQLServerFacts:
     """Everything that readiness is judged by. `tables` are those asked for that exist.
 
     `version` is for people, `version_number` PostgreSQL's own (180004). `max_slot_wal_keep_megabytes` is `UNLIMITED`
@@ -259,7 +259,7 @@ class ServerFacts:
     max_slot_wal_keep_megabytes: int | None = UNLIMITED
     role: RoleFacts
     publications: tuple[PublicationFacts, ...] = ()
-    tables: tuple[RawTable, ...] = ()
+    tables: tuple[PostgreSQLRawTable, ...] = ()
     replication_attempt: ReplicationAttempt | None = None
     hosting: Hosting = Hosting.SELF_MANAGED
     session_limits: Mapping[str, int] = field(default_factory=dict)
@@ -271,7 +271,7 @@ class ServerFacts:
     def publication(self, name: str) -> PublicationFacts | None:
         return next((publication for publication in self.publications if publication.name == name), None)
 
-    def table(self, name: TableName) -> RawTable | None:
+    def table(self, name: TableName) -> PostgreSQLRawTable | None:
         return next((table for table in self.tables if table.name == name), None)
 
 
@@ -310,7 +310,7 @@ class TargetTable:
 
     name: TableName
     kind: RelationKind = RelationKind.TABLE
-    columns: tuple[RawColumn, ...] = ()
+    columns: tuple[PostgreSQLRawColumn, ...] = ()
     unique_keys: tuple[tuple[str, ...], ...] = ()
     can_select: bool = True
     can_insert: bool = True
@@ -324,7 +324,7 @@ class TargetTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TargetFacts:
+class PostgreSQLTargetFacts:
     """What a delivery will find. A schema or table that was asked for and is not in here does not exist.
 
     `server_identity` is the same under every name and address of the server; None when the role may not read it.

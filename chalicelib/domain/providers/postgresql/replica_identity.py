@@ -9,7 +9,13 @@ record goes out with a placeholder (measured with a quoted key and with a date).
 from collections.abc import Sequence
 
 from chalicelib.domain.names import name_list
-from chalicelib.domain.providers.postgresql.facts import RawColumn, RawTable, RelationKind, ReplicaIdentity, SomeTables
+from chalicelib.domain.providers.postgresql.facts import (
+    PostgreSQLRawColumn,
+    PostgreSQLRawTable,
+    RelationKind,
+    ReplicaIdentity,
+    SomeTables,
+)
 from chalicelib.domain.providers.postgresql.sql import quoted_table
 from chalicelib.domain.providers.postgresql.types import without_modifiers
 from chalicelib.domain.table import TableName
@@ -36,14 +42,14 @@ _TIMESCALE = "_timescaledb_internal"
 """The schema in which TimescaleDB keeps the chunks of its hypertables."""
 
 
-def lacks_identity(raw: RawTable) -> bool:
+def lacks_identity(raw: PostgreSQLRawTable) -> bool:
     """Whether PostgreSQL refuses updates of the table, or of a partition, once it is published."""
     if raw.kind is RelationKind.PARTITIONED and raw.partitions:
         return raw.without_identity.count > 0
     return raw.kind.is_table and not raw.identity_usable
 
 
-def lost_large_values(raw: RawTable) -> str | None:
+def lost_large_values(raw: PostgreSQLRawTable) -> str | None:
     """Which large values would not arrive, and why; None where all do, or where the identity is refused anyway."""
     key = raw.primary_key_columns
     large = [column.name for column in raw.raw_columns if column.storable_apart and column.name not in key]
@@ -53,7 +59,7 @@ def lost_large_values(raw: RawTable) -> str | None:
     return f"large values of {name_list(large)}, for the key {name_list(faults)}"
 
 
-def later_partitions_need_full(raw: RawTable) -> bool:
+def later_partitions_need_full(raw: PostgreSQLRawTable) -> bool:
     """Whether what holds for the partitions today does not hold for those that are made later."""
     if raw.kind is not RelationKind.PARTITIONED:
         return False
@@ -61,13 +67,13 @@ def later_partitions_need_full(raw: RawTable) -> bool:
     return not raw.primary_key_columns or (large and bool(_key_faults(raw)))
 
 
-def _may_leave_values_out(raw: RawTable) -> bool:
+def _may_leave_values_out(raw: PostgreSQLRawTable) -> bool:
     if raw.kind is RelationKind.PARTITIONED:
         return raw.not_full.count > 0
     return raw.stores_apart and raw.replica_identity is not ReplicaIdentity.FULL
 
 
-def _key_faults(raw: RawTable) -> list[str]:
+def _key_faults(raw: PostgreSQLRawTable) -> list[str]:
     """The parts of the key that Debezium cannot read a row again by."""
     if not raw.primary_key_columns:
         return ["(there is none)"]
@@ -76,13 +82,13 @@ def _key_faults(raw: RawTable) -> list[str]:
     return [f"{column.name} ({fault})" for column in key if (fault := _key_fault(column)) is not None]
 
 
-def _key_fault(column: RawColumn) -> str | None:
+def _key_fault(column: PostgreSQLRawColumn) -> str | None:
     if column.needs_quotes:
         return "its name needs quotes"
     return None if without_modifiers(column.type) in _KEY_TYPES else column.type
 
 
-def full_identity(raw: RawTable, partitions: SomeTables) -> str:
+def full_identity(raw: PostgreSQLRawTable, partitions: SomeTables) -> str:
     """The statements that set FULL where it is needed: on the table, or on these partitions of it and on itself."""
     if raw.kind is not RelationKind.PARTITIONED:
         return _set_full(raw.name)
@@ -97,7 +103,7 @@ def _set_full(name: TableName) -> str:
     return f"ALTER TABLE {quoted_table(name)} REPLICA IDENTITY FULL;"
 
 
-def missed_children(raw: RawTable) -> str | None:
+def missed_children(raw: PostgreSQLRawTable) -> str | None:
     """What is missed of a table from which others inherit; None where none does."""
     if not raw.children.count:
         return None
@@ -106,7 +112,7 @@ def missed_children(raw: RawTable) -> str | None:
     return f"{kind}rows of {raw.children.count} {noun} are not captured while streaming: {_names(raw.children)}"
 
 
-def is_hypertable(raw: RawTable) -> bool:
+def is_hypertable(raw: PostgreSQLRawTable) -> bool:
     return any(name.schema_name == _TIMESCALE for name in raw.children.names)
 
 
@@ -115,7 +121,7 @@ def _names(tables: SomeTables, shown: int = 3) -> str:
     return ", ".join(map(str, tables.names[:shown])) + (f" and {more} more" if more > 0 else "")
 
 
-def identity_sentence(raw: RawTable) -> str:
+def identity_sentence(raw: PostgreSQLRawTable) -> str:
     """Why an update cannot be published."""
     if raw.without_identity.count:
         return f"{raw.without_identity.count} of its partitions have no usable replica identity."
@@ -130,7 +136,7 @@ _IDENTITY_SENTENCES = {
 }
 
 
-def identity_columns(raw: RawTable) -> Sequence[str]:
+def identity_columns(raw: PostgreSQLRawTable) -> Sequence[str]:
     """The columns of the old row that an update or delete carries."""
     match raw.replica_identity:
         case ReplicaIdentity.FULL:

@@ -13,7 +13,7 @@ from chalicelib.domain.table import ColumnName, TableName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapturePlan:
+class PostgreSQLCapturePlan:
     """What a capture has chosen on the source. `deployed`: its own connector may use slot and publication now.
 
     `server` is the system identifier of the server that it was captured from, where that is known.
@@ -37,7 +37,7 @@ class CapturePlan:
         return tuple(dict.fromkeys((*self.tables, *((self.heartbeat_table,) if self.heartbeat_table else ()))))
 
     @classmethod
-    def of(cls, pipeline: Pipeline, *, deployed: bool = False, server: str | None = None) -> "CapturePlan":
+    def of(cls, pipeline: Pipeline, *, deployed: bool = False, server: str | None = None) -> "PostgreSQLCapturePlan":
         capture, own = pipeline.capture, PostgreSQLCaptureOptions.of(pipeline.capture)
         # PostgreSQL allows a slot [a-z0-9_] and at most 63 characters.
         id_ = pipeline.id.replace("-", "")
@@ -56,14 +56,14 @@ class CapturePlan:
 
 def effective_options(pipeline: Pipeline) -> Mapping[str, Any]:
     """PostgreSQL's own options with the names that slot and publication really have."""
-    plan = CapturePlan.of(pipeline)
+    plan = PostgreSQLCapturePlan.of(pipeline)
     names = {"publication_name": plan.publication_name, "slot_name": plan.slot_name}
     return {"publication_mode": plan.publication_mode, **names}
 
 
 def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
     """Slot names are unique in a server, publication names in a database."""
-    plan, (host, port, database) = CapturePlan.of(pipeline), source.address.identity
+    plan, (host, port, database) = PostgreSQLCapturePlan.of(pipeline), source.address.identity
     slot = f"slot/{host}:{port}/{plan.slot_name}"
     if plan.publication_mode is PublicationMode.EXISTING:
         # Pipelines may share a publication that its owner made: none of them changes it.
@@ -73,7 +73,7 @@ def unique_claims(pipeline: Pipeline, source: Source) -> tuple[str, ...]:
 
 def source_release(pipeline: Pipeline) -> SourceRelease:
     """The slot: only this pipeline reads from it, and one that nobody drops fills the disk of the server."""
-    slot = CapturePlan.of(pipeline).slot_name
+    slot = PostgreSQLCapturePlan.of(pipeline).slot_name
     return SourceRelease(name=slot, statement=f"SELECT pg_drop_replication_slot('{slot}');")
 
 
@@ -86,7 +86,7 @@ _WHY_NOT_DROPPED: Mapping[ReleaseState, str] = {
 
 def deletion_details(pipeline: Pipeline, result: ReleaseResult | None) -> Mapping[str, Any]:
     """The publication stays in the source when the pipeline goes, and the slot unless it was dropped."""
-    kept, slot = {"publication_name": CapturePlan.of(pipeline).publication_name}, source_release(pipeline)
+    kept, slot = {"publication_name": PostgreSQLCapturePlan.of(pipeline).publication_name}, source_release(pipeline)
     if result and result.state is ReleaseState.RELEASED:
         return {"slot_dropped": True, "kept": kept}
     kept = {"slot_name": slot.name, "drop_slot_statement": slot.statement, **kept}

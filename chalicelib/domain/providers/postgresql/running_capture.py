@@ -15,7 +15,7 @@ from chalicelib.domain.monitoring.source_state import CaptureState, Finding, Fin
 from chalicelib.domain.names import name_list
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline, SnapshotMode
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot, log_at_risk, slot_log
 from chalicelib.domain.table import TableName
 
@@ -31,7 +31,7 @@ _POSITIONS = ("lsn_proc", "lsn_commit", "lsn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaptureFacts:
+class PostgreSQLCaptureFacts:
     """What was read about the captures of one database. `published` has the captured tables of each publication.
 
     `system_identifier` is null where the role may not read it.
@@ -42,9 +42,11 @@ class CaptureFacts:
     published: Mapping[str, frozenset[TableName]]
 
 
-def capture_state(facts: CaptureFacts, pipeline: Pipeline, before: CaptureState | None, now: datetime) -> CaptureState:
+def capture_state(
+    facts: PostgreSQLCaptureFacts, pipeline: Pipeline, before: CaptureState | None, now: datetime
+) -> CaptureState:
     """The capture as the server shows it, compared with the last look."""
-    plan, server = CapturePlan.of(pipeline, deployed=True), facts.system_identifier
+    plan, server = PostgreSQLCapturePlan.of(pipeline, deployed=True), facts.system_identifier
     slot = facts.slots.get(plan.slot_name)
     if before and before.server and server and before.server != server:
         return CaptureState(server=server, findings=(_other_server(),))
@@ -60,11 +62,11 @@ def capture_state(facts: CaptureFacts, pipeline: Pipeline, before: CaptureState 
     )
 
 
-def lost_changes(facts: CaptureFacts, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
+def lost_changes(facts: PostgreSQLCaptureFacts, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
     """Whether changes were lost between what Connect has stored (`offset`, None: nothing) and where the slot begins."""
     if offset is None or _reads_once(pipeline):
         return None
-    name = CapturePlan.of(pipeline, deployed=True).slot_name
+    name = PostgreSQLCapturePlan.of(pipeline, deployed=True).slot_name
     slot = facts.slots.get(name)
     if slot is None:
         return _lost(name, "does not exist any more")
@@ -83,7 +85,7 @@ def needs_offset(before: CaptureState | None, state: CaptureState) -> bool:
 
 
 def with_offset(
-    facts: CaptureFacts, pipeline: Pipeline, state: CaptureState, offset: Mapping[str, Any] | None
+    facts: PostgreSQLCaptureFacts, pipeline: Pipeline, state: CaptureState, offset: Mapping[str, Any] | None
 ) -> CaptureState:
     """The capture with what Connect's stored `offset` adds (None: it has stored none)."""
     lost = lost_changes(facts, pipeline, offset)
@@ -100,7 +102,7 @@ def _in_snapshot(offset: Mapping[str, Any] | None) -> bool:
 
 
 def _slot_findings(
-    plan: CapturePlan, slot: CaptureSlot | None, pipeline: Pipeline, before: CaptureState | None
+    plan: PostgreSQLCapturePlan, slot: CaptureSlot | None, pipeline: Pipeline, before: CaptureState | None
 ) -> Iterator[Finding]:
     had_slot = before is not None and before.position is not None
     if slot is None and had_slot:
@@ -121,7 +123,9 @@ def _reads_once(pipeline: Pipeline) -> bool:
     return pipeline.capture.snapshot_mode is SnapshotMode.INITIAL_ONLY
 
 
-def _publication_findings(plan: CapturePlan, facts: CaptureFacts, before: CaptureState | None) -> Iterator[Finding]:
+def _publication_findings(
+    plan: PostgreSQLCapturePlan, facts: PostgreSQLCaptureFacts, before: CaptureState | None
+) -> Iterator[Finding]:
     published, name = facts.published.get(plan.publication_name), plan.publication_name
     # The connector makes its publication before its slot: once there was a slot, what is missing was taken away.
     certain = before is not None and before.position is not None

@@ -13,7 +13,7 @@ from chalicelib.domain.providers.postgresql.capture_options import PublicationMo
 from chalicelib.domain.providers.postgresql.heartbeat import heartbeat_statement
 from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS, PINNED_TLS
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.source import Source
 
 POSTGRESQL_SOURCE = "io.debezium.connector.postgresql.PostgresConnector"
@@ -71,7 +71,7 @@ def _tls(address: DatabaseAddress, source: Source) -> ConnectorConfig:
 
 
 def _replication(pipeline: Pipeline) -> ConnectorConfig:
-    plan = CapturePlan.of(pipeline)
+    plan = PostgreSQLCapturePlan.of(pipeline)
     return {
         "plugin.name": "pgoutput",
         "slot.name": plan.slot_name,

@@ -13,7 +13,7 @@ from chalicelib.domain.delivery import DeliveryVerdict, TableWriting
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql import target_columns, target_warnings
 from chalicelib.domain.providers.postgresql.delivery_types import Stop
-from chalicelib.domain.providers.postgresql.facts import SchemaFacts, TargetFacts, TargetTable
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLTargetFacts, SchemaFacts, TargetTable
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.table import Column, SourceTable, TableName
 from chalicelib.errors import Invalid
@@ -32,7 +32,7 @@ class _Case:
     target: TableName
     table: TargetTable | None
     writing: TableWriting
-    facts: TargetFacts
+    facts: PostgreSQLTargetFacts
 
     @property
     def captured(self) -> tuple[Column, ...]:
@@ -40,7 +40,7 @@ class _Case:
 
 
 def judge_target(
-    writing: TableWriting, tasks_max: int, tables: Mapping[str, SourceTable], facts: TargetFacts
+    writing: TableWriting, tasks_max: int, tables: Mapping[str, SourceTable], facts: PostgreSQLTargetFacts
 ) -> DeliveryVerdict:
     """Judges each mapping; `tables` are the source tables by topic. `facts` were read for all targets.
 

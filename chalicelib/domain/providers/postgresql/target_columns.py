@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql import delivery_types
 from chalicelib.domain.providers.postgresql.delivery_types import Stop
-from chalicelib.domain.providers.postgresql.facts import RawColumn
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLRawColumn
 from chalicelib.domain.providers.postgresql.types import type_of
 from chalicelib.domain.table import Column, SourceTable
 
@@ -70,7 +70,7 @@ def equal_type(table: SourceTable, column: Column) -> str | None:
     return _rules(table).equal_type(column)
 
 
-def type_warning(table: SourceTable, column: Column, to: RawColumn) -> str | None:
+def type_warning(table: SourceTable, column: Column, to: PostgreSQLRawColumn) -> str | None:
     """What to know when values of the column are written into this one."""
     rules = _rules(table)
     if to.type == rules.equal_type(column):
@@ -81,7 +81,7 @@ def type_warning(table: SourceTable, column: Column, to: RawColumn) -> str | Non
     return f"{column.type} is written into {to.type}; {effect}" if effect else None
 
 
-def null_warning(column: Column, to: RawColumn) -> str | None:
+def null_warning(column: Column, to: PostgreSQLRawColumn) -> str | None:
     """What to know when the source allows null and the target does not."""
     if column.nullable and not to.nullable:
         return "null is allowed at the source and not at the target; the delivery stops at the first one."

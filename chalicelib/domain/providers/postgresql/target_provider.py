@@ -13,7 +13,7 @@ from chalicelib.domain.providers.jdbc import checks
 from chalicelib.domain.providers.jdbc.writing import claimed_tables, table_mappings, table_writing
 from chalicelib.domain.providers.postgresql import target, target_columns, target_ddl
 from chalicelib.domain.providers.postgresql.defaults import DEFAULT_SCHEMA
-from chalicelib.domain.providers.postgresql.facts import TargetFacts
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLTargetFacts
 from chalicelib.domain.providers.postgresql.sink_config import NAME_RULES, build_sink_config
 
 
@@ -37,7 +37,7 @@ class PostgreSQLTarget:
     ) -> TableWriting:
         return replace(writing, mappings=table_mappings(mappings, default_schema=DEFAULT_SCHEMA))
 
-    def server_identity(self, facts: TargetFacts) -> str | None:
+    def server_identity(self, facts: PostgreSQLTargetFacts) -> str | None:
         return facts.server_identity
 
     def build_config(

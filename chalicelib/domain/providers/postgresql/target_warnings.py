@@ -11,12 +11,12 @@ from chalicelib.domain.delivery import TableWriting
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.jdbc.sink_config import SINK_CONNECTIONS
 from chalicelib.domain.providers.postgresql import target_columns
-from chalicelib.domain.providers.postgresql.facts import UNLIMITED, TargetFacts, TargetTable
+from chalicelib.domain.providers.postgresql.facts import UNLIMITED, PostgreSQLTargetFacts, TargetTable
 from chalicelib.domain.providers.postgresql.sql import quoted
 from chalicelib.domain.table import Column, SourceTable, TableName
 
 
-def of_server(tasks_max: int, facts: TargetFacts) -> Iterator[ConfigWarning]:
+def of_server(tasks_max: int, facts: PostgreSQLTargetFacts) -> Iterator[ConfigWarning]:
     """Whether the delivery finds enough connections."""
     needed = tasks_max * SINK_CONNECTIONS
     for limit in facts.connection_limits:
@@ -30,7 +30,11 @@ def of_server(tasks_max: int, facts: TargetFacts) -> Iterator[ConfigWarning]:
 
 
 def of_table(
-    source: SourceTable, target: TableName, table: TargetTable | None, writing: TableWriting, facts: TargetFacts
+    source: SourceTable,
+    target: TableName,
+    table: TargetTable | None,
+    writing: TableWriting,
+    facts: PostgreSQLTargetFacts,
 ) -> Iterator[ConfigWarning]:
     """What the target table, or the one that the sink will create, does to the rows."""
     subject = f"{source.name} to {target}"
@@ -51,7 +55,7 @@ def of_table(
     yield from _row_changes(target, table)
 
 
-def _foreign_keys(target: TableName, table: TargetTable, facts: TargetFacts) -> Iterator[ConfigWarning]:
+def _foreign_keys(target: TableName, table: TargetTable, facts: PostgreSQLTargetFacts) -> Iterator[ConfigWarning]:
     if table.foreign_keys and not facts.replica_role:
         message = (
             f"{target} is part of foreign keys ({name_list(table.foreign_keys)}). Topics arrive independently of each "

@@ -2,7 +2,7 @@
 
 import re
 
-from chalicelib.domain.providers.postgresql.facts import RawColumn
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLRawColumn
 from chalicelib.domain.table import CapturedType, Column
 
 NUMERIC = re.compile(r"numeric\((\d+),(-?\d+)\)\Z")
@@ -22,7 +22,7 @@ def without_modifiers(type_name: str) -> str:
     return _INTERVAL_FIELDS.sub("interval", bare)
 
 
-def captured_type(raw: RawColumn) -> CapturedType:
+def captured_type(raw: PostgreSQLRawColumn) -> CapturedType:
     base, generated = raw.base, raw.generated is not None
     # int2vector and oidvector are arrays to the catalog only.
     if base.is_array and not base.is_domain and not raw.type.endswith("]"):
@@ -31,7 +31,7 @@ def captured_type(raw: RawColumn) -> CapturedType:
     return CapturedType(name=base.name, kind=base.kind, dimensions=dimensions, generated=generated)
 
 
-def discovered_column(raw: RawColumn) -> Column:
+def discovered_column(raw: PostgreSQLRawColumn) -> Column:
     captured = captured_type(raw)
     return Column(
         name=raw.name,

@@ -1,11 +1,11 @@
 """Whether a PostgreSQL server can be captured from: every fault that a read-only connection can foresee."""
 
-from chalicelib.domain.providers.postgresql.facts import ServerFacts
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLServerFacts
 from chalicelib.domain.providers.postgresql.readiness import identity, log, publication, server, tables
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.readiness import CONNECTION, Check
 
-CHECKS: tuple[Check[ServerFacts, CapturePlan | None], ...] = (
+CHECKS: tuple[Check[PostgreSQLServerFacts, PostgreSQLCapturePlan | None], ...] = (
     CONNECTION,
     server.server_version,
     server.wal_level,

@@ -5,7 +5,7 @@ Managed services have no ALTER SYSTEM: each has its own way to change a setting.
 
 from collections.abc import Mapping
 
-from chalicelib.domain.providers.postgresql.facts import Hosting, ServerFacts
+from chalicelib.domain.providers.postgresql.facts import Hosting, PostgreSQLServerFacts
 from chalicelib.domain.providers.postgresql.sql import quoted
 
 _FLAGS_REPLACED = "(it replaces all flags: name those that are set, too)"
@@ -51,19 +51,19 @@ _LOGICAL_SETTING: Mapping[Hosting, tuple[str, str]] = {
 _NEON_LOGICAL = "Neon Console, Project settings, Logical replication: Enable. It restarts the computes, and stays on."
 
 
-def change_setting(facts: ServerFacts, name: str, value: str, *, restarts: bool = True) -> str:
+def change_setting(facts: PostgreSQLServerFacts, name: str, value: str, *, restarts: bool = True) -> str:
     after = (_RESTART if restarts else _RELOAD).get(facts.hosting, "")
     return f"{_SETTING[facts.hosting].format(name=name, value=value)} {after}".rstrip()
 
 
-def enable_logical(facts: ServerFacts) -> str:
+def enable_logical(facts: PostgreSQLServerFacts) -> str:
     """How the log gets what logical replication reads from it."""
     if facts.hosting is Hosting.NEON:
         return _NEON_LOGICAL
     return change_setting(facts, *_LOGICAL_SETTING.get(facts.hosting, ("wal_level", "logical")))
 
 
-def grant_replication(facts: ServerFacts) -> str:
+def grant_replication(facts: PostgreSQLServerFacts) -> str:
     role = quoted(facts.role.name)
     match facts.hosting:
         case Hosting.RDS | Hosting.AURORA:

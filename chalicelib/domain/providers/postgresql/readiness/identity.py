@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
-from chalicelib.domain.providers.postgresql.facts import RawTable, ServerFacts
+from chalicelib.domain.providers.postgresql.facts import PostgreSQLRawTable, PostgreSQLServerFacts
 from chalicelib.domain.providers.postgresql.readiness.tables import captured
 from chalicelib.domain.providers.postgresql.replica_identity import (
     LATER_PARTITIONS,
@@ -15,17 +15,17 @@ from chalicelib.domain.providers.postgresql.replica_identity import (
     lost_large_values,
     missed_children,
 )
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.readiness import Check, Judgement, passed, table_check
 from chalicelib.domain.table import IssueSeverity
 
-_Check = Check[ServerFacts, CapturePlan | None]
+_Check = Check[PostgreSQLServerFacts, PostgreSQLCapturePlan | None]
 
 
 def _where_old_rows_are_published(check: _Check) -> _Check:
     """The check, which passes where neither updates nor deletes are, or will be, published."""
 
-    def judge(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
+    def judge(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> Judgement | None:
         judgement = check.judge(facts, plan)
         if judgement is None or _publishes_old_rows(facts, plan):
             return judgement
@@ -34,7 +34,7 @@ def _where_old_rows_are_published(check: _Check) -> _Check:
     return replace(check, judge=judge)
 
 
-def _publishes_old_rows(facts: ServerFacts, plan: CapturePlan | None) -> bool:
+def _publishes_old_rows(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> bool:
     publication = facts.publication(plan.publication_name) if plan is not None else None
     if publication is None:
         # Debezium publishes every kind of change; that the owner's publication is missing is said by another check.
@@ -42,7 +42,7 @@ def _publishes_old_rows(facts: ServerFacts, plan: CapturePlan | None) -> bool:
     return publication.updates or publication.deletes
 
 
-def _leave_out(table: RawTable, _facts: ServerFacts) -> str:
+def _leave_out(table: PostgreSQLRawTable, _facts: PostgreSQLServerFacts) -> str:
     if is_hypertable(table):
         return f"-- Leave {table.name} out of the pipeline: Headgate does not capture hypertables"
     return f"-- Leave {table.name} out of the pipeline and capture its child tables"
@@ -60,7 +60,7 @@ def _leave_out(table: RawTable, _facts: ServerFacts) -> str:
     note="Or give the table a primary key. Do it before the deploy: once the tables are published, UPDATE "
     f"and DELETE on these tables fail for everybody. {PRICE}",
 )
-def replica_identity(table: RawTable) -> str | None:
+def replica_identity(table: PostgreSQLRawTable) -> str | None:
     if not lacks_identity(table):
         return None
     count = table.without_identity.count
@@ -78,7 +78,7 @@ def replica_identity(table: RawTable) -> str | None:
     expected="REPLICA IDENTITY FULL, or a key of integers, numeric, texts, uuid or boolean with plain names",
     note=f"{PRICE} Or leave the columns out (exclude_columns).",
 )
-def large_values(table: RawTable) -> str | None:
+def large_values(table: PostgreSQLRawTable) -> str | None:
     return lost_large_values(table)
 
 
@@ -93,7 +93,7 @@ def large_values(table: RawTable) -> str | None:
     expected="partitions inherit a key that is enough",
     note=LATER_PARTITIONS,
 )
-def later_partitions(table: RawTable) -> str | None:
+def later_partitions(table: PostgreSQLRawTable) -> str | None:
     return "" if later_partitions_need_full(table) else None
 
 
@@ -106,5 +106,5 @@ def later_partitions(table: RawTable) -> str | None:
     fix=_leave_out,
     expected="no table inherits from a captured one",
 )
-def child_tables(table: RawTable) -> str | None:
+def child_tables(table: PostgreSQLRawTable) -> str | None:
     return missed_children(table)

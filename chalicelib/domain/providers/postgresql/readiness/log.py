@@ -3,10 +3,10 @@
 from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
-from chalicelib.domain.providers.postgresql.facts import UNLIMITED, RawTable, ServerFacts, SlotFacts
+from chalicelib.domain.providers.postgresql.facts import UNLIMITED, PostgreSQLRawTable, PostgreSQLServerFacts, SlotFacts
 from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting
 from chalicelib.domain.providers.postgresql.replica_identity import lacks_identity
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.readiness import Judgement, failed, for_plan, passed, readiness_check, statements, warned
 from chalicelib.domain.table import IssueSeverity, TableName
@@ -29,7 +29,7 @@ HEARTBEAT_NAME = "headgate_heartbeat"
     name="Log behind the slot",
     description="The server still has the log from which the slot continues, and does not have to keep too much.",
 )
-def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
+def slot_log_kept(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> Judgement | None:
     slots = [slot for slot in facts.slots if slot.database == facts.database]
     if plan is not None:
         slots = [slot for slot in slots if slot.name == plan.slot_name]
@@ -52,7 +52,7 @@ def slot_log_kept(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | N
     return passed(name_list(sorted({slot.wal_status or "unknown" for slot in slots})) or "no slot yet", "reserved")
 
 
-def _is_endangered(slot: SlotFacts, facts: ServerFacts) -> bool:
+def _is_endangered(slot: SlotFacts, facts: PostgreSQLServerFacts) -> bool:
     limit = (facts.max_slot_wal_keep_megabytes or UNLIMITED) * 1024**2
     is_near = slot.safe_bytes is not None and limit > 0 and slot.safe_bytes < LITTLE_LEFT * limit
     return slot.wal_status == "unreserved" or is_near or (slot.retained_bytes or 0) > MUCH_RETAINED_BYTES
@@ -71,7 +71,7 @@ def _slot_sentence(slot: SlotFacts) -> str:
     "still needs, without one it can fill the disk.",
     severity=IssueSeverity.WARN,
 )
-def log_retention(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement | None:
+def log_retention(facts: PostgreSQLServerFacts, _plan: PostgreSQLCapturePlan | None) -> Judgement | None:
     kept, expected = facts.max_slot_wal_keep_megabytes, "a limit that is more than the longest outage writes"
     if kept is None:
         return None
@@ -96,7 +96,7 @@ def log_retention(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement | 
     "and the server can remove its log.",
 )
 @for_plan
-def heartbeat(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
+def heartbeat(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement | None:
     expected = "a table that each heartbeat writes to"
     if plan.heartbeat_table is None:
         name = TableName(plan.tables[0].schema_name, HEARTBEAT_NAME)
@@ -116,7 +116,7 @@ def heartbeat(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     return failed("; ".join(fault for fault, _ in faults), expected, statements([fix for _, fix in faults]))
 
 
-def _make_heartbeat(facts: ServerFacts, plan: CapturePlan, name: TableName) -> str:
+def _make_heartbeat(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan, name: TableName) -> str:
     table = quoted_table(name)
     lines = [
         f"CREATE TABLE {table} (id integer PRIMARY KEY, ts timestamptz NOT NULL);",
@@ -129,7 +129,9 @@ def _make_heartbeat(facts: ServerFacts, plan: CapturePlan, name: TableName) -> s
     return "\n".join(lines)
 
 
-def _heartbeat_faults(facts: ServerFacts, plan: CapturePlan, table: RawTable) -> list[tuple[str, str]]:
+def _heartbeat_faults(
+    facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan, table: PostgreSQLRawTable
+) -> list[tuple[str, str]]:
     """What is wrong with the table, each with its fix."""
     name, columns = quoted_table(table.name), {column.name for column in table.raw_columns}
     publication = facts.publication(plan.publication_name)
@@ -170,7 +172,7 @@ def _heartbeat_faults(facts: ServerFacts, plan: CapturePlan, table: RawTable) ->
     "with pg_read_all_stats.",
     severity=IssueSeverity.WARN,
 )
-def open_transactions(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
+def open_transactions(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> Judgement | None:
     # A slot is made once all transactions that were writing have ended; an existing one waits for nothing.
     if plan is not None and facts.slot(plan.slot_name) is not None:
         return None
@@ -197,7 +199,7 @@ def open_transactions(facts: ServerFacts, plan: CapturePlan | None) -> Judgement
     description="No time limit of the role or the database ends a long snapshot.",
     severity=IssueSeverity.WARN,
 )
-def session_limits(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
+def session_limits(facts: PostgreSQLServerFacts, _plan: PostgreSQLCapturePlan | None) -> Judgement:
     limits = {name: value for name, value in facts.session_limits.items() if value > 0}
     if not limits:
         return passed("none", "none")

@@ -9,16 +9,21 @@ from collections.abc import Sequence
 
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
-from chalicelib.domain.providers.postgresql.facts import PublicationFacts, RawTable, RelationKind, ServerFacts
+from chalicelib.domain.providers.postgresql.facts import (
+    PostgreSQLRawTable,
+    PostgreSQLServerFacts,
+    PublicationFacts,
+    RelationKind,
+)
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
 from chalicelib.domain.providers.postgresql.readiness.tables import captured
 from chalicelib.domain.providers.postgresql.replica_identity import identity_columns
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.readiness import Judgement, failed, for_plan, listed, passed, readiness_check, statements, warned
 
 
-def _is_rewritten(publication: PublicationFacts, plan: CapturePlan) -> bool:
+def _is_rewritten(publication: PublicationFacts, plan: PostgreSQLCapturePlan) -> bool:
     """Whether Debezium will replace its list of tables."""
     lists_exactly = (
         not publication.all_tables
@@ -34,7 +39,7 @@ def _is_rewritten(publication: PublicationFacts, plan: CapturePlan) -> bool:
     description="The publication exists, or can be made for exactly the captured tables.",
 )
 @for_plan
-def publication_available(facts: ServerFacts, plan: CapturePlan) -> Judgement:
+def publication_available(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement:
     publication, name = facts.publication(plan.publication_name), quoted(plan.publication_name)
     if plan.publication_mode is PublicationMode.EXISTING:
         if publication is None:
@@ -55,7 +60,7 @@ def publication_available(facts: ServerFacts, plan: CapturePlan) -> Judgement:
     description="A publication that the connector makes takes CREATE on the database and an owner's rights on the "
     "tables. One that an administrator makes (publication_mode existing) takes neither.",
 )
-def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
+def publication_rights(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> Judgement | None:
     """With `filtered`, the role may make the publication or change it, and owns the tables that it adds."""
     if plan is None:
         return _right_to_create(facts)
@@ -71,7 +76,9 @@ def publication_rights(facts: ServerFacts, plan: CapturePlan | None) -> Judgemen
     return failed(name_list(right for right, _ in lacking), expected, _owners_advice(facts, plan, lacking))
 
 
-def _owners_advice(facts: ServerFacts, plan: CapturePlan, lacking: Sequence[tuple[str, str]]) -> str:
+def _owners_advice(
+    facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan, lacking: Sequence[tuple[str, str]]
+) -> str:
     # First what changes no right of anybody; then a role that has the owner's.
     publication, name = facts.publication(plan.publication_name), quoted(plan.publication_name)
     if publication is None:
@@ -86,18 +93,18 @@ def _owners_advice(facts: ServerFacts, plan: CapturePlan, lacking: Sequence[tupl
     )
 
 
-def _right_to_create(facts: ServerFacts) -> Judgement:
+def _right_to_create(facts: PostgreSQLServerFacts) -> Judgement:
     expected = "may create one, or one is made beforehand"
     if facts.role.superuser or facts.role.can_create_in_database:
         return passed("may create one", expected)
     return warned("may not create one", expected, f"{_grant_create(facts)} Or make the publication beforehand.")
 
 
-def _grant_create(facts: ServerFacts) -> str:
+def _grant_create(facts: PostgreSQLServerFacts) -> str:
     return f"GRANT CREATE ON DATABASE {quoted(facts.database)} TO {quoted(facts.role.name)};"
 
 
-def _create_publication(plan: CapturePlan) -> str:
+def _create_publication(plan: PostgreSQLCapturePlan) -> str:
     """The statement that makes what the plan needs, with all of its tables: a part of them would lose the others."""
     tables = ", ".join(map(quoted_table, plan.published_tables))
     return (
@@ -107,7 +114,7 @@ def _create_publication(plan: CapturePlan) -> str:
 
 
 def _lacking_rights(
-    facts: ServerFacts, plan: CapturePlan, publication: PublicationFacts | None
+    facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan, publication: PublicationFacts | None
 ) -> list[tuple[str, str]]:
     """What the role lacks, each with its fix."""
     foreign = [table for table in _published(facts, plan) if not table.owned]
@@ -122,7 +129,7 @@ def _lacking_rights(
     ]
 
 
-def _act_as(facts: ServerFacts, owner: str | None) -> str:
+def _act_as(facts: PostgreSQLServerFacts, owner: str | None) -> str:
     if owner is None:
         return "-- Tables of a superuser: nobody should get its rights. Make the publication."
     # A group between owner and capture: dropping it takes the right away again. Names have at most 63 bytes.
@@ -139,7 +146,7 @@ def _act_as(facts: ServerFacts, owner: str | None) -> str:
     description="Inserts, updates and deletes are published. What is not is lost while the connector runs.",
 )
 @for_plan
-def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
+def publication_operations(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement | None:
     """Every kind of change is published; Debezium never adds one to a publication that exists."""
     publication = facts.publication(plan.publication_name)
     if publication is None:
@@ -164,7 +171,7 @@ def publication_operations(facts: ServerFacts, plan: CapturePlan) -> Judgement |
     description="The publication has every captured table. Changes of others are lost after the snapshot.",
 )
 @for_plan
-def publication_tables(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
+def publication_tables(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement | None:
     publication = facts.publication(plan.publication_name)
     if publication is None or plan.publication_mode is not PublicationMode.EXISTING:
         return None
@@ -175,7 +182,7 @@ def publication_tables(facts: ServerFacts, plan: CapturePlan) -> Judgement | Non
     return failed(current, "all captured tables", statements([_add_table(publication, table) for table in missing]))
 
 
-def _add_table(publication: PublicationFacts, table: RawTable) -> str:
+def _add_table(publication: PublicationFacts, table: PostgreSQLRawTable) -> str:
     partitioned = table.kind is RelationKind.PARTITIONED and not publication.via_root
     change = "SET (publish_via_partition_root = true)" if partitioned else f"ADD TABLE {quoted_table(table.name)}"
     return f"ALTER PUBLICATION {quoted(publication.name)} {change};"
@@ -187,7 +194,7 @@ def _add_table(publication: PublicationFacts, table: RawTable) -> str:
     description="No row filter and no column list hides part of a captured table, or it hides what nobody needs.",
 )
 @for_plan
-def publication_rows(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
+def publication_rows(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement | None:
     """A row filter or a column list is a choice of the publication's owner, unless it hides what says which row."""
     publication = facts.publication(plan.publication_name)
     if publication is None or _is_rewritten(publication, plan):
@@ -214,18 +221,18 @@ _HIDDEN_EFFECT = (
 )
 
 
-def _is_filtered(publication: PublicationFacts, table: RawTable) -> bool:
+def _is_filtered(publication: PublicationFacts, table: PostgreSQLRawTable) -> bool:
     published = publication.table(table.name)
     return published is not None and published.row_filter
 
 
-def _hidden_key(publication: PublicationFacts, table: RawTable) -> bool:
+def _hidden_key(publication: PublicationFacts, table: PostgreSQLRawTable) -> bool:
     """Whether the columns left out are needed to say which row was changed."""
     old_row = identity_columns(table) if publication.updates or publication.deletes else ()
     return not {*old_row, *table.primary_key_columns}.isdisjoint(_hidden_columns(publication, table))
 
 
-def _hidden_columns(publication: PublicationFacts, table: RawTable) -> list[str]:
+def _hidden_columns(publication: PublicationFacts, table: PostgreSQLRawTable) -> list[str]:
     published = publication.table(table.name)
     if published is None or published.columns is None:
         return []
@@ -238,7 +245,7 @@ def _hidden_columns(publication: PublicationFacts, table: RawTable) -> list[str]
     description="Changes of a partitioned table are published under the name that is captured.",
 )
 @for_plan
-def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
+def partitioned_tables(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement | None:
     tables = [table.name for table in _captured(facts, plan) if table.kind is RelationKind.PARTITIONED]
     if not tables:
         return None
@@ -256,12 +263,12 @@ def partitioned_tables(facts: ServerFacts, plan: CapturePlan) -> Judgement | Non
     return failed(f"published under their partitions: {name_list(tables)}", expected, fix)
 
 
-def _captured(facts: ServerFacts, plan: CapturePlan) -> list[RawTable]:
+def _captured(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> list[PostgreSQLRawTable]:
     """Those that exist and can be published at all; the check of the tables names the others."""
     return [table for table in captured(facts, plan) if table.kind.is_table]
 
 
-def _published(facts: ServerFacts, plan: CapturePlan) -> list[RawTable]:
+def _published(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> list[PostgreSQLRawTable]:
     """The captured tables, and the one of the heartbeat."""
     heartbeat = facts.table(plan.heartbeat_table) if plan.heartbeat_table else None
     tables = _captured(facts, plan)

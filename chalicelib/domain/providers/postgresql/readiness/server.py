@@ -2,9 +2,9 @@
 
 from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
-from chalicelib.domain.providers.postgresql.facts import UNLIMITED, ServerFacts
+from chalicelib.domain.providers.postgresql.facts import UNLIMITED, PostgreSQLServerFacts
 from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting, enable_logical, grant_replication
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted
 from chalicelib.domain.readiness import CheckOutcome, Judgement, failed, for_plan, passed, readiness_check, warned
 from chalicelib.domain.table import IssueSeverity
@@ -24,7 +24,7 @@ _REPLICATION_ADVICE = (
 )
 
 
-def runs_now(facts: ServerFacts, plan: CapturePlan | None) -> bool:
+def runs_now(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> bool:
     """Whether the plan's own connector streams now, and so has what it needs."""
     slot = facts.slot(plan.slot_name) if plan else None
     return plan is not None and plan.deployed and slot is not None and slot.active
@@ -36,7 +36,7 @@ def runs_now(facts: ServerFacts, plan: CapturePlan | None) -> bool:
     description="The server is a version that Debezium supports.",
     severity=IssueSeverity.WARN,
 )
-def server_version(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
+def server_version(facts: PostgreSQLServerFacts, _plan: PostgreSQLCapturePlan | None) -> Judgement:
     if facts.version_number < OLDEST_VERSION:
         return warned(facts.version, "13 or newer", "Move the database to a supported version of PostgreSQL.")
     return passed(facts.version, "13 or newer")
@@ -47,7 +47,7 @@ def server_version(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
     name="Write-ahead log level",
     description="The write-ahead log has what is needed to read single rows from it.",
 )
-def wal_level(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
+def wal_level(facts: PostgreSQLServerFacts, _plan: PostgreSQLCapturePlan | None) -> Judgement:
     if facts.wal_level == "logical":
         return passed("logical", "logical")
     return failed(facts.wal_level, "logical", enable_logical(facts))
@@ -56,7 +56,7 @@ def wal_level(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
 @readiness_check(
     "primary_server", name="Primary server", description="Slots and publications are made on a primary server."
 )
-def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
+def primary_server(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> Judgement:
     if not facts.in_recovery:
         return passed("primary", "primary")
     # A standby takes no publication, and before PostgreSQL 16 no logical slot either.
@@ -73,13 +73,13 @@ def primary_server(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
 @readiness_check(
     "replication_privilege", name="Replication privilege", description="The role may open a replication connection."
 )
-def replication_privilege(facts: ServerFacts, _plan: CapturePlan | None) -> Judgement:
+def replication_privilege(facts: PostgreSQLServerFacts, _plan: PostgreSQLCapturePlan | None) -> Judgement:
     if _may_replicate(facts):
         return passed("granted", "granted")
     return failed("missing", "granted", grant_replication(facts))
 
 
-def _may_replicate(facts: ServerFacts) -> bool:
+def _may_replicate(facts: PostgreSQLServerFacts) -> bool:
     """By what the catalog says, or by a replication connection that was let in."""
     attempt = facts.replication_attempt
     return facts.role.superuser or facts.role.replication or (attempt is not None and attempt.identity is not None)
@@ -90,7 +90,7 @@ def _may_replicate(facts: ServerFacts) -> bool:
     name="Replication connection",
     description="The registered address lets in a replication connection, as a capture opens one. It was tried.",
 )
-def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Judgement | None:
+def replication_connection(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> Judgement | None:
     attempt, expected = facts.replication_attempt, "a replication connection is let in"
     if attempt is None or not _may_replicate(facts):
         # What another check explains is not said twice.
@@ -113,7 +113,7 @@ def replication_connection(facts: ServerFacts, plan: CapturePlan | None) -> Judg
     description="It is the server that the pipeline was captured from: it has the same system identifier.",
 )
 @for_plan
-def same_server(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
+def same_server(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement | None:
     # Restored and copied servers keep slots and names, but a stored position in the log means nothing there.
     attempt = facts.replication_attempt
     if plan.server is None or attempt is None or attempt.identity is None:
@@ -129,7 +129,7 @@ def same_server(facts: ServerFacts, plan: CapturePlan) -> Judgement | None:
     name="Free replication slot",
     description="The server has room for the capture's replication slot.",
 )
-def replication_slots(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
+def replication_slots(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> Judgement:
     has_its_own = plan is not None and facts.slot(plan.slot_name) is not None
     fix = (
         f"{change_setting(facts, 'max_replication_slots', str(facts.max_slots + 4))} "
@@ -139,12 +139,12 @@ def replication_slots(facts: ServerFacts, plan: CapturePlan | None) -> Judgement
 
 
 @readiness_check("wal_senders", name="Free sender", description="The server has a free sender to stream changes with.")
-def wal_senders(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
+def wal_senders(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> Judgement:
     fix = change_setting(facts, "max_wal_senders", str(facts.max_senders + 4))
     return _free_place(facts.senders_used, facts.max_senders, plan, fix, has_its_own=runs_now(facts, plan))
 
 
-def _free_place(used: int, limit: int, plan: CapturePlan | None, fix: str, *, has_its_own: bool) -> Judgement:
+def _free_place(used: int, limit: int, plan: PostgreSQLCapturePlan | None, fix: str, *, has_its_own: bool) -> Judgement:
     current = f"{used} of {limit} in use"
     if has_its_own or used < limit:
         return passed(current, "one free")
@@ -157,7 +157,7 @@ def _free_place(used: int, limit: int, plan: CapturePlan | None, fix: str, *, ha
     name="Connection limit",
     description="Role and database allow the connections that a capture holds.",
 )
-def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
+def connection_limit(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> Judgement:
     role = facts.role
     limits = (
         (role.connection_limit, role.connections_used, f"ROLE {quoted(role.name)}"),
@@ -186,7 +186,7 @@ def connection_limit(facts: ServerFacts, plan: CapturePlan | None) -> Judgement:
     "arrives, and every change after it is lost.",
 )
 @for_plan
-def slot_usable(facts: ServerFacts, plan: CapturePlan) -> Judgement:
+def slot_usable(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement:
     slot, expected = facts.slot(plan.slot_name), "free, or an idle pgoutput slot of this database"
     another = "Choose another slot_name for the pipeline"
     drop = f"SELECT pg_drop_replication_slot('{plan.slot_name}');"

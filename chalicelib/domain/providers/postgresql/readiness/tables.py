@@ -6,8 +6,8 @@ from dataclasses import replace
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql.capture_tables import columns_differing_by_case, table_issues
 from chalicelib.domain.providers.postgresql.capture_types import CURSOR
-from chalicelib.domain.providers.postgresql.facts import Persistence, RawTable, ServerFacts
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.facts import Persistence, PostgreSQLRawTable, PostgreSQLServerFacts
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.readiness import Judgement, failed, for_plan, listed, passed, readiness_check, table_check
 from chalicelib.domain.table import IssueCode, IssueSeverity, colliding_topics
@@ -15,7 +15,7 @@ from chalicelib.domain.table import IssueCode, IssueSeverity, colliding_topics
 _TYPE_CODES = (IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_CHANGES_VALUE)
 
 
-def captured(facts: ServerFacts, plan: CapturePlan | None) -> tuple[RawTable, ...]:
+def captured(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | None) -> tuple[PostgreSQLRawTable, ...]:
     """The tables to judge: those of the plan that exist, without the columns that it leaves out.
 
     Without a plan, all that were read.
@@ -26,7 +26,7 @@ def captured(facts: ServerFacts, plan: CapturePlan | None) -> tuple[RawTable, ..
     return tuple(_without(table, plan) for table in tables) if plan.excluded_columns else tuple(tables)
 
 
-def _without(table: RawTable, plan: CapturePlan) -> RawTable:
+def _without(table: PostgreSQLRawTable, plan: PostgreSQLCapturePlan) -> PostgreSQLRawTable:
     excluded = {column.column_name for column in plan.excluded_columns if column.table == table.name}
     kept = tuple(column for column in table.raw_columns if column.name not in excluded)
     return replace(table, raw_columns=kept)
@@ -38,7 +38,7 @@ def _without(table: RawTable, plan: CapturePlan) -> RawTable:
     description="Every captured table exists. The connector would run and send nothing for one that does not.",
 )
 @for_plan
-def tables_exist(facts: ServerFacts, plan: CapturePlan) -> Judgement:
+def tables_exist(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement:
     missing = [name for name in plan.tables if facts.table(name) is None]
     other = [f"{table.name} ({table.kind})" for table in captured(facts, plan) if not table.kind.is_table]
     if not missing and not other:
@@ -55,14 +55,14 @@ def _columns(names: Sequence[str | None]) -> str | None:
     return f"columns {name_list(names)}" if names else None
 
 
-def _rename(table: RawTable, _facts: ServerFacts) -> str:
+def _rename(table: PostgreSQLRawTable, _facts: PostgreSQLServerFacts) -> str:
     name = columns_differing_by_case(table)[-1]
     return f"ALTER TABLE {quoted_table(table.name)} RENAME COLUMN {quoted(name)} TO {quoted(name.lower() + '_2')};"
 
 
 @readiness_check("topic_names", name="Topic names", description="Each captured table has a topic of its own.")
 @for_plan
-def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Judgement:
+def topic_names(_facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement:
     pairs = colliding_topics(plan.tables)
     if not pairs:
         return passed("all different", "all different")
@@ -74,7 +74,7 @@ def topic_names(_facts: ServerFacts, plan: CapturePlan) -> Judgement:
     )
 
 
-def _grant_select(table: RawTable, facts: ServerFacts) -> str:
+def _grant_select(table: PostgreSQLRawTable, facts: PostgreSQLServerFacts) -> str:
     """Of the whole table, or of the columns that are captured where some are left out."""
     whole = facts.table(table.name)
     is_whole = whole is None or len(whole.raw_columns) == len(table.raw_columns)
@@ -82,7 +82,7 @@ def _grant_select(table: RawTable, facts: ServerFacts) -> str:
     return f"GRANT SELECT{columns} ON TABLE {quoted_table(table.name)} TO {quoted(facts.role.name)};"
 
 
-def _see_all_rows(table: RawTable, facts: ServerFacts) -> str:
+def _see_all_rows(table: PostgreSQLRawTable, facts: PostgreSQLServerFacts) -> str:
     name = quoted(f"{facts.role.name}_reads_all"[:63])
     role = quoted(facts.role.name)
     return f"CREATE POLICY {name} ON {quoted_table(table.name)} FOR SELECT TO {role} USING (true);"
@@ -96,7 +96,7 @@ def _see_all_rows(table: RawTable, facts: ServerFacts) -> str:
     fix=lambda t, facts: f"GRANT USAGE ON SCHEMA {quoted(t.name.schema_name)} TO {quoted(facts.role.name)};",
     expected="USAGE on every schema",
 )
-def schema_usage(table: RawTable) -> str | None:
+def schema_usage(table: PostgreSQLRawTable) -> str | None:
     return None if table.schema_usage else ""
 
 
@@ -108,7 +108,7 @@ def schema_usage(table: RawTable) -> str | None:
     fix=_grant_select,
     expected="SELECT on every captured column",
 )
-def select_privilege(table: RawTable) -> str | None:
+def select_privilege(table: PostgreSQLRawTable) -> str | None:
     hidden = table.unreadable_columns
     return "" if hidden and len(hidden) == len(table.raw_columns) else _columns(hidden)
 
@@ -123,7 +123,7 @@ def select_privilege(table: RawTable) -> str | None:
     note="The policy shows every row of the table to this one role, also where row level security is forced. "
     "A role with BYPASSRLS sees every row of every table: that is a decision about security.",
 )
-def row_security(table: RawTable) -> str | None:
+def row_security(table: PostgreSQLRawTable) -> str | None:
     return "" if table.row_security_active else None
 
 
@@ -137,7 +137,7 @@ def row_security(table: RawTable) -> str | None:
     note="SET LOGGED writes the whole table anew and locks it (ACCESS EXCLUSIVE) until it is done: "
     "run it when the application can wait.",
 )
-def logged_tables(table: RawTable) -> str | None:
+def logged_tables(table: PostgreSQLRawTable) -> str | None:
     return None if table.persistence is Persistence.PERMANENT else str(table.persistence)
 
 
@@ -152,7 +152,7 @@ def logged_tables(table: RawTable) -> str | None:
     note="It builds an index under a lock (ACCESS EXCLUSIVE). For a large table: CREATE UNIQUE INDEX "
     "CONCURRENTLY, then ADD PRIMARY KEY USING INDEX.",
 )
-def primary_key(table: RawTable) -> str | None:
+def primary_key(table: PostgreSQLRawTable) -> str | None:
     return None if table.primary_key_columns else ""
 
 
@@ -164,7 +164,7 @@ def primary_key(table: RawTable) -> str | None:
     fix=_rename,
     expected="differ by more than case",
 )
-def column_names(table: RawTable) -> str | None:
+def column_names(table: PostgreSQLRawTable) -> str | None:
     return _columns(columns_differing_by_case(table))
 
 
@@ -176,7 +176,7 @@ def column_names(table: RawTable) -> str | None:
     fix=lambda t, _facts: f"-- Leave {t.name} out of the pipeline",
     expected="none",
 )
-def cursor_columns(table: RawTable) -> str | None:
+def cursor_columns(table: PostgreSQLRawTable) -> str | None:
     columns = [column for column in table.raw_columns if not column.base.is_array]
     return _columns([column.name for column in columns if column.base.name == CURSOR])
 
@@ -190,6 +190,6 @@ def cursor_columns(table: RawTable) -> str | None:
     fix=lambda t, _facts: f"-- {t.name}: see the issues of this table; leave it out or accept the loss",
     expected="arrive unchanged",
 )
-def column_types(table: RawTable) -> str | None:
+def column_types(table: PostgreSQLRawTable) -> str | None:
     issues = [issue for issue in table_issues(table) if issue.severity is not IssueSeverity.INFO]
     return _columns([issue.column for issue in issues if issue.code in _TYPE_CODES])

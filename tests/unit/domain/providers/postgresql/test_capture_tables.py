@@ -7,22 +7,28 @@ import pytest
 
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.postgresql.capture_tables import source_tables, table_issues
-from chalicelib.domain.providers.postgresql.facts import Persistence, RawColumn, RawTable, ReplicaIdentity, TypeFacts
+from chalicelib.domain.providers.postgresql.facts import (
+    Persistence,
+    PostgreSQLRawColumn,
+    PostgreSQLRawTable,
+    ReplicaIdentity,
+    TypeFacts,
+)
 from chalicelib.domain.table import CapturedType, IssueCode, IssueSeverity, SourceTable, TableName
 from chalicelib.kit.adapters import adapter
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 
 
-def column(type_name: str) -> RawColumn:
+def column(type_name: str) -> PostgreSQLRawColumn:
     facts = TypeFacts(name=type_name.removesuffix("[]"), is_array=type_name.endswith("[]"))
-    return RawColumn(name="c", ordinal=1, type=type_name, base=facts)
+    return PostgreSQLRawColumn(name="c", ordinal=1, type=type_name, base=facts)
 
 
-GOOD = RawTable(name=TableName("shop", "orders"), raw_columns=(column("bigint"),), primary_key_columns=("c",))
+GOOD = PostgreSQLRawTable(name=TableName("shop", "orders"), raw_columns=(column("bigint"),), primary_key_columns=("c",))
 
 
-def codes(raw: RawTable) -> list[tuple[IssueCode, IssueSeverity, str | None]]:
+def codes(raw: PostgreSQLRawTable) -> list[tuple[IssueCode, IssueSeverity, str | None]]:
     return [(issue.code, issue.severity, issue.column) for issue in table_issues(raw)]
 
 
@@ -68,7 +74,7 @@ def test_a_topic_collision_names_the_other_table() -> None:
     assert "shop.or ders" in issue.message
 
 
-def kept(*raw: RawTable) -> tuple[SourceTable, ...]:
+def kept(*raw: PostgreSQLRawTable) -> tuple[SourceTable, ...]:
     return tuple(source_tables(raw, "s", NOW))
 
 

@@ -5,19 +5,19 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.providers.postgresql.capture_types import column_issue
-from chalicelib.domain.providers.postgresql.facts import Generated, RawColumn, TypeFacts
+from chalicelib.domain.providers.postgresql.facts import Generated, PostgreSQLRawColumn, TypeFacts
 from chalicelib.domain.table import IssueCode, IssueSeverity, TypeKind
 
 NOT_CAPTURED, STOPS, CHANGES = IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_CHANGES_VALUE
 
 
-def column(type_name: str, **base: object) -> RawColumn:
+def column(type_name: str, **base: object) -> PostgreSQLRawColumn:
     array = type_name.endswith("[]")
     facts = TypeFacts(name=type_name.removesuffix("[]"), is_array=array, dimensions=int(array))
-    return RawColumn(name="c", ordinal=1, type=type_name, base=replace(facts, **base))  # type: ignore[arg-type]
+    return PostgreSQLRawColumn(name="c", ordinal=1, type=type_name, base=replace(facts, **base))  # type: ignore[arg-type]
 
 
-def verdict(subject: RawColumn) -> tuple[IssueCode, IssueSeverity] | None:
+def verdict(subject: PostgreSQLRawColumn) -> tuple[IssueCode, IssueSeverity] | None:
     issue = column_issue(subject)
     return (issue.code, issue.severity) if issue else None
 
@@ -67,7 +67,7 @@ def test_nested_arrays_lose_elements_or_are_refused() -> None:
 
 
 def test_system_vector_types_are_not_delivered_as_arrays() -> None:
-    vector = RawColumn(name="c", ordinal=1, type="int2vector", base=TypeFacts(name="smallint", is_array=True))
+    vector = PostgreSQLRawColumn(name="c", ordinal=1, type="int2vector", base=TypeFacts(name="smallint", is_array=True))
     assert verdict(vector) == (STOPS, IssueSeverity.WARN)
 
 
@@ -88,7 +88,7 @@ def test_composites_are_not_captured(type_name: str) -> None:
 
 
 def test_a_domain_is_judged_by_its_base_type() -> None:
-    domain = RawColumn(name="c", ordinal=1, type="shop.span", base=TypeFacts(name="interval", is_domain=True))
+    domain = PostgreSQLRawColumn(name="c", ordinal=1, type="shop.span", base=TypeFacts(name="interval", is_domain=True))
     assert verdict(domain) == (CHANGES, IssueSeverity.WARN)
 
 

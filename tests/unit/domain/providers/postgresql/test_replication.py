@@ -17,7 +17,7 @@ SOURCE = make_source(address=make_address(host="DB.example."))
 
 
 def test_derived_names_are_ones_that_postgresql_takes() -> None:
-    plan = replication.CapturePlan.of(PIPELINE)
+    plan = replication.PostgreSQLCapturePlan.of(PIPELINE)
     names = {plan.slot_name, plan.publication_name}
     assert len(names) == 2
     assert all(re.fullmatch("[a-z0-9_]{1,63}", name) for name in names)

@@ -12,7 +12,7 @@ from chalicelib.domain.monitoring.source_state import CaptureState, FindingCode
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline, SnapshotMode
 from chalicelib.domain.providers.postgresql.running_capture import (
-    CaptureFacts,
+    PostgreSQLCaptureFacts,
     capture_state,
     lost_changes,
     needs_offset,
@@ -31,11 +31,11 @@ PIPELINE = make_pipeline(
     ),
 )
 READ = CaptureSlot(name="slot", position=100, reader="7", wal_status="reserved")
-WELL = CaptureFacts(system_identifier="1", slots={"slot": READ}, published={"pub": frozenset({ORDERS})})
+WELL = PostgreSQLCaptureFacts(system_identifier="1", slots={"slot": READ}, published={"pub": frozenset({ORDERS})})
 BEFORE = CaptureState(server="1", position=90, reader="7")
 
 
-def with_slot(**changes: Any) -> CaptureFacts:
+def with_slot(**changes: Any) -> PostgreSQLCaptureFacts:
     return replace(WELL, slots={"slot": replace(READ, **changes)})
 
 
@@ -60,7 +60,7 @@ def test_a_slot_that_was_never_seen_may_still_be_made() -> None:
 
 
 @pytest.mark.parametrize("facts", [replace(WELL, slots={}), with_slot(reader=None)])
-def test_what_is_wrong_with_a_slot_is_a_slot_error(facts: CaptureFacts) -> None:
+def test_what_is_wrong_with_a_slot_is_a_slot_error(facts: PostgreSQLCaptureFacts) -> None:
     (finding,) = capture_state(facts, PIPELINE, None, NOW).findings
     assert finding.condition is ConditionCode.CDC_REPLICATION_SLOT_ERROR
 
@@ -89,7 +89,7 @@ NOTHING = replace(WELL, slots={}, published={})
     ],
 )
 def test_a_capture_has_these_findings(
-    facts: CaptureFacts, before: CaptureState | None, pipeline: Pipeline, expected: list[str]
+    facts: PostgreSQLCaptureFacts, before: CaptureState | None, pipeline: Pipeline, expected: list[str]
 ) -> None:
     assert codes(capture_state(facts, pipeline, before, NOW)) == expected
 

@@ -10,10 +10,10 @@ from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import DeliveryVerdict, TableMapping, TableWriting, WriteMode
 from chalicelib.domain.providers.postgresql.capture_tables import source_tables
 from chalicelib.domain.providers.postgresql.facts import (
-    RawColumn,
-    RawTable,
+    PostgreSQLRawColumn,
+    PostgreSQLRawTable,
+    PostgreSQLTargetFacts,
     SchemaFacts,
-    TargetFacts,
     TargetTable,
     TypeFacts,
 )
@@ -29,24 +29,24 @@ WRITING = TableWriting(mappings=(MAPPING,))
 OTHER_KIND = cast(DatabaseProvider, "another kind")
 
 
-def column(name: str, type_name: str, kind: TypeKind = TypeKind.BASE, *, nullable: bool = True) -> RawColumn:
+def column(name: str, type_name: str, kind: TypeKind = TypeKind.BASE, *, nullable: bool = True) -> PostgreSQLRawColumn:
     facts = TypeFacts(name=type_name.removesuffix("[]"), kind=kind, is_array=type_name.endswith("[]"))
-    return RawColumn(name=name, ordinal=1, type=type_name, base=facts, nullable=nullable)
+    return PostgreSQLRawColumn(name=name, ordinal=1, type=type_name, base=facts, nullable=nullable)
 
 
 KEY = column("id", "bigint", nullable=False)
 
 
-def source(*columns: RawColumn) -> SourceTable:
-    raw = RawTable(name=TableName("shop", "orders"), raw_columns=(KEY, *columns), primary_key_columns=("id",))
+def source(*columns: PostgreSQLRawColumn) -> SourceTable:
+    raw = PostgreSQLRawTable(name=TableName("shop", "orders"), raw_columns=(KEY, *columns), primary_key_columns=("id",))
     return source_tables([raw], "s", NOW)[0]
 
 
-def target(*columns: RawColumn) -> TargetTable:
+def target(*columns: PostgreSQLRawColumn) -> TargetTable:
     return TargetTable(name=COPY, columns=(KEY, *columns), unique_keys=(("id",),))
 
 
-EMPTY = TargetFacts(version_number=180004, role="sink", schemas=(SchemaFacts(name="copy"),))
+EMPTY = PostgreSQLTargetFacts(version_number=180004, role="sink", schemas=(SchemaFacts(name="copy"),))
 
 
 def verdict(of: SourceTable, into: TargetTable | None, **facts: object) -> DeliveryVerdict:
@@ -60,7 +60,7 @@ def codes(judged: DeliveryVerdict) -> list[str]:
 
 SUMS, SHAPE, POINT = column("sums", "numeric[]"), column("shape", "polygon"), column("place", "point")
 BIT, MOODS = column("x", "bit(1)"), column("x", "shop.mood[]", TypeKind.ENUM)
-DOMAIN = RawColumn(
+DOMAIN = PostgreSQLRawColumn(
     name="sums", ordinal=2, type="shop.sums", base=TypeFacts(name="numeric", is_array=True, is_domain=True)
 )
 POSTGIS = {"extensions": frozenset({"postgis"})}
@@ -87,7 +87,7 @@ UNSUPPORTED, NOT_READY = ["TYPE_UNSUPPORTED"], ["TARGET_NOT_READY"]
     ],
 )
 def test_a_target_has_these_problems(
-    columns: tuple[RawColumn, ...], into: TargetTable | None, facts: dict[str, object], expected: list[str]
+    columns: tuple[PostgreSQLRawColumn, ...], into: TargetTable | None, facts: dict[str, object], expected: list[str]
 ) -> None:
     assert codes(verdict(source(*columns), into, **facts)) == expected
 

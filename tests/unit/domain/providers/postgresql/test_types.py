@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.domain.providers.postgresql.facts import Generated, RawColumn, TypeFacts
+from chalicelib.domain.providers.postgresql.facts import Generated, PostgreSQLRawColumn, TypeFacts
 from chalicelib.domain.providers.postgresql.types import captured_type, discovered_column, type_of, without_modifiers
 from chalicelib.domain.table import CapturedType, TypeKind
 
@@ -35,11 +35,13 @@ def test_modifiers_are_taken_off(type_name: str, bare: str) -> None:
     ],
 )
 def test_a_type_is_stored_as_a_target_needs_it(type_name: str, base: TypeFacts, expected: CapturedType) -> None:
-    raw = RawColumn(name="c", ordinal=1, type=type_name, base=base)
+    raw = PostgreSQLRawColumn(name="c", ordinal=1, type=type_name, base=base)
     assert captured_type(raw) == expected
     assert type_of(discovered_column(raw)) == expected
 
 
 def test_a_generated_column_is_named_as_such() -> None:
-    raw = RawColumn(name="c", ordinal=1, type="integer", base=TypeFacts(name="integer"), generated=Generated.STORED)
+    raw = PostgreSQLRawColumn(
+        name="c", ordinal=1, type="integer", base=TypeFacts(name="integer"), generated=Generated.STORED
+    )
     assert type_of(discovered_column(raw)) == CapturedType(name="integer", generated=True)

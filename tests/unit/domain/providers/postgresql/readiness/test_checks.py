@@ -9,7 +9,7 @@ from chalicelib.domain.pipeline import Capture
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import RoleFacts
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus, unreachable
 from chalicelib.errors import Unavailable
 from tests.support.databases.postgresql_facts import BEATING, HEARTBEAT, NOW, ORDERS, TABLE, judged
@@ -57,7 +57,7 @@ def test_plan_of_a_pipeline_takes_over_its_choices() -> None:
         properties={"publish.via.partition.root": "false"},
     )
     pipeline = make_pipeline(capture=capture)
-    assert CapturePlan.of(pipeline, deployed=True) == CapturePlan(
+    assert PostgreSQLCapturePlan.of(pipeline, deployed=True) == PostgreSQLCapturePlan(
         tables=(ORDERS,),
         slot_name="mine",
         publication_name="headgate_pub_0a1b2c3d00004000800000000000ffff",

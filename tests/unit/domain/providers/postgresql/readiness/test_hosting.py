@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain.providers.postgresql.facts import Hosting, RoleFacts, ServerFacts
+from chalicelib.domain.providers.postgresql.facts import Hosting, PostgreSQLServerFacts, RoleFacts
 from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting, enable_logical, grant_replication
 
-FACTS = ServerFacts(
+FACTS = PostgreSQLServerFacts(
     version="18.4", version_number=180004, database="shop", wal_level="replica", role=RoleFacts(name="cdc")
 )
 WAYS = {

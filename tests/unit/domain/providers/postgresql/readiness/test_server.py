@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.providers.postgresql.facts import ReplicationAttempt, RoleFacts, ServerIdentity, SlotFacts
-from chalicelib.domain.providers.postgresql.replication import CapturePlan
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
 from tests.support.databases.postgresql_facts import EXISTING, PLAN, PUBLICATION, TABLE, failing, judged, warning
 from tests.support.databases.readiness import check_of, with_status
@@ -22,7 +22,7 @@ from tests.support.databases.readiness import check_of, with_status
     ],
 )
 def test_standby_is_judged_by_its_version_and_by_who_makes_the_publication(
-    plan: CapturePlan | None, version_number: int, expected: CheckOutcome
+    plan: PostgreSQLCapturePlan | None, version_number: int, expected: CheckOutcome
 ) -> None:
     report = judged(plan, in_recovery=True, version_number=version_number, publications=(PUBLICATION,))
     assert check_of(report, "primary_server").status is expected
