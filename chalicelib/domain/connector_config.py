@@ -55,9 +55,6 @@ class BuiltConfig:
 
     def secrets_changed(self, former_digest: str | None) -> bool:
         """Whether secrets were rotated since a connector got the config with that digest."""
-        if former_digest is None:
-            # Such a config has the present secrets if these were never rotated.
-            return any(version > 1 for _, _, version in self._versions())
         return self.secrets_digest != former_digest
 
     def _with(self, digest: str | None) -> ConnectorConfig:

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain.connector_config import SECRETS_KEY, config_hash
 from chalicelib.domain.connectors.drift import Drift
 from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory
 from chalicelib.domain.database import SslMode
@@ -99,31 +98,6 @@ def test_a_rotated_secret_makes_the_config_outdated_until_a_deploy(app: InProces
     assert NOTICES.config not in noticed.observation.reasons
     app.services.pipelines.deploy(app.context(), created.id)
     assert not outdated(owner, *loaded(app, created))
-
-
-def before_there_were_digests(app: InProcessApp, pipeline: Pipeline) -> Pipeline:
-    """The pipeline as an earlier version of Headgate has deployed and stored it."""
-    stored, deps = loaded(app, pipeline)
-    lines = app.services.pipeline_connector.config(stored, deps).lines
-    connector = app.connect.connector(pipeline.connector_name)
-    connector.config.pop(SECRETS_KEY)
-    return app.services.stores.resources.pipelines.save_alone(
-        replace(stored, config_hash=config_hash(lines), secrets_digest=None)
-    )
-
-
-def test_a_pipeline_of_an_earlier_version_is_not_outdated_until_a_secret_is_rotated(app: InProcessApp) -> None:
-    created, owner = app.deployed_pipeline(), app.services.pipeline_connector
-    before_there_were_digests(app, created)
-    assert not outdated(owner, *loaded(app, created))
-    app.tick(after=700, times=3)
-    pipeline, deps = loaded(app, created)
-    assert not needs_config(owner, pipeline, deps)
-    rotate(app, created)
-    assert outdated(owner, *loaded(app, created))
-    app.services.pipelines.deploy(app.context(), created.id)
-    assert not outdated(owner, *loaded(app, created))
-    assert SECRETS_KEY in app.connect.connector(created.connector_name).config
 
 
 def test_a_connector_that_a_tick_made_again_has_the_present_secrets(app: InProcessApp) -> None:
