@@ -88,7 +88,10 @@ def test_the_anchor_is_also_logged(app: InProcessApp, caplog: pytest.LogCaptureF
     assert line["shards"] == {shard: asdict(end) for shard, end in anchor.ends.items()}
 
 
-def test_two_signers_at_the_same_time_sign_each_record_once(app: InProcessApp) -> None:
+@pytest.mark.parametrize("signed_before", [0, 20], ids=["the first anchor", "a later anchor"])
+def test_two_signers_at_the_same_time_sign_each_record_once(app: InProcessApp, signed_before: int) -> None:
+    write(app, signed_before)
+    sign(app)
     write(app, 20)
     faster: list[int] = []
 
@@ -102,7 +105,7 @@ def test_two_signers_at_the_same_time_sign_each_record_once(app: InProcessApp) -
     write(app, 5)
     assert sign(app) == 1
     assert list(chain_faults(app.tables)) == []
-    assert (verify(app).first_problem, verify(app).checked) == (None, 30)
+    assert (verify(app).first_problem, verify(app).checked) == (None, 30 + signed_before)
 
 
 def test_many_signers_in_threads_leave_a_whole_chain(app: InProcessApp) -> None:
