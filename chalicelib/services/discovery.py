@@ -17,7 +17,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.retry import at_once
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.system_checks import SystemChecks
-from chalicelib.stores.groups import ResourceStores
+from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 5

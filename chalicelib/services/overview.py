@@ -13,7 +13,8 @@ from typing import Any
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.connectors.cluster_view import ClusterView
-from chalicelib.domain.connectors.state_counts import RegisteredCounts, state_counts
+from chalicelib.domain.connectors.state_counts import state_counts
+from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.monitoring.progress import ProgressLook, total_metrics
@@ -21,9 +22,12 @@ from chalicelib.domain.monitoring.source_state import VALID_FOR
 from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.audit.trail import AuditTrail
+from chalicelib.stores.alerts.group import AlertStores
+from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.counts import REGISTERED
 from chalicelib.stores.documents import Documents, batch_read
-from chalicelib.stores.groups import AlertStores, ConnectorStores, MonitoringStores, ResourceStores
+from chalicelib.stores.monitoring.group import MonitoringStores
+from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.tables import LISTING
 
 ACTIVITY = 20

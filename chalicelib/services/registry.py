@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.audit.view import view
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.registered import Registered
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch, WriteConflict
-from chalicelib.services.audit.trail import AuditTrail, view
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.claims import Claims

@@ -16,7 +16,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.documents import Documents
-from chalicelib.stores.groups import ResourceStores
+from chalicelib.stores.resources import ResourceStores
 
 _ACTION = "secret.read"
 

@@ -15,7 +15,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.registry import claim_conflict
 from chalicelib.services.systems import SystemService
-from chalicelib.stores.groups import ResourceStores
+from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
 MAX_MOVED = 15

@@ -8,7 +8,7 @@ from pynamodb.attributes import (
     UTCDateTimeAttribute,
 )
 
-from chalicelib.domain.connectors.state_counts import RegisteredCounts
+from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.kit.adapters import adapter
 from chalicelib.stores.rows import Key
 from chalicelib.stores.tables import Table, meta, store_errors

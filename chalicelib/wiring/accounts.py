@@ -13,7 +13,7 @@ from chalicelib.services.accounts.single_sign_on import SingleSignOn
 from chalicelib.services.accounts.users import UserService
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.settings import Settings
-from chalicelib.stores.groups import AccountStores
+from chalicelib.stores.accounts.group import AccountStores
 from chalicelib.wiring.clients import Clients
 
 

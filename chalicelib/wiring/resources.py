@@ -21,7 +21,8 @@ from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.services.system_checks import SystemChecks
-from chalicelib.stores.groups import ResourceStores, Stores
+from chalicelib.stores.groups import Stores
+from chalicelib.stores.resources import ResourceStores
 from chalicelib.wiring.clients import Clients
 
 

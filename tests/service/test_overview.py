@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.connectors.cluster_view import ClusterView
-from chalicelib.domain.connectors.state_counts import RegisteredCounts
+from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.monitoring.report import MonitorReport

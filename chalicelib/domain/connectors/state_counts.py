@@ -1,32 +1,15 @@
 """How many pipelines and deliveries are in which observed state: as their lists show it, without the lists."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from itertools import chain
 
 from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import OLD_AFTER, DesiredState, ObservedState
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredCounts:
-    """How many resources there were `at` that time: type -> state -> number. The state is the health of systems, and
-    the desired state of pipelines and deliveries.
-    """
-
-    at: datetime
-    by_type: Mapping[str, Mapping[str, int]]
-
-    def of(self, resource_type: str) -> Mapping[str, int]:
-        return self.by_type.get(resource_type, {})
-
-    @property
-    def total(self) -> int:
-        return sum(sum(numbers.values()) for numbers in self.by_type.values())
 
 
 def state_counts(

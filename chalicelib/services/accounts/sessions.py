@@ -19,7 +19,7 @@ from chalicelib.secrets.tokens import token_hash
 from chalicelib.services.accounts.login_throttle import LoginThrottle
 from chalicelib.services.accounts.users import require_strong
 from chalicelib.services.audit.trail import AuditTrail
-from chalicelib.stores.groups import AccountStores
+from chalicelib.stores.accounts.group import AccountStores
 from chalicelib.stores.transaction import Transaction
 
 _TOUCH_EVERY = timedelta(seconds=60)

@@ -17,8 +17,8 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.passwords import hash_password, is_password_hash
 from chalicelib.services.audit.trail import AuditTrail
+from chalicelib.stores.accounts.group import AccountStores
 from chalicelib.stores.accounts.users import Users
-from chalicelib.stores.groups import AccountStores
 from chalicelib.stores.transaction import Transaction
 
 

@@ -16,7 +16,7 @@ from chalicelib.errors import Invalid, WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.retry import at_once
 from chalicelib.services.audit.trail import AuditTrail
-from chalicelib.stores.groups import AlertStores
+from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 RECENT = 10

@@ -32,8 +32,8 @@ from chalicelib.notify.errors import error
 from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.alerts.counters import ENDS
+from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import batch_find
-from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 LEASE = timedelta(seconds=ATTEMPT_SECONDS + 10)

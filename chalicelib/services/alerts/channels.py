@@ -21,8 +21,8 @@ from chalicelib.notify.errors import error
 from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.channel_states import ChannelState, channel_state
 from chalicelib.services.registry import Registry
+from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import batch_find
-from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 3

@@ -23,8 +23,8 @@ from chalicelib.kit.randomness import shuffled
 from chalicelib.notify.contract import ATTEMPT_SECONDS
 from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.attempt import LEASE, AttemptResult, Attempts
+from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import batch_find
-from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 _WINDOW = 500

@@ -22,8 +22,8 @@ from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.services.alerts.recorder import Recorder
+from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import batch_find
-from chalicelib.stores.groups import AlertStores
 
 _ATTEMPTS = 3
 

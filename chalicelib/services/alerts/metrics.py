@@ -18,8 +18,8 @@ from chalicelib.errors import TimedOut
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.alerts.channel_states import CHANNEL_STATUSES, ChannelState, channel_state
 from chalicelib.stores.alerts.counters import AlertNumbers
+from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import batch_find
-from chalicelib.stores.groups import AlertStores
 
 Labels = Mapping[str, str]
 Sample = tuple[str, Labels, float]

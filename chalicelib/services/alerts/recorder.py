@@ -17,8 +17,8 @@ from chalicelib.errors import StoreRefused, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.stores.alerts.counters import AlertCounters
+from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import Readable, batch_find
-from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.transaction import Transaction
 
 _PER_READ = 99

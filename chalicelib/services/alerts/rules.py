@@ -11,8 +11,9 @@ from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, new_id
 from chalicelib.kit.pages import Page
 from chalicelib.services.registry import Links, Registry
+from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import Readable, batch_find
-from chalicelib.stores.groups import AlertStores, ResourceStores
+from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
 DEFAULT_RULE_ID = id_from("alert_rule", "default")

@@ -20,8 +20,8 @@ from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline, rfc3339
 from chalicelib.kit.log import get_logger
 from chalicelib.secrets.macs import Mac
+from chalicelib.stores.audit.group import AuditStores
 from chalicelib.stores.audit.records import StoredRecord
-from chalicelib.stores.groups import AuditStores
 
 
 class AuditChanged(Exception):

@@ -9,8 +9,8 @@ from chalicelib.domain.audit.chain import SHARDS, SIGNED_WITHIN, Anchor, Block, 
 from chalicelib.kit.clock import Clock, Deadline, rfc3339
 from chalicelib.services.audit.signer import AuditSigner
 from chalicelib.stores.audit.chain import AuditChain
+from chalicelib.stores.audit.group import AuditStores
 from chalicelib.stores.audit.records import Audit, StoredRecord
-from chalicelib.stores.groups import AuditStores
 
 _MAX_BLOCKS = 100
 _MAX_LATER_BLOCKS = 300

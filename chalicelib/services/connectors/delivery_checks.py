@@ -19,7 +19,7 @@ from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.owner import require_found
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.stores.documents import batch_find
-from chalicelib.stores.groups import ResourceStores
+from chalicelib.stores.resources import ResourceStores
 
 _TOPICS_SECONDS = 6.0
 _TARGET_SECONDS = 12.0

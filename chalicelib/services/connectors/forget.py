@@ -7,10 +7,10 @@ cluster answers again one day, ticks remove the connector that was left there as
 from datetime import timedelta
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.audit.view import view
 from chalicelib.domain.operation import Operation
 from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, WriteConflict
 from chalicelib.kit.isolation import isolated
-from chalicelib.services.audit.trail import view
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.operation_run import OperationRun

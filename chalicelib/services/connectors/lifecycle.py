@@ -16,6 +16,7 @@ from typing import Any
 from chalicelib.clients.connect.client import OutcomeUnknown
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit.record import Outcome
+from chalicelib.domain.audit.view import view
 from chalicelib.domain.health import Failure
 from chalicelib.domain.monitoring.incident import OPERATIONS
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, ReportedState, observe, unreadable
@@ -31,7 +32,7 @@ from chalicelib.errors import (
     WriteConflict,
 )
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.services.audit.trail import AuditTrail, view
+from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.actions import ACTIONS, REQUIRED_BEFORE, ConnectorAction, remove_ours
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
@@ -39,7 +40,7 @@ from chalicelib.services.connectors.operation_incidents import failure_condition
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, OperationRun, new_run
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.services.incidents import IncidentService
-from chalicelib.stores.groups import ConnectorStores
+from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.transaction import Transaction
 
 _SETTLE_SECONDS = 6.0

@@ -14,8 +14,10 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.release import ReleaseResult
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
+from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.documents import Documents
-from chalicelib.stores.groups import ConnectorStores, MonitoringStores, ResourceStores
+from chalicelib.stores.monitoring.group import MonitoringStores
+from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
 RELEASE = "release"

@@ -20,7 +20,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import get_logger
 from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, send_looks
 from chalicelib.services.system_checks import SystemChecks
-from chalicelib.stores.groups import ResourceStores
+from chalicelib.stores.resources import ResourceStores
 
 CONFIRMED_AFTER_SECONDS = 5.0
 """A failure counts when a second test, so much later, fails too."""

@@ -22,8 +22,8 @@ from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
 from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, send_looks
 from chalicelib.stores.documents import batch_find
-from chalicelib.stores.groups import ResourceStores
 from chalicelib.stores.monitoring.source_states import SourceStates
+from chalicelib.stores.resources import ResourceStores
 
 _MAX_PIPELINES = 500
 

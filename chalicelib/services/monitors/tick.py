@@ -40,8 +40,9 @@ from chalicelib.services.incidents import IncidentService
 from chalicelib.services.monitors.action_executor import ActionExecutor
 from chalicelib.services.monitors.progress_reader import ProgressReader
 from chalicelib.services.monitors.reports import send_all
+from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.connectors.observations import TRANSITIONS_WITH_HEAD
-from chalicelib.stores.groups import ConnectorStores, ResourceStores
+from chalicelib.stores.resources import ResourceStores
 
 _DISPATCH_SECONDS = 40.0
 

@@ -3,13 +3,13 @@
 import json
 
 from chalicelib.domain.audit.record import Outcome
+from chalicelib.domain.audit.view import view
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import ConnectorStatus, ReportedState, TaskStatus, observe
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.running_capture import PAUSED_NOTICE
-from chalicelib.services.audit.trail import view
 from tests.support.apps.in_process_app import ADMIN, InProcessApp
 from tests.support.entities import NOW, make_pipeline
 

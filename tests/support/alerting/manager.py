@@ -33,11 +33,11 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import id_from
 from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.services.alerts.manager import AlertManager
+from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import Documents
-from chalicelib.stores.groups import AlertStores
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
 from tests.support.apps.in_process_app import START_TIME, VirtualClock

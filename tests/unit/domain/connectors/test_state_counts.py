@@ -8,7 +8,8 @@ import pytest
 
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory, DesiredConnector
-from chalicelib.domain.connectors.state_counts import RegisteredCounts, state_counts
+from chalicelib.domain.connectors.state_counts import state_counts
+from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.names import ConnectorKind, connector_name

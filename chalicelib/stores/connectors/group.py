@@ -1,0 +1,16 @@
+"""The stores of what is done to connectors."""
+
+from dataclasses import dataclass, field
+
+from chalicelib.stores.connectors.observations import Observations
+from chalicelib.stores.connectors.operations import Operations
+from chalicelib.stores.connectors.transitions import Transitions
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorStores:
+    """What is done to connectors, and how they were observed."""
+
+    observations: Observations = field(default_factory=Observations)
+    operations: Operations = field(default_factory=Operations)
+    transitions: Transitions = field(default_factory=Transitions)

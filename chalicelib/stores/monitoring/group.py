@@ -1,0 +1,20 @@
+"""The stores of what monitors find."""
+
+from dataclasses import dataclass, field
+
+from chalicelib.stores.counts import Counts
+from chalicelib.stores.monitoring.findings import CaptureFindings
+from chalicelib.stores.monitoring.incidents import Incidents
+from chalicelib.stores.monitoring.progress import ProgressStore
+from chalicelib.stores.monitoring.source_states import SourceStates
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoringStores:
+    """What monitors have measured, and the incidents."""
+
+    counts: Counts = field(default_factory=Counts)
+    findings: CaptureFindings = field(default_factory=CaptureFindings)
+    incidents: Incidents = field(default_factory=Incidents)
+    progress: ProgressStore = field(default_factory=ProgressStore)
+    source_states: SourceStates = field(default_factory=SourceStates)
