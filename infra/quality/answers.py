@@ -4,8 +4,8 @@ python -m infra.quality.answers LINES > FILE
 
 LINES has the lines that `./infra/run --no-demo --stack sandbox` prints; the installation must be empty. Ids, times,
 ports and other values that differ from run to run are replaced by numbered names: what differs between the files of two
-versions is what users would notice. The list leaves out what depends on
-when a tick comes or a connector reads a secret.
+versions is what users would notice. The list leaves out what depends on when a tick comes or a connector reads a
+secret.
 """
 
 import json

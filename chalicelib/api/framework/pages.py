@@ -1,5 +1,4 @@
-"""The documents of `infra/docs` as pages. In the package of the functions they are the folder `documents` of
-`chalicelib`."""
+"""The documents of `infra/docs` as pages. The package of the functions has them in a folder `documents`."""
 
 import re
 from functools import cache
