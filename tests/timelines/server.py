@@ -41,6 +41,7 @@ class Slot:
     def as_read(self, name: str) -> CaptureSlot:
         return CaptureSlot(
             name=name,
+            start=self.log_end - self.retained,
             position=self.position,
             reader=self.reader,
             wal_status=self.wal_status,

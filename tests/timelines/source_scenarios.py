@@ -9,7 +9,7 @@ LOST = frozenset({"CHANGES_LOST"})
 SLOT_LOSSES: dict[str, Action] = {
     "lost slot: the server has removed its log": slot(wal_status="lost", reader=None),
     "the slot is dropped": drop_slot,
-    "the slot is dropped and made again later": slot(position=90_000_000, reader="8"),
+    "the slot is dropped and made again later": slot(position=90_000_000, log_end=90_000_000, retained=0, reader="8"),
     "database failover without its slot": fail_over(keeps_slot=False),
 }
 

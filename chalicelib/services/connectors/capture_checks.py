@@ -44,15 +44,17 @@ class CaptureChecks:
         Nothing is raised while the source or Connect cannot be read: then nothing is known, and the connector itself
         waits for its database.
         """
+        provider, before = capture_provider(pipeline.provider), self._known(pipeline)
         try:
             facts = self.read(source, [pipeline], context.deadline)
-            offset = self.stored_offset(connect, pipeline, context.deadline)
+            capture = provider.capture_state(facts, pipeline, before, self.clock())
+            loss = next((finding for finding in capture.findings if finding.code in LASTING), None)
+            if loss is None and provider.needs_offset(before, capture):
+                offset = self.stored_offset(connect, pipeline, context.deadline)
+                loss = provider.lost_changes(facts, pipeline, offset)
         except (Unavailable, TimedOut, Invalid):
             return
-        provider, before = capture_provider(pipeline.provider), self._known(pipeline)
-        capture = provider.capture_state(facts, pipeline, before, self.clock())
-        lasting = next((finding for finding in capture.findings if finding.code in LASTING), None)
-        if loss := lasting or provider.lost_changes(facts, pipeline, offset):
+        if loss:
             raise Conflict(
                 f"{loss.message} To continue without the lost changes, repeat this with {ACCEPT_DATA_LOSS}=true."
             )

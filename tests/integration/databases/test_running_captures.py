@@ -32,13 +32,15 @@ def test_a_server_that_does_not_tell_who_it_is_can_be_read_all_the_same(shop: Sh
     assert len(captures.slots) == 1
 
 
-def test_a_slot_is_shown_with_its_position_and_without_a_reader(shop: Shop) -> None:
+def test_a_slot_is_shown_with_its_positions_and_without_a_reader(shop: Shop) -> None:
     name = make_slot(shop)
     slot = facts(shop).slots[name]
-    position = shop.admin.execute(
-        "SELECT (confirmed_flush_lsn - '0/0'::pg_lsn)::bigint FROM pg_replication_slots WHERE slot_name = %s", [name]
+    positions = shop.admin.execute(
+        "SELECT (restart_lsn - '0/0'::pg_lsn)::bigint, (confirmed_flush_lsn - '0/0'::pg_lsn)::bigint"
+        " FROM pg_replication_slots WHERE slot_name = %s",
+        [name],
     ).fetchone()
-    assert (slot.position,) == position
+    assert (slot.start, slot.position) == positions
     assert (slot.reader, slot.wal_status) == (None, "reserved")
 
 

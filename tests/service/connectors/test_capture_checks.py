@@ -38,12 +38,11 @@ def pipeline(app: InProcessApp) -> Pipeline:
     return pipeline
 
 
-def move_slot(app: InProcessApp, pipeline: Pipeline, position: int) -> None:
-    """The slot now begins there."""
+def make_slot_again(app: InProcessApp, pipeline: Pipeline) -> None:
+    """The slot begins after what Connect has stored; nobody reads from it yet."""
     facts = healthy_captures([PostgreSQLCapturePlan.of(pipeline, deployed=True)])
-    app.database.captures = replace(
-        facts, slots={name: replace(slot, position=position) for name, slot in facts.slots.items()}
-    )
+    made = {name: replace(slot, start=101, position=101, reader=None) for name, slot in facts.slots.items()}
+    app.database.captures = replace(facts, slots=made)
 
 
 @pytest.mark.parametrize("act", CONTINUES.values(), ids=CONTINUES)
@@ -53,10 +52,18 @@ def test_a_capture_that_has_lost_nothing_continues(app: InProcessApp, pipeline: 
 
 @pytest.mark.parametrize("act", CONTINUES.values(), ids=CONTINUES)
 def test_a_slot_that_was_made_again_is_refused(app: InProcessApp, pipeline: Pipeline, act: Continue) -> None:
-    move_slot(app, pipeline, 101)
+    make_slot_again(app, pipeline)
     with pytest.raises(Conflict, match=r"changes were lost.*accept_data_loss=true"):
         act(app, pipeline)
     assert app.services.pipelines.get(pipeline.id).open_operation is None
+
+
+def test_a_capture_continues_while_the_same_process_reads_from_its_slot(app: InProcessApp, pipeline: Pipeline) -> None:
+    make_slot_again(app, pipeline)
+    facts = app.database.captures
+    read = {name: replace(slot, reader="7") for name, slot in facts.slots.items()}
+    app.database.captures = replace(facts, slots=read)
+    app.services.pipelines.restart(app.context(), pipeline.id)
 
 
 def test_another_server_is_refused(app: InProcessApp, pipeline: Pipeline) -> None:
@@ -67,7 +74,7 @@ def test_another_server_is_refused(app: InProcessApp, pipeline: Pipeline) -> Non
 
 
 def test_lost_changes_can_be_accepted(app: InProcessApp, pipeline: Pipeline) -> None:
-    move_slot(app, pipeline, 101)
+    make_slot_again(app, pipeline)
     app.services.pipelines.restart(app.context(), pipeline.id, accept_data_loss=True)
     state = app.services.stores.monitoring.source_states.get(pipeline.source_id)
     assert state.captures == {}
@@ -79,7 +86,7 @@ def test_a_source_that_cannot_be_read_does_not_prevent_a_restart(app: InProcessA
 
 
 def test_a_pause_is_not_refused(app: InProcessApp, pipeline: Pipeline) -> None:
-    move_slot(app, pipeline, 101)
+    make_slot_again(app, pipeline)
     app.services.pipelines.pause(app.context(), pipeline.id)
 
 
@@ -101,7 +108,7 @@ def test_a_tick_resumes_a_capture_that_has_lost_nothing(app: InProcessApp, pipel
 
 def test_a_tick_does_not_resume_a_capture_that_has_lost_changes(app: InProcessApp, pipeline: Pipeline) -> None:
     stop_by_hand(app, pipeline)
-    move_slot(app, pipeline, 101)
+    make_slot_again(app, pipeline)
     assert state_after_ticks(app, pipeline) == "STOPPED"
 
 
@@ -110,7 +117,7 @@ def test_a_tick_does_not_wait_for_a_source_that_the_last_look_could_not_reach(
 ) -> None:
     app.database.reachable = False
     app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
-    move_slot(app, pipeline, 101)
+    make_slot_again(app, pipeline)
     stop_by_hand(app, pipeline)
     assert state_after_ticks(app, pipeline) == "RUNNING"
 

@@ -114,12 +114,12 @@ def test_a_slot_that_was_made_again_under_a_paused_pipeline_is_found_by_connects
     app.services.pipelines.pause(app.context(), pipeline.id)
     facts = facts_of(pipeline)
     (slot,) = facts.slots.values()
-    for position in (100, 101):
-        moved = replace(slot, reader=None, position=position)
+    for start in (100, 101):
+        moved = replace(slot, reader=None, start=start, position=start)
         app.database.captures = replace(facts, slots={slot.name: moved})
         look(app, pipeline)
         state, reasons = seen(app, pipeline)
-        assert (state, "changes were lost" in " ".join(reasons)) == ("PAUSED", position == 101)
+        assert (state, "changes were lost" in " ".join(reasons)) == ("PAUSED", start == 101)
 
 
 def status(app: InProcessApp, pipeline: Pipeline) -> dict[str, Any]:

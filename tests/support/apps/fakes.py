@@ -180,7 +180,13 @@ def healthy_captures(plans: Sequence[PostgreSQLCapturePlan]) -> PostgreSQLCaptur
         system_identifier="1",
         slots={
             plan.slot_name: CaptureSlot(
-                name=plan.slot_name, position=100, reader="7", wal_status="reserved", log_end=100, retained_bytes=0
+                name=plan.slot_name,
+                start=100,
+                position=100,
+                reader="7",
+                wal_status="reserved",
+                log_end=100,
+                retained_bytes=0,
             )
             for plan in plans
         },

@@ -69,7 +69,7 @@ ROLE = (
 SLOT = ("name", "plugin", "database", "active", "wal_status", "retained_bytes", "safe_bytes")
 TRANSACTION = ("seconds", "process_id", "database")
 CAPTURE_SLOT = (
-    *("name", "position", "reader", "wal_status", "log_end"),
+    *("name", "start", "position", "reader", "wal_status", "log_end"),
     *("retained_bytes", "safe_bytes", "max_kept_bytes", "idle_seconds_left"),
 )
 _PUBLICATION = ("name", "all_tables", "inserts", "updates", "deletes", "via_root", "owned", "table_count")

@@ -314,7 +314,8 @@ REPLICATION_ROLE = "SELECT current_setting('session_replication_role') = 'replic
 SYSTEM_IDENTIFIER = "SELECT system_identifier::text FROM pg_control_system()"
 
 CAPTURE_SLOTS = """
-SELECT s.slot_name::text, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint, s.active_pid::text,
+SELECT s.slot_name::text, (s.restart_lsn - '0/0'::pg_lsn)::bigint,
+       (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint, s.active_pid::text,
        to_jsonb(s) ->> 'wal_status', (e.lsn - '0/0'::pg_lsn)::bigint,
        pg_wal_lsn_diff(e.lsn, s.restart_lsn)::bigint, (to_jsonb(s) ->> 'safe_wal_size')::bigint,
        NULLIF(pg_size_bytes(current_setting('max_slot_wal_keep_size', true)), -1),

@@ -1,7 +1,8 @@
 """Whether a deployed capture from a PostgreSQL server still works: its slot, its publication, and the server itself.
 
 Facts: PostgreSQL documentation, 53.20 (pg_replication_slots) and 47.2 (logical decoding). Connect's stored offset is
-that of Debezium 3.6; shown with a real server: Debezium confirms to the slot only what Connect has stored.
+that of Debezium 3.6. Debezium confirms to the slot what Kafka has acknowledged, which may be more than Connect has
+stored (BaseSourceTask.performCommit, and shown with a real server): a confirmed position after the offset is no loss.
 """
 
 from collections.abc import Iterator, Mapping
@@ -72,9 +73,10 @@ def lost_changes(facts: PostgreSQLCaptureFacts, pipeline: Pipeline, offset: Mapp
         return _lost(name, "does not exist any more")
     if slot.wal_status == "lost":
         return _lost(name, "has lost the log that it needs")
-    # An offset has up to three positions; everything before the furthest was captured.
+    # An offset has up to three positions; everything before the furthest was captured. The kept log of a slot that was
+    # made again begins where it was made; a slot that the connector moved still keeps the log before its offset.
     stored = [offset[key] for key in _POSITIONS if isinstance(offset.get(key), int)]
-    if stored and slot.position is not None and slot.position > max(stored):
+    if stored and slot.start is not None and slot.start > max(stored):
         return _lost(name, "begins after the last change that was captured: it was made again, or moved by hand")
     return None
 

@@ -27,7 +27,8 @@ _STATUSES = frozenset({"reserved", "extended", "unreserved", "lost"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureSlot:
-    """A logical slot of the database. `position` is its confirmed_flush_lsn in bytes, `reader` the server's process.
+    """A logical slot of the database: `start` is its restart_lsn and `position` its confirmed_flush_lsn, both in bytes,
+    `reader` the server's process.
 
     `log_end` is the end of the server's log in bytes, of which `retained_bytes` are kept for the slot; both null on a
     standby. `safe_bytes` may be written before the slot is lost, negative when the next checkpoint may do that;
@@ -36,6 +37,7 @@ class CaptureSlot:
     """
 
     name: str
+    start: int | None
     position: int | None
     reader: str | None
     wal_status: str | None

@@ -30,7 +30,7 @@ PIPELINE = make_pipeline(
         topic_prefix="p", tables=(ORDERS,), provider_options={"slot_name": "slot", "publication_name": "pub"}
     ),
 )
-READ = CaptureSlot(name="slot", position=100, reader="7", wal_status="reserved")
+READ = CaptureSlot(name="slot", start=100, position=110, reader="7", wal_status="reserved")
 WELL = PostgreSQLCaptureFacts(system_identifier="1", slots={"slot": READ}, published={"pub": frozenset({ORDERS})})
 BEFORE = CaptureState(server="1", position=90, reader="7")
 
@@ -45,7 +45,7 @@ def codes(state: CaptureState) -> list[str]:
 
 def test_a_capture_that_works_has_no_findings() -> None:
     seen = capture_state(WELL, PIPELINE, BEFORE, NOW)
-    assert replace(seen, log=None) == CaptureState(server="1", position=100, reader="7")
+    assert replace(seen, log=None) == CaptureState(server="1", position=110, reader="7")
 
 
 def test_a_slot_that_was_there_and_is_gone_has_lost_changes() -> None:
@@ -132,6 +132,7 @@ def test_only_a_few_of_many_tables_are_named() -> None:
         pytest.param(None, id="nothing stored"),
         pytest.param({"lsn": 100, "snapshot": "INITIAL", "snapshot_completed": True}, id="a snapshot at the slot"),
         pytest.param({"lsn_proc": 120, "lsn_commit": 90, "lsn": 120}, id="a change after the slot"),
+        pytest.param({"lsn_proc": 105, "lsn_commit": 90}, id="Kafka has acknowledged more than Connect has stored"),
         pytest.param({"txId": 5}, id="no position"),
     ],
 )
