@@ -1,8 +1,9 @@
 """Whether a deployed capture from a PostgreSQL server still works: its slot, its publication, and the server itself.
 
 Facts: PostgreSQL documentation, 53.20 (pg_replication_slots) and 47.2 (logical decoding). Connect's stored offset is
-that of Debezium 3.6. Debezium confirms to the slot what Kafka has acknowledged, which may be more than Connect has
-stored (BaseSourceTask.performCommit, and shown with a real server): a confirmed position after the offset is no loss.
+that of Debezium 3.6. Debezium confirms to the slot what Kafka has acknowledged (BaseSourceTask.performCommit). That may
+be more than Connect has stored, for example when a task did not end in time: a confirmed position after the offset is
+no loss.
 """
 
 from collections.abc import Iterator, Mapping
