@@ -1,4 +1,4 @@
-"""Deploys with faults, on DynamoDB Local, which is closer to DynamoDB than moto."""
+"""Deploys with faults, on DynamoDB Local, which is closer to DynamoDB than moto. That of a delivery is `long`."""
 
 from collections.abc import Callable, Iterator
 
@@ -21,7 +21,9 @@ def local_app() -> Iterator[InProcessApp]:
         yield app
 
 
-@pytest.mark.parametrize("operation_case", [DEPLOY_PIPELINE, DEPLOY_DELIVERY], ids=str)
+@pytest.mark.parametrize(
+    "operation_case", [DEPLOY_PIPELINE, pytest.param(DEPLOY_DELIVERY, marks=pytest.mark.long)], ids=str
+)
 def test_a_deploy_recovers_from_a_fault_at_any_call(
     local_app: InProcessApp, operation_case: OperationCase, record_property: Callable[[str, object], None]
 ) -> None:

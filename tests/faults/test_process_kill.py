@@ -46,7 +46,8 @@ T1 = Step(name="T1", on_store=True, matches=_transaction_with(b"requested"))
 E1 = Step(name="E1", on_store=False, matches=lambda seen: (seen.method, seen.path) == ("POST", "/connectors"))
 T2 = Step(name="T2", on_store=True, matches=_transaction_with(b"SUCCEEDED"))
 E2 = Step(name="E2", on_store=False, matches=lambda seen: seen.path.endswith("/resume"))
-KILLS = [(step, after) for step in (T1, E1, T2, E2) for after in (False, True)]
+KILLS = [(T1, False), (T1, True), (E1, True), (T2, True), (E2, True)]
+"""Each step, and whether it was carried out. What is killed before a later step leaves what the step before it left."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -364,7 +364,7 @@ def run(app: InProcessApp, empty: AppSnapshot, *, examples: int, steps: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("examples", "steps"), [(60, 40), pytest.param(1_000, 60, marks=pytest.mark.long)], ids=["some", "many"]
+    ("examples", "steps"), [(25, 40), pytest.param(1_000, 60, marks=pytest.mark.long)], ids=["some", "many"]
 )
 def test_any_order_of_what_may_happen_keeps_every_promise(
     app_of_the_module: tuple[InProcessApp, AppSnapshot],

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.thorough
 def test_every_check_holds_for_random_requests_and_sequences_over_http() -> None:
     # Of its own: sequences delete what they find.
     with running_sandbox() as own:
-        outcome = over_http(own, examples=4, phases=("fuzzing", "stateful"))
+        outcome = over_http(own, examples=2, phases=("fuzzing", "stateful"))
     _assert_clean(outcome, at_least=300)
     assert 404 in outcome.statuses
 

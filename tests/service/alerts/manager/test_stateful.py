@@ -314,7 +314,7 @@ class Alerts(StoredState, RuleBasedStateMachine):
     ("examples", "steps"),
     [
         (5, 30),
-        pytest.param(60, 40, marks=pytest.mark.thorough),
+        pytest.param(30, 40, marks=pytest.mark.thorough),
         pytest.param(520, 50, marks=pytest.mark.long),
     ],
     ids=["few", "some", "many"],

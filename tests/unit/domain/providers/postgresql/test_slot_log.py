@@ -13,8 +13,17 @@ from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot, log_at_
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 GB = 1024**3
-READ = CaptureSlot(name="slot", start=1, position=1, reader="7", wal_status="reserved", log_end=10**15, retained_bytes=GB,
-                   safe_bytes=99 * GB, max_kept_bytes=100 * GB)  # fmt: skip
+READ = CaptureSlot(
+    name="slot",
+    start=1,
+    position=1,
+    reader="7",
+    wal_status="reserved",
+    log_end=10**15,
+    retained_bytes=GB,
+    safe_bytes=99 * GB,
+    max_kept_bytes=100 * GB,
+)
 UNREAD = replace(READ, reader=None)
 
 
