@@ -30,6 +30,9 @@ REPORTS = ROOT / ".headgate" / "reports"
 REAL_PARTS_AT_A_TIME = 3
 """They mostly wait. Each has servers of its own, which take 2 GB."""
 
+OTHER_PARTS_AT_A_TIME = (os.cpu_count() or 2) + 1
+"""Some of them wait for doubles."""
+
 NO_TESTS = 5
 """Pytest ends with it when a scope leaves out all tests of a part."""
 
@@ -136,7 +139,7 @@ class Runner:
             (part for part in parts if self.scope in part.budgets), key=lambda part: -part.budgets[self.scope]
         )
         with (
-            ThreadPoolExecutor(os.cpu_count() or 2) as working,
+            ThreadPoolExecutor(OTHER_PARTS_AT_A_TIME) as working,
             ThreadPoolExecutor(REAL_PARTS_AT_A_TIME) as waiting,
         ):
             started: list[Future[Result | None]] = []
