@@ -124,7 +124,8 @@ class IncidentService:
         complete = True
         for start in range(0, len(changing), _PER_TRANSACTION):
             chunk = {key: named.get(key) for key in changing[start : start + _PER_TRANSACTION]}
-            after = None if deadline.passed else self._apply(report, chunk, current)
+            # Listing thousands of incidents may take all of the time: a late report stores its first chunk.
+            after = None if start and deadline.passed else self._apply(report, chunk, current)
             if after is None:
                 complete = False
             else:

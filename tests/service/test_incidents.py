@@ -119,12 +119,18 @@ def test_a_report_without_anything_new_costs_one_query(app: InProcessApp) -> Non
 
 
 def test_what_there_was_no_time_for_is_left_to_the_next_report(app: InProcessApp) -> None:
-    report(app, condition(resource_id="p"))
-    episodes = report(app, condition(resource_id="q"), seconds=-1)
+    many = [condition(resource_id=f"p{number}") for number in range(100)]
+    episodes = report(app, *many, seconds=-1)
     assert not episodes.complete
-    assert [episode.condition.resource_id for episode in episodes.going_on.values()] == ["p"]
-    assert report(app, condition(resource_id="q")).complete
-    assert statuses(app) == [OPEN, RESOLVED]
+    assert 0 < len(episodes.going_on) == len(statuses(app)) < 100
+    assert report(app, *many).complete
+    assert statuses(app) == [OPEN] * 100
+
+
+def test_reports_that_are_late_before_they_store_anything_open_all_incidents_in_the_end(app: InProcessApp) -> None:
+    many = [condition(resource_id=f"p{number}") for number in range(100)]
+    complete = [report(app, *many, seconds=-1).complete for _ in range(3)]
+    assert (complete[-1], statuses(app)) == (True, [OPEN] * 100)
 
 
 def test_an_index_that_lags_opens_and_counts_nothing_again(app: InProcessApp) -> None:

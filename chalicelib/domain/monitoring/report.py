@@ -9,7 +9,7 @@ from datetime import datetime
 
 from chalicelib.domain.monitoring.condition import Condition
 
-REPORT_SECONDS = 8.0
+REPORT_SECONDS = 12.0
 """What recording one report may take: it has a time limit of its own, so that it takes no time from a monitor."""
 
 

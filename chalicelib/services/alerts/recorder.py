@@ -22,7 +22,7 @@ from chalicelib.stores.documents import Readable, batch_find
 from chalicelib.stores.transaction import Transaction
 
 _PER_READ = 99
-"""Items that are read at once: as many as are only counted in one transaction."""
+"""Items that are read at once: as many as are only counted in one transaction. A report records so many, even late."""
 
 _PER_TRANSACTION = 99
 """Of the hundred of a transaction; the last one is for the numbers."""
@@ -44,10 +44,10 @@ class Recorder:
     queued: set[str] = field(default_factory=set)
 
     def record(self, items: Sequence[Item]) -> bool:
-        """Whether all were recorded before the deadline. Raises StoreUnavailable."""
+        """Whether all were recorded before the deadline, or as the first of a late report. Raises StoreUnavailable."""
         complete = True
         for start in range(0, len(items), _PER_READ):
-            if self.deadline.passed:
+            if self._is_over:
                 return False
             complete = self._record(items[start : start + _PER_READ], attempt=1) and complete
         return complete
@@ -55,7 +55,7 @@ class Recorder:
     def _record(self, items: Sequence[Item], attempt: int) -> bool:
         complete = True
         for steps in _packed(self._steps(items, listed=attempt == 1)):
-            if self.deadline.passed:
+            if self._is_over:
                 return False
             try:
                 self._store(steps)
@@ -128,6 +128,11 @@ class Recorder:
         transaction.commit()
         self.recorded.update({alert.fingerprint: alert for alert in stored})
         self.queued.update(row.channel_id for step in steps for row in step.rows if row.status.is_open)
+
+    @property
+    def _is_over(self) -> bool:
+        # Listing thousands of alerts may take all of the time: a report that then stores nothing would never end.
+        return self.deadline.passed and len(self.recorded) >= _PER_READ
 
     @cached_property
     def _channels(self) -> dict[str, Channel]:

@@ -133,6 +133,18 @@ def test_what_has_no_time_left_is_recorded_by_the_next_report(alerting: Alerting
     assert sorted(alert.occurrence_count for alert in alerting.alerts()) == [1] * (105 - recorded) + [2] * recorded
 
 
+def test_reports_that_are_late_before_they_store_anything_record_all_alerts_in_the_end(alerting: Alerting) -> None:
+    """Listing ten thousand alerts may take longer than a report may."""
+    alerting.rule(alerting.channel())
+    failures = [alerting.task_failed(number) for number in range(250)]
+    recorded = []
+    for _ in range(3):
+        deadline: Any = PassesAfter(0)
+        alerting.clock.advance(60)
+        recorded.append(alerting.manager.follow(alerting.episodes(alerting.report_now(*failures)), deadline))
+    assert (recorded, len(alerting.alerts()), len(alerting.rows())) == ([False, False, True], 250, 250)
+
+
 def test_what_is_only_counted_is_counted_in_turn_and_repeats_no_report(alerting: Alerting) -> None:
     """With time for one transaction of 99 in each report."""
     failures = [alerting.task_failed(number) for number in range(250)]
@@ -163,12 +175,6 @@ def test_a_child_whose_cause_is_still_active_costs_no_more_than_counting(alertin
     storage.interceptor.watch()
     alerting.report(*storm)
     assert [point.operation for point in storage.interceptor.unwatch()] == ["Query", COMMIT, COMMIT]
-
-
-def test_without_any_time_nothing_is_written(alerting: Alerting) -> None:
-    alerting.clock.advance(60)
-    assert not alerting.receive(alerting.report_now(alerting.task_failed()), seconds=0)
-    assert alerting.alerts() == []
 
 
 def test_an_acknowledgement_at_the_same_moment_is_kept_and_the_observation_counts(
