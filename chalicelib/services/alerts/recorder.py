@@ -22,7 +22,7 @@ from chalicelib.stores.documents import Readable, batch_find
 from chalicelib.stores.transaction import Transaction
 
 _PER_READ = 99
-"""Items that are read at once: as many as are only counted in one transaction. A report records so many, even late."""
+"""Items that are read at once: as many as are only counted in one transaction."""
 
 _PER_TRANSACTION = 99
 """Of the hundred of a transaction; the last one is for the numbers."""
@@ -44,26 +44,31 @@ class Recorder:
     queued: set[str] = field(default_factory=set)
 
     def record(self, items: Sequence[Item]) -> bool:
-        """Whether all were recorded before the deadline, or as the first of a late report. Raises StoreUnavailable."""
+        """Whether all were recorded. The first 99 are recorded even after the deadline, the others only before it.
+        Raises StoreUnavailable.
+        """
         complete = True
         for start in range(0, len(items), _PER_READ):
-            if self._is_over:
+            # Listing thousands of alerts may take all of the time: a report that then stores nothing would never end.
+            even_late = start == 0
+            if self.deadline.passed and not even_late:
                 return False
-            complete = self._record(items[start : start + _PER_READ], attempt=1) and complete
+            complete = self._record(items[start : start + _PER_READ], attempt=1, even_late=even_late) and complete
         return complete
 
-    def _record(self, items: Sequence[Item], attempt: int) -> bool:
+    def _record(self, items: Sequence[Item], *, attempt: int, even_late: bool) -> bool:
         complete = True
         for steps in _packed(self._steps(items, listed=attempt == 1)):
-            if self._is_over:
+            if self.deadline.passed and not even_late:
                 return False
             try:
                 self._store(steps)
             except (WriteConflict, StoreRefused) as error:
-                complete = self._repeat([step.item for step in steps], attempt, error) and complete
+                again = self._repeat([step.item for step in steps], error, attempt=attempt, even_late=even_late)
+                complete = again and complete
         return complete
 
-    def _repeat(self, items: Sequence[Item], attempt: int, error: Exception) -> bool:
+    def _repeat(self, items: Sequence[Item], error: Exception, *, attempt: int, even_late: bool) -> bool:
         """Once more, by what is stored now: an operator, or another report, was faster; or one row is too large."""
         if attempt == _ATTEMPTS:
             origin, fingerprint = self.episodes.report.origin, items[0].fingerprint
@@ -71,7 +76,7 @@ class Recorder:
             get_logger().warning("an alert was not recorded", extra=extra)
             return False
         parts = [items] if attempt == 1 else [[item] for item in items]
-        recorded = [self._record(part, attempt + 1) for part in parts]
+        recorded = [self._record(part, attempt=attempt + 1, even_late=even_late) for part in parts]
         return all(recorded)
 
     def _steps(self, items: Sequence[Item], *, listed: bool) -> list[Step]:
@@ -128,11 +133,6 @@ class Recorder:
         transaction.commit()
         self.recorded.update({alert.fingerprint: alert for alert in stored})
         self.queued.update(row.channel_id for step in steps for row in step.rows if row.status.is_open)
-
-    @property
-    def _is_over(self) -> bool:
-        # Listing thousands of alerts may take all of the time: a report that then stores nothing would never end.
-        return self.deadline.passed and len(self.recorded) >= _PER_READ
 
     @cached_property
     def _channels(self) -> dict[str, Channel]:

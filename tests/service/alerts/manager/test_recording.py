@@ -1,5 +1,6 @@
 """How reports are stored: bounded transactions, conflicts, lost replies, deadlines, and processes that die."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +16,7 @@ from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Deadline
 from tests.service.stores.conftest import Storage
+from tests.service.stores.test_transaction import refused
 from tests.support.alerting.manager import CLUSTER_ORIGIN, SOURCE_ORIGIN, Alerting, warning
 from tests.support.apps.call_interceptor import CallInterceptor, InterceptedCall, Point
 
@@ -65,6 +67,12 @@ def first(storage: Storage, act: Callable[[], object], run: Callable[[], Any]) -
 
 def unavailable(_call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
+
+
+def overtaken(point: Point) -> object:
+    """The store's answer to a transaction whose rows others have changed."""
+    items: Any = point.request.body["TransactItems"]  # type: ignore[union-attr]
+    return refused("TransactionCanceledException", *["ConditionalCheckFailed"] * len(items))
 
 
 def acknowledge(alerting: Alerting) -> None:
@@ -143,6 +151,32 @@ def test_reports_that_are_late_before_they_store_anything_record_all_alerts_in_t
         alerting.clock.advance(60)
         recorded.append(alerting.manager.follow(alerting.episodes(alerting.report_now(*failures)), deadline))
     assert (recorded, len(alerting.alerts()), len(alerting.rows())) == ([False, False, True], 250, 250)
+
+
+def test_a_late_report_counts_although_it_has_not_recorded_all_that_is_new(alerting: Alerting) -> None:
+    known = [alerting.task_failed(number) for number in range(5)]
+    alerting.report(*known)
+    deadline: Any = PassesAfter(0)
+    alerting.clock.advance(60)
+    report = alerting.report_now(*known, *(alerting.task_failed(number) for number in range(5, 155)))
+    assert not alerting.manager.follow(alerting.episodes(report), deadline)
+    assert Counter(alert.occurrence_count for alert in alerting.alerts()) == {2: 5, 1: 99}
+
+
+def test_a_late_report_ends_although_others_are_faster_each_time(alerting: Alerting, storage: Storage) -> None:
+    """It asks the store no more for 300 alerts than for 150."""
+
+    def calls(failures: int) -> int:
+        deadline: Any = PassesAfter(0)
+        alerting.clock.advance(60)
+        report = alerting.report_now(*(alerting.task_failed(number) for number in range(failures)))
+        episodes = alerting.episodes(report)
+        storage.interceptor.watch(lambda point, call: overtaken(point) if point.operation == COMMIT else call())
+        assert not alerting.manager.follow(episodes, deadline)
+        return len(storage.interceptor.unwatch())
+
+    assert calls(150) == calls(300)
+    assert alerting.alerts() == []
 
 
 def test_what_is_only_counted_is_counted_in_turn_and_repeats_no_report(alerting: Alerting) -> None:
