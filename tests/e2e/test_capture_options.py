@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import Consumer, Message, TopicPartition
 
 from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.topic_ends import end_offset
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -57,7 +58,7 @@ def records(headgate: RealHeadgate, topic: str) -> list[Message]:
     found: list[Message] = []
     try:
         for at in consumer.list_topics(topic, timeout=10).topics[topic].partitions:
-            _low, end = consumer.get_watermark_offsets(TopicPartition(topic, at), timeout=10)
+            end = end_offset(consumer, topic, at)
             consumer.assign([TopicPartition(topic, at, 0)])
             read = 0
             while read < end and (message := consumer.poll(10)) is not None:

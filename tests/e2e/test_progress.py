@@ -80,7 +80,7 @@ def test_the_mark_of_a_transaction_seems_to_be_a_record_that_is_left(moving: Mov
     moving.until("delivery", lambda one: (one["progress"] or {}).get("lag") == 0, seconds=120)
     consumer = Consumer({"bootstrap.servers": kafka, "group.id": "copies", "log_level": 0})
     consumer.assign([TopicPartition(topic, 0, moving.headgate.records(topic) - 1)])
-    last = eventually(lambda: consumer.poll(1), lambda message: message is not None)
+    last = eventually(lambda: consumer.poll(1), lambda message: message is not None and message.error() is None)
     consumer.close()
     assert last
     producer = Producer({"bootstrap.servers": kafka, "transactional.id": "copies", "log_level": 0})

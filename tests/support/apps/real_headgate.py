@@ -225,13 +225,15 @@ class RealHeadgate:
 
     def records(self, topic: str) -> int:
         """How many records were ever written to the topic; 0 when there is no such topic."""
-        from confluent_kafka import Consumer, TopicPartition
+        from confluent_kafka import Consumer
+
+        from tests.support.topic_ends import end_offset
 
         consumer = Consumer({"bootstrap.servers": self.stack.addresses.kafka, "group.id": "counting", "log_level": 0})
         try:
             partitions = consumer.list_topics(timeout=10).topics
             ids = partitions[topic].partitions if topic in partitions else ()
-            return sum(consumer.get_watermark_offsets(TopicPartition(topic, at), timeout=10)[1] for at in ids)
+            return sum(end_offset(consumer, topic, at) for at in ids)
         finally:
             consumer.close()
 
