@@ -11,9 +11,9 @@ def end_offset(consumer: Consumer, topic: str, partition: int) -> int:
     """The offset behind the partition's last record. A partition that was just created has no leader for a moment:
     this waits until it has one.
     """
-    found = eventually(lambda: _end_offset(consumer, TopicPartition(topic, partition)), lambda end: end is not None)
-    assert found is not None
-    return found
+    end = eventually(lambda: _end_offset(consumer, TopicPartition(topic, partition)), lambda read: read is not None)
+    assert end is not None
+    return end
 
 
 def _end_offset(consumer: Consumer, partition: TopicPartition) -> int | None:

@@ -44,7 +44,7 @@ class Recorder:
     queued: set[str] = field(default_factory=set)
 
     def record(self, items: Sequence[Item]) -> bool:
-        """Whether all were recorded. The first 99 are recorded even after the deadline, the others only before it.
+        """Whether all were recorded. The first 99 are tried even after the deadline, the others only before it.
         Raises StoreUnavailable.
         """
         complete = True

@@ -69,10 +69,16 @@ def unavailable(_call: InterceptedCall) -> object:
     raise ReadTimeoutError(endpoint_url="http://127.0.0.1")
 
 
+def items_of(point: Point) -> list[Any]:
+    """What a transaction writes."""
+    request: Any = point.request
+    items: list[Any] = request.body["TransactItems"]
+    return items
+
+
 def overtaken(point: Point) -> object:
     """The store's answer to a transaction whose rows others have changed."""
-    items: Any = point.request.body["TransactItems"]  # type: ignore[union-attr]
-    return refused("TransactionCanceledException", *["ConditionalCheckFailed"] * len(items))
+    return refused("TransactionCanceledException", *["ConditionalCheckFailed"] * len(items_of(point)))
 
 
 def acknowledge(alerting: Alerting) -> None:
@@ -85,7 +91,7 @@ def sizes(storage: Storage, run: Callable[[], Any]) -> list[int]:
 
     def mode(point: Point, call: InterceptedCall) -> object:
         if point.operation == COMMIT:
-            counts.append(len(point.request.body["TransactItems"]))  # type: ignore[union-attr]
+            counts.append(len(items_of(point)))
         return call()
 
     watched(storage, mode, run)
