@@ -46,6 +46,21 @@ class Running:
         key = self.change()
         eventually(lambda: self.target.run(f"SELECT 1 FROM shop.orders WHERE id = {key}"), seconds=SETTLED)
 
+    def until_stored(self) -> None:
+        """Waits until Connect has stored what the slot has confirmed. When a worker is killed before that, its offset
+        may be before the beginning of the slot, and Debezium does not start again.
+        """
+        connect, name = self.headgate.stack.addresses.connect, self.pipeline["connector_name"]
+        slot = self.pipeline["options"]["slot_name"]
+        confirmed = f"SELECT confirmed_flush_lsn - '0/0' FROM pg_replication_slots WHERE slot_name = '{slot}'"
+
+        def is_stored() -> bool:
+            ((position,),) = self.source.run(confirmed)
+            (stored,) = httpx.get(f"{connect}/connectors/{name}/offsets").json()["offsets"]
+            return bool(stored["offset"].get("lsn_proc", 0) >= position)
+
+        eventually(is_stored)
+
     @property
     def pipeline_status(self) -> str:
         return f"/pipelines/{self.pipeline['id']}/status"
@@ -212,6 +227,7 @@ def test_changed_source_reaches_its_connector_when_the_pipeline_is_deployed_agai
 
 def test_killed_worker_is_reported_as_unknown_at_once_and_as_running_after_its_restart(running: Running) -> None:
     headgate = running.headgate
+    running.until_stored()
     headgate.stack.connect.kill()
     start = time.monotonic()
     for path in (running.pipeline_status, running.delivery_status):
@@ -242,6 +258,7 @@ def test_connectors_of_a_worker_that_started_without_secrets_are_restarted_by_ti
     """Without any action of a user."""
     headgate, right = running.headgate, service_credential_file.read_text()
     statuses = (running.pipeline_status, running.delivery_status)
+    running.until_stored()
     headgate.stack.connect.kill()
     service_credential_file.write_text("not-the-credential\n")
     try:

@@ -236,7 +236,9 @@ def test_connections_over_the_limit_are_refused_when_all_are_in_use_until_others
 def test_at_the_limit_a_new_connection_takes_the_place_of_the_one_that_has_waited_longest() -> None:
     with serving() as server:
         clients = [connect(server) for _ in range(MAX_CONNECTIONS)]
-        for client in clients:
+        _one_request(clients[0])
+        _until_waiting(server, MAX_CONNECTIONS)
+        for client in clients[1:]:
             _one_request(client)
         with connect(server) as late:
             _one_request(late)
@@ -252,6 +254,14 @@ def _begin_request(client: socket.socket) -> None:
     head = f"POST /api/v1/things HTTP/1.1\r\n{HEAD}Content-Length: 9\r\nExpect: 100-continue\r\n\r\n"
     client.sendall(head.encode())
     assert client.recv(4096).startswith(b"HTTP/1.1 100 ")
+
+
+def _until_waiting(server: ApiServer, connections: int) -> None:
+    """Waits until the server waits for the next request on so many connections. A client may have its response before
+    the thread of its connection waits again.
+    """
+    open_ = server._server._open
+    eventually(lambda: sum(each.waiting_since is not None for each in list(open_.values())) == connections)
 
 
 def _one_request(client: socket.socket) -> None:

@@ -1,16 +1,29 @@
 """Faults of the source's server, its slot and its publication."""
 
 from tests.timelines import traces
-from tests.timelines.actions import drop_slot, fail_over, fail_task, publish, server, slot, traffic, unpublish
+from tests.timelines.actions import (
+    drop_slot,
+    fail_over,
+    fail_task,
+    only_snapshot_stored,
+    publish,
+    server,
+    slot,
+    traffic,
+    unpublish,
+)
 from tests.timelines.script import CAPTURE, Action, Broken, Timeline, at, every
 from tests.timelines.server import MEGABYTE
 
 LOST = frozenset({"CHANGES_LOST"})
-SLOT_LOSSES: dict[str, Action] = {
-    "lost slot: the server has removed its log": slot(wal_status="lost", reader=None),
-    "the slot is dropped": drop_slot,
-    "the slot is dropped and made again later": slot(position=90_000_000, log_end=90_000_000, retained=0, reader="8"),
-    "database failover without its slot": fail_over(keeps_slot=False),
+SLOT_LOSSES: dict[str, tuple[Action, ...]] = {
+    "lost slot: the server has removed its log": (slot(wal_status="lost", reader=None),),
+    "the slot is dropped": (drop_slot,),
+    "the slot is dropped and made again later": (
+        only_snapshot_stored,
+        slot(position=90_000_000, log_end=90_000_000, retained=0, reader="8"),
+    ),
+    "database failover without its slot": (fail_over(keeps_slot=False),),
 }
 
 TIMELINES = (
@@ -18,11 +31,11 @@ TIMELINES = (
         Timeline(
             name=name,
             lasts=220,
-            steps=at(21, action, traffic(captures=False)),
+            steps=at(21, *actions, traffic(captures=False)),
             broken=(Broken(CAPTURE, 21, codes=LOST, shown_within=60, opened_within=70),),
             also={"STALLED"},
         )
-        for name, action in SLOT_LOSSES.items()
+        for name, actions in SLOT_LOSSES.items()
     ),
     Timeline(
         name="slot retained without bound, behind a long transaction",

@@ -66,6 +66,20 @@ def test_a_capture_continues_while_the_same_process_reads_from_its_slot(app: InP
     app.services.pipelines.restart(app.context(), pipeline.id)
 
 
+def test_a_capture_continues_while_another_process_reads_on_from_an_offset_that_is_stored_late(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    make_slot_again(app, pipeline)
+    facts = app.database.captures
+    read = {name: replace(slot, reader="8") for name, slot in facts.slots.items()}
+    app.database.captures = replace(facts, slots=read)
+    with pytest.raises(Conflict, match="changes were lost"):
+        app.services.pipelines.restart(app.context(), pipeline.id)
+    (stored,) = app.connect.connector(pipeline.connector_name).offsets
+    stored["offset"] = {"lsn": 100, "lsn_proc": 100, "lsn_commit": 100}
+    app.services.pipelines.restart(app.context(), pipeline.id)
+
+
 def test_another_server_is_refused(app: InProcessApp, pipeline: Pipeline) -> None:
     facts = healthy_captures([PostgreSQLCapturePlan.of(pipeline, deployed=True)])
     app.database.captures = replace(facts, system_identifier="2")

@@ -2,8 +2,9 @@
 
 Facts: PostgreSQL documentation, 53.20 (pg_replication_slots) and 47.2 (logical decoding). Connect's stored offset is
 that of Debezium 3.6. Debezium confirms to the slot what Kafka has acknowledged (BaseSourceTask.performCommit). That may
-be more than Connect has stored, for example when a task did not end in time: a confirmed position after the offset is
-no loss.
+be more than Connect has stored, until the next flush or when a task did not end in time: a confirmed position after the
+offset is no loss. At its start Debezium 2.6 and later compares the slot with the streamed position `lsn_proc` of the
+offset (PostgresConnection.validateLogPosition); after nothing but a snapshot there is none.
 """
 
 from collections.abc import Iterator, Mapping
@@ -74,6 +75,10 @@ def lost_changes(facts: PostgreSQLCaptureFacts, pipeline: Pipeline, offset: Mapp
         return _lost(name, "does not exist any more")
     if slot.wal_status == "lost":
         return _lost(name, "has lost the log that it needs")
+    # Debezium does not start to read from a slot that begins after the streamed position that is stored. So while
+    # somebody reads, such a position is only late: what Kafka acknowledges meanwhile is confirmed before it is stored.
+    if slot.reader is not None and isinstance(offset.get("lsn_proc"), int):
+        return None
     # An offset has up to three positions; everything before the furthest was captured. The kept log of a slot that was
     # made again begins where it was made; a slot that the connector moved still keeps the log before its offset.
     stored = [offset[key] for key in _POSITIONS if isinstance(offset.get(key), int)]

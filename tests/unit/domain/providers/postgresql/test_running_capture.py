@@ -146,6 +146,21 @@ def test_changes_were_lost_when_the_slot_begins_after_what_connect_has() -> None
     assert "begins after the last change that was captured" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("reader", "offset", "lost"),
+    [
+        pytest.param("8", {"lsn_proc": 99, "lsn": 99}, False, id="read since then: the offset is only late"),
+        pytest.param(None, {"lsn_proc": 99, "lsn": 99}, True, id="nobody reads: Debezium would not start"),
+        pytest.param("8", {"lsn": 99, "snapshot_completed": True}, True, id="Debezium compares no snapshot"),
+        pytest.param("8", {"lsn_proc": None, "lsn": 99}, True, id="no streamed position"),
+    ],
+)
+def test_a_streamed_position_before_the_slot_is_a_loss_only_where_nobody_reads(
+    reader: str | None, offset: Mapping[str, Any], lost: bool
+) -> None:
+    assert (lost_changes(with_slot(reader=reader), PIPELINE, offset) is not None) is lost
+
+
 def test_changes_were_lost_when_connect_has_a_position_and_there_is_no_slot() -> None:
     assert lost_changes(NOTHING, PIPELINE, {"lsn": 99}) is not None
     assert lost_changes(NOTHING, ONCE, {"lsn": 99}) is None
