@@ -9,6 +9,7 @@ from functools import cache
 
 from chalicelib.kit.hosts import is_protected
 from chalicelib.kit.masking import Secret
+from chalicelib.kit.secret_references import with_secrets
 
 _ROLES = ("Admin", "Ops", "Viewer")
 
@@ -160,5 +161,5 @@ def _hashes(text: str, plain: Secret | None) -> tuple[str, ...]:
 
 @cache
 def settings() -> Settings:
-    """The settings of this process, read once."""
-    return Settings.read(os.environ)
+    """The settings of this process, and the secrets that they name, read once."""
+    return Settings.read(with_secrets(os.environ))

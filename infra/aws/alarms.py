@@ -1,22 +1,27 @@
-"""The alarms: some for each function and each queue, and a few rows of their own."""
+"""The alarms: some for each function, each queue and each table, and a few rows of their own."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from infra.aws.cloudformation import Json, prefixed, ref, when
+from infra.aws.data_stack import table_names
 from infra.aws.functions import FUNCTIONS, QUEUE_FUNCTIONS, Function, Queue
-from infra.aws.parameters import ALARMS_ARE_SENT
+from infra.aws.parameters import HAS_ALARM_EMAIL, MAKES_TOPIC
 from infra.aws.queues import MAX_RECEIVES, dead_letters
 
 API_NAME, STAGE = "api", "api"
 """Of the REST API, without the prefix."""
 
+TOPIC = "AlarmTopic"
+_MINUTE = 60
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """Rises when the metric is over the threshold (under it, with `below`) in `lasting` of the last periods.
+    """Rises when the metric is over the threshold (under it, with `below`) in `lasting` of the last `periods`.
 
-    `metric` is the namespace and the name. Without any data nothing is wrong, except with `below`.
+    `metric` is the namespace and the name; `added` is another metric of the same thing, which is added to it.
+    `statistic` may be a percentile, such as p99. Without any data nothing is wrong, except with `below`.
     """
 
     name: str
@@ -25,50 +30,90 @@ class Alarm:
     of: Mapping[str, Json | str]
     statistic: str
     threshold: float = 0
-    seconds: int = 300
+    seconds: int = _MINUTE
     periods: int = 1
     lasting: int = 1
     below: bool = False
+    added: str = ""
+
+    @property
+    def namespace(self) -> str:
+        return self.metric.rpartition("/")[0]
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        return tuple(metric.rpartition("/")[2] for metric in (self.metric, self.added) if metric)
 
     def declaration(self) -> Json:
-        namespace, _, metric = self.metric.rpartition("/")
+        """As CloudFormation takes it."""
         properties = {
             "AlarmDescription": self.description,
-            "Namespace": namespace,
-            "MetricName": metric,
-            "Dimensions": [{"Name": name, "Value": value} for name, value in self.of.items()],
-            "Statistic": self.statistic,
-            "Period": self.seconds,
+            **(self._sum() if self.added else self._metric()),
             "EvaluationPeriods": self.periods,
             "DatapointsToAlarm": self.lasting,
             "Threshold": self.threshold,
             "ComparisonOperator": "LessThanThreshold" if self.below else "GreaterThanThreshold",
             "TreatMissingData": "breaching" if self.below else "notBreaching",
-            "AlarmActions": [when(ALARMS_ARE_SENT, ref("AlarmTopicArn"))],
+            "AlarmActions": [when(MAKES_TOPIC, ref(TOPIC), ref("AlarmTopicArn"))],
         }
         return {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}
 
+    def _identity(self, name: str) -> Json:
+        dimensions = [{"Name": dimension, "Value": value} for dimension, value in self.of.items()]
+        return {"Namespace": self.namespace, "MetricName": name, "Dimensions": dimensions}
 
+    def _metric(self) -> Json:
+        kind = "ExtendedStatistic" if self.statistic.startswith("p") else "Statistic"
+        return {**self._identity(self.metric_names[0]), kind: self.statistic, "Period": self.seconds}
+
+    def _sum(self) -> Json:
+        parts = [
+            {
+                "Id": f"m{number}",
+                "ReturnData": False,
+                "MetricStat": {"Metric": self._identity(name), "Period": self.seconds, "Stat": self.statistic},
+            }
+            for number, name in enumerate(self.metric_names)
+        ]
+        # A metric that has no data in a minute would leave the sum without any.
+        total = " + ".join(f"FILL({part['Id']}, 0)" for part in parts)
+        return {"Metrics": [*parts, {"Id": "total", "Expression": total, "ReturnData": True}]}
+
+
+_OF_THE_API = {"ApiName": prefixed(API_NAME), "Stage": STAGE}
 _OF_THEIR_OWN = (
     Alarm(
         name="DispatchMissing",
-        description="The dispatcher has not run for five minutes, so nothing is looked at. See whether its rule in "
+        description="The dispatcher has not run for three minutes, so nothing is looked at. See whether its rule in "
         "EventBridge is enabled, and whether AWS Lambda throttles dispatch.",
         metric="AWS/Lambda/Invocations",
         of={"FunctionName": ref("Dispatch")},
         statistic="Sum",
         threshold=1,
+        periods=3,
+        lasting=3,
         below=True,
     ),
     Alarm(
         name="ApiServerErrors",
-        description="More than one in twenty requests ended with 5xx for a quarter of an hour. Read the log of api.",
+        description="More than one in twenty requests ended with 5xx in three of five minutes. Read the log of api.",
         metric="AWS/ApiGateway/5XXError",
-        of={"ApiName": prefixed(API_NAME), "Stage": STAGE},
+        of=_OF_THE_API,
         statistic="Average",
         threshold=0.05,
-        periods=3,
+        periods=5,
         lasting=3,
+    ),
+    Alarm(
+        name="ApiLatency",
+        description="One in a hundred requests took over ten seconds in each of five minutes. Read the log of api: a "
+        "table, Kafka Connect or a database answers late.",
+        metric="AWS/ApiGateway/Latency",
+        of=_OF_THE_API,
+        statistic="p99",
+        threshold=10_000,
+        periods=5,
+        lasting=5,
     ),
 )
 
@@ -76,14 +121,27 @@ _OF_THEIR_OWN = (
 def alarms() -> Iterator[Alarm]:
     for function in FUNCTIONS:
         yield _errors(function)
+        yield _throttles(function)
     for function, queue in QUEUE_FUNCTIONS:
         yield from _queue_alarms(function, queue)
+    for name in table_names():
+        yield _table_alarm(name)
     yield from _OF_THEIR_OWN
 
 
 def alarm_resources() -> Json:
-    """Every alarm, for the stack of functions."""
-    return {f"{alarm.name}Alarm": alarm.declaration() for alarm in alarms()}
+    """Every alarm, and the topic that they go to where no other is named, for the stack of functions."""
+    declared = {f"{alarm.name}Alarm": alarm.declaration() for alarm in alarms()}
+    subscription = {"Endpoint": ref("AlarmEmail"), "Protocol": "email", "TopicArn": ref(TOPIC)}
+    return {
+        **declared,
+        TOPIC: {"Type": "AWS::SNS::Topic", "Condition": MAKES_TOPIC},
+        "AlarmSubscription": {
+            "Type": "AWS::SNS::Subscription",
+            "Condition": HAS_ALARM_EMAIL,
+            "Properties": subscription,
+        },
+    }
 
 
 def _errors(function: Function) -> Alarm:
@@ -93,13 +151,26 @@ def _errors(function: Function) -> Alarm:
         metric="AWS/Lambda/Errors",
         of={"FunctionName": ref(function.resource)},
         statistic="Sum",
-        periods=1 if function.failures == 1 else 3,
+        periods=1 if function.failures == 1 else 5,
         lasting=function.failures,
     )
 
 
+def _throttles(function: Function) -> Alarm:
+    return Alarm(
+        name=f"{function.stem}Throttles",
+        description=f"AWS Lambda does not run {function.deployed_name}, because too many functions run at once. Raise "
+        "the account's limit of concurrent functions, or see which function takes all of it.",
+        metric="AWS/Lambda/Throttles",
+        of={"FunctionName": ref(function.resource)},
+        statistic="Sum",
+        periods=5,
+        lasting=2,
+    )
+
+
 def _queue_alarms(function: Function, queue: Queue) -> Iterator[Alarm]:
-    stem = "".join(word.capitalize() for word in queue.name.split("-"))
+    stem = _stem(queue.name)
     yield Alarm(
         name=f"{stem}Dead",
         description=f"A message of the queue {queue.name} has failed {MAX_RECEIVES} times. Read the log of "
@@ -107,7 +178,6 @@ def _queue_alarms(function: Function, queue: Queue) -> Iterator[Alarm]:
         metric="AWS/SQS/ApproximateNumberOfMessagesVisible",
         of={"QueueName": prefixed(dead_letters(queue.name))},
         statistic="Maximum",
-        seconds=60,
     )
     yield Alarm(
         name=f"{stem}Age",
@@ -117,6 +187,23 @@ def _queue_alarms(function: Function, queue: Queue) -> Iterator[Alarm]:
         metric="AWS/SQS/ApproximateAgeOfOldestMessage",
         of={"QueueName": prefixed(queue.name)},
         statistic="Maximum",
-        seconds=60,
         threshold=queue.late_seconds,
     )
+
+
+def _table_alarm(name: str) -> Alarm:
+    return Alarm(
+        name=f"{_stem(name)}TableThrottles",
+        description=f"DynamoDB refuses calls to the table {name}, because too many come at once. They are repeated, "
+        "and then fail. See which key of it is hot, and who calls.",
+        metric="AWS/DynamoDB/ReadThrottleEvents",
+        added="AWS/DynamoDB/WriteThrottleEvents",
+        of={"TableName": prefixed(name)},
+        statistic="Sum",
+        periods=5,
+        lasting=3,
+    )
+
+
+def _stem(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("-"))

@@ -40,3 +40,8 @@ def is_given(parameter: str, *, is_list: bool = False) -> Json:
     """The condition that a parameter is not empty."""
     value = {"Fn::Join": ["", ref(parameter)]} if is_list else ref(parameter)
     return {"Fn::Not": [{"Fn::Equals": [value, ""]}]}
+
+
+def is_missing(parameter: str) -> Json:
+    """The condition that a parameter is empty."""
+    return {"Fn::Equals": [ref(parameter), ""]}

@@ -14,9 +14,10 @@ from pynamodb.models import Model
 from chalicelib.settings import settings
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.cloudformation import Json, prefixed, ref, sub
-from infra.aws.parameters import AUDIT_KEY, CREDENTIALS_KEY, PREFIX
+from infra.aws.parameters import AUDIT_KEY, CREDENTIALS_KEY, MULTI_REGION, PREFIX
 from infra.aws.queues import queue_resources
 
+_MULTI_REGION_KEYS = "MultiRegionKeys"
 _RETAINED = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 
 
@@ -32,7 +33,8 @@ def data_template() -> Json:
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": "Headgate's data: tables, queues and keys. Deploy it before the functions.",
-        "Parameters": {PREFIX.name: PREFIX.declaration()},
+        "Parameters": {parameter.name: parameter.declaration() for parameter in (PREFIX, MULTI_REGION)},
+        "Conditions": {_MULTI_REGION_KEYS: {"Fn::Equals": [ref(MULTI_REGION.name), "true"]}},
         "Resources": {
             **dict(sorted((_resource_name(table), _table(table)) for table in ALL_TABLES)),
             **queue_resources(),
@@ -46,6 +48,11 @@ def data_template() -> Json:
             "AuditKeyArn": _output("HEADGATE_AUDIT_KMS_KEY_ID", "AuditKey", AUDIT_KEY),
         },
     }
+
+
+def table_names() -> list[str]:
+    """Of every table, without the prefix of the installation."""
+    return sorted(map(table_name, ALL_TABLES))
 
 
 def table_name(table: type[Model]) -> str:
@@ -102,7 +109,9 @@ def _key(description: str, **properties: Any) -> Json:
         "Resource": "*",
     }
     policy = {"Version": "2012-10-17", "Statement": [statement]}
-    shared = {"Description": description, "PendingWindowInDays": 30, "KeyPolicy": policy}
+    # AWS KMS never changes it for a key that exists.
+    in_regions = {"MultiRegion": {"Fn::If": [_MULTI_REGION_KEYS, True, False]}}
+    shared = {"Description": description, "PendingWindowInDays": 30, "KeyPolicy": policy, **in_regions}
     return {"Type": "AWS::KMS::Key", **_RETAINED, "Properties": {**properties, **shared}}
 
 

@@ -7,10 +7,12 @@ key. So queues are named by Fn::Sub, as Chalice names them; a Fn::GetAtt beside 
 import json
 from pathlib import Path
 
-from infra.aws import gateway_responses, parameters
+from infra.aws import door, gateway_responses, parameters
 from infra.aws.alarms import API_NAME, STAGE, alarm_resources
 from infra.aws.cloudformation import Json, arn, prefixed, ref, sub, when
+from infra.aws.dashboard import dashboard
 from infra.aws.functions import FUNCTIONS, Function
+from infra.aws.given_secrets import secret_outputs, secret_resources, secret_variables
 from infra.aws.policies import NETWORK_POLICY, network_policy, policy_document
 
 MERGED_TEMPLATE = "merge.json"
@@ -56,7 +58,11 @@ def merged_template() -> Json:
             **{function.resource: _function(function) for function in FUNCTIONS},
             **{f"{function.stem}LogGroup": _log_group(function) for function in FUNCTIONS},
             **alarm_resources(),
+            **secret_resources(),
+            **door.door_resources(),
+            "Dashboard": dashboard(),
         },
+        "Outputs": {**secret_outputs(), **door.door_outputs()},
     }
 
 
@@ -65,8 +71,10 @@ def _api() -> Json:
     body = {
         "info": {"title": prefixed(API_NAME)},
         "x-amazon-apigateway-gateway-responses": gateway_responses.declarations(),
+        "x-amazon-apigateway-policy": door.resource_policy(),
     }
-    return {"Properties": {"DefinitionBody": body}}
+    # A stage may write its log once the account has the role.
+    return {"DependsOn": door.ACCOUNT, "Properties": {"DefinitionBody": body, **door.stage_properties("AccessLog")}}
 
 
 def _function(function: Function) -> Json:
@@ -74,11 +82,16 @@ def _function(function: Function) -> Json:
     properties: Json = {
         "FunctionName": prefixed(function.deployed_name),
         **({"VpcConfig": when(parameters.IN_VPC, vpc)} if function.in_vpc else {}),
-        **({"Environment": {"Variables": parameters.variables(function.settings)}} if function.settings else {}),
+        **({"Environment": {"Variables": variables}} if (variables := _variables(function)) else {}),
+        "ReservedConcurrentExecutions": when(parameters.CONCURRENCY_IS_RESERVED, function.concurrency),
         **_trigger(function),
     }
     # Its role may connect it to the VPC only once it has the policy.
     return {**({"DependsOn": NETWORK_POLICY} if function.in_vpc else {}), "Properties": properties}
+
+
+def _variables(function: Function) -> Json:
+    return {**parameters.variables(function.settings), **(secret_variables() if function.reads_secrets else {})}
 
 
 def _trigger(function: Function) -> Json:

@@ -43,7 +43,8 @@ class Function:
     `failure`: what is wrong when it fails, for the alarm, which rises after failures in `failures` of the last periods
     of five minutes. Without a queue and a schedule it is the API's function. `in_vpc`: whether it is put into the VPC,
     if there is one. `opens`, `seals`: the secrets that it may open, and those that it may seal as well. `audit_key`:
-    what it may do with the key that signs the audit trail.
+    what it may do with the key that signs the audit trail. `reads_secrets`: whether it reads those of its settings.
+    `reserved`: runs at once that the others cannot take from it; a queue's function has those of its queue.
     """
 
     name: str
@@ -60,6 +61,13 @@ class Function:
     opens: tuple[SecretClass, ...] = ()
     seals: tuple[SecretClass, ...] = ()
     audit_key: str = ""
+    reads_secrets: bool = False
+    reserved: int = 0
+
+    @property
+    def concurrency(self) -> int:
+        """Runs at once, where concurrency is reserved."""
+        return self.reserved or (self.queue.concurrency if self.queue else 1)
 
     @property
     def deployed_name(self) -> str:
@@ -91,6 +99,9 @@ class Function:
 
 _LASTING = 2
 """A message that failed is received again, and a dispatch is followed by the next: only what lasts needs a person."""
+
+_WAITING = 512
+"""Megabytes of a function that mostly waits for answers: a processor comes with the memory, and it needs little."""
 
 _READ, _QUERY = "BatchGetItem", "Query"
 _READ_CHANGE = "BatchGetItem UpdateItem"
@@ -149,6 +160,8 @@ FUNCTIONS = (
         },
         seals=_SEALED,
         audit_key="VerifyMac",
+        reads_secrets=True,
+        reserved=100,
     ),
     Function(
         name="run_job",
@@ -205,6 +218,7 @@ FUNCTIONS = (
             late="Sources are not looked at.",
             then="purge the dead letters: newer looks follow",
         ),
+        memory=_WAITING,
         failures=_LASTING,
         failure="Looks at sources end with an error or run out of time. What pipelines report about them grows old.",
         tables=(
@@ -228,6 +242,7 @@ FUNCTIONS = (
             late="Destinations are not looked at.",
             then="purge the dead letters: newer looks follow",
         ),
+        memory=_WAITING,
         failures=_LASTING,
         failure="Looks at destinations end with an error or run out of time. What is known about them grows old.",
         tables=(
@@ -256,6 +271,7 @@ FUNCTIONS = (
         # a name resolves to and whatever our own check of addresses overlooks.
         in_vpc=False,
         settings=CHAT_HOSTS,
+        memory=_WAITING,
         failures=_LASTING,
         failure="Workers that send messages about alerts end with an error or run out of time. Messages are late.",
         tables=(
@@ -275,7 +291,7 @@ FUNCTIONS = (
         name="dispatch",
         schedule="Sends every Connect cluster's ticks, looks at sources and destinations, and jobs and notifications "
         "that were lost.",
-        memory=512,
+        memory=_WAITING,
         failures=_LASTING,
         failure="Connect clusters are not looked at, because the dispatcher fails.",
         tables=(
@@ -300,7 +316,7 @@ FUNCTIONS = (
     Function(
         name="reseal_secrets",
         schedule="Seals stored secrets again that are sealed under a former key.",
-        memory=512,
+        memory=_WAITING,
         failure="Stored secrets cannot be sealed under the present key. Keep the former key. "
         "The log of reseal-secrets names them.",
         tables=({_QUERY: "secrets/by_listing", "UpdateItem": "secrets"},),

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from infra.aws.bytecode import add_bytecode
 from infra.aws.data_stack import data_template
 from infra.aws.function_stack import MERGED_TEMPLATE, write_inputs
 from infra.aws.sbom import SBOM, sbom
@@ -97,6 +98,7 @@ def build(work: Path, say: Say) -> Path:
         raise CannotBuild(
             "`chalice package` failed:\n" + "\n".join(f"  | {line}" for line in output.splitlines()[-15:])
         )
+    add_bytecode(built / ZIP)
     (built / "sam.json").rename(built / TEMPLATE)
     (built / DATA_TEMPLATE).write_text(json.dumps(data_template()) + "\n")
     return built

@@ -8,7 +8,8 @@ from typing import Any
 
 from infra.aws.cloudformation import Json, arn, exported, ref, when
 from infra.aws.functions import FUNCTIONS, Function, Rights
-from infra.aws.parameters import AUDIT_KEY, CREDENTIALS_KEY, IN_VPC, OWN_KEYS
+from infra.aws.given_secrets import secret_arns
+from infra.aws.parameters import CREDENTIALS_KEY, IN_VPC, OWN_KEYS, audit_key
 
 NETWORK_POLICY = "NetworkInterfaces"
 """The policy without which AWS Lambda cannot connect a function to a VPC."""
@@ -28,6 +29,7 @@ def policy_document(function: Function) -> Json:
         *_by_actions("dynamodb", "table/", function.tables),
         *_by_actions("sqs", "", (consumed, function.queues)),
         *_keys(function),
+        *([_allow("secretsmanager", "GetSecretValue", secret_arns())] if function.reads_secrets else []),
     ]
     return _document(statements)
 
@@ -87,7 +89,7 @@ def _in_arn(name: str) -> str:
 
 def _keys(function: Function) -> Iterator[Json]:
     if function.audit_key:
-        yield _allow("kms", function.audit_key, [exported(AUDIT_KEY)])
+        yield _allow("kms", function.audit_key, [audit_key()])
     for actions, classes in (("Decrypt", function.opens), ("Decrypt GenerateDataKey", function.seals)):
         if classes:
             key = when(OWN_KEYS, ref("KmsKeyArns"), exported(CREDENTIALS_KEY))

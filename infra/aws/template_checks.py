@@ -26,8 +26,10 @@ DATA_TEMPLATE_BYTES = 51_200
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _SECRET_NAME = re.compile("password|secret|credential|token|master", re.IGNORECASE)
-_NO_SECRETS = ("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS")
-"""Permissions, in spite of their names."""
+_NO_SECRETS = ("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS", "SecretsVpcEndpointId")
+"""Permissions and names of resources, in spite of their names."""
+_REFERENCE = re.compile("(SecretArn|_SECRET_ARN)$")
+"""A parameter or variable that names a secret and does not hold it."""
 
 NOT_DEPLOYED: Mapping[str, str] = {
     "HEADGATE_MASTER_KEY": "AWS KMS seals the secrets",
@@ -146,7 +148,7 @@ def _secret_faults(template: Json) -> Iterator[str]:
 
 
 def _is_secret(name: str) -> bool:
-    return name not in _NO_SECRETS and bool(_SECRET_NAME.search(name))
+    return name not in _NO_SECRETS and not _REFERENCE.search(name) and bool(_SECRET_NAME.search(name))
 
 
 class _Noted(dict[str, str]):
@@ -167,8 +169,8 @@ def settings_read() -> list[str]:
 def _setting_faults(template: Json) -> Iterator[str]:
     variables_given = {name for _, variables in _variables(template) for name in variables}
     for name in settings_read():
-        # A secret that is only compared is given as its hash.
-        if not {name, f"{name}_HASH"} & variables_given and name not in NOT_DEPLOYED:
+        # A secret that is only compared is given as its hash, others by the ARN of the secret.
+        if not {name, f"{name}_HASH", f"{name}_SECRET_ARN"} & variables_given and name not in NOT_DEPLOYED:
             yield f"no function gets {name}"
 
 

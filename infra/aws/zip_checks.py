@@ -48,8 +48,10 @@ def zip_faults(file: Path, root: Path) -> list[str]:
 def content_faults(file: Path, root: Path) -> list[str]:
     """Files and distributions that are missing from the zip, or do not belong there."""
     with ZipFile(file) as archive:
-        names = {name for name in archive.namelist() if not name.endswith("/")}
+        everything = {name for name in archive.namelist() if not name.endswith("/")}
+        names = {name for name in everything if not name.endswith(".pyc")}
         return [
+            *_bytecode_faults(everything),
             *_size_faults(archive),
             *_own_code_faults(names, root),
             *_distribution_faults(archive, names, root / "requirements.txt"),
@@ -116,6 +118,19 @@ def _own_code_faults(names: set[str], root: Path) -> Iterator[str]:
     deployed = {name for name in names if name.startswith(("chalicelib/", "chalice/")) or "/" not in name}
     modules = {name for name in deployed if "/" not in name and name.endswith((".py", ".so")) and name != "app.py"}
     yield from _surplus("code that is not ours to deploy", deployed - modules, ours | RUNTIME_OF_CHALICE)
+
+
+def _bytecode_faults(names: set[str]) -> Iterator[str]:
+    compiled = {_source_of(name) for name in names if name.endswith(".pyc")}
+    ours = {name for name in names if name.startswith("chalicelib/") and name.endswith(".py")} | {"app.py"}
+    yield from _missing("bytecode of our own code", ours, compiled)
+    yield from _surplus("bytecode of nothing", compiled, names)
+
+
+def _source_of(compiled: str) -> str:
+    """The module of `folder/__pycache__/module.cpython-313.pyc`."""
+    folder, _, name = compiled.rpartition("/")
+    return f"{folder.removesuffix('__pycache__')}{name.partition('.')[0]}.py"
 
 
 def _distribution_faults(archive: ZipFile, names: set[str], lock: Path) -> Iterator[str]:
