@@ -25,6 +25,7 @@ from chalicelib.settings import settings
 from infra.aws.data_stack import data_template
 from infra.aws.function_stack import merged_template
 from infra.aws.functions import FUNCTIONS
+from tests.support.cloudformation import Stack, with_defaults
 
 REGION = "eu-central-1"
 HANDLERS = {function.resource: function.handler for function in FUNCTIONS}
@@ -33,9 +34,16 @@ PARAMETERS = {
     "Prefix": "headgate-",
     "ServiceCredentialHash": hashlib.sha256(SERVICE_CREDENTIAL.encode()).hexdigest(),
     "AdminEmail": "admin@example.com",
-    "AdminPassword": "correct horse battery staple",
 }
-_SERVICES = {"DynamoDB_20120810": "dynamodb", "AmazonSQS": "sqs", "TrentService": "kms"}
+ADMIN_PASSWORD, METRICS_TOKEN = "correct horse battery staple", "a-token-for-the-numbers"
+SECRETS = {"AdminPassword": ADMIN_PASSWORD, "MetricsToken": METRICS_TOKEN}
+"""Those that the stack makes, by their resources. Here they have texts that tests know."""
+_SERVICES = {
+    "DynamoDB_20120810": "dynamodb",
+    "AmazonSQS": "sqs",
+    "TrentService": "kms",
+    "secretsmanager": "secretsmanager",
+}
 _ITEMS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
 UsedActions = set[tuple[str, str]]
 
@@ -45,20 +53,27 @@ def environment_of(function: str, exports: Mapping[str, str]) -> dict[str, str]:
     merge = merged_template()
     common = merge["Globals"]["Function"]["Environment"]["Variables"]
     own = merge["Resources"][function]["Properties"].get("Environment", {}).get("Variables", {})
-    parameters = {name: parameter.get("Default", "") for name, parameter in merge["Parameters"].items()} | PARAMETERS
-    return {name: _resolved(value, exports, parameters) for name, value in {**common, **own}.items()}
+    stack = Stack(
+        template=merge,
+        parameters=with_defaults(merge, PARAMETERS),
+        exports=exports,
+        resources={name: exports[name] for name in SECRETS},
+    )
+    # The templates read the settings. The functions read them again, from the environment that is set next.
+    settings.cache_clear()
+    return {name: stack.resolved(value) for name, value in {**common, **own}.items()}
 
 
 def create_data_stack() -> dict[str, str]:
-    """Creates tables, queues and keys; returns what the stack exports."""
+    """Creates tables, queues and keys, and the secrets of the other stack; returns what both give to functions."""
     cloudformation = boto3.client("cloudformation", region_name=REGION)
     cloudformation.create_stack(StackName="data", TemplateBody=json.dumps(data_template()))
-    # The template reads the settings. The functions read them again, from the environment that is set next.
-    settings.cache_clear()
     exports = {export["Name"]: export["Value"] for export in cloudformation.list_exports()["Exports"]}
     # Moto's CloudFormation makes every key one that encrypts.
     made = boto3.client("kms", region_name=REGION).create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")
-    return exports | {f"{PARAMETERS['Prefix']}audit-key-arn": made["KeyMetadata"]["Arn"]}
+    store = boto3.client("secretsmanager", region_name=REGION)
+    secrets = {name: store.create_secret(Name=name, SecretString=text)["ARN"] for name, text in SECRETS.items()}
+    return exports | secrets | {f"{PARAMETERS['Prefix']}audit-key-arn": made["KeyMetadata"]["Arn"]}
 
 
 def actions(target: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -77,6 +92,9 @@ def actions(target: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         case _ if _SERVICES[service] == "sqs":
             queue = body.get("QueueName") or body["QueueUrl"].rpartition("/")[2]
             yield name, queue.replace(PARAMETERS["Prefix"], "${Prefix}")
+        case "GetSecretValue":
+            made = next(made for made in SECRETS if f":{made}-" in body["SecretId"])
+            yield name, f"${{{made}}}"
         case "GenerateMac" | "VerifyMac":
             yield name, "${Prefix}audit-key-arn"
         case _:
@@ -130,18 +148,6 @@ def _received(queue: str) -> list[dict[str, Any]]:
 def _table(parameters: Mapping[str, Any]) -> str:
     table = "table/" + parameters["TableName"].rpartition("/")[2].replace(PARAMETERS["Prefix"], "${Prefix}")
     return f"{table}/index/{parameters['IndexName']}" if "IndexName" in parameters else table
-
-
-def _resolved(value: Mapping[str, Any], exports: Mapping[str, str], parameters: Mapping[str, str]) -> str:
-    match value:
-        case {"Ref": str(name)}:
-            return parameters[name]
-        case {"Fn::ImportValue": {"Fn::Sub": str(name)}}:
-            return exports[name.replace("${Prefix}", parameters["Prefix"])]
-        case {"Fn::If": ["OwnKeys", _, dict(otherwise)]} if not parameters["KmsKeyArns"]:
-            return _resolved(otherwise, exports, parameters)
-        case _:
-            raise ValueError(f"unknown function of CloudFormation: {value}")
 
 
 if __name__ == "__main__":

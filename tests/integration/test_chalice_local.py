@@ -9,10 +9,10 @@ import pytest
 
 from infra.local.process.ports import free_port
 from infra.local.stack.layout import ROOT
-from tests.integration.lambda_process import PARAMETERS
+from tests.integration.lambda_process import ADMIN_PASSWORD, PARAMETERS
 from tests.support.waiting import until_listening
 
-ADMIN = {"email": PARAMETERS["AdminEmail"], "password": PARAMETERS["AdminPassword"]}
+ADMIN = {"email": PARAMETERS["AdminEmail"], "password": ADMIN_PASSWORD}
 
 CHALICE_LOCAL = """
 import os, sys

@@ -14,7 +14,7 @@ from chalicelib.kit.clock import rfc3339, utc_now
 from infra.aws.functions import FUNCTIONS
 from infra.aws.permissions import allows, policy_of
 from infra.local.stack.layout import ROOT
-from tests.integration.lambda_process import PARAMETERS, SERVICE_CREDENTIAL
+from tests.integration.lambda_process import ADMIN_PASSWORD, PARAMETERS, SERVICE_CREDENTIAL
 from tests.support.apps.edge import lambda_event
 from tests.support.servers import PythonProcess, python_process
 
@@ -120,7 +120,7 @@ def source(admin: LambdaProcess) -> Iterator[dict[str, Any]]:
     admin.http("DELETE", f"/api/v1/sources/{created.body['id']}")
 
 
-CREDENTIALS = {"email": PARAMETERS["AdminEmail"], "password": PARAMETERS["AdminPassword"]}
+CREDENTIALS = {"email": PARAMETERS["AdminEmail"], "password": ADMIN_PASSWORD}
 
 
 def messages(*bodies: str) -> dict[str, Any]:

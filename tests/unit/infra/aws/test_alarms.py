@@ -5,7 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from infra.aws.alarms import Alarm, alarm_resources, alarms
+from infra.aws.data_stack import table_names
+from infra.aws.function_stack import merged_template
 from infra.aws.functions import FUNCTIONS, QUEUE_FUNCTIONS, Function, Queue
+from tests.support.cloudformation import Stack, with_defaults
 
 
 def on(metric: str, **dimension: object) -> Iterator[Alarm]:
@@ -37,11 +40,46 @@ def test_a_dispatcher_that_no_longer_runs_raises_an_alarm_although_there_is_no_d
 
 def test_answers_with_5xx_raise_an_alarm_by_the_name_of_the_api() -> None:
     (alarm,) = on("AWS/ApiGateway/5XXError", ApiName={"Fn::Sub": "${Prefix}api"}, Stage="api")
-    assert (alarm.statistic, alarm.lasting, alarm.periods) == ("Average", 3, 3)
+    assert (alarm.statistic, alarm.lasting, alarm.periods) == ("Average", 3, 5)
 
 
-def test_each_alarm_goes_to_the_topic_if_there_is_one() -> None:
-    topic = {"Fn::If": ["AlarmsAreSent", {"Ref": "AlarmTopicArn"}, {"Ref": "AWS::NoValue"}]}
-    declared = alarm_resources()
+def test_each_alarm_goes_to_the_topic_that_is_named_or_to_one_that_the_stack_makes() -> None:
+    declared = {name: one for name, one in alarm_resources().items() if one["Type"] == "AWS::CloudWatch::Alarm"}
     assert len(declared) == len(list(alarms()))
-    assert [name for name, alarm in declared.items() if alarm["Properties"]["AlarmActions"] != [topic]] == []
+    for arn, topic in (("", "made"), ("arn:aws:sns:eu-central-1:1:theirs", "arn:aws:sns:eu-central-1:1:theirs")):
+        template = merged_template()
+        parameters = with_defaults(template, {"AlarmTopicArn": arn})
+        stack = Stack(template=template, parameters=parameters, resources={"AlarmTopic": "made"})
+        sent_to = {str(stack.resolved(alarm["Properties"]["AlarmActions"])) for alarm in declared.values()}
+        assert sent_to == {f"['{topic}']"}
+        assert stack.holds(alarm_resources()["AlarmTopic"]["Condition"]) is not bool(arn)
+
+
+@pytest.mark.parametrize(
+    ("topic", "email", "told"), [("", "a@b.example", True), ("", "", False), ("arn", "a@b.example", False)]
+)
+def test_an_address_is_told_by_the_topic_that_the_stack_makes(topic: str, email: str, told: bool) -> None:
+    template = merged_template()
+    parameters = with_defaults(template, {"AlarmTopicArn": topic, "AlarmEmail": email})
+    subscribed = alarm_resources()["AlarmSubscription"]["Condition"]
+    assert Stack(template=template, parameters=parameters).holds(subscribed) is told
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_a_table_that_refuses_calls_raises_an_alarm(name: str) -> None:
+    (alarm,) = on("AWS/DynamoDB/ReadThrottleEvents", TableName={"Fn::Sub": f"${{Prefix}}{name}"})
+    metrics = alarm.declaration()["Properties"]["Metrics"]
+    read = [one["MetricStat"]["Metric"]["MetricName"] for one in metrics if "MetricStat" in one]
+    assert read == ["ReadThrottleEvents", "WriteThrottleEvents"]
+    assert metrics[-1] == {"Id": "total", "Expression": "FILL(m0, 0) + FILL(m1, 0)", "ReturnData": True}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda row: row.name)
+def test_a_function_that_is_not_run_raises_an_alarm(function: Function) -> None:
+    (alarm,) = on("AWS/Lambda/Throttles", FunctionName={"Ref": function.resource})
+    assert (alarm.threshold, alarm.statistic) == (0, "Sum")
+
+
+def test_the_slowest_requests_raise_an_alarm_by_a_percentile() -> None:
+    latency = alarm_resources()["ApiLatencyAlarm"]["Properties"]
+    assert (latency["ExtendedStatistic"], "Statistic" in latency) == ("p99", False)

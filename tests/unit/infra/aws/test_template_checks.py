@@ -12,6 +12,7 @@ import pytest
 
 import app as deployed
 from infra.aws.functions import FUNCTIONS, Function
+from infra.aws.given_secrets import GIVEN_SECRETS, secret_resources
 from infra.aws.package import clean_environment, stage_project
 from infra.aws.policies import NETWORK_POLICY, policy_document
 from infra.aws.template_checks import NOT_DEPLOYED, OUTSIDE, settings_read, template_faults
@@ -57,9 +58,12 @@ def sound() -> Json:
             "AdminPassword": {"Type": "String", "NoEcho": True, "Default": ""},
             "VpcSubnetIds": {"Type": "CommaDelimitedList", "Default": ""},
             "KmsKeyArns": {"Type": "CommaDelimitedList", "Default": ""},
+            "AuditKeyArn": {"Type": "String", "Default": ""},
+            **{secret.parameter.name: {"Type": "String", "Default": ""} for secret in GIVEN_SECRETS},
             "Setting": {"Type": "String", "Default": ""},
         },
         "Resources": {
+            **secret_resources(),
             "RestAPI": {"Type": "AWS::Serverless::Api", "Properties": {"DefinitionBody": {"paths": paths}}},
             **{row.resource: function(row) for row in FUNCTIONS},
             NETWORK_POLICY: network_policy(),

@@ -39,6 +39,14 @@ def distribution(name: str, version: str, files: Files, tag: str = "py3-none-any
     }
 
 
+def bytecode(*modules: str) -> Files:
+    named = (module.rpartition("/") for module in modules)
+    return {
+        f"{folder}{slash}__pycache__/{name.removesuffix('.py')}.cpython-{RUNNING}.pyc": ""
+        for folder, slash, name in named
+    }
+
+
 def sound() -> Files:
     native = {f"{package}/_native.cpython-{RUNNING}-x86_64-linux-gnu.so": "" for package in NATIVE}
     return {
@@ -47,6 +55,7 @@ def sound() -> Files:
         "chalice/app.py": "",
         "chalicelib/__init__.py": "",
         "chalicelib/kit/ids.py": "",
+        **bytecode("app.py", "chalicelib/__init__.py", "chalicelib/kit/ids.py", "alpha.py"),
         **distribution("alpha", "1.0", {"alpha.py": "", "alpha_data/list.txt": ""}),
         **distribution("gamma-ray", "3.0", native, f"cp{RUNNING}-cp{RUNNING}-manylinux_2_28_x86_64"),
     }
@@ -94,6 +103,8 @@ SPOILT: dict[str, tuple[Callable[[Files], object], str]] = {
         lambda f: f.pop("chalicelib/kit/ids.py"),
         "chalicelib/kit/ids.py missing",
     ),
+    "no bytecode": (renamed("chalicelib/kit/__pycache__/", "chalicelib/kit/__pycache__/x.pyc"), "bytecode of our own"),
+    "bytecode of another module": (lambda f: f.update(bytecode("chalicelib/old.py")), "bytecode of nothing"),
     "no runtime of Chalice": (lambda f: f.pop("chalice/app.py"), "chalice/app.py missing"),
     "the whole of Chalice": (lambda f: f.update({"chalice/cli/__init__.py": ""}), "not ours to deploy"),
     "a file that is not code": (lambda f: f.update({"chalicelib/notes.txt": ""}), "not ours to deploy"),
