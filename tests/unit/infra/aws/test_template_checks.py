@@ -1,9 +1,5 @@
 """The checks of the template find what would hurt."""
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
@@ -13,9 +9,9 @@ import pytest
 import app as deployed
 from infra.aws.functions import FUNCTIONS, Function
 from infra.aws.given_secrets import GIVEN_SECRETS, secret_resources
-from infra.aws.package import clean_environment, stage_project
 from infra.aws.policies import NETWORK_POLICY, policy_document
 from infra.aws.template_checks import NOT_DEPLOYED, OUTSIDE, settings_read, template_faults
+from tests.support.templates import template_by_chalice
 
 Json = dict[str, Any]
 
@@ -187,36 +183,7 @@ def test_a_fault_is_found(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def made_by_chalice(tmp_path_factory: pytest.TempPathFactory) -> Json:
-    """The template that Chalice makes of this project, with an empty zip."""
-    project = tmp_path_factory.mktemp("package") / "project"
-    stage_project(project)
-    made = subprocess.run(
-        [sys.executable, "-c", MAKE_TEMPLATE, str(project.parent / "built")],
-        cwd=project,
-        env=clean_environment(os.environ),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert made.returncode == 0, made.stderr
-    template: Json = json.loads((project.parent / "built" / "sam.json").read_text())
-    return template
-
-
-MAKE_TEMPLATE = """
-import sys, zipfile
-from chalice.deploy.packager import LambdaDeploymentPackager
-
-def empty(self, project_dir, python_version, package_filename=None):
-    zipfile.ZipFile("empty.zip", "w").close()
-    return "empty.zip"
-
-LambdaDeploymentPackager.create_deployment_package = empty
-from chalice.cli import main
-sys.argv = ["chalice", "package", "--stage", "production", "--merge-template", "merge.json", sys.argv[1]]
-main()
-"""
+    return template_by_chalice(tmp_path_factory.mktemp("package"))
 
 
 def test_the_template_that_chalice_makes_of_this_project_has_no_faults(made_by_chalice: Json) -> None:
