@@ -80,7 +80,7 @@ class Alarm:
         return {"Metrics": [*parts, {"Id": "total", "Expression": total, "ReturnData": True}]}
 
 
-_OF_THE_API = {"ApiName": prefixed(API_NAME), "Stage": STAGE}
+_OF_THE_API: Mapping[str, Json | str] = {"ApiName": prefixed(API_NAME), "Stage": STAGE}
 _OF_THEIR_OWN = (
     Alarm(
         name="DispatchMissing",

@@ -4,12 +4,13 @@ The private address is an API of its own, because a resource policy sees the end
 """
 
 import json
+from collections.abc import Mapping
 
 from infra.aws.alarms import API_NAME, STAGE
 from infra.aws.cloudformation import Json, arn, prefixed, ref, sub, when
 from infra.aws.parameters import HAS_WEB_ACL, MAKES_LOG_ROLE, ONLY_SOME_NETWORKS, SECRETS_ARE_PRIVATE
 
-SECRETS_PATH = "/internal/secrets/{secret_id}"
+SECRETS_PATH = "/internal/secrets/{uuid}"
 """The route of the app from which Kafka Connect reads secrets."""
 
 LOG_DAYS = 30
@@ -116,31 +117,17 @@ def _web_acl() -> Json:
 def _private_api() -> Json:
     """An API with the one route, which answers calls through the endpoint alone."""
     endpoint = ref("SecretsVpcEndpointId")
-    policy = {
-        "Version": "2012-10-17",
-        "Statement": [{**_statement("Allow", "/*"), "Condition": {"StringEquals": {"aws:SourceVpce": endpoint}}}],
-    }
-    gateway = "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31"
-    uri = gateway + "/functions/${APIHandler.Arn}/invocations"
-    integration = {"type": "aws_proxy", "httpMethod": "POST", "uri": sub(uri)}
-    parameter = {"name": "secret_id", "in": "path", "required": True, "type": "string"}
-    method = {"parameters": [parameter], "responses": {}, "x-amazon-apigateway-integration": integration}
-    body = {
-        "swagger": "2.0",
-        "info": {"title": prefixed("secrets"), "version": "1.0"},
-        "paths": {SECRETS_PATH: {"get": method}},
-        "x-amazon-apigateway-policy": policy,
-    }
-    resources = {
+    of_the_api = {"RestApiId": ref("SecretsApi")}
+    resources: Mapping[str, tuple[str, Json]] = {
         "SecretsApi": (
             "AWS::ApiGateway::RestApi",
-            {"Body": body, "EndpointConfiguration": {"Types": ["PRIVATE"], "VpcEndpointIds": [endpoint]}},
+            {"Body": _private_body(), "EndpointConfiguration": {"Types": ["PRIVATE"], "VpcEndpointIds": [endpoint]}},
         ),
-        "SecretsApiDeployment": ("AWS::ApiGateway::Deployment", {"RestApiId": ref("SecretsApi")}),
+        "SecretsApiDeployment": ("AWS::ApiGateway::Deployment", of_the_api),
         "SecretsApiStage": (
             "AWS::ApiGateway::Stage",
             {
-                "RestApiId": ref("SecretsApi"),
+                **of_the_api,
                 "DeploymentId": ref("SecretsApiDeployment"),
                 "StageName": STAGE,
                 **stage_properties("AccessLog"),
@@ -163,3 +150,23 @@ def _private_api() -> Json:
     # A stage may write its log once the account has the role.
     declared["SecretsApiStage"]["DependsOn"] = ACCOUNT
     return declared
+
+
+def _private_body() -> Json:
+    """The document of the private API: the route, and that only the endpoint may call it."""
+    through_endpoint = {"StringEquals": {"aws:SourceVpce": ref("SecretsVpcEndpointId")}}
+    policy = {
+        "Version": "2012-10-17",
+        "Statement": [{**_statement("Allow", "/*"), "Condition": through_endpoint}],
+    }
+    gateway = "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31"
+    uri = gateway + "/functions/${APIHandler.Arn}/invocations"
+    integration = {"type": "aws_proxy", "httpMethod": "POST", "uri": sub(uri)}
+    parameter = {"name": "uuid", "in": "path", "required": True, "type": "string"}
+    method = {"parameters": [parameter], "responses": {}, "x-amazon-apigateway-integration": integration}
+    return {
+        "swagger": "2.0",
+        "info": {"title": prefixed("secrets"), "version": "1.0"},
+        "paths": {SECRETS_PATH: {"get": method}},
+        "x-amazon-apigateway-policy": policy,
+    }
