@@ -10,6 +10,7 @@ from datetime import datetime
 from chalicelib.domain.alerts.alert import MAX_HISTORY, Alert, AlertStatus, HistoryEntry, Resolution
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.track import FLAPPING_WITHIN, Track
+from chalicelib.domain.monitoring.episodes import was_set_back
 from chalicelib.errors import Conflict
 
 SYSTEM = "system"
@@ -90,9 +91,11 @@ def opened(event: AlertEvent, track: Track, origin: str, at: datetime) -> Alert:
     return with_history(alert, at, None, SYSTEM, "observed")
 
 
-def is_late(alert: Alert, at: datetime) -> bool:
-    """Whether a report comes too late for this alert, or a second time (rows 2 and 15)."""
-    return at <= alert.watermark
+def is_late(at: datetime, last: datetime, now: datetime) -> bool:
+    """Whether a report comes too late, or a second time, after the `last` one that was applied (rows 2 and 15). One that
+    was applied by a clock that was ahead holds up none.
+    """
+    return at <= last and not was_set_back(last, now)
 
 
 def is_raised(alert: Alert, event: AlertEvent) -> bool:
@@ -107,7 +110,8 @@ def observed(alert: Alert, event: AlertEvent, origin: str, at: datetime) -> Aler
     """
     after = _named(alert, event, origin, at)
     count = alert.occurrence_count + 1
-    return replace(after, last_seen_at=at, occurrence_count=count, stale=False, unseen=0)
+    checked_at = None if alert.checked_at and alert.checked_at > at else alert.checked_at
+    return replace(after, last_seen_at=at, checked_at=checked_at, occurrence_count=count, stale=False, unseen=0)
 
 
 def named_again(alert: Alert, event: AlertEvent, origin: str, at: datetime) -> Alert:

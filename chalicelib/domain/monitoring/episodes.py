@@ -13,6 +13,11 @@ LATE_BY = timedelta(minutes=1)
 """Longer than any report takes to be recorded: one that is older than that is of a clock that was set back."""
 
 
+def was_set_back(last: datetime, now: datetime) -> bool:
+    """Whether `last`, the time of an earlier report, lies so far ahead of `now` that the clock was set back since."""
+    return last - now >= LATE_BY
+
+
 class Phase(Enum):
     """What a report does to an episode. `REPEATED`: its condition begins again, or gets worse, while it is open;
     `LAPSED`: its condition is over, and it is open all the same.
@@ -53,9 +58,9 @@ class Episodes:
     going_on: Mapping[str, Episode]
     complete: bool = True
 
-    def has_observed(self, key: str, since: datetime) -> bool:
+    def has_observed(self, key: str, since: datetime, now: datetime) -> bool:
         episode = self.going_on.get(key)
-        return episode is not None and episode.seen_at > since
+        return episode is not None and (episode.seen_at > since or was_set_back(since, now))
 
 
 def phase_of(report: MonitorReport, named: Condition | None, incident: Incident | None) -> Phase:
@@ -69,7 +74,7 @@ def phase_of(report: MonitorReport, named: Condition | None, incident: Incident 
     if incident is None or incident.origin != report.origin or (incident.lapsed and incident.is_lasting):
         return Phase.CONTINUES
     # Reports may be recorded out of order: an old one ends nothing that has been seen since.
-    late = timedelta() < incident.last_seen_at - report.at < LATE_BY
+    late = report.at < incident.last_seen_at and not was_set_back(incident.last_seen_at, report.at)
     if late or not report.has_looked_at(incident.condition.resource_id):
         return Phase.CONTINUES
     return Phase.LAPSED if incident.is_lasting else Phase.ENDED

@@ -132,7 +132,7 @@ class NotificationDelivery:
                 message = run.next(now)
             if message is None:
                 return True
-            begins_at = max(message.due_at, opens_at(run.gate, PROVIDERS[message.rows[0].provider].pace, now))
+            begins_at = max(message.due_at or now, opens_at(run.gate, PROVIDERS[message.rows[0].provider].pace, now))
             pause = (begins_at - now).total_seconds()
             # What begins has to be stored, too, before the function is stopped.
             if pause > _LONGEST_PAUSE_SECONDS or deadline.remaining() < pause + _ATTEMPT_AND_STORE_SECONDS:
