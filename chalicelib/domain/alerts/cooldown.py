@@ -120,7 +120,8 @@ def fan_out(
 def cooldown(rule: AlertRule, ledger: RuleLedger, request: NotificationRequest) -> NotSentReason | None:
     """Why the rule's cooldown holds a message back; None when it passes. A severity that was raised passes always.
 
-    An anchor that has reached nobody, or is of a clock that was ahead, does not count; a message at the very end of the cooldown passes.
+    An anchor that has reached nobody, or is of a clock that was ahead, does not count. A message at the very end of the
+    cooldown passes.
     """
     if request.occasion is Occasion.RAISED or ledger.anchor_at is None or rule.id in request.void:
         return None

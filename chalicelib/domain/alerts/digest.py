@@ -36,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextMessage:
-    """What is sent next, when it is due (None: at once), and how many notifications that are due too it leaves for later."""
+    """What is sent next, when it is due (None: at once), and how many others that are due too it leaves for later."""
 
     lines: tuple[Line, ...]
     digest_id: str | None

@@ -92,8 +92,9 @@ def opened(event: AlertEvent, track: Track, origin: str, at: datetime) -> Alert:
 
 
 def is_late(at: datetime, last: datetime, now: datetime) -> bool:
-    """Whether a report comes too late, or a second time, after the `last` one that was applied (rows 2 and 15). One that
-    was applied by a clock that was ahead holds up none.
+    """Whether a report comes too late, or twice, after the `last` one that was applied (rows 2 and 15).
+
+    What a clock that was ahead has applied holds up none.
     """
     return at <= last and not was_set_back(last, now)
 

@@ -18,7 +18,7 @@ from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import get_logger
-from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, send_looks
+from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, Send, send_looks
 from chalicelib.services.system_checks import SystemChecks
 from chalicelib.stores.resources import ResourceStores
 
@@ -30,14 +30,14 @@ _TEST_SECONDS = 8.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DestinationMonitor:
-    """Tests destinations. `send` puts the test of one (its id) into the queue, after so many seconds."""
+    """Tests destinations. `send` puts tests of some (their ids) into the queue."""
 
     resources: ResourceStores
     checks: SystemChecks
     reports: MonitorReports
     clock: Clock
     sleep: Callable[[float], None]
-    send: Callable[[str, int], None]
+    send: Send
 
     def dispatch(self, *, within_seconds: float = DISPATCH_SECONDS) -> int:
         """Send a test of every destination for this minute. See `send_all`."""

@@ -1,7 +1,6 @@
 """What monitors of systems have in common: how their looks are sent, and how they report."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,6 +21,12 @@ SPREAD_SECONDS = int((MINUTE - TICK).total_seconds())
 
 DISPATCH_SECONDS = 15.0
 """What the ticks leave of the schedule's minute."""
+
+Send = Callable[[Sequence[tuple[str, int]], Deadline], int]
+"""Puts messages into a queue until the deadline, each an id and after how many seconds it is delivered.
+
+Returns how many the queue has taken.
+"""
 
 _MAX_ALERTS = 100
 """Active alerts whose origin is checked at once, at random: so in the end it is those of all."""
@@ -70,26 +75,18 @@ class MonitorReports:
         return sum(self.publish(origin, at, ()) for origin in removed)
 
 
-def send_looks(noun: str, ids: Sequence[str], send: Callable[[str, int], None], within_seconds: float) -> int:
+def send_looks(noun: str, ids: Sequence[str], send: Send, within_seconds: float) -> int:
     """Send a look at each of these, spread over the coming minute. See `send_all`."""
     messages = [(emitter_id, number % SPREAD_SECONDS) for number, emitter_id in enumerate(shuffled(ids))]
     return send_all(noun, messages, send, within_seconds)
 
 
-def send_all(
-    noun: str, messages: Sequence[tuple[str, int]], send: Callable[[str, int], None], within_seconds: float
-) -> int:
+def send_all(noun: str, messages: Sequence[tuple[str, int]], send: Send, within_seconds: float) -> int:
     """Send messages, each an id and after how many seconds it is delivered; returns how many were sent.
 
     A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
     """
-    deadline, sent = Deadline.after(within_seconds), 0
-    for emitter_id, delay in messages:
-        if deadline.passed:
-            break
-        with suppress(StoreUnavailable):
-            send(emitter_id, delay)
-            sent += 1
+    sent = send(messages, Deadline.after(within_seconds))
     if sent < len(messages):
         raise StoreUnavailable(f"{len(messages) - sent} of {len(messages)} messages for {noun} were not sent.")
     return sent

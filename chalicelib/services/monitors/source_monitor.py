@@ -4,7 +4,7 @@ Debezium retries a database that does not answer for ever, and the connector is 
 server no longer hands out the changes of a table. So what Kafka Connect says is compared with the source itself.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,7 +20,7 @@ from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
-from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, send_looks
+from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, Send, send_looks
 from chalicelib.stores.documents import batch_find
 from chalicelib.stores.monitoring.source_states import SourceStates
 from chalicelib.stores.resources import ResourceStores
@@ -30,7 +30,7 @@ _MAX_PIPELINES = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceMonitor:
-    """Looks at sources. `send` puts the look at one source (its id) into the queue, after so many seconds."""
+    """Looks at sources. `send` puts looks at sources (their ids) into the queue."""
 
     resources: ResourceStores
     store: SourceStates
@@ -38,7 +38,7 @@ class SourceMonitor:
     clients: ClientFactory
     reports: MonitorReports
     clock: Clock
-    send: Callable[[str, int], None]
+    send: Send
 
     def dispatch(self, *, within_seconds: float = DISPATCH_SECONDS) -> int:
         """Send a look at every source for this minute. See `send_all`."""

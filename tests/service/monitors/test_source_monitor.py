@@ -83,7 +83,7 @@ def test_a_source_that_was_deleted_is_not_looked_at(app: InProcessApp) -> None:
 def test_every_source_is_sent_once_a_minute(app: InProcessApp) -> None:
     sent: list[tuple[str, int]] = []
     sources = [app.source().id for _ in range(3)]
-    monitor = replace(app.services.source_monitor, send=lambda source_id, delay: sent.append((source_id, delay)))
+    monitor = replace(app.services.source_monitor, send=lambda messages, _: sent.extend(messages) or 3)
     assert monitor.dispatch() == 3
     assert sorted(source_id for source_id, _ in sent) == sorted(sources)
     assert sorted(delay for _, delay in sent) == [0, 1, 2]
