@@ -37,13 +37,15 @@ class SystemService(RegisteredService[S]):
         return self.registry.create(transaction, context, self.store, self._built(transaction, context, data))
 
     def update(self, context: RequestContext, system_id: str, data: SystemInput) -> S:
-        """Replace everything but blank secrets. Results of checks of another address or account are removed.
+        """Replace everything but blank secrets. Results of checks of another address or account are removed, and a
+        monitor looks at once.
 
         Raises NotFound, VersionMismatch, Conflict NAME_CONFLICT, and RESOURCE_IN_USE for a locked address.
         """
         before, transaction = self._current(context, system_id), Transaction()
         edited = self._edited(transaction, before, data)
-        after = replace(edited, **before.invalidated_by(edited.endpoint))
+        outdated = before.invalidated_by(edited.endpoint)
+        after = replace(edited, **outdated)
         moved = before.address.identity != after.address.identity
         unused = moved and self.ADDRESS_LOCKED
         references = self.on_address_changing(transaction, before, after) if moved else None
@@ -52,6 +54,8 @@ class SystemService(RegisteredService[S]):
         )
         if moved:
             self.on_moved(context, before)
+        if outdated:  # what was wrong may be over: its alert must not wait for the schedule
+            self.system_checks.request_look(self.store.noun, system_id)
         return stored
 
     def delete(self, context: RequestContext, entity_id: str) -> None:

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-import boto3
 import pytest
 
 from chalicelib.clients.queue import SOURCE_CHECKS, TICKS, DelayedMessage
@@ -14,21 +13,11 @@ from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.log import log_context
 from tests.support.apps.call_interceptor import InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.queues import received
 
 
 def messages(count: int, delay: int = 0) -> list[DelayedMessage]:
     return [({"cluster_id": str(number)}, delay) for number in range(count)]
-
-
-def received(app: InProcessApp, queue: str = TICKS) -> list[dict[str, Any]]:
-    """The bodies of everything that may be received from a queue now."""
-    client, bodies = boto3.client("sqs"), []
-    url = client.get_queue_url(QueueName=f"headgate-{queue}")["QueueUrl"]
-    while got := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
-        bodies += [json.loads(message["Body"]) for message in got]
-        for message in got:
-            client.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-    return bodies
 
 
 @contextmanager
@@ -61,14 +50,14 @@ def test_ten_messages_are_one_call(app: InProcessApp) -> None:
     with batches(app) as sent:
         assert app.services.queues.send_all_due(TICKS, messages(25), Deadline.after(5)) == 25
     assert len(sent) == 3
-    assert sorted(int(body["cluster_id"]) for body in received(app)) == list(range(25))
+    assert sorted(int(body["cluster_id"]) for body in received(TICKS)) == list(range(25))
 
 
 def test_what_the_queue_refuses_for_now_is_sent_again_and_nothing_else(app: InProcessApp) -> None:
     with batches(app, answered({"3": False, "4": True})) as sent:
         taken = app.services.queues.send_all_due(TICKS, messages(10), Deadline.after(5))
     assert (taken, len(sent)) == (9, 2)
-    assert [body["cluster_id"] for body in received(app)] == ["3"]
+    assert [body["cluster_id"] for body in received(TICKS)] == ["3"]
 
 
 def test_a_batch_that_is_refused_again_and_again_does_not_stop_the_next_one(app: InProcessApp) -> None:
@@ -76,7 +65,7 @@ def test_a_batch_that_is_refused_again_and_again_does_not_stop_the_next_one(app:
     with batches(app, *[refused] * 6):  # the SDK asks twice each time
         taken = app.services.queues.send_all_due(TICKS, messages(20), Deadline.after(5))
     assert taken == 10
-    assert sorted(int(body["cluster_id"]) for body in received(app)) == list(range(10, 20))
+    assert sorted(int(body["cluster_id"]) for body in received(TICKS)) == list(range(10, 20))
 
 
 def test_a_message_says_when_it_is_due(app: InProcessApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +74,7 @@ def test_a_message_says_when_it_is_due(app: InProcessApp, monkeypatch: pytest.Mo
     app.services.queues.send_all_due(SOURCE_CHECKS, [(body, 0), (body, 1)], Deadline.after(5))
     seen = set[str]()
     while len(seen) < 2:  # the second becomes visible after its second
-        seen |= {found["due_at"] for found in received(app, SOURCE_CHECKS)}
+        seen |= {found["due_at"] for found in received(SOURCE_CHECKS)}
     assert seen == {rfc3339(app.clock.now + timedelta(seconds=delay)) for delay in (0, 1)}
 
 
@@ -93,4 +82,4 @@ def test_the_correlation_id_of_a_request_goes_with_its_message(app: InProcessApp
     with log_context(correlation_id="from-the-browser"):
         app.services.queues.send("jobs", {"job_id": "j"})
     app.services.queues.send("jobs", {"job_id": "k"})
-    assert received(app, "jobs") == [{"job_id": "j", "correlation_id": "from-the-browser"}, {"job_id": "k"}]
+    assert received("jobs") == [{"job_id": "j", "correlation_id": "from-the-browser"}, {"job_id": "k"}]

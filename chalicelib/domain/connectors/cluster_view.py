@@ -51,6 +51,12 @@ class ClusterView:
             return None
         return self.observed_at + min(self.observed_at - self.unreadable_since, MAX_LOOK_PAUSE)
 
+    def waits(self, cluster: ConnectCluster, now: datetime) -> bool:
+        """Whether a tick leaves Connect alone. Not after somebody has changed the cluster: that may have mended it."""
+        checked_at, next_look_at = cluster.health.checked_at, self.next_look_at
+        changed_since = checked_at is not None and self.observed_at is not None and checked_at > self.observed_at
+        return next_look_at is not None and now < next_look_at and not changed_since
+
     def on(self, cluster: ConnectCluster) -> ConnectCluster:
         """The cluster as people see it: with its newest health (that of the last tick, or of a check of the API), and
         the deletions that wait.

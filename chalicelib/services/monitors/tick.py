@@ -76,7 +76,7 @@ class Tick:
         cluster, view = self.stores.observations.cluster_and_view(cluster_id, self.resources.connects)
         # The time of an observation is when the look begins: what an operation sees in the meantime is newer.
         now = self.clock()
-        if cluster is None or (view.next_look_at and now < view.next_look_at):
+        if cluster is None or view.waits(cluster, now):
             return
         read = self.look(cluster, view, deadline, now)
         if read is None:
