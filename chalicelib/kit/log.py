@@ -74,7 +74,7 @@ def log_context(**fields: Any) -> Iterator[None]:
 
     They belong to the thread: requests that are served at the same time never see each other's. None is left out.
     """
-    token = _context.set({**(_context.get() or {}), **_given(fields)})
+    token = _context.set({**_beside(fields), **_given(fields)})
     try:
         yield
     finally:
@@ -84,7 +84,9 @@ def log_context(**fields: Any) -> Iterator[None]:
 def add_to_log(**fields: Any) -> None:
     """The rest of the innermost `log_context` has these fields as well: what is known only in the middle of it."""
     if (context := _context.get()) is not None:
-        context.update(_given(fields))
+        added = {**_beside(fields), **_given(fields)}
+        context.clear()
+        context.update(added)
 
 
 def current_correlation_id() -> str | None:
@@ -124,8 +126,11 @@ class MaskingFormatter(LambdaPowertoolsFormatter):
 
 
 def _beside(log: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The common fields that the line has not itself."""
-    return {name: value for name, value in (_context.get() or {}).items() if name not in log}
+    """The common fields beside those of a line, or of a block. What is about another resource has nothing of the common
+    one.
+    """
+    own = ("resource_type", "resource_id", "resource_name") if "resource_id" in log else ()
+    return {name: value for name, value in (_context.get() or {}).items() if name not in log and name not in own}
 
 
 def get_logger() -> Logger:

@@ -7,6 +7,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.errors import NotFound
+from chalicelib.kit.pages import Page
 from chalicelib.services.registered import RegisteredInput, RegisteredService
 from chalicelib.services.system_checks import SystemChecks
 from chalicelib.stores.transaction import Transaction
@@ -30,6 +31,17 @@ class SystemService(RegisteredService[S]):
     """Whether a system that something refers to must keep its place (the identity of its address)."""
 
     system_checks: SystemChecks
+
+    def get(self, entity_id: str) -> S:
+        """The system; its health is not known when its monitor has not looked for too long. Raises NotFound."""
+        return self._as_of_now(self.store.get(entity_id))
+
+    def list(self, *, limit: int, after: str | None) -> Page[S]:
+        """The same of all of this kind, newest first."""
+        return self.store.list(limit=limit, after=after, by_size=True).map(self._as_of_now)
+
+    def _as_of_now(self, system: S) -> S:
+        return replace(system, health=system.health.as_of(self.clock()))
 
     def create(self, context: RequestContext, data: SystemInput) -> S:
         """Register a system. Raises Conflict NAME_CONFLICT."""
@@ -56,7 +68,7 @@ class SystemService(RegisteredService[S]):
             self.on_moved(context, before)
         if outdated:  # what was wrong may be over: its alert must not wait for the schedule
             self.system_checks.request_look(self.store.noun, system_id)
-        return stored
+        return self._as_of_now(stored)
 
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove a system that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""

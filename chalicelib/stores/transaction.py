@@ -1,7 +1,7 @@
 """Conditional writes that happen together or not at all (TransactWriteItems); a lost reply is recognised."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -55,6 +55,7 @@ class Transaction:
     write_id: str = field(default_factory=new_id)
     _writes: list[_Write] = field(default_factory=list)
     _added: dict[str, tuple[Model, Counter[str]]] = field(default_factory=dict)
+    _afterwards: list[Callable[[], object]] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         return self
@@ -78,6 +79,10 @@ class Transaction:
     def delete(self, model: Model, *, condition: Condition | None, label: str) -> None:
         self._writes.append(_Write(_Kind.DELETE, label, model, condition))
 
+    def afterwards(self, act: Callable[[], object]) -> None:
+        """Do this when all of it was written: what a log says must have happened."""
+        self._afterwards.append(act)
+
     def commit(self) -> None:
         """Send all writes. After contention and throttling they are sent again.
 
@@ -91,6 +96,8 @@ class Transaction:
             on=StoreBusy,
             deadline=Deadline.after(CONTENTION.total_seconds()),
         )
+        for act in self._afterwards:
+            act()
 
     def _write_added(self) -> None:
         while self._added:

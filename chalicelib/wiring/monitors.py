@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from chalicelib.clients.queue import DESTINATION_CHECKS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.alerts.bus import EventBus
+from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.services.monitors.destination_monitor import DestinationMonitor
+from chalicelib.services.monitors.own_state import OwnState
 from chalicelib.services.monitors.progress_reader import ProgressReader
 from chalicelib.services.monitors.reports import MonitorReports, Send
 from chalicelib.services.monitors.source_monitor import SourceMonitor
@@ -54,6 +56,13 @@ class Monitors:
             owners=connectors.owners,
             store=stores.monitoring.progress,
             clients=resources.clients,
+        )
+        self.own_state = OwnState(
+            resources=stores.resources,
+            tick_ages=TickAges.of(stores, clock),
+            counts=stores.monitoring.counts,
+            reports=self.reports,
+            clock=clock,
         )
         self.tick = Tick(
             resources=stores.resources,

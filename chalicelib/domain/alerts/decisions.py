@@ -115,7 +115,9 @@ class Decisions:
     def _opened(self, item: Item, event: AlertEvent) -> Step:
         at = self.at
         track = (item.track or Track(id=event.fingerprint, created_at=at)).began(new_id(), at)
-        alert = opened(event, track, self.episodes.report.origin, at)
+        episode = self.episodes.going_on.get(event.condition_key)
+        correlation_id = episode.correlation_id if episode else None
+        alert = opened(event, track, self.episodes.report.origin, at, correlation_id)
         return self._notified(item, alert, track, Occasion.OPENED)
 
     def _observed(self, item: Item, before: Alert, event: AlertEvent) -> Step | None:

@@ -72,7 +72,7 @@ def without_expired_silence(alert: Alert, now: datetime) -> Alert:
     return _without_silence(alert, alert.silenced_until or now, SYSTEM, "the silence has expired")
 
 
-def opened(event: AlertEvent, track: Track, origin: str, at: datetime) -> Alert:
+def opened(event: AlertEvent, track: Track, origin: str, at: datetime, correlation_id: str | None = None) -> Alert:
     """A new episode (rows 1 and 12): it fires, whatever became of the earlier ones. `track` is already in it."""
     if track.alert_id is None:
         raise ValueError("the track names no alert")
@@ -86,6 +86,7 @@ def opened(event: AlertEvent, track: Track, origin: str, at: datetime) -> Alert:
         first_seen_at=at,
         last_seen_at=at,
         flapping=track.flapping,
+        correlation_id=correlation_id,
         created_at=at,
     )
     return with_history(alert, at, None, SYSTEM, "observed")

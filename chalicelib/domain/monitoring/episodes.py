@@ -40,11 +40,12 @@ class Sight(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """A condition that goes on. `seen_at` is when it was observed last."""
+    """A condition that goes on. `seen_at` is when it was observed last, `correlation_id` that of its incident."""
 
     condition: Condition
     sight: Sight
     seen_at: datetime
+    correlation_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +84,15 @@ def phase_of(report: MonitorReport, named: Condition | None, incident: Incident 
 def episode_of(report: MonitorReport, named: Condition | None, incident: Incident) -> Episode:
     """The episode of an incident that goes on after the report."""
     if named is not None:
-        return Episode(condition=named, sight=Sight.SEEN, seen_at=report.at)
+        return Episode(condition=named, sight=Sight.SEEN, seen_at=report.at, correlation_id=incident.correlation_id)
     stands = report.repeated or report.has_looked_at(incident.condition.resource_id)
     sight = Sight.REPEATED if stands else Sight.HIDDEN
-    return Episode(condition=incident.condition, sight=sight, seen_at=incident.last_seen_at)
+    return Episode(
+        condition=incident.condition,
+        sight=sight,
+        seen_at=incident.last_seen_at,
+        correlation_id=incident.correlation_id,
+    )
 
 
 def is_worse(before: Condition, now: Condition) -> bool:

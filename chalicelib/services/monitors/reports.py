@@ -1,7 +1,8 @@
 """What monitors of systems have in common: how their looks are sent, and how they report."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.incident import OPERATIONS
 from chalicelib.domain.monitoring.report import REPORT_SECONDS, MonitorReport
 from chalicelib.domain.timing import MINUTE, TICK
-from chalicelib.errors import StoreUnavailable
+from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.randomness import shuffled
 from chalicelib.services.alerts.bus import EventBus
@@ -73,6 +74,14 @@ class MonitorReports:
         emitters = batch_find(*keys) if keys else []
         removed = [origin for origin, emitter in zip(origins, emitters, strict=True) if emitter is None]
         return sum(self.publish(origin, at, ()) for origin in removed)
+
+
+def end_watch(store: Documents[Any], system_id: str) -> None:
+    """Note that no monitor looks at a source or destination any more: then its health is that of the last check."""
+    system = store.find(system_id)
+    if system is not None and system.health.watched:
+        with suppress(WriteConflict):  # somebody changes it: the next minute ends it
+            store.save_alone(replace(system, health=replace(system.health, watched=False)))
 
 
 def send_looks(noun: str, ids: Sequence[str], send: Send, within_seconds: float) -> int:

@@ -29,7 +29,7 @@ from chalicelib.domain.timing import TICK, TICKS_PER_MINUTE
 from chalicelib.errors import HeadgateError, StoreUnavailable, TimedOut, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline, rfc3339
 from chalicelib.kit.isolation import isolated
-from chalicelib.kit.log import get_logger
+from chalicelib.kit.log import add_to_log, get_logger
 from chalicelib.kit.randomness import shuffled
 from chalicelib.services.alerts.bus import EventBus
 from chalicelib.services.client_factory import ClientFactory
@@ -78,6 +78,7 @@ class Tick:
         now = self.clock()
         if cluster is None or view.waits(cluster, now):
             return
+        add_to_log(resource_type="connect_cluster", resource_id=cluster.id, resource_name=cluster.name)
         read = self.look(cluster, view, deadline, now)
         if read is None:
             self.stores.observations.write(cluster_id, replace(view, compared_at=now), changed=False)

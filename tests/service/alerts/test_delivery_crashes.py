@@ -165,9 +165,9 @@ def test_the_schedule_wakes_the_other_channels_when_one_message_is_refused(alert
     with pytest.raises(StoreUnavailable):
         alerting.delivery.sweep()
     alerting.queues.refuses = False
-    assert alerting.delivery.sweep() == 2
+    assert alerting.delivery.sweep().woken == 2
     alerting.run(seconds=1)
-    assert alerting.delivery.sweep() == 0
+    assert alerting.delivery.sweep().woken == 0
 
 
 @pytest.mark.thorough

@@ -5,7 +5,7 @@ import traceback
 import pytest
 
 from chalicelib.errors import StoreUnavailable
-from chalicelib.schedules.entry import run_all
+from chalicelib.schedules.entry import run_parts
 
 
 def test_every_part_runs_and_the_first_error_is_raised_at_the_end() -> None:
@@ -18,18 +18,18 @@ def test_every_part_runs_and_the_first_error_is_raised_at_the_end() -> None:
         return 1
 
     with pytest.raises(StoreUnavailable, match="1 of 6"):
-        run_all(
+        run_parts(
             {
                 "ticks": lambda: part("ticks", StoreUnavailable("1 of 6 messages for ticks were not sent.")),
                 "jobs": lambda: part("jobs", RuntimeError("a bug")),
                 "source_checks": lambda: part("source_checks"),
             }
-        )
+        ).or_raise()
     assert ran == ["ticks", "jobs", "source_checks"]
 
 
 def test_the_results_are_returned_by_name() -> None:
-    assert run_all({"ticks": lambda: 6, "jobs": lambda: 0}) == {"ticks": 6, "jobs": 0}
+    assert run_parts({"ticks": lambda: 6, "jobs": lambda: 0}).or_raise() == {"ticks": 6, "jobs": 0}
 
 
 def test_the_message_of_an_unexpected_error_is_not_raised_because_lambda_would_log_it() -> None:
@@ -37,7 +37,7 @@ def test_the_message_of_an_unexpected_error_is_not_raised_because_lambda_would_l
         raise KeyError("password=hunter2")
 
     with pytest.raises(RuntimeError) as raised:
-        run_all({"jobs": fail})
+        run_parts({"jobs": fail}).or_raise()
     printed = "".join(traceback.format_exception(raised.value))
     assert "hunter2" not in printed
     assert "KeyError" in str(raised.value)
