@@ -64,8 +64,9 @@ def _parts(wired: "Services", measured: dict[OwnMetric, float]) -> Mapping[str, 
         return swept.woken
 
     def own_state() -> int:
-        measured.update(wired.own_state.measure())
-        return len(measured)
+        values = wired.own_state.measure()
+        measured.update(values)
+        return len(values)
 
     def audit_age() -> int:
         measured[OwnMetric.UNSIGNED_AUDIT_AGE] = wired.auditing.signer.unsigned_seconds()
