@@ -3,16 +3,17 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import pytest
-
 from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.health import NOT_OBSERVED, HealthRecord, HealthStatus
 from chalicelib.domain.job import JobKind
 from chalicelib.domain.monitoring.own_metrics import OwnMetric
 from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Deadline, rfc3339
+from chalicelib.kit.log import log_context
 from tests.faults.inspection import incidents
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.entities import make_channel, make_rule
+from tests.support.stored import put
 
 HEALTHY, UNKNOWN = HealthStatus.HEALTHY, HealthStatus.UNKNOWN
 
@@ -42,6 +43,19 @@ def test_a_cluster_that_was_not_looked_at_for_three_minutes_is_an_incident_until
     app.tick(after=1)
     assert incidents(app) == [("CONNECT_NOT_OBSERVED", "RESOLVED")]
     assert alerts(app) == []
+
+
+def test_incident_alert_and_message_have_the_correlation_id_of_the_run_that_has_found_it(app: InProcessApp) -> None:
+    stores = app.services.stores.alerts
+    channel = put(stores.channels, make_channel())
+    put(stores.rules, make_rule(channel_ids=(channel.id,)))
+    app.tick()
+    with log_context(correlation_id="of-the-dispatcher"):
+        for _ in range(3):
+            minute(app)
+    (incident,) = app.services.incidents.list(limit=9).items
+    (alert,), (notification,) = stores.alerts.all(), stores.notifications.all()
+    assert {found.correlation_id for found in (incident, alert, notification)} == {"of-the-dispatcher"}
 
 
 def test_what_else_is_wrong_at_a_cluster_stays_while_nobody_looks(app: InProcessApp) -> None:
@@ -159,7 +173,7 @@ def test_a_source_without_pipelines_is_not_watched_any_more(app: InProcessApp) -
     assert app.services.sources.get(pipeline.source_id).health.status is HEALTHY
 
 
-def test_what_the_dispatcher_measures(app: InProcessApp, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_dispatcher_measures(app: InProcessApp) -> None:
     app.tick()
     app.services.jobs.request(app.context(), JobKind.HEALTH, "source", app.source().id)
     systems = watched(app)

@@ -4,8 +4,10 @@ import traceback
 
 import pytest
 
+from chalicelib.domain.monitoring.own_metrics import OwnMetric
 from chalicelib.errors import StoreUnavailable
 from chalicelib.schedules.entry import run_parts
+from chalicelib.services.audit.signer import AuditChanged
 
 
 def test_every_part_runs_and_the_first_error_is_raised_at_the_end() -> None:
@@ -26,6 +28,16 @@ def test_every_part_runs_and_the_first_error_is_raised_at_the_end() -> None:
             }
         ).or_raise()
     assert ran == ["ticks", "jobs", "source_checks"]
+
+
+def test_what_has_failed_is_measured() -> None:
+    def changed() -> int:
+        raise AuditChanged("The anchor of the audit trail is missing.")
+
+    measured = run_parts({"ticks": lambda: 6, "jobs": lambda: 1, "overview": lambda: 9, "audit": changed}).measured
+    assert measured[OwnMetric.PARTS_FAILED] == 1
+    assert measured[OwnMetric.MESSAGES_SENT] == 7
+    assert measured[OwnMetric.AUDIT_CHANGES_FOUND] == 1
 
 
 def test_the_results_are_returned_by_name() -> None:
