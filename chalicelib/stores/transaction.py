@@ -14,17 +14,15 @@ from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.timing import CONTENTION
-from chalicelib.errors import StoreBusy, StoreRefused, StoreUnavailable, WriteConflict
+from chalicelib.errors import StoreBusy, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.retry import Retry
-from chalicelib.stores.tables import STORE_ERRORS, connection, failure_code, unavailable
+from chalicelib.stores.tables import REFUSALS, STORE_ERRORS, connection, failure_code, refused_for_good, unavailable
 
 _RETRY = Retry(attempts=30, first_pause=0.05, longest_pause=0.4)
 
 _CONDITION = "ConditionalCheckFailed"
-_REFUSALS = {"ValidationError", "ItemCollectionSizeLimitExceeded", "ValidationException"}
-"""Codes of items and of requests that would be refused again: too large, or malformed."""
 
 
 class _Kind(IntEnum):
@@ -129,8 +127,8 @@ class Transaction:
             if reason.code == _CONDITION:
                 raise WriteConflict(write.label) from error
         codes = {reason.code for _, reason in refused} | {failure_code(error)}
-        if codes & _REFUSALS:
-            raise StoreRefused("Headgate cannot store this: it is too large. Nothing was written.") from error
+        if codes & REFUSALS:
+            raise refused_for_good() from error
         raise unavailable(codes) from error
 
 
