@@ -42,6 +42,7 @@ class Settings:
     `service_credential_hash` are SHA-256, in hex: a function's environment can be read by more people than may read
     secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.
     Of `master_key` and `kms_key_id` the first one seals; the others only open what they have sealed.
+    `emit_metrics`: what Headgate measures of itself is written for CloudWatch; on AWS that is the default.
     `public_url` is where people reach this installation, without a slash at its end; messages link to it.
     `chat_webhook_host` and `bot_api_host` are hosts, each with a port where that is not 443.
     """
@@ -61,6 +62,7 @@ class Settings:
     public_url: str | None
     metrics_token: Secret | None
     log_level: str
+    emit_metrics: bool = False
     oidc: OidcSettings | None = None
     audit_kms_key_id: str | None = None
 
@@ -91,6 +93,7 @@ class Settings:
             public_url=_url(text("PUBLIC_URL")),
             metrics_token=secret("METRICS_TOKEN"),
             log_level=text("LOG_LEVEL", "INFO"),
+            emit_metrics=text("EMIT_METRICS", "false").lower() == "true",
             oidc=_oidc(text, secret("OIDC_CLIENT_SECRET")),
             audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
         )

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import Hint, hint_of
+from chalicelib.domain.health import last_looked
 from chalicelib.domain.names import kind_of_connector
-from chalicelib.domain.timing import CLOCKS_APART
-from chalicelib.kit.clock import rfc3339
+from chalicelib.domain.timing import CLOCKS_APART, OBSERVED_FOR
 
 
 class DesiredState(StrEnum):
@@ -102,8 +102,7 @@ MISSING = "The connector does not exist in Kafka Connect."
 LOOKS_APART = timedelta(seconds=5)
 """What was seen twice within less was seen once: messages that were delayed arrive together."""
 
-OLD_AFTER = timedelta(minutes=3)
-"""How long an observation counts. Ticks are ten seconds apart, and at most a minute while Connect does not answer."""
+OLD_AFTER = OBSERVED_FOR
 
 _STATES: Mapping[ReportedState, tuple[ObservedState, str]] = {
     ReportedState.UNASSIGNED: (ObservedState.UNASSIGNED, "No Connect worker has taken up the connector."),
@@ -144,8 +143,7 @@ def unless_old(observation: Observation | None, now: datetime) -> Observation | 
     if observation is None or now - observation.observed_at < OLD_AFTER:
         return observation
     at, state = observation.observed_at, observation.state
-    minutes = (now - at) // timedelta(minutes=1)
-    age = f"Headgate last looked at {rfc3339(at)}, {minutes} minutes ago. The state now is not known."
+    age = last_looked(at, now)
     before = observation.reasons if state is ObservedState.UNKNOWN else (f"It was {state} then.",)
     return Observation(state=ObservedState.UNKNOWN, observed_at=at, reasons=(age, *before))
 

@@ -17,6 +17,14 @@ TICKS_PER_MINUTE = MINUTE // TICK
 ONCE_A_MINUTE = MINUTE - TICK / 2
 """What is at least so old is due in a tick: it happens once a minute, although ticks are never quite on time."""
 
+OBSERVED_FOR = 18 * TICK
+"""So long an observation of a Connect cluster counts: three minutes. While its workers do not answer, looks are up to a
+minute apart.
+"""
+
+LOOKED_AT_FOR = 5 * MINUTE
+"""So long a look at a source or a destination counts: there is one each minute, and a slow one may be late."""
+
 CLOCKS_APART = TICK / 2
 """By how much the clocks of two machines may differ."""
 

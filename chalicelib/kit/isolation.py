@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from chalicelib.errors import HeadgateError
+from chalicelib.errors import HeadgateError, StoreUnavailable
 from chalicelib.kit.log import failure, get_logger
 
 
 @contextmanager
 def isolated() -> Iterator[None]:
-    """Stops errors, so that the steps after this one are carried out. One that is not ours is logged."""
+    """Stops errors, so that the steps after this one are carried out. One of our own store, or a bug, is logged."""
     try:
         yield
+    except StoreUnavailable as error:
+        get_logger().error("an isolated step failed", extra={"failure": failure(error)})
     except HeadgateError:
         return
     except Exception as error:  # noqa: BLE001 - one broken step must not stop the others

@@ -3,7 +3,9 @@
 import logging
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -63,12 +65,53 @@ def failure(error: BaseException) -> dict[str, Any]:
     }
 
 
+_context: ContextVar[dict[str, Any] | None] = ContextVar("log_context", default=None)
+
+
+@contextmanager
+def log_context(**fields: Any) -> Iterator[None]:
+    """Every line that is logged inside of the block has these fields: those of an invocation, a request or a message.
+
+    They belong to the thread: requests that are served at the same time never see each other's. None is left out.
+    """
+    token = _context.set({**_beside(fields), **_given(fields)})
+    try:
+        yield
+    finally:
+        _context.reset(token)
+
+
+def add_to_log(**fields: Any) -> None:
+    """The rest of the innermost `log_context` has these fields as well: what is known only in the middle of it."""
+    if (context := _context.get()) is not None:
+        added = {**_beside(fields), **_given(fields)}
+        context.clear()
+        context.update(added)
+
+
+def current_correlation_id() -> str | None:
+    """The correlation id of the invocation, request or message that this thread works for."""
+    return (_context.get() or {}).get("correlation_id")
+
+
+def invocation(context: Any) -> Mapping[str, str | None]:
+    """The fields of an invocation of AWS Lambda, from the context that it hands over: its function and request id."""
+    return {
+        "function": getattr(context, "function_name", None),
+        "request_id": getattr(context, "aws_request_id", None),
+    }
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 class MaskingFormatter(LambdaPowertoolsFormatter):
-    """Powertools' JSON lines, masked."""
+    """Powertools' JSON lines with the fields of `log_context`, masked."""
 
     def serialize(self, log: Any) -> str:
         """The finished record as one line of JSON."""
-        line = str(super().serialize(log=masked(log)))
+        line = str(super().serialize(log=masked({**log, **_beside(log)})))
         return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
     def _extract_log_exception(self, log_record: logging.LogRecord) -> Any:
@@ -80,6 +123,14 @@ class MaskingFormatter(LambdaPowertoolsFormatter):
 
     def _serialize_stacktrace(self, log_record: logging.LogRecord) -> Any:
         return None
+
+
+def _beside(log: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The common fields beside those of a line, or of a block. What is about another resource has nothing of the common
+    one.
+    """
+    own = ("resource_type", "resource_id", "resource_name") if "resource_id" in log else ()
+    return {name: value for name, value in (_context.get() or {}).items() if name not in log and name not in own}
 
 
 def get_logger() -> Logger:

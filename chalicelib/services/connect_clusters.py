@@ -115,16 +115,16 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             transaction.commit()
         except WriteConflict as conflict:
             raise _other_deletions(None) from conflict
-        return replace(view, pending=None).on(cluster)
+        return replace(view, pending=None).on(cluster, self.clock())
 
     def links(self, cluster: ConnectCluster) -> Links:
         """The stream cluster that it belongs to."""
         return Links(references=[(self.streams, cluster.stream_cluster_id)])
 
     def _with_health(self, clusters: Sequence[ConnectCluster]) -> tuple[ConnectCluster, ...]:
-        """With the health that the last tick saw, where that is newer."""
-        views = self.observations.heads(cluster.id for cluster in clusters)
-        return tuple(views[cluster.id].on(cluster) if cluster.id in views else cluster for cluster in clusters)
+        """With the health that the last tick saw, where that is newer; it is not known when nobody looks."""
+        views, now = self.observations.heads(cluster.id for cluster in clusters), self.clock()
+        return tuple(views.get(cluster.id, ClusterView()).on(cluster, now) for cluster in clusters)
 
     def _stream(self, data: ConnectClusterInput) -> StreamCluster:
         if data.secret_delivery is SecretDelivery.INLINE and not self.allow_inline_secrets:

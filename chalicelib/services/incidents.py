@@ -27,6 +27,7 @@ from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
+from chalicelib.kit.log import get_logger
 from chalicelib.kit.pages import Page
 from chalicelib.kit.retry import at_once
 from chalicelib.services.audit.trail import AuditTrail
@@ -101,6 +102,7 @@ class IncidentService:
         elif not changed.is_current:
             self.claims.release(transaction, claim_of(incident.key), incident.id)
         saved = self.store.save(transaction, changed)
+        transaction.afterwards(lambda: log_status(saved, incident.status))
         before, after = {"status": incident.status.value}, {"status": status.value, "code": incident.condition.code}
         action, parent_id = f"incident.{_VERBS[status]}", incident.associations.destination_id
         self.audit.record(transaction, context, action, incident.id, before=before, after=after, parent_id=parent_id)
@@ -156,10 +158,10 @@ class IncidentService:
         self._open(changes, origin, new, at, correlation_id)
         for condition in began:
             if condition.key in known:
-                changes.save(begun_again(known[condition.key], condition, at))
+                changes.save(known[condition.key], begun_again(known[condition.key], condition, at))
         for condition in ended:
             if condition.key in known and known[condition.key].origin == origin:
-                changes.save(resolved(known[condition.key], at))
+                changes.save(known[condition.key], resolved(known[condition.key], at))
         return bool(changes.stored)
 
     def current_conditions(self, origin: str) -> Sequence[Condition]:
@@ -170,7 +172,7 @@ class IncidentService:
         """Resolve the incidents of a resource in the transaction that deletes it: at most `_MAX_ENDED`."""
         changes = _Changes(self.store, self.claims, transaction)
         for incident in islice(self.store.current_about(resource_id), _MAX_ENDED):
-            changes.save(resolved(incident, self.clock()))
+            changes.save(incident, resolved(incident, self.clock()))
 
     def end_rest_about(self, resource_id: str) -> None:
         """Resolve what `end_about` had no room for, once its transaction is committed. Raises WriteConflict."""
@@ -180,7 +182,7 @@ class IncidentService:
             for start in range(0, len(current), _PER_TRANSACTION):
                 changes = _Changes(self.store, self.claims, Transaction())
                 for incident in current[start : start + _PER_TRANSACTION]:
-                    changes.save(resolved(incident, self.clock()))
+                    changes.save(incident, resolved(incident, self.clock()))
                 changes.transaction.commit()
 
         at_once(_ATTEMPTS).run(end, on=WriteConflict)  # a person has just moved one
@@ -217,15 +219,15 @@ class IncidentService:
             changes = _Changes(self.store, self.claims, Transaction())
             phases = {key: phase_of(report, condition, known.get(key)) for key, condition in named.items()}
             began = [condition for key, condition in named.items() if condition and phases[key] is Phase.BEGAN]
-            self._open(changes, report.origin, began, report.at)
+            self._open(changes, report.origin, began, report.at, report.correlation_id)
             for key, incident in known.items():
                 condition = named[key]
                 if phases[key] is Phase.ENDED:
-                    changes.save(resolved(incident, report.at))
+                    changes.save(incident, resolved(incident, report.at))
                 elif phases[key] is Phase.LAPSED:
-                    changes.save(replace(incident, lapsed=True))
+                    changes.save(incident, replace(incident, lapsed=True))
                 elif condition and phases[key] is Phase.REPEATED:
-                    changes.save(begun_again(incident, condition, report.at))
+                    changes.save(incident, begun_again(incident, condition, report.at))
             if changes.stored:
                 changes.transaction.commit()
             return known | changes.stored
@@ -287,12 +289,26 @@ class _Changes:
     def put_new(self, incident: Incident) -> None:
         self.claims.take(self.transaction, claim_of(incident.key), incident.id, label="incident.open")
         self.stored[incident.key] = self.store.put_new(self.transaction, incident)
+        self.transaction.afterwards(lambda: log_status(incident, None))
 
-    def save(self, incident: Incident) -> None:
+    def save(self, before: Incident, incident: Incident) -> None:
         """The claim of one that is not current any more is released."""
         self.stored[incident.key] = self.store.save(self.transaction, incident)
+        self.transaction.afterwards(lambda: log_status(incident, before.status))
         if not incident.is_current:
             self.claims.release(self.transaction, claim_of(incident.key), incident.id)
+
+
+def log_status(incident: Incident, before: IncidentStatus | None) -> None:
+    """A line for an incident that was opened (it had no status before), or has another status."""
+    if incident.status is before:
+        return
+    condition = incident.condition
+    details: dict[str, Any] = {"incident_id": incident.id, "status": incident.status.value, "origin": incident.origin}
+    details |= {"resource_type": condition.resource_type, "resource_id": condition.resource_id}
+    details |= {"code": condition.code.value, "severity": condition.severity.value, "task_id": condition.task_id}
+    details |= {"connector": condition.connector_name, "correlation_id": incident.correlation_id}
+    get_logger().info("incident", extra={**details, "before": before.value if before else None})
 
 
 def _own_associations(condition: Condition) -> Associations:

@@ -11,8 +11,9 @@ from chalicelib.domain.audit.record import Outcome
 from chalicelib.domain.job import Job, JobKind, JobStatus
 from chalicelib.domain.lease import expired
 from chalicelib.domain.timing import FUNCTION
-from chalicelib.errors import HeadgateError, WriteConflict
+from chalicelib.errors import HeadgateError, SecretMismatch, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.kit.log import add_to_log
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Documents
@@ -89,10 +90,14 @@ class JobService:
         return self.store.get(job_id)
 
     def run(self, job_id: str, deadline: Deadline) -> None:
-        """Run a job that no live worker has. Safe to repeat, and to call for a job that has ended."""
+        """Run a job that no live worker has. Safe to repeat, and to call for a job that has ended.
+
+        Raises StoreUnavailable; then it is taken up again, at most three times.
+        """
         job, now = self.store.find(job_id), self.clock()
         if job is None or not job.may_run(now):
             return
+        add_to_log(correlation_id=job.correlation_id, resource_type=job.resource_type, resource_id=job.resource_id)
         begun: dict[str, Any] = {"attempts": job.attempts + 1, "started_at": job.started_at or now}
         try:
             running = self.store.save_alone(replace(job, lease_until=now + LEASE, status=JobStatus.RUNNING, **begun))
@@ -116,6 +121,9 @@ class JobService:
         try:
             return {"status": JobStatus.COMPLETED, "result": self._handler(job).run(context, job.resource_id)}
         except HeadgateError as error:
+            # Our own store: the lease ends, and the job is taken up again. A secret that differs stays so.
+            if isinstance(error, StoreUnavailable) and not isinstance(error, SecretMismatch):
+                raise
             return _failed(error.code, error.message)
 
     def _finish(self, job: Job, outcome: Mapping[str, Any]) -> None:

@@ -88,7 +88,7 @@ class OverviewService:
         page = self.resources.connects.list(limit=MAX_CLUSTERS)
         ids = [cluster.id for cluster in page.items]
         registered, views, looks = self._read_stored(ids, now, deadline)
-        connects = Counter(view.on(cluster).health.status for view, cluster in zip(views, page.items, strict=True))
+        connects = Counter(view.on(cluster, now).health.status for view, cluster in zip(views, page.items, strict=True))
         if page.next_key:
             more = max(0, sum(registered.of(_CONNECT).values()) - len(ids))
             connects[HealthStatus.UNKNOWN] += more
@@ -141,14 +141,14 @@ class OverviewService:
     def _count(self, deadline: Deadline) -> RegisteredCounts:
         at = self.clock()
         by_type = {
-            noun: _by_desired_state(store, deadline) if noun in _WITH_CONNECTOR else _by_health(store)
+            noun: _by_desired_state(store, deadline) if noun in _WITH_CONNECTOR else _by_health(store, at)
             for noun, store in self.resources.by_type().items()
         }
         return RegisteredCounts(at=at, by_type=by_type)
 
 
-def _by_health(store: Documents[Any]) -> StateCounts:
-    return Counter(resource.health.status for resource in store.all())
+def _by_health(store: Documents[Any], now: datetime) -> StateCounts:
+    return Counter(resource.health.as_of(now).status for resource in store.all())
 
 
 def _by_desired_state(store: Documents[Any], deadline: Deadline) -> StateCounts:

@@ -10,7 +10,7 @@ from chalicelib.domain.pipeline import Pipeline, claimed_thing
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
-from chalicelib.errors import Conflict, StoreUnavailable
+from chalicelib.errors import Conflict, StoreBusy, StoreUnavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.registry import claim_conflict
@@ -107,10 +107,12 @@ class SourceService(SystemService[Source]):
         A discovery that ran meanwhile has ended by then. What there is no time for is left to the next sweep.
         """
         deadline, swept = Deadline.after(_SWEEP_SECONDS), 0
-        with suppress(StoreUnavailable):
-            for note in self.resources.tables.deletions_before(self.clock() - SWEPT_AFTER):
+        for note in self.resources.tables.deletions_before(self.clock() - SWEPT_AFTER):
+            try:
                 self.resources.tables.sweep(note, deadline)
-                swept += 1
+            except StoreBusy:  # the next one goes on
+                break
+            swept += 1
         return swept
 
     def list_tables(

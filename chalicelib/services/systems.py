@@ -7,6 +7,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.errors import NotFound
+from chalicelib.kit.pages import Page
 from chalicelib.services.registered import RegisteredInput, RegisteredService
 from chalicelib.services.system_checks import SystemChecks
 from chalicelib.stores.transaction import Transaction
@@ -31,19 +32,32 @@ class SystemService(RegisteredService[S]):
 
     system_checks: SystemChecks
 
+    def get(self, entity_id: str) -> S:
+        """The system; its health is not known when its monitor has not looked for too long. Raises NotFound."""
+        return self._as_of_now(self.store.get(entity_id))
+
+    def list(self, *, limit: int, after: str | None) -> Page[S]:
+        """The same of all of this kind, newest first."""
+        return self.store.list(limit=limit, after=after, by_size=True).map(self._as_of_now)
+
+    def _as_of_now(self, system: S) -> S:
+        return replace(system, health=system.health.as_of(self.clock()))
+
     def create(self, context: RequestContext, data: SystemInput) -> S:
         """Register a system. Raises Conflict NAME_CONFLICT."""
         transaction = Transaction()
         return self.registry.create(transaction, context, self.store, self._built(transaction, context, data))
 
     def update(self, context: RequestContext, system_id: str, data: SystemInput) -> S:
-        """Replace everything but blank secrets. Results of checks of another address or account are removed.
+        """Replace everything but blank secrets. Results of checks of another address or account are removed, and a
+        monitor looks at once.
 
         Raises NotFound, VersionMismatch, Conflict NAME_CONFLICT, and RESOURCE_IN_USE for a locked address.
         """
         before, transaction = self._current(context, system_id), Transaction()
         edited = self._edited(transaction, before, data)
-        after = replace(edited, **before.invalidated_by(edited.endpoint))
+        outdated = before.invalidated_by(edited.endpoint)
+        after = replace(edited, **outdated)
         moved = before.address.identity != after.address.identity
         unused = moved and self.ADDRESS_LOCKED
         references = self.on_address_changing(transaction, before, after) if moved else None
@@ -52,7 +66,9 @@ class SystemService(RegisteredService[S]):
         )
         if moved:
             self.on_moved(context, before)
-        return stored
+        if outdated:  # what was wrong may be over: its alert must not wait for the schedule
+            self.system_checks.request_look(self.store.noun, system_id)
+        return self._as_of_now(stored)
 
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove a system that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from pynamodb.constants import BATCH_WRITE_ITEM
 from pynamodb.models import Model
 
-from chalicelib.errors import StoreUnavailable
+from chalicelib.errors import StoreBusy
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.randomness import jitter
 from chalicelib.stores.tables import THROTTLED, connection, failure_code
@@ -42,7 +42,7 @@ def write_rows(
     """Send all writes, at most one for each key. Unprocessed writes are sent again after growing, random pauses.
 
     The writes are no transaction: after an error any of them may have been made. Safe to repeat.
-    Raises StoreUnavailable when the deadline passes first, and the client's own errors.
+    Raises StoreBusy when the deadline passes first, and the client's own errors.
     """
     waiting, attempt = deque(writes), 0
     while waiting:
@@ -52,7 +52,7 @@ def write_rows(
         attempt = attempt + 1 if unprocessed else 0
         pause = min(_LONGEST_PAUSE_SECONDS, jitter(_FIRST_PAUSE_SECONDS, attempt)) if unprocessed else 0.0
         if waiting and deadline.remaining() <= pause:
-            raise StoreUnavailable("The store did not take all rows in time. Try again in a minute.")
+            raise StoreBusy("The store did not take all rows in time. Try again in a minute.")
         sleep(pause)
 
 

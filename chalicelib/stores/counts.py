@@ -1,5 +1,7 @@
 """The last count of registered resources, by the schedule: `infra/decisions/016-overview.md`."""
 
+from datetime import datetime
+
 from pynamodb.attributes import (
     NumberAttribute,
     TTLAttribute,
@@ -10,16 +12,17 @@ from pynamodb.attributes import (
 
 from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.kit.adapters import adapter
-from chalicelib.stores.rows import Key
+from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, meta, store_errors
 
 REGISTERED = ("registered", "all")
-"""The key of the one row of `Counts`."""
+_DISPATCH = ("dispatch", "last")
+"""The keys of the two rows of `Counts`."""
 
 
 class CountRow(Table):
-    """Small rows of several kinds: `registered` (JSON in `numbers`), `findings` of `stores/monitoring`,
-    `user/active-admins` (number in `ADMINS`), and notes of deleted sources.
+    """Small rows of several kinds: `registered` (JSON in `numbers`), `dispatch` (`at`: its last run), `findings` of
+    `stores/monitoring`, `user/active-admins` (number in `ADMINS`), and notes of deleted sources.
     """
 
     Meta = meta("counts")  # type: ignore[assignment]
@@ -48,3 +51,11 @@ class Counts:
         row = CountRow(*REGISTERED, numbers=adapter(RegisteredCounts).dump_json(counts).decode())
         with store_errors():
             row.save()
+
+    @staticmethod
+    def note_dispatch(now: datetime) -> datetime | None:
+        """Store that the dispatcher runs now; when it ran before, None the first time. Raises StoreUnavailable."""
+        (before,) = read_rows((CountRow, *_DISPATCH))
+        with store_errors():
+            CountRow(*_DISPATCH, at=now).save()
+        return before.at if before else None

@@ -23,7 +23,7 @@ from pynamodb.exceptions import PynamoDBException
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
 from pynamodb.models import Model
 
-from chalicelib.errors import Contention, StoreBusy, StoreUnavailable
+from chalicelib.errors import Contention, StoreBusy, StoreRefused, StoreUnavailable
 from chalicelib.kit.clock import rfc3339
 from chalicelib.settings import settings
 
@@ -155,6 +155,12 @@ THROTTLED = {
     "ProvisionedThroughputExceeded",
 }
 
+REFUSALS = {
+    *("ValidationError", "ValidationException", "ItemCollectionSizeLimitExceeded"),
+    "ItemCollectionSizeLimitExceededException",
+}
+"""Codes of items and of calls that would be refused again: too large, or malformed."""
+
 
 def unavailable(codes: Iterable[str | None]) -> StoreUnavailable:
     """The error for a call that failed with these codes, of its items or of the whole call; None: without an answer."""
@@ -164,12 +170,20 @@ def unavailable(codes: Iterable[str | None]) -> StoreUnavailable:
     return StoreBusy() if codes & THROTTLED else StoreUnavailable("The store did not answer.")
 
 
+def refused_for_good() -> StoreRefused:
+    return StoreRefused("Headgate's store refuses this for good: it may be too large. Nothing was written.")
+
+
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Turns an error of the client into `StoreUnavailable`, or into `StoreBusy` when the same call may soon succeed."""
+    """Turns an error of the client into `StoreUnavailable`; `StoreBusy` when the same call may soon succeed;
+    `StoreRefused` when it never will.
+    """
     try:
         yield
     except STORE_ERRORS as error:
+        if failure_code(error) in REFUSALS:
+            raise refused_for_good() from error
         raise unavailable([failure_code(error)]) from error
 
 

@@ -1,7 +1,7 @@
 """Conditional writes that happen together or not at all (TransactWriteItems); a lost reply is recognised."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -14,17 +14,15 @@ from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.timing import CONTENTION
-from chalicelib.errors import StoreBusy, StoreRefused, StoreUnavailable, WriteConflict
+from chalicelib.errors import StoreBusy, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.retry import Retry
-from chalicelib.stores.tables import STORE_ERRORS, connection, failure_code, unavailable
+from chalicelib.stores.tables import REFUSALS, STORE_ERRORS, connection, failure_code, refused_for_good, unavailable
 
 _RETRY = Retry(attempts=30, first_pause=0.05, longest_pause=0.4)
 
 _CONDITION = "ConditionalCheckFailed"
-_REFUSALS = {"ValidationError", "ItemCollectionSizeLimitExceeded", "ValidationException"}
-"""Codes of items and of requests that would be refused again: too large, or malformed."""
 
 
 class _Kind(IntEnum):
@@ -55,6 +53,7 @@ class Transaction:
     write_id: str = field(default_factory=new_id)
     _writes: list[_Write] = field(default_factory=list)
     _added: dict[str, tuple[Model, Counter[str]]] = field(default_factory=dict)
+    _afterwards: list[Callable[[], object]] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         return self
@@ -78,6 +77,10 @@ class Transaction:
     def delete(self, model: Model, *, condition: Condition | None, label: str) -> None:
         self._writes.append(_Write(_Kind.DELETE, label, model, condition))
 
+    def afterwards(self, act: Callable[[], object]) -> None:
+        """Do this when all of it was written: what a log says must have happened."""
+        self._afterwards.append(act)
+
     def commit(self) -> None:
         """Send all writes. After contention and throttling they are sent again.
 
@@ -91,6 +94,8 @@ class Transaction:
             on=StoreBusy,
             deadline=Deadline.after(CONTENTION.total_seconds()),
         )
+        for act in self._afterwards:
+            act()
 
     def _write_added(self) -> None:
         while self._added:
@@ -122,8 +127,8 @@ class Transaction:
             if reason.code == _CONDITION:
                 raise WriteConflict(write.label) from error
         codes = {reason.code for _, reason in refused} | {failure_code(error)}
-        if codes & _REFUSALS:
-            raise StoreRefused("Headgate cannot store this: it is too large. Nothing was written.") from error
+        if codes & REFUSALS:
+            raise refused_for_good() from error
         raise unavailable(codes) from error
 
 

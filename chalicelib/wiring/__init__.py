@@ -135,6 +135,7 @@ class Services:
             monitors.progress_reader,
             monitors.reports,
         )
+        self.own_state = monitors.own_state
         self.source_monitor, self.destination_monitor = monitors.source_monitor, monitors.destination_monitor
 
     def _look_soon(self, noun: str, entity_id: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from chalicelib.clients.cloudwatch import measure
 from chalicelib.clients.queue import NOTIFICATIONS, Queues
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.kit.clock import Clock
@@ -16,6 +17,7 @@ from chalicelib.services.alerts.manager import AlertManager
 from chalicelib.services.alerts.metrics import MetricsService
 from chalicelib.services.alerts.rules import AlertRuleService
 from chalicelib.services.audit.trail import AuditTrail
+from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.services.registry import Registry
 from chalicelib.stores.groups import Stores
 
@@ -43,7 +45,7 @@ class Alerting:
             public_url=public_url,
             clock=clock,
         )
-        self.bus: EventBus = InProcessBus(record=registry.incidents.record, follow=self.manager.follow)
+        self.bus: EventBus = InProcessBus(record=registry.incidents.record, follow=self.manager.follow, measure=measure)
         self.alerts = AlertService(stores=stores.alerts, audit=audit, clock=clock)
         self.rules = AlertRuleService(stores=stores.alerts, resources=stores.resources, registry=registry, clock=clock)
         self.channels = ChannelService(stores=stores.alerts, registry=registry, senders=senders, clock=clock)
@@ -54,11 +56,12 @@ class Alerting:
             replace_secrets=self.channels.replace_secrets,
             clock=clock,
             sleep=sleep,
+            measure=measure,
         )
         self.delivery = NotificationDelivery(
             stores=stores.alerts, attempts=attempts, wake=self.wake, clock=clock, sleep=sleep
         )
-        self.metrics = MetricsService(stores=stores.alerts, clock=clock)
+        self.metrics = MetricsService(stores=stores.alerts, clock=clock, tick_ages=TickAges.of(stores, clock))
 
     def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
         """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""

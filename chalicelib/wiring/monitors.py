@@ -1,13 +1,15 @@
 """Builds what looks at servers again and again, and reports to incidents and alerts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from chalicelib.clients.queue import DESTINATION_CHECKS, SOURCE_CHECKS, TICKS, Queues
-from chalicelib.kit.clock import Clock
+from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.alerts.bus import EventBus
+from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.services.monitors.destination_monitor import DestinationMonitor
+from chalicelib.services.monitors.own_state import OwnState
 from chalicelib.services.monitors.progress_reader import ProgressReader
-from chalicelib.services.monitors.reports import MonitorReports
+from chalicelib.services.monitors.reports import MonitorReports, Send
 from chalicelib.services.monitors.source_monitor import SourceMonitor
 from chalicelib.services.monitors.tick import Tick
 from chalicelib.stores.groups import Stores
@@ -39,7 +41,7 @@ class Monitors:
             clients=resources.clients,
             reports=self.reports,
             clock=clock,
-            send=lambda source_id, delay: queues.send_due(SOURCE_CHECKS, {"source_id": source_id}, delay),
+            send=_sender(queues, SOURCE_CHECKS, "source_id"),
         )
         self.destination_monitor = DestinationMonitor(
             resources=stores.resources,
@@ -47,15 +49,20 @@ class Monitors:
             reports=self.reports,
             clock=clock,
             sleep=sleep,
-            send=lambda destination_id, delay: queues.send_due(
-                DESTINATION_CHECKS, {"destination_id": destination_id}, delay
-            ),
+            send=_sender(queues, DESTINATION_CHECKS, "destination_id"),
         )
         self.progress_reader = ProgressReader(
             streams=stores.resources.streams,
             owners=connectors.owners,
             store=stores.monitoring.progress,
             clients=resources.clients,
+        )
+        self.own_state = OwnState(
+            resources=stores.resources,
+            tick_ages=TickAges.of(stores, clock),
+            counts=stores.monitoring.counts,
+            reports=self.reports,
+            clock=clock,
         )
         self.tick = Tick(
             resources=stores.resources,
@@ -67,5 +74,14 @@ class Monitors:
             progress=self.progress_reader,
             bus=bus,
             clock=clock,
-            send=lambda cluster_id, delay: queues.send_due(TICKS, {"cluster_id": cluster_id}, delay),
+            send=_sender(queues, TICKS, "cluster_id"),
         )
+
+
+def _sender(queues: Queues, queue: str, field: str) -> Send:
+    """Sends messages of this queue, which name what they are about in this field."""
+
+    def send(messages: Sequence[tuple[str, int]], deadline: Deadline) -> int:
+        return queues.send_all_due(queue, [({field: item_id}, delay) for item_id, delay in messages], deadline)
+
+    return send

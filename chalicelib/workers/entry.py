@@ -6,15 +6,20 @@
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chalice.app import Blueprint, SQSEvent
 
 from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS
+from chalicelib.domain.monitoring.own_metrics import OwnMetric
 from chalicelib.domain.timing import TICK, WORKER
 from chalicelib.kit.clock import Deadline, utc_now
-from chalicelib.kit.log import failure, get_logger
+from chalicelib.kit.ids import correlation_id
+from chalicelib.kit.log import add_to_log, failure, get_logger, invocation, log_context
 from chalicelib.settings import settings
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 workers = Blueprint(__name__)
 _WORKER_SECONDS = WORKER.total_seconds()
@@ -104,24 +109,38 @@ def each(event: SQSEvent, act: Callable[[dict[str, str], int], None]) -> Mapping
     """
     from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
     from aws_lambda_powertools.utilities.batch.exceptions import BatchProcessingError
-    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+
+    from chalicelib.clients.cloudwatch import measure
 
     failed: list[str] = []
 
-    def handle(record: SQSRecord) -> None:
-        try:
-            received = int(record.raw_event.get("attributes", {}).get("ApproximateReceiveCount", 1))
-            act(json.loads(record.body), received)
-        except Exception as error:  # noqa: BLE001 - raised as an error that has nothing of its text
-            get_logger().error("message failed", extra={"failure": failure(error)})
-            failed.append(type(error).__name__)
-            # The processor writes what it catches into its own error and, at DEBUG, into the log.
-            raise MessageFailed(failed[-1]) from None
+    def handle(record: "SQSRecord") -> None:
+        received = int(record.raw_event.get("attributes", {}).get("ApproximateReceiveCount", 1))
+        with log_context(**_message_fields(record)):
+            try:
+                body = json.loads(record.body)
+                add_to_log(correlation_id=correlation_id(body.get("correlation_id")))
+                act(body, received)
+            except Exception as error:  # noqa: BLE001 - raised as an error that has nothing of its text
+                get_logger().error("message failed", extra={"failure": failure(error), "received": received})
+                failed.append(type(error).__name__)
+                # The processor writes what it catches into its own error and, at DEBUG, into the log.
+                raise MessageFailed(failed[-1]) from None
 
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=True)
-    try:
-        with processor(records=event.to_dict()["Records"], handler=handle):
-            processor.process()
-    except BatchProcessingError:
-        raise MessageFailed(failed[0]) from None
+    with log_context(**invocation(event.context)):
+        try:
+            with processor(records=event.to_dict()["Records"], handler=handle):
+                processor.process()
+        except BatchProcessingError:
+            raise MessageFailed(failed[0]) from None
+        finally:
+            # Where others of the batch were done, the function ends well, and AWS Lambda counts no error.
+            if failed:
+                measure({OwnMetric.MESSAGES_FAILED: len(failed)})
     return processor.response()
+
+
+def _message_fields(record: "SQSRecord") -> Mapping[str, str | None]:
+    queue = str(record.raw_event.get("eventSourceARN") or "").rpartition(":")[2]
+    return {"queue": queue or None, "message_id": record.raw_event.get("messageId")}

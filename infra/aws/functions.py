@@ -297,11 +297,11 @@ FUNCTIONS = (
         tables=(
             _OPENS_ALERTS,
             {
-                _READ: "sources destinations stream-clusters connect-clusters pipelines deliveries",
+                _READ: "sources destinations stream-clusters connect-clusters pipelines deliveries observations",
                 _READ_ADD_CHANGE: "incidents",
-                "PutItem UpdateItem DeleteItem Query": "counts",
+                f"{_READ_WRITE} Query": "counts",
                 "BatchWriteItem Query": "source-tables",
-                "BatchGetItem DeleteItem": "claims",
+                _READ_ADD_REMOVE: "claims",
                 "PutItem": "channel-gates",
                 f"{_READ_ADD} Query": "audit-chain",
                 _QUERY: "audit sources/by_listing destinations/by_listing stream-clusters/by_listing "

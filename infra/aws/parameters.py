@@ -75,6 +75,12 @@ COMMON_SETTINGS = (
         default="INFO",
         allowed=("DEBUG", "INFO", "WARNING", "ERROR"),
     ),
+    Parameter(
+        "EmitMetrics",
+        "Whether Headgate measures itself for CloudWatch: the metrics of the namespace Headgate.",
+        default="true",
+        allowed=_BOOLEAN,
+    ),
 )
 """Every function gets these."""
 

@@ -256,7 +256,7 @@ def _is_transaction(point: Point) -> bool:
 
 
 def _is_message(point: Point) -> bool:
-    return point.operation == "SendMessage"
+    return point.operation in ("SendMessage", "SendMessageBatch")
 
 
 PAST_EVERY_LEASE = 61

@@ -1,6 +1,7 @@
 """How often a tick asks Connect, most of all workers that hang."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -62,6 +63,19 @@ def test_looks_at_workers_that_hang_have_growing_pauses_of_at_most_a_minute(hang
     for _ in range(6):
         hanging.tick()
     assert observation_of(hanging, pipeline).state is ObservedState.RUNNING
+
+
+def test_a_cluster_that_somebody_has_changed_is_looked_at_without_such_a_pause(hanging: InProcessApp) -> None:
+    running_pipeline(hanging)
+    hang(hanging)
+    for _ in range(15):
+        hanging.tick()
+    hanging.connect.faults.clear()
+    assert questions_in_a_tick(hanging) == 0
+    cluster = hanging.cluster
+    changed = replace(hanging.connect_input(cluster.address.base_url), name="mended")
+    hanging.services.connect_clusters.update(hanging.context(), cluster.id, changed)
+    assert questions_in_a_tick(hanging) == 1
 
 
 def test_a_tick_in_such_a_pause_only_reads(hanging: InProcessApp) -> None:

@@ -90,6 +90,7 @@ def actions(target: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         case _ if "TableName" in body:
             yield name, _table(body)
         case _ if _SERVICES[service] == "sqs":
+            name = name.removesuffix("Batch")  # the same action in a policy
             queue = body.get("QueueName") or body["QueueUrl"].rpartition("/")[2]
             yield name, queue.replace(PARAMETERS["Prefix"], "${Prefix}")
         case "GetSecretValue":

@@ -166,7 +166,7 @@ def test_a_job_is_run_by_its_message(admin: LambdaProcess, source: dict[str, Any
     job = admin.http("POST", f"/api/v1/sources/{source['id']}/health", {})
     assert (job.status, job.body["status"]) == (202, "PENDING")
     received = admin.send({"receive": "jobs"})
-    assert json.loads(received[-1]["body"]) == {"job_id": job.body["id"]}
+    assert json.loads(received[-1]["body"]) == {"job_id": job.body["id"], "correlation_id": "from-the-browser"}
     assert admin.call("RunJob", {"Records": received}) == {"batchItemFailures": []}
     done = admin.http("GET", f"/api/v1/jobs/{job.body['id']}").body
     assert (done["status"], done["result"]["status"]) == ("COMPLETED", "UNHEALTHY")
@@ -197,6 +197,7 @@ def test_a_tick_that_comes_late_does_nothing(admin: LambdaProcess) -> None:
 def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProcess) -> None:
     assert admin.call("Dispatch", SCHEDULED) == {
         "ticks": 0,
+        "unobserved": 0,
         "jobs": 0,
         "silences": 0,
         "notifications": 0,
@@ -208,6 +209,8 @@ def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProce
         "overview": 0,
         "source_tables": 0,
         "audit_anchors": 1,
+        "own_state": 4,
+        "audit_age": 1,
     }
 
 

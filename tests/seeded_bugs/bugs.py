@@ -2,5 +2,6 @@
 
 from tests.seeded_bugs.access_bugs import ACCESS_BUGS
 from tests.seeded_bugs.data_bugs import DATA_BUGS
+from tests.seeded_bugs.silence_bugs import SILENCE_BUGS
 
-BUGS = (*ACCESS_BUGS, *DATA_BUGS)
+BUGS = (*ACCESS_BUGS, *DATA_BUGS, *SILENCE_BUGS)

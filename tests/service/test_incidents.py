@@ -1,5 +1,6 @@
 """Incidents: what reports, requests and people make of them."""
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -10,11 +11,12 @@ from chalicelib.domain.monitoring.condition import Condition, ConditionCode, Sev
 from chalicelib.domain.monitoring.episodes import Episodes, Sight
 from chalicelib.domain.monitoring.incident import OPERATIONS, Incident, IncidentStatus
 from chalicelib.domain.monitoring.report import MonitorReport
-from chalicelib.errors import Conflict
+from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
 from tests.support.apps.call_interceptor import InterceptedCall, Point
+from tests.support.apps.edge import logged
 from tests.support.apps.in_process_app import InProcessApp
 
 OPEN, ACKNOWLEDGED, RESOLVED = IncidentStatus
@@ -71,6 +73,35 @@ def test_a_report_opens_what_is_new_and_resolves_what_is_gone(app: InProcessApp)
         ("q", Sight.SEEN),
         ("r", Sight.SEEN),
     }
+
+
+def test_a_line_of_the_log_says_that_an_incident_was_opened_or_resolved(app: InProcessApp) -> None:
+    with logged() as stream:
+        report(app, condition(), correlation_id="of-the-tick")
+        report(app, condition())
+        app.services.incidents.move(app.context(), only(app).id, ACKNOWLEDGED)
+        report(app)
+        settle(app, began=[condition()])
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(line.get("before"), line["status"], line["correlation_id"]) for line in lines] == [
+        (None, "OPEN", "of-the-tick"),
+        ("OPEN", "ACKNOWLEDGED", "of-the-tick"),
+        ("ACKNOWLEDGED", "RESOLVED", "of-the-tick"),
+        (None, "OPEN", "c"),
+    ]
+    assert {(line["message"], line["code"], line["resource_type"], line["resource_id"]) for line in lines} == {
+        ("incident", "CONNECTOR_FAILED", "pipeline", "p"),
+    }
+
+
+def test_an_incident_that_could_not_be_stored_has_no_line(app: InProcessApp) -> None:
+    report(app, condition())
+    claim_again = Transaction()
+    app.services.incidents.settle(claim_again, ORIGIN, app.clock(), ended=[condition()], correlation_id="c")
+    report(app)
+    with logged() as stream, pytest.raises(WriteConflict):
+        claim_again.commit()
+    assert stream.getvalue() == ""
 
 
 def test_what_gets_worse_is_counted_again_and_what_gets_better_is_not(app: InProcessApp) -> None:

@@ -1,16 +1,19 @@
 """Jobs: leases, lost messages, failures, and jobs of other resources than sources."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.job import Job, JobKind, JobStatus
-from chalicelib.errors import NotFound, Unavailable
+from chalicelib.errors import NotFound, SecretMismatch, StoreUnavailable, Unavailable
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.log import get_logger, log_context
 from chalicelib.services.jobs import LEASE, MAX_ATTEMPTS, JobHandler, JobService
+from tests.support.apps.edge import logged
 from tests.support.apps.in_process_app import InProcessApp
 
 Run = Mapping[str, Any]
@@ -75,6 +78,37 @@ def test_a_job_that_kills_every_worker_fails_in_the_end_and_frees_its_source(job
     failed = jobs_fixture.run(job, jobs_fixture.handle(dying))
     assert (failed.status, failed.error_code) == (JobStatus.FAILED, "JOB_ABANDONED")
     assert jobs_fixture.request(source_id=job.resource_id).id != job.id
+
+
+def test_a_job_for_which_our_own_store_does_not_answer_raises_and_is_run_again(jobs_fixture: JobsFixture) -> None:
+    def unavailable(*_: object) -> NoReturn:
+        raise StoreUnavailable("The store did not answer.")
+
+    job = jobs_fixture.request()
+    with pytest.raises(StoreUnavailable):
+        jobs_fixture.run(job, jobs_fixture.handle(unavailable))
+    lease_ends(jobs_fixture.app)
+    assert jobs_fixture.run(job).status is JobStatus.COMPLETED
+
+
+def test_a_job_whose_secret_was_exchanged_has_failed(jobs_fixture: JobsFixture) -> None:
+    def mismatched(*_: object) -> NoReturn:
+        raise SecretMismatch("The stored secret is not the one of this source.")
+
+    job = jobs_fixture.request()
+    assert jobs_fixture.run(job, jobs_fixture.handle(mismatched)).status is JobStatus.FAILED
+
+
+def test_lines_about_a_job_have_the_correlation_id_of_its_request(jobs_fixture: JobsFixture) -> None:
+    def noting(*_: object) -> dict[str, object]:
+        get_logger().info("work")
+        return {}
+
+    job = jobs_fixture.request()
+    with logged() as stream, log_context(correlation_id="of-the-dispatcher"):
+        jobs_fixture.run(job, jobs_fixture.handle(noting))
+    line = json.loads(stream.getvalue())
+    assert (line["correlation_id"], line["resource_id"]) == (job.correlation_id, job.resource_id)
 
 
 def test_a_job_whose_message_was_lost_is_sent_again(jobs_fixture: JobsFixture) -> None:

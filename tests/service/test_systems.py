@@ -13,6 +13,7 @@ from chalicelib.errors import Conflict, Invalid, NotFound
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.queues import received
 
 
 @pytest.fixture
@@ -64,6 +65,17 @@ def test_a_change_invalidates_the_facts_that_depend_on_it(
     assert (known(now), known(app.services.sources.get(source.id))) == (after, after)
     assert bool(app.services.stores.resources.tables.list(source.id)) is after[1]
     assert (now.health == source.health) is after[0]
+
+
+@pytest.mark.parametrize("noun", ["source", "destination"])
+def test_a_change_that_may_mend_it_is_looked_at_at_once(app: InProcessApp, noun: str) -> None:
+    made = app.source() if noun == "source" else app.destination()
+    service: Any = app.services.sources if noun == "source" else app.services.destinations
+    received(f"{noun}-checks")  # of earlier tests
+    service.update(app.context(), made.id, changed_input(made, name="another name"))
+    assert received(f"{noun}-checks") == []
+    service.update(app.context(), made.id, changed_input(made, secrets={"password": Secret("new")}))
+    assert [message[f"{noun}_id"] for message in received(f"{noun}-checks")] == [made.id]
 
 
 def test_another_spelling_of_the_host_is_the_same_database(app: InProcessApp, source: Source) -> None:

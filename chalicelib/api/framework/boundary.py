@@ -17,13 +17,14 @@ from chalicelib.api.framework import inputs
 from chalicelib.api.framework.http import JSON, HttpRequest, HttpResponse, over_https
 from chalicelib.api.framework.idempotency import IdempotentRequests
 from chalicelib.api.framework.rendering import render, with_security_headers
+from chalicelib.api.framework.resources import resource_in_answer, resource_in_path
 from chalicelib.api.framework.route import Route
 from chalicelib.api.framework.sent_credentials import bearer_token, sent_cookie
 from chalicelib.domain.access import Actor, Permission, RequestContext, may
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.errors import HeadgateError, NotPermitted, Unauthenticated
 from chalicelib.kit.clock import Clock
-from chalicelib.kit.log import failure, get_logger
+from chalicelib.kit.log import add_to_log, failure, get_logger
 from chalicelib.kit.pages import Signer
 
 CORRELATION_HEADER = "X-Correlation-ID"
@@ -90,6 +91,7 @@ class Boundary:
         inputs.check_size(request)
         context = self._admitted(route, request)
         path_values = inputs.path_values(route, request)
+        add_to_log(**resource_in_path(route.path, path_values))
         # One spelling: a cursor or an Idempotency-Key is valid however the path is written.
         request = inputs.with_canonical_path(request, path_values)
         if request.method in ("PUT", "PATCH", "DELETE"):
@@ -120,6 +122,7 @@ class Boundary:
         context = RequestContext(actor=ANONYMOUS, correlation_id=request.correlation_id, source_address=address)
         try:
             context = replace(context, actor=self._actor(route, request))
+            add_to_log(user_id=context.actor.id)
             _check_permission(route, context.actor)
         except (Unauthenticated, NotPermitted) as refused:
             self._record_denial(context, route, request, refused)
@@ -143,6 +146,7 @@ class Boundary:
             return
         if isinstance(refused, NotPermitted) and refused.actor:
             context = replace(context, actor=refused.actor)
+            add_to_log(user_id=refused.actor.id)
         try:
             self._dependencies().record_denial(context, route, request, refused)
         except Exception as error:  # noqa: BLE001
@@ -175,6 +179,7 @@ class Boundary:
             # Some permissions depend on the resource, so that only the handler can judge them.
             self._record_denial(context, route, request, refused)
             raise
+        add_to_log(**resource_in_answer(route.path, arguments, result))
         return render(route, request, result, sign)
 
 

@@ -28,6 +28,7 @@ from chalicelib.api.framework.route import Route, read_signature
 from chalicelib.domain.access import Permission
 from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, NotFound, UnsupportedMedia
 from chalicelib.kit.ids import correlation_id
+from chalicelib.kit.log import invocation, log_context
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Respond = Callable[[HttpRequest], HttpResponse]
@@ -151,12 +152,16 @@ def _view(route: Route, boundary: Boundary) -> Callable[..., Response]:
 def _middleware(boundary: Boundary, refuse: Respond) -> Callable[[Any, Callable[[Any], Any]], Any]:
     def middleware(incoming: Request | None, get_response: Callable[[Any], Any]) -> Response:
         request = _from_chalice(incoming)
-        token = _request.set(request)
-        try:
-            response = boundary.safely(lambda: _from_chalice_response(get_response(incoming), request, refuse), request)
-        finally:
-            _request.reset(token)
-        return _to_chalice(boundary.finish(request, response))
+        fields = invocation(getattr(incoming, "lambda_context", None))
+        with log_context(**fields, correlation_id=request.correlation_id):
+            token = _request.set(request)
+            try:
+                response = boundary.safely(
+                    lambda: _from_chalice_response(get_response(incoming), request, refuse), request
+                )
+            finally:
+                _request.reset(token)
+            return _to_chalice(boundary.finish(request, response))
 
     return middleware
 

@@ -56,7 +56,7 @@ class Alert:
     `inhibited_by` is the id of the alert that stands for this one in a storm, `inhibited_cycles` since how many cycles
     that one has been over. `unseen` counts readings in a row in which its task did not exist. `was_silenced`: there has
     been a silence, and whether somebody has yet to be notified was not decided since. `checked_at` is the newest report
-    that has changed the alert without counting it.
+    that has changed the alert without counting it. `correlation_id` is that of its incident.
     """
 
     id: str
@@ -89,6 +89,7 @@ class Alert:
     inhibited_cycles: int = 0
     unseen: int = 0
     checked_at: datetime | None = None
+    correlation_id: str | None = None
     history: tuple[HistoryEntry, ...] = ()
     revision: int = 1
     created_at: datetime

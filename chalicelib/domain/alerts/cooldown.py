@@ -13,6 +13,7 @@ from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.notification import MessageKind, Notification, NotificationStatus, notification_id
 from chalicelib.domain.alerts.rule import AlertRule, CooldownPolicy
 from chalicelib.domain.alerts.track import RuleLedger
+from chalicelib.domain.monitoring.episodes import was_set_back
 
 _NOBODY_REACHED = (NotificationStatus.FAILED, NotificationStatus.SUPPRESSED, NotificationStatus.CANCELLED)
 
@@ -119,7 +120,8 @@ def fan_out(
 def cooldown(rule: AlertRule, ledger: RuleLedger, request: NotificationRequest) -> NotSentReason | None:
     """Why the rule's cooldown holds a message back; None when it passes. A severity that was raised passes always.
 
-    An anchor that has reached nobody does not count; a message at the very end of the cooldown passes.
+    An anchor that has reached nobody, or is of a clock that was ahead, does not count. A message at the very end of the
+    cooldown passes.
     """
     if request.occasion is Occasion.RAISED or ledger.anchor_at is None or rule.id in request.void:
         return None
@@ -130,6 +132,7 @@ def cooldown(rule: AlertRule, ledger: RuleLedger, request: NotificationRequest) 
             return NotSentReason.FIRST_OCCURRENCE_ONLY
         case CooldownPolicy.AFTER_COOLDOWN:
             over = request.at - ledger.anchor_at >= timedelta(seconds=rule.cooldown_seconds)
+            over = over or was_set_back(ledger.anchor_at, request.at)
             return None if over else NotSentReason.COOLDOWN
 
 

@@ -97,10 +97,12 @@ class Decisions:
         """What is stored; None when the report comes too late, or says nothing new."""
         if item.alert is None:
             # A report that comes late must not open again what has ended since.
-            if item.event is None or (item.track and item.track.ended_at and self.at <= item.track.ended_at):
+            if item.event is None or (
+                item.track and item.track.ended_at and is_late(self.at, item.track.ended_at, self.now)
+            ):
                 return None
             return self._opened(item, item.event)
-        if is_late(item.alert, self.at):
+        if is_late(self.at, item.alert.watermark, self.now):
             return None
         if item.event is not None:
             return self._observed(item, item.alert, item.event)
@@ -113,13 +115,15 @@ class Decisions:
     def _opened(self, item: Item, event: AlertEvent) -> Step:
         at = self.at
         track = (item.track or Track(id=event.fingerprint, created_at=at)).began(new_id(), at)
-        alert = opened(event, track, self.episodes.report.origin, at)
+        episode = self.episodes.going_on.get(event.condition_key)
+        correlation_id = episode.correlation_id if episode else None
+        alert = opened(event, track, self.episodes.report.origin, at, correlation_id)
         return self._notified(item, alert, track, Occasion.OPENED)
 
     def _observed(self, item: Item, before: Alert, event: AlertEvent) -> Step | None:
         alert = without_expired_silence(before, self.now)
         raised = is_raised(alert, event)
-        looked = self.episodes.has_observed(event.condition_key, since=alert.last_seen_at)
+        looked = self.episodes.has_observed(event.condition_key, since=alert.last_seen_at, now=self.now)
         move = observed if looked else named_again
         after = self._after_cause(item, move(alert, event, self.episodes.report.origin, self.at))
         occasion = None

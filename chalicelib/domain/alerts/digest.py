@@ -36,11 +36,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextMessage:
-    """What is sent next, when it is due, and how many notifications that are due too it leaves for later."""
+    """What is sent next, when it is due (None: at once), and how many others that are due too it leaves for later."""
 
     lines: tuple[Line, ...]
     digest_id: str | None
-    due_at: datetime
+    due_at: datetime | None
     waiting: int
 
     @property
@@ -110,7 +110,8 @@ class WaitingNotifications:
 
 def is_due(row: Notification, now: datetime) -> bool:
     """Whether its time has come, or comes in a moment. It has not while a worker has claimed it."""
-    return max(row.next_attempt_at, row.lease_until or row.next_attempt_at) <= now + EARLY
+    # Who has queued it may have had a clock that was ahead: the first attempt is due at once, whatever its time.
+    return row.attempts == 0 or max(row.next_attempt_at, row.lease_until or row.next_attempt_at) <= now + EARLY
 
 
 def is_delayed(row: Notification, now: datetime) -> bool:
@@ -128,6 +129,6 @@ def _message(lines: Sequence[Line], digest_id: str | None, due: Sequence[Notific
     return NextMessage(
         lines=tuple(lines),
         digest_id=digest_id,
-        due_at=max(row.next_attempt_at for row in rows),
+        due_at=max((row.next_attempt_at for row in rows if row.attempts), default=None),
         waiting=len(due) - len(rows),
     )

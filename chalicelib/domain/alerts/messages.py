@@ -57,6 +57,7 @@ class Messages:
             content=content,
             next_attempt_at=self.now,
             after_id=after_id,
+            correlation_id=alert.correlation_id,
             created_at=self.now,
         )
 

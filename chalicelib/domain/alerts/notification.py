@@ -114,6 +114,7 @@ class Notification:
     after_id: str | None = None
     digest_id: str | None = None
     last_error: NotificationError | None = None
+    correlation_id: str | None = None
     sent_at: datetime | None = None
     revision: int = 1
     created_at: datetime

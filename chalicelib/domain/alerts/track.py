@@ -64,5 +64,5 @@ class Track:
         return replace(self._changed(at), alert_id=None, ended_at=at)
 
     def _changed(self, at: datetime) -> "Track":
-        recent = tuple(change for change in self.changes if at - change <= FLAPPING_WITHIN)
+        recent = tuple(change for change in self.changes if abs(at - change) <= FLAPPING_WITHIN)
         return replace(self, changes=(*recent, at)[-FLAPPING_CHANGES:])

@@ -10,6 +10,7 @@ from datetime import datetime
 from chalicelib.domain.alerts.alert import MAX_HISTORY, Alert, AlertStatus, HistoryEntry, Resolution
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.track import FLAPPING_WITHIN, Track
+from chalicelib.domain.monitoring.episodes import was_set_back
 from chalicelib.errors import Conflict
 
 SYSTEM = "system"
@@ -71,7 +72,7 @@ def without_expired_silence(alert: Alert, now: datetime) -> Alert:
     return _without_silence(alert, alert.silenced_until or now, SYSTEM, "the silence has expired")
 
 
-def opened(event: AlertEvent, track: Track, origin: str, at: datetime) -> Alert:
+def opened(event: AlertEvent, track: Track, origin: str, at: datetime, correlation_id: str | None = None) -> Alert:
     """A new episode (rows 1 and 12): it fires, whatever became of the earlier ones. `track` is already in it."""
     if track.alert_id is None:
         raise ValueError("the track names no alert")
@@ -85,14 +86,18 @@ def opened(event: AlertEvent, track: Track, origin: str, at: datetime) -> Alert:
         first_seen_at=at,
         last_seen_at=at,
         flapping=track.flapping,
+        correlation_id=correlation_id,
         created_at=at,
     )
     return with_history(alert, at, None, SYSTEM, "observed")
 
 
-def is_late(alert: Alert, at: datetime) -> bool:
-    """Whether a report comes too late for this alert, or a second time (rows 2 and 15)."""
-    return at <= alert.watermark
+def is_late(at: datetime, last: datetime, now: datetime) -> bool:
+    """Whether a report comes too late, or twice, after the `last` one that was applied (rows 2 and 15).
+
+    What a clock that was ahead has applied holds up none.
+    """
+    return at <= last and not was_set_back(last, now)
 
 
 def is_raised(alert: Alert, event: AlertEvent) -> bool:
@@ -107,7 +112,8 @@ def observed(alert: Alert, event: AlertEvent, origin: str, at: datetime) -> Aler
     """
     after = _named(alert, event, origin, at)
     count = alert.occurrence_count + 1
-    return replace(after, last_seen_at=at, occurrence_count=count, stale=False, unseen=0)
+    checked_at = None if alert.checked_at and alert.checked_at > at else alert.checked_at
+    return replace(after, last_seen_at=at, checked_at=checked_at, occurrence_count=count, stale=False, unseen=0)
 
 
 def named_again(alert: Alert, event: AlertEvent, origin: str, at: datetime) -> Alert:

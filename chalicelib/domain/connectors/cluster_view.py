@@ -7,6 +7,7 @@ from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
 from chalicelib.domain.connectors.memory import ClusterMemory
 from chalicelib.domain.connectors.orphans import Confirmation
 from chalicelib.domain.health import HealthRecord
+from chalicelib.domain.timing import OBSERVED_FOR
 
 MAX_LOOK_PAUSE = timedelta(seconds=55)
 """Between looks at a cluster that does not answer. With ticks ten seconds apart that is a minute."""
@@ -51,11 +52,26 @@ class ClusterView:
             return None
         return self.observed_at + min(self.observed_at - self.unreadable_since, MAX_LOOK_PAUSE)
 
-    def on(self, cluster: ConnectCluster) -> ConnectCluster:
-        """The cluster as people see it: with its newest health (that of the last tick, or of a check of the API), and
-        the deletions that wait.
+    def waits(self, cluster: ConnectCluster, now: datetime) -> bool:
+        """Whether a tick leaves Connect alone. Not after somebody has changed the cluster: that may have mended it."""
+        checked_at, next_look_at = cluster.health.checked_at, self.next_look_at
+        changed_since = checked_at is not None and self.observed_at is not None and checked_at > self.observed_at
+        return next_look_at is not None and now < next_look_at and not changed_since
+
+    def on(self, cluster: ConnectCluster, now: datetime) -> ConnectCluster:
+        """The cluster as people see it: with its newest health (that of the last tick, or of a check of the API), which
+        is not known when that is too old, and the deletions that wait.
         """
-        return replace(cluster, health=self._health(cluster.health), pending_deletions=self.pending)
+        health = replace(self._health(cluster.health), watched=True).as_of(now, OBSERVED_FOR)
+        return replace(cluster, health=health, pending_deletions=self.pending)
+
+    def last_look(self, cluster: ConnectCluster) -> datetime:
+        """When the last tick looked; the registration, when none has."""
+        return self.observed_at or cluster.created_at
+
+    def is_unobserved(self, cluster: ConnectCluster, now: datetime) -> bool:
+        """Whether no tick has looked for too long."""
+        return now - self.last_look(cluster) >= OBSERVED_FOR
 
     def _health(self, checked: HealthRecord) -> HealthRecord:
         if self.observed_at is None or (checked.checked_at and checked.checked_at >= self.observed_at):

@@ -28,6 +28,7 @@ from chalicelib.domain.observation import (
     ReportedState,
     TaskStatus,
 )
+from chalicelib.kit.clock import rfc3339
 
 UNASSIGNED_FOR = timedelta(seconds=330)
 """More than the time for which Kafka Connect waits for a lost worker."""
@@ -82,6 +83,16 @@ def cluster_condition(cluster_id: str, view: ClusterView) -> Condition | None:
         resource_type="connect_cluster",
         resource_id=cluster_id,
         message=view.unreadable,
+    )
+
+
+def unobserved_condition(cluster_id: str, since: datetime) -> Condition:
+    """The condition of a Connect cluster at which nobody has looked since that time, for too long."""
+    return Condition(
+        code=ConditionCode.CONNECT_NOT_OBSERVED,
+        resource_type="connect_cluster",
+        resource_id=cluster_id,
+        message=f"Headgate has not looked at this Connect cluster since {rfc3339(since)}.",
     )
 
 

@@ -28,7 +28,7 @@ class Category(StrEnum):
 
 
 class ConditionCode(StrEnum):
-    """The event kinds of the specification (section 6), and five codes of Headgate."""
+    """The event kinds of the specification (section 6), and codes of Headgate."""
 
     CONNECTOR_FAILED = "CONNECTOR_FAILED"
     CONNECTOR_UNASSIGNED = "CONNECTOR_UNASSIGNED"
@@ -58,6 +58,7 @@ class ConditionCode(StrEnum):
     CHANGES_LOST = "CHANGES_LOST"
     CAPTURE_NARROWED = "CAPTURE_NARROWED"
     CONFIG_DRIFT = "CONFIG_DRIFT"
+    CONNECT_NOT_OBSERVED = "CONNECT_NOT_OBSERVED"
 
     @property
     def event_kind(self) -> EventKind:
@@ -71,6 +72,7 @@ _KINDS_OF_OWN_CODES: Mapping[ConditionCode, EventKind] = {
     ConditionCode.CHANGES_LOST: EventKind.PIPELINE_FAILED,
     ConditionCode.CAPTURE_NARROWED: EventKind.PIPELINE_DEGRADED,
     ConditionCode.CONFIG_DRIFT: EventKind.PIPELINE_DEGRADED,
+    ConditionCode.CONNECT_NOT_OBSERVED: EventKind.STREAM_CONNECT_UNAVAILABLE,
 }
 
 
@@ -100,6 +102,10 @@ _DESTINATION_HINT = "Nothing is delivered while this lasts. Test the destination
 _OPERATION_HINT = "Its last_error and the audit trail say more. Remove the cause, then do it again."
 _UNASSIGNED_HINT = "Its rows do not move. Look at the workers: too few are running, or one of them cannot start it."
 _UNAVAILABLE_HINT = "What its connectors do is not known until it answers. Look at its workers and at the network."
+_NOT_OBSERVED_HINT = (
+    "What happens there is not known, and nothing is repaired, until ticks run again. See what becomes of the messages "
+    "in the queue of ticks, and read the log of what takes them."
+)
 _NOT_PAUSED_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
@@ -142,6 +148,7 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ConditionCode.CHANGES_LOST: Description(_PIPELINE, _ERROR, "Pipeline failed"),
     ConditionCode.CAPTURE_NARROWED: Description(_SOURCE, _ERROR, "Pipeline degraded"),
     ConditionCode.CONFIG_DRIFT: Description(_CONNECT, _WARNING, "Pipeline degraded"),
+    ConditionCode.CONNECT_NOT_OBSERVED: Description(_CONNECT, _ERROR, "Kafka Connect unavailable", _NOT_OBSERVED_HINT),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a
 pipeline that writes nothing, or a delivery of which nothing arrives.

@@ -13,6 +13,11 @@ LATE_BY = timedelta(minutes=1)
 """Longer than any report takes to be recorded: one that is older than that is of a clock that was set back."""
 
 
+def was_set_back(last: datetime, now: datetime) -> bool:
+    """Whether `last`, the time of an earlier report, lies so far ahead of `now` that the clock was set back since."""
+    return last - now >= LATE_BY
+
+
 class Phase(Enum):
     """What a report does to an episode. `REPEATED`: its condition begins again, or gets worse, while it is open;
     `LAPSED`: its condition is over, and it is open all the same.
@@ -35,11 +40,12 @@ class Sight(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """A condition that goes on. `seen_at` is when it was observed last."""
+    """A condition that goes on. `seen_at` is when it was observed last, `correlation_id` that of its incident."""
 
     condition: Condition
     sight: Sight
     seen_at: datetime
+    correlation_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +59,9 @@ class Episodes:
     going_on: Mapping[str, Episode]
     complete: bool = True
 
-    def has_observed(self, key: str, since: datetime) -> bool:
+    def has_observed(self, key: str, since: datetime, now: datetime) -> bool:
         episode = self.going_on.get(key)
-        return episode is not None and episode.seen_at > since
+        return episode is not None and (episode.seen_at > since or was_set_back(since, now))
 
 
 def phase_of(report: MonitorReport, named: Condition | None, incident: Incident | None) -> Phase:
@@ -69,7 +75,7 @@ def phase_of(report: MonitorReport, named: Condition | None, incident: Incident 
     if incident is None or incident.origin != report.origin or (incident.lapsed and incident.is_lasting):
         return Phase.CONTINUES
     # Reports may be recorded out of order: an old one ends nothing that has been seen since.
-    late = timedelta() < incident.last_seen_at - report.at < LATE_BY
+    late = report.at < incident.last_seen_at and not was_set_back(incident.last_seen_at, report.at)
     if late or not report.has_looked_at(incident.condition.resource_id):
         return Phase.CONTINUES
     return Phase.LAPSED if incident.is_lasting else Phase.ENDED
@@ -78,10 +84,15 @@ def phase_of(report: MonitorReport, named: Condition | None, incident: Incident 
 def episode_of(report: MonitorReport, named: Condition | None, incident: Incident) -> Episode:
     """The episode of an incident that goes on after the report."""
     if named is not None:
-        return Episode(condition=named, sight=Sight.SEEN, seen_at=report.at)
+        return Episode(condition=named, sight=Sight.SEEN, seen_at=report.at, correlation_id=incident.correlation_id)
     stands = report.repeated or report.has_looked_at(incident.condition.resource_id)
     sight = Sight.REPEATED if stands else Sight.HIDDEN
-    return Episode(condition=incident.condition, sight=sight, seen_at=incident.last_seen_at)
+    return Episode(
+        condition=incident.condition,
+        sight=sight,
+        seen_at=incident.last_seen_at,
+        correlation_id=incident.correlation_id,
+    )
 
 
 def is_worse(before: Condition, now: Condition) -> bool:

@@ -20,7 +20,7 @@ class MonitorReport:
     Origins are `connect_cluster/<id>`, `source/<id>`, `destination/<id>` and `operations`. `looked_at` are the ids of
     the resources that could be looked at; None: all. `repeated`: nobody looks at this origin, so that what was found
     before stands, but for what `looked_at` names. `tasks` are the tasks that exist, by connector, where the monitor has
-    seen them.
+    seen them. `correlation_id` is that of the look: what the report opens has it, too.
     """
 
     origin: str
@@ -29,6 +29,7 @@ class MonitorReport:
     looked_at: frozenset[str] | None = None
     repeated: bool = False
     tasks: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    correlation_id: str | None = None
 
     def has_looked_at(self, resource_id: str) -> bool:
         """Whether what is not named about this resource has recovered."""

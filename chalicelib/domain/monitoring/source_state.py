@@ -12,11 +12,12 @@ from enum import StrEnum
 from chalicelib.domain.monitoring.condition import ConditionCode, Severity
 from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.observation import Observation, ObservedState
+from chalicelib.domain.timing import LOOKED_AT_FOR
 
 CONFIRMED_AFTER = timedelta(seconds=30)
 """What may pass by itself is reported when a second look, at least so much later, finds it again."""
 
-VALID_FOR = timedelta(minutes=5)
+VALID_FOR = LOOKED_AT_FOR
 """A look that is older says nothing about now."""
 
 

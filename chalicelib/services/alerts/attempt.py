@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.attempts import delivered, has_lapsed, lapsed, limited, put_off, refused, unsendable
@@ -11,6 +12,7 @@ from chalicelib.domain.alerts.digest import NextMessage, is_delayed
 from chalicelib.domain.alerts.notification import Notification, NotificationStatus
 from chalicelib.domain.alerts.pacing import ChannelGate, answered, failed, limit_pause, spent
 from chalicelib.domain.alerts.pacing import limited as gate_limited
+from chalicelib.domain.monitoring.own_metrics import Measure, OwnMetric
 from chalicelib.errors import HeadgateError, NotFound, SecretMismatch, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
@@ -68,6 +70,7 @@ class Attempts:
     replace_secrets: Callable[[str, Mapping[str, Secret]], None]
     clock: Clock
     sleep: Callable[[float], None]
+    measure: Measure
 
     def run(self, gate: ChannelGate, message: NextMessage) -> AttemptResult:
         """Send it, if nothing has changed since it was chosen and everything still allows it. Otherwise nothing is
@@ -187,6 +190,9 @@ class Attempts:
                     self.stores.counters.notification_ended(transaction, row.provider, row.status, seconds)
             if gate:
                 gate = self.stores.gates.save(transaction, replace(gate, lease_until=now + LEASE))
+        log_ended(rows)
+        if given_up := sum(row.status is NotificationStatus.FAILED for row in rows):
+            self.measure({OwnMetric.NOTIFICATIONS_FAILED: given_up})
         return AttemptResult(rows=saved, gate=gate)
 
     def _as_stored(self, gate: ChannelGate, rows: Sequence[Notification]) -> AttemptResult:
@@ -206,6 +212,15 @@ class Attempts:
         except HeadgateError as refused_change:  # the message has arrived; the next one finds out again
             details = {"channel_id": channel.id, "failure": failure(refused_change)}
             get_logger().error("a channel that has moved was not changed", extra=details)
+
+
+def log_ended(rows: Sequence[Notification]) -> None:
+    """A line for each notification that an attempt has left: how it has ended, or that it waits again."""
+    for row in rows:
+        details: dict[str, Any] = {"notification_id": row.id, "alert_id": row.alert_id, "channel_id": row.channel_id}
+        details |= {"status": row.status.value, "attempts": row.attempts, "correlation_id": row.correlation_id}
+        details |= {"code": row.last_error.code if row.last_error else row.reason}
+        get_logger().info("notification", extra=details)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

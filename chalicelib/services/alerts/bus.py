@@ -5,13 +5,14 @@ alerting.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from chalicelib.domain.monitoring.episodes import Episodes
+from chalicelib.domain.monitoring.own_metrics import Measure, OwnMetric
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.log import failure, get_logger
+from chalicelib.kit.log import current_correlation_id, failure, get_logger
 
 Record = Callable[[MonitorReport, Deadline], Episodes]
 """Compares a report with the open incidents; what goes on after it."""
@@ -29,16 +30,21 @@ class EventBus(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InProcessBus:
-    """Hands the report to the incidents, and what goes on to alerting, where it is published."""
+    """Hands the report to the incidents, and what goes on to alerting, where it is published. It carries the
+    correlation id of the invocation or the message that it comes from.
+    """
 
     record: Record
     follow: Follow
+    measure: Measure
 
     def publish(self, report: MonitorReport, deadline: Deadline) -> bool:
         """See `EventBus`. What incidents have no time for is no reason to leave out alerts."""
+        report = replace(report, correlation_id=report.correlation_id or current_correlation_id())
         try:
             episodes = self.record(report, deadline)
             return self.follow(episodes, deadline) and episodes.complete
         except Exception as error:  # noqa: BLE001 - whatever it is, no monitor and no request may fail by it
             get_logger().error("a report was not recorded", extra={"origin": report.origin, "failure": failure(error)})
+            self.measure({OwnMetric.REPORTS_NOT_RECORDED: 1})
             return False

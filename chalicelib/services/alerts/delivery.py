@@ -18,7 +18,7 @@ from chalicelib.domain.lease import is_free
 from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
-from chalicelib.kit.log import get_logger
+from chalicelib.kit.log import add_to_log, get_logger
 from chalicelib.kit.randomness import shuffled
 from chalicelib.notify.contract import ATTEMPT_SECONDS
 from chalicelib.notify.registry import PROVIDERS
@@ -44,6 +44,14 @@ _INDEX_DELAY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SweepResult:
+    """How many channels were woken, and how long the oldest notification waits that was seen; 0 when none waits."""
+
+    woken: int
+    oldest_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationDelivery:
     """Sends the notifications of channels. `wake` sends a channel's id to a worker, after so many seconds."""
 
@@ -58,6 +66,7 @@ class NotificationDelivery:
 
         Raises StoreUnavailable.
         """
+        add_to_log(resource_type="notification_channel", resource_id=channel_id)
         seen: set[str] = set()
         due = self._due_ids(channel_id)
         if not due:  # the message of the queue may be faster than the index
@@ -73,12 +82,13 @@ class NotificationDelivery:
             # Workers that were woken meanwhile have found the gate taken, and left their messages to this one.
             due = self._due_ids(channel_id) if finished else set()
 
-    def sweep(self, *, within_seconds: float = _SWEEP_SECONDS) -> int:
-        """Wake every channel that has open notifications; returns how many. A deleted channel has its gate still.
+    def sweep(self, *, within_seconds: float = _SWEEP_SECONDS) -> "SweepResult":
+        """Wake every channel that has open notifications. A deleted channel has its gate still.
 
         A message that is refused does not stop the others. Raises StoreUnavailable at the end if some were not sent.
         """
         deadline, woken, refused, now = Deadline.after(within_seconds), 0, 0, self.clock()
+        oldest = now
         gates = {gate.id: gate for gate in self.stores.gates.all()}
         for channel in self.stores.channels.all():
             if channel.id not in gates and (made := self._new_gate(channel.id)):
@@ -90,11 +100,14 @@ class NotificationDelivery:
                 continue
             if is_overdue(rows, gate, now):
                 get_logger().error("notifications are overdue", extra={"channel_id": gate.id})
+            if len(rows) == _SWEEP_LOOKS_AT:  # they are the newest
+                rows = self.stores.notifications.oldest_open(gate.id)
+            oldest = min(oldest, *(row.created_at for row in rows))
             sent = self._wake(gate.id, 0)
             woken, refused = woken + sent, refused + (not sent)
         if refused:
             raise StoreUnavailable(f"{refused} channels with notifications were not woken.")
-        return woken
+        return SweepResult(woken=woken, oldest_seconds=(now - oldest).total_seconds())
 
     def _due_ids(self, channel_id: str) -> set[str]:
         """The ids of what may be sent now, as far as time is concerned."""
@@ -132,7 +145,7 @@ class NotificationDelivery:
                 message = run.next(now)
             if message is None:
                 return True
-            begins_at = max(message.due_at, opens_at(run.gate, PROVIDERS[message.rows[0].provider].pace, now))
+            begins_at = max(message.due_at or now, opens_at(run.gate, PROVIDERS[message.rows[0].provider].pace, now))
             pause = (begins_at - now).total_seconds()
             # What begins has to be stored, too, before the function is stopped.
             if pause > _LONGEST_PAUSE_SECONDS or deadline.remaining() < pause + _ATTEMPT_AND_STORE_SECONDS:

@@ -7,6 +7,7 @@ exists from the beginning, with 0.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import product
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from chalicelib.domain.event_kind import EventKind
 from chalicelib.errors import TimedOut
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.alerts.channel_states import CHANNEL_STATUSES, ChannelState, channel_state
+from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.stores.alerts.counters import AlertNumbers
 from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import batch_find
@@ -28,17 +30,22 @@ Sample = tuple[str, Labels, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readings:
-    """What all metrics are made of: counters since the beginning, active alerts, and channels as they are now."""
+    """What all metrics are made of: counters since the beginning, active alerts, and channels as they are now.
+
+    `tick_age` is how long ago the Connect cluster was looked at that was not looked at for longest.
+    """
 
     numbers: AlertNumbers
     active: Mapping[tuple[AlertSeverity, EventKind], int]
     channels: Sequence[ChannelState]
+    tick_age: timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsService:
     stores: AlertStores
     clock: Clock
+    tick_ages: TickAges
 
     def text(self, deadline: Deadline) -> str:
         """All metrics. Its cost grows with the number of active alerts: one call for about 2,700; and with that of
@@ -47,7 +54,12 @@ class MetricsService:
         active = Counter(
             (alert.severity, alert.kind) for alert in self.stores.alerts.facets(deadline, only_active=True)
         )
-        readings = Readings(numbers=self.stores.counters.read(), active=active, channels=self._channel_states(deadline))
+        readings = Readings(
+            numbers=self.stores.counters.read(),
+            active=active,
+            channels=self._channel_states(deadline),
+            tick_age=self.tick_ages.read().oldest,
+        )
         return "".join(f"{line}\n" for metric in METRICS for line in metric.lines(readings))
 
     def _channel_states(self, deadline: Deadline) -> list[ChannelState]:
@@ -114,6 +126,10 @@ def _overdue(readings: Readings) -> Iterator[Sample]:
         yield "", {"provider": provider}, counts[provider]
 
 
+def _tick_age(readings: Readings) -> Iterator[Sample]:
+    yield "", {}, readings.tick_age.total_seconds()
+
+
 class Metric(NamedTuple):
     """A metric and how its series are read. No label value needs escaping: they are words of ours."""
 
@@ -127,10 +143,16 @@ class Metric(NamedTuple):
         yield f"# TYPE {self.name} {self.type}"
         for suffix, labels, value in self.samples(readings):
             shown = ",".join(f'{name}="{text}"' for name, text in labels.items())
-            yield f"{self.name}{suffix}{{{shown}}} {value}"
+            yield f"{self.name}{suffix}{{{shown}}} {value}" if shown else f"{self.name}{suffix} {value}"
 
 
 METRICS = (
+    Metric(
+        "headgate_tick_age_seconds",
+        "gauge",
+        "Seconds since the last look at the Connect cluster that was not looked at for longest; 0 when there is none.",
+        _tick_age,
+    ),
     Metric("headgate_alerts_active", "gauge", "Alerts that are not resolved.", _active),
     Metric("headgate_alerts_total", "counter", "Alerts that were opened, by the severity that they had then.", _opened),
     Metric("headgate_notifications_sent_total", "counter", "Notifications that a provider has accepted.", _sent),

@@ -62,6 +62,11 @@ class AuditSigner:
             before, count = anchor, count + 1
         return count
 
+    def unsigned_seconds(self) -> float:
+        """How long ago the last signature was made; 0 before the first one."""
+        anchor = self.stores.chain.anchor()
+        return (self.clock() - anchor.at).total_seconds() if anchor else 0.0
+
     def is_genuine(self, anchor: Anchor) -> bool:
         try:
             signature = bytes.fromhex(anchor.signature)

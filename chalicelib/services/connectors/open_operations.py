@@ -10,7 +10,7 @@ from chalicelib.domain.timing import OPERATION_LEASE
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.isolation import isolated
-from chalicelib.kit.log import failure, get_logger
+from chalicelib.kit.log import failure, get_logger, log_context
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.operation_run import OperationRun
 from chalicelib.services.connectors.owner import ConnectorOwner
@@ -32,7 +32,8 @@ class OpenOperations:
         """
         if deadline.passed:
             return
-        with isolated():
+        about = {"resource_type": operation.resource_type, "resource_id": operation.resource_id}
+        with log_context(correlation_id=operation.correlation_id, **about), isolated():
             until = self.lifecycle.clock() + OPERATION_LEASE
             leased = self.lifecycle.stores.operations.save_alone(replace(operation, lease_until=until))
             try:

@@ -23,6 +23,7 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.isolation import isolated
+from chalicelib.kit.log import current_correlation_id
 from chalicelib.kit.randomness import shuffled
 from chalicelib.services.connectors.actions import is_ours
 from chalicelib.services.connectors.lifecycle import Lifecycle
@@ -193,4 +194,5 @@ class OwnedConnectors:
         return True
 
     def context(self) -> RequestContext:
-        return RequestContext(actor=SYSTEM, correlation_id=new_id(), deadline=self.deadline.within(STEP_SECONDS))
+        correlation_id, within = current_correlation_id() or new_id(), self.deadline.within(STEP_SECONDS)
+        return RequestContext(actor=SYSTEM, correlation_id=correlation_id, deadline=within)

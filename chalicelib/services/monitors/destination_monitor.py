@@ -17,8 +17,8 @@ from chalicelib.domain.monitoring.source_conditions import health_conditions
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
-from chalicelib.kit.log import get_logger
-from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, send_looks
+from chalicelib.kit.log import add_to_log, current_correlation_id, get_logger
+from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, Send, end_watch, send_looks
 from chalicelib.services.system_checks import SystemChecks
 from chalicelib.stores.resources import ResourceStores
 
@@ -30,14 +30,14 @@ _TEST_SECONDS = 8.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DestinationMonitor:
-    """Tests destinations. `send` puts the test of one (its id) into the queue, after so many seconds."""
+    """Tests destinations. `send` puts tests of some (their ids) into the queue."""
 
     resources: ResourceStores
     checks: SystemChecks
     reports: MonitorReports
     clock: Clock
     sleep: Callable[[float], None]
-    send: Callable[[str, int], None]
+    send: Send
 
     def dispatch(self, *, within_seconds: float = DISPATCH_SECONDS) -> int:
         """Send a test of every destination for this minute. See `send_all`."""
@@ -51,9 +51,11 @@ class DestinationMonitor:
         destination = self.resources.destinations.find(destination_id)
         if destination is None:
             return
+        add_to_log(resource_type="destination", resource_id=destination.id, resource_name=destination.name)
         origin = origin_of("destination", destination_id)
         if not self.resources.deliveries.list_in("destination_id", destination_id, limit=1).items:
             self.reports.repeat(origin)
+            end_watch(self.resources.destinations, destination_id)
             return
         at = self.clock()
         health = self._tested(destination, deadline)
@@ -75,17 +77,21 @@ class DestinationMonitor:
     def _test(self, destination: Destination, deadline: Deadline) -> HealthRecord:
         """Raises StoreUnavailable when the secrets cannot be read, which says nothing about the destination."""
         endpoint = self.checks.clients.open(destination.endpoint)
-        context = RequestContext(actor=SYSTEM, correlation_id=new_id(), deadline=deadline.within(_TEST_SECONDS))
+        correlation_id, within = current_correlation_id() or new_id(), deadline.within(_TEST_SECONDS)
+        context = RequestContext(actor=SYSTEM, correlation_id=correlation_id, deadline=within)
         return health_after(self.checks.test_endpoint(context, endpoint), now=self.clock())
 
     def _store(self, destination: Destination, health: HealthRecord) -> bool:
-        """Store the health where it has changed. False when the destination was changed or tested meanwhile: then this
-        test says nothing about it.
+        """Store the health where it has changed, or before it is too old. False when the destination was changed or
+        tested meanwhile: then this test says nothing about it.
         """
-        if destination.health.says_the_same(health):
+        health = replace(health, watched=True)
+        if not destination.health.replaced_by(health):
             return True
         with suppress(WriteConflict):
             self.resources.destinations.save_alone(replace(destination, health=health))
+            if destination.health.says_the_same(health):
+                return True
             details = {"destination_id": destination.id, "status": health.status.value}
             get_logger().info("what a test of a destination finds has changed", extra=details)
             return True

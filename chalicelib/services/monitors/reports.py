@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.incident import OPERATIONS
 from chalicelib.domain.monitoring.report import REPORT_SECONDS, MonitorReport
 from chalicelib.domain.timing import MINUTE, TICK
-from chalicelib.errors import StoreUnavailable
+from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.randomness import shuffled
 from chalicelib.services.alerts.bus import EventBus
@@ -22,6 +22,12 @@ SPREAD_SECONDS = int((MINUTE - TICK).total_seconds())
 
 DISPATCH_SECONDS = 15.0
 """What the ticks leave of the schedule's minute."""
+
+Send = Callable[[Sequence[tuple[str, int]], Deadline], int]
+"""Puts messages into a queue until the deadline, each an id and after how many seconds it is delivered.
+
+Returns how many the queue has taken.
+"""
 
 _MAX_ALERTS = 100
 """Active alerts whose origin is checked at once, at random: so in the end it is those of all."""
@@ -70,26 +76,26 @@ class MonitorReports:
         return sum(self.publish(origin, at, ()) for origin in removed)
 
 
-def send_looks(noun: str, ids: Sequence[str], send: Callable[[str, int], None], within_seconds: float) -> int:
+def end_watch(store: Documents[Any], system_id: str) -> None:
+    """Note that no monitor looks at a source or destination any more: then its health is that of the last check."""
+    system = store.find(system_id)
+    if system is not None and system.health.watched:
+        with suppress(WriteConflict):  # somebody changes it: the next minute ends it
+            store.save_alone(replace(system, health=replace(system.health, watched=False)))
+
+
+def send_looks(noun: str, ids: Sequence[str], send: Send, within_seconds: float) -> int:
     """Send a look at each of these, spread over the coming minute. See `send_all`."""
     messages = [(emitter_id, number % SPREAD_SECONDS) for number, emitter_id in enumerate(shuffled(ids))]
     return send_all(noun, messages, send, within_seconds)
 
 
-def send_all(
-    noun: str, messages: Sequence[tuple[str, int]], send: Callable[[str, int], None], within_seconds: float
-) -> int:
+def send_all(noun: str, messages: Sequence[tuple[str, int]], send: Send, within_seconds: float) -> int:
     """Send messages, each an id and after how many seconds it is delivered; returns how many were sent.
 
     A message that is refused does not stop the others. Raises StoreUnavailable at the end when some were not sent.
     """
-    deadline, sent = Deadline.after(within_seconds), 0
-    for emitter_id, delay in messages:
-        if deadline.passed:
-            break
-        with suppress(StoreUnavailable):
-            send(emitter_id, delay)
-            sent += 1
+    sent = send(messages, Deadline.after(within_seconds))
     if sent < len(messages):
         raise StoreUnavailable(f"{len(messages) - sent} of {len(messages)} messages for {noun} were not sent.")
     return sent

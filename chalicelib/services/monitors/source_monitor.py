@@ -4,7 +4,7 @@ Debezium retries a database that does not answer for ever, and the connector is 
 server no longer hands out the changes of a table. So what Kafka Connect says is compared with the source itself.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,10 +17,10 @@ from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.kit.log import get_logger
+from chalicelib.kit.log import add_to_log, get_logger
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
-from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, send_looks
+from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, Send, end_watch, send_looks
 from chalicelib.stores.documents import batch_find
 from chalicelib.stores.monitoring.source_states import SourceStates
 from chalicelib.stores.resources import ResourceStores
@@ -30,7 +30,7 @@ _MAX_PIPELINES = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceMonitor:
-    """Looks at sources. `send` puts the look at one source (its id) into the queue, after so many seconds."""
+    """Looks at sources. `send` puts looks at sources (their ids) into the queue."""
 
     resources: ResourceStores
     store: SourceStates
@@ -38,7 +38,7 @@ class SourceMonitor:
     clients: ClientFactory
     reports: MonitorReports
     clock: Clock
-    send: Callable[[str, int], None]
+    send: Send
 
     def dispatch(self, *, within_seconds: float = DISPATCH_SECONDS) -> int:
         """Send a look at every source for this minute. See `send_all`."""
@@ -53,6 +53,7 @@ class SourceMonitor:
         pipelines = [pipeline for pipeline in deployed if pipeline.open_operation is None]
         if not deployed:
             self.reports.repeat(origin_of("source", source_id), over=[draft.id for draft in every])
+            end_watch(self.resources.sources, source_id)
         if not pipelines:
             return
         cluster_ids = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
@@ -63,6 +64,7 @@ class SourceMonitor:
         )
         if source is None:
             return
+        add_to_log(resource_type="source", resource_id=source.id, resource_name=source.name)
         connects = {cluster.id: self.clients.connect(cluster) for cluster in clusters if cluster}
         running = [
             (pipeline, connects[pipeline.connect_cluster_id])
@@ -83,7 +85,10 @@ class SourceMonitor:
         ids = [pipeline.id for pipeline in deployed]
         if self._store(before, after, source, ids):
             self._report(source, after, failed, ids, now)
-        if not source.health.says_the_same(health):
+        self._store_health(source, replace(health, watched=True))
+
+    def _store_health(self, source: Source, health: HealthRecord) -> None:
+        if source.health.replaced_by(health):
             with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
                 self.resources.sources.save_alone(replace(source, health=health))
 

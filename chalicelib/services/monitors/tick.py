@@ -4,7 +4,7 @@ Level-triggered: it acts on what is, not on what happened. It never touches a co
 and does nothing at all when Connect cannot be read. Crash safety: `infra/decisions/005-observations.md`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -29,7 +29,7 @@ from chalicelib.domain.timing import TICK, TICKS_PER_MINUTE
 from chalicelib.errors import HeadgateError, StoreUnavailable, TimedOut, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline, rfc3339
 from chalicelib.kit.isolation import isolated
-from chalicelib.kit.log import get_logger
+from chalicelib.kit.log import add_to_log, get_logger
 from chalicelib.kit.randomness import shuffled
 from chalicelib.services.alerts.bus import EventBus
 from chalicelib.services.client_factory import ClientFactory
@@ -39,7 +39,7 @@ from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.monitors.action_executor import ActionExecutor
 from chalicelib.services.monitors.progress_reader import ProgressReader
-from chalicelib.services.monitors.reports import send_all
+from chalicelib.services.monitors.reports import Send, send_all
 from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.connectors.observations import TRANSITIONS_WITH_HEAD
 from chalicelib.stores.resources import ResourceStores
@@ -49,7 +49,7 @@ _DISPATCH_SECONDS = 40.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tick:
-    """Runs ticks. `send` puts a cluster's tick into the queue, to be delivered after so many seconds."""
+    """Runs ticks. `send` puts ticks of clusters (their ids) into the queue."""
 
     resources: ResourceStores
     stores: ConnectorStores
@@ -60,7 +60,7 @@ class Tick:
     progress: ProgressReader
     bus: EventBus
     clock: Clock
-    send: Callable[[str, int], None]
+    send: Send
 
     def dispatch(self, *, within_seconds: float = _DISPATCH_SECONDS) -> int:
         """Send each cluster its ticks for the coming minute. See `send_all`."""
@@ -76,8 +76,9 @@ class Tick:
         cluster, view = self.stores.observations.cluster_and_view(cluster_id, self.resources.connects)
         # The time of an observation is when the look begins: what an operation sees in the meantime is newer.
         now = self.clock()
-        if cluster is None or (view.next_look_at and now < view.next_look_at):
+        if cluster is None or view.waits(cluster, now):
             return
+        add_to_log(resource_type="connect_cluster", resource_id=cluster.id, resource_name=cluster.name)
         read = self.look(cluster, view, deadline, now)
         if read is None:
             self.stores.observations.write(cluster_id, replace(view, compared_at=now), changed=False)

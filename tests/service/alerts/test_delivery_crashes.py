@@ -116,6 +116,15 @@ def test_a_wake_up_that_comes_a_moment_too_early_sends_when_it_is_due(
     assert alerting.called(channel) == [0, 5]
 
 
+def test_a_message_that_a_clock_ahead_has_queued_is_sent_at_once(alerting: AlertingDriver, channel: Channel) -> None:
+    alerting.app.clock.advance(3600)
+    alerting.queue_message(channel)
+    alerting.app.clock.advance(-3600)
+    alerting.wake(channel)
+    alerting.run(seconds=10)
+    assert len(alerting.provider(channel).messages) == 1
+
+
 def test_a_clock_that_is_set_back_delays_and_loses_nothing(alerting: AlertingDriver, channel: Channel) -> None:
     """C12: the processes' clocks differ by seconds."""
     alerting.provider(channel).answers(500, 500)
@@ -156,9 +165,9 @@ def test_the_schedule_wakes_the_other_channels_when_one_message_is_refused(alert
     with pytest.raises(StoreUnavailable):
         alerting.delivery.sweep()
     alerting.queues.refuses = False
-    assert alerting.delivery.sweep() == 2
+    assert alerting.delivery.sweep().woken == 2
     alerting.run(seconds=1)
-    assert alerting.delivery.sweep() == 0
+    assert alerting.delivery.sweep().woken == 0
 
 
 @pytest.mark.thorough

@@ -35,6 +35,7 @@ def ended(provider: ChannelProvider, status: NotificationStatus, seconds: float)
 def test_every_series_exists_from_the_beginning_with_0(app: InProcessApp) -> None:
     metrics = read(app)
     assert {name: (metric.type, len(metric.samples)) for name, metric in metrics.items()} == {
+        "headgate_tick_age_seconds": ("gauge", 1),
         "headgate_alerts_active": ("gauge", 69),
         "headgate_alerts_total": ("counter", 69),
         "headgate_notifications_sent_total": ("counter", 3),
@@ -45,6 +46,14 @@ def test_every_series_exists_from_the_beginning_with_0(app: InProcessApp) -> Non
         "headgate_notification_channels_overdue": ("gauge", 3),
     }
     assert {value for metric in metrics.values() for value in metric.samples.values()} == {0}
+
+
+def test_the_age_of_ticks_is_that_of_the_cluster_that_was_not_looked_at_for_longest(app: InProcessApp) -> None:
+    app.tick()
+    other = app.register_connect("http://other.example.com:8083")
+    app.tick(other, after=70)
+    app.clock.advance(5)
+    assert read(app)["headgate_tick_age_seconds"].value() == 75
 
 
 def test_the_buckets_are_those_of_the_contract(app: InProcessApp) -> None:

@@ -1,7 +1,11 @@
 """Taking over open operations: by one worker at a time, and only before the deadline."""
 
+import json
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import NoReturn
 
 import pytest
 
@@ -11,9 +15,11 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.timing import OPERATION_LEASE
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
+from chalicelib.kit.log import log_context
 from chalicelib.services.connectors.open_operations import OpenOperations
 from chalicelib.stores.transaction import Transaction
 from infra.local.doubles.connect_faults import FaultEffect
+from tests.support.apps.edge import logged
 from tests.support.apps.in_process_app import InProcessApp
 
 
@@ -38,6 +44,24 @@ def test_an_open_deploy_is_finished(app: InProcessApp, takeover: OpenOperations,
     takeover.roll_forward(operation_of(app, pipeline), Deadline.after(20))
     assert operation_of(app, pipeline).step is OperationStep.SUCCEEDED
     assert app.services.pipelines.get(pipeline.id).desired_state is DesiredState.RUNNING
+
+
+def test_lines_about_an_operation_have_its_correlation_id_and_its_resource(
+    app: InProcessApp, takeover: OpenOperations, pipeline: Pipeline
+) -> None:
+    operation = operation_of(app, pipeline)
+
+    def broken(_operation: Operation) -> NoReturn:
+        raise KeyError("a bug")
+
+    owners = {**takeover.owners, "pipeline": SimpleNamespace(load=broken)}
+    common = log_context(correlation_id="of-the-tick", resource_id=app.cluster.id)
+    with logged() as stream, common, suppress(KeyError):
+        replace(takeover, owners=owners).roll_forward(operation, Deadline.after(20))  # type: ignore[arg-type]
+    line = json.loads(stream.getvalue().splitlines()[0])
+    assert (line["correlation_id"], line["resource_type"], line["resource_id"]) == (
+        operation.correlation_id, "pipeline", pipeline.id,
+    )  # fmt: skip
 
 
 def test_nothing_is_taken_over_after_the_deadline(

@@ -4,11 +4,14 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.errors import Contention, StoreBusy, StoreRefused, StoreUnavailable, WriteConflict
+from chalicelib.domain.counts import RegisteredCounts
+from chalicelib.errors import Contention, HeadgateError, StoreBusy, StoreRefused, StoreUnavailable, WriteConflict
 from chalicelib.stores.claims import Claims
+from chalicelib.stores.counts import Counts
 from chalicelib.stores.transaction import Transaction
 from tests.service.stores.conftest import Storage, lose_first_reply
 from tests.support.apps.call_interceptor import InterceptedCall, Point
@@ -123,6 +126,27 @@ def test_a_write_that_the_store_refuses_for_good_is_a_definite_failure(storage: 
     with pytest.raises(StoreRefused), answers(storage, answer, times=99) as calls:
         claims_of("a", "b").commit()
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("ValidationException", StoreRefused),
+        ("ItemCollectionSizeLimitExceededException", StoreRefused),
+        ("ThrottlingException", StoreBusy),
+        ("RequestLimitExceeded", StoreBusy),
+        ("ProvisionedThroughputExceededException", StoreBusy),
+        ("TransactionConflictException", Contention),
+        ("InternalServerError", StoreUnavailable),
+    ],
+)
+def test_a_single_write_that_is_refused_is_only_unknown_where_it_may_have_happened(
+    storage: Storage, code: str, kind: type[HeadgateError]
+) -> None:
+    counts = RegisteredCounts(at=datetime(2026, 1, 1, tzinfo=UTC), by_type={})
+    with pytest.raises(HeadgateError) as error, answers(storage, refused(code), times=99):
+        Counts.write(counts)
+    assert type(error.value) is kind
 
 
 def test_a_row_over_the_limit_of_dynamodb_is_a_definite_failure_and_nothing_is_written(storage: Storage) -> None:

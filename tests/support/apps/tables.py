@@ -41,7 +41,15 @@ ENVIRONMENT = {
     # Without this the SDK calls hosts named after the account, which moto does not answer.
     "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
 }
-WRITES = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem", "SendMessage")
+WRITES = (
+    "PutItem",
+    "UpdateItem",
+    "DeleteItem",
+    "TransactWriteItems",
+    "BatchWriteItem",
+    "SendMessage",
+    "SendMessageBatch",
+)
 Row = Mapping[str, Any]
 Answer = tuple[int, Mapping[str, str], str]
 

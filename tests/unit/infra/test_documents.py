@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from chalicelib.domain.monitoring.own_metrics import OWN_METRICS
 from infra.local.stack.layout import ROOT
 
 DOCUMENTS = (
@@ -53,6 +54,13 @@ def ends_of_paths() -> frozenset[str]:
     files = [path for name in TOP for path in [ROOT / name, *(ROOT / name).rglob("*")]]
     paths = [path.relative_to(ROOT) for path in [*files, *ROOT.glob("*.*")]]
     return frozenset("/".join(path.parts[at:]) for path in paths for at in range(len(path.parts)))
+
+
+def test_operations_list_every_metric_of_headgate_itself() -> None:
+    document = (ROOT / "infra/docs/operations.md").read_text()
+    for metric, row in OWN_METRICS.items():
+        alarm = "" if row.alarm_above is None else f"over {row.alarm_above:g} for {row.minutes} min"
+        assert f"| `{metric}` | {row.meaning} | {row.unit} | {alarm} | {row.action} |" in document, metric
 
 
 def named(document: Path) -> str:

@@ -1,11 +1,13 @@
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
+from threading import Barrier
 
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from chalicelib.kit.log import failure, get_logger, masked
+from chalicelib.kit.log import add_to_log, current_correlation_id, failure, get_logger, log_context, masked
 from chalicelib.kit.masking import MASK, Secret
 from tests.support.apps.edge import logged
 
@@ -96,3 +98,54 @@ def test_foreign_text_contains_no_line_breaks_and_no_control_characters(sign: st
     line = lines.getvalue().removesuffix("\n")
     assert sign not in line
     assert json.loads(line)["said"] == f"before{sign}after"
+
+
+def test_lines_of_a_block_have_its_fields_and_those_behind_it_have_none(lines: StringIO) -> None:
+    with log_context(function="run-tick", request_id="r", queue=None):
+        with log_context(message_id="m"):
+            add_to_log(correlation_id="c")
+            get_logger().info("inside")
+            assert current_correlation_id() == "c"
+        get_logger().info("beside")
+    get_logger().info("behind")
+    inside, beside, behind = (json.loads(line) for line in lines.getvalue().splitlines())
+    assert (inside["function"], inside["request_id"], inside["message_id"], inside["correlation_id"]) == (
+        "run-tick", "r", "m", "c",
+    )  # fmt: skip
+    assert "queue" not in inside
+    assert "message_id" not in beside
+    assert beside["function"] == "run-tick"
+    assert "function" not in behind
+    assert current_correlation_id() is None
+
+
+def test_a_line_about_another_resource_has_no_name_of_the_common_one(lines: StringIO) -> None:
+    with log_context(resource_type="connect_cluster", resource_id="k", resource_name="connect", user_id="u"):
+        get_logger().info("one", extra={"resource_type": "pipeline", "resource_id": "p"})
+        with log_context(resource_type="delivery", resource_id="d"):
+            get_logger().info("two")
+    named = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert [(line["resource_type"], line["resource_id"], line["user_id"]) for line in named] == [
+        ("pipeline", "p", "u"), ("delivery", "d", "u"),
+    ]  # fmt: skip
+    assert all("resource_name" not in line for line in named)
+
+
+def test_the_fields_of_a_block_are_masked_too(lines: StringIO) -> None:
+    with log_context(session_id=SECRET, resource_name={"password": SECRET}):
+        get_logger().info("something")
+    assert SECRET not in lines.getvalue()
+
+
+def test_threads_do_not_see_the_fields_of_each_other(lines: StringIO) -> None:
+    def work(number: int) -> None:
+        with log_context(message_id=str(number)):
+            barrier.wait(5)
+            get_logger().info("work", extra={"number": number})
+
+    barrier = Barrier(4)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    found = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert sorted(line["number"] for line in found) == [0, 1, 2, 3]
+    assert all(line["message_id"] == str(line["number"]) for line in found)

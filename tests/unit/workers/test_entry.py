@@ -1,14 +1,19 @@
 """Which messages are acted on, and which of them are received again."""
 
+import json
 import traceback
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from chalice.app import SQSEvent
+from chalice.local import LambdaContext
 
 from chalicelib.kit.clock import rfc3339
+from chalicelib.kit.log import get_logger
+from chalicelib.settings import Settings
 from chalicelib.workers.entry import MessageFailed, each, is_late
+from tests.support.apps.edge import logged
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -47,6 +52,37 @@ def test_a_message_that_fails_is_an_error_for_lambda_and_nothing_that_it_said_is
         each(SQSEvent({"Records": [{"messageId": "a", "body": "{}"}]}, None), fail)
     shown = "".join(traceback.format_exception(raised.value)) + caplog.text + "".join(capsys.readouterr())
     assert "hunter2" not in shown
+
+
+def test_lines_about_a_message_name_function_request_queue_message_and_correlation_id() -> None:
+    records = [
+        {"messageId": "a", "body": '{"correlation_id": "of-a"}', "eventSourceARN": "arn:aws:sqs:eu:1:headgate-jobs"},
+        {"messageId": "b", "body": "{}", "eventSourceARN": "arn:aws:sqs:eu:1:headgate-jobs"},
+        {"messageId": "c", "body": "no json", "eventSourceARN": "arn:aws:sqs:eu:1:headgate-jobs"},
+    ]
+    context = LambdaContext("headgate-run-job", memory_size=1)
+    with logged() as stream:
+        each(SQSEvent({"Records": records}, context), lambda _body, _received: get_logger().info("work"))
+        get_logger().info("behind")
+    *lines, behind = (json.loads(line) for line in stream.getvalue().splitlines())
+    assert [line["message_id"] for line in lines] == ["a", "b", "c"]
+    for line in lines:
+        assert (line["function"], line["queue"]) == ("headgate-run-job", "headgate-jobs")
+        assert line["request_id"] == context.aws_request_id
+    assert lines[0]["correlation_id"] == "of-a"
+    assert lines[1]["correlation_id"] not in ("of-a", lines[2].get("correlation_id"))
+    assert not {"function", "message_id", "correlation_id"} & behind.keys()
+
+
+def test_messages_that_failed_among_others_are_measured_where_lambda_counts_no_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Settings.read({"HEADGATE_EMIT_METRICS": "true"})
+    monkeypatch.setattr("chalicelib.clients.cloudwatch.settings", lambda: settings)
+    records = [{"messageId": "a", "body": "{}"}, {"messageId": "b", "body": "no json"}]
+    each(SQSEvent({"Records": records}, None), lambda _body, _received: None)
+    (metrics,) = [line for line in capsys.readouterr().out.splitlines() if "_aws" in line]
+    assert json.loads(metrics)["MessagesFailed"] == [1]
 
 
 def test_without_messages_there_is_no_error() -> None:

@@ -1,16 +1,19 @@
 """Publishing hands a report to the incidents and what goes on to alerting, and never fails."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from chalicelib.domain.monitoring.episodes import Episodes
+from chalicelib.domain.monitoring.own_metrics import OwnMetric
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.services.alerts.bus import InProcessBus
+from chalicelib.kit.log import log_context
+from chalicelib.services.alerts.bus import InProcessBus, Record
 
 REPORT = MonitorReport(origin="operations", at=datetime(2026, 1, 31, 12, tzinfo=UTC))
 EPISODES = Episodes(report=REPORT, going_on={})
@@ -28,7 +31,8 @@ def published(episodes: Episodes, *, recorded: bool) -> tuple[bool, list[Episode
         followed.append(given)
         return recorded
 
-    return InProcessBus(record=lambda *_: episodes, follow=follow).publish(REPORT, Deadline.after(1)), followed
+    bus = InProcessBus(record=lambda *_: episodes, follow=follow, measure=lambda _: None)
+    return bus.publish(REPORT, Deadline.after(1)), followed
 
 
 def test_alerting_is_given_what_goes_on() -> None:
@@ -41,8 +45,22 @@ def test_publishing_says_whether_everything_was_recorded(complete: bool, recorde
     assert published(episodes, recorded=recorded) == (False, [episodes])
 
 
-@pytest.mark.parametrize("bus", [InProcessBus(broken, broken), InProcessBus(lambda *_: EPISODES, broken)])  # type: ignore[arg-type]
-def test_what_fails_is_logged(bus: InProcessBus, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("record", [broken, lambda *_: EPISODES])
+def test_what_fails_is_logged_and_measured(record: Record, caplog: pytest.LogCaptureFixture) -> None:
+    measured: list[Mapping[OwnMetric, float]] = []
     with caplog.at_level(logging.ERROR):
-        assert not bus.publish(REPORT, Deadline.after(1))
+        assert not InProcessBus(record, broken, measured.append).publish(REPORT, Deadline.after(1))
     assert "a report was not recorded" in caplog.text
+    assert measured == [{OwnMetric.REPORTS_NOT_RECORDED: 1}]
+
+
+def test_a_report_has_the_correlation_id_of_the_message_that_it_comes_from() -> None:
+    recorded: list[MonitorReport] = []
+
+    def record(report: MonitorReport, _deadline: Deadline) -> Episodes:
+        recorded.append(report)
+        return EPISODES
+
+    with log_context(correlation_id="of-the-tick"):
+        InProcessBus(record, lambda *_: True, lambda _: None).publish(REPORT, Deadline.after(1))
+    assert recorded[0].correlation_id == "of-the-tick"

@@ -19,6 +19,7 @@ from tests.support.apps.edge import (
 )
 
 THINGS = "/api/v1/things"
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
 VIEWER = {"x-test-role": "Viewer"}
 
 
@@ -109,8 +110,52 @@ def test_one_line_is_logged_with_the_pattern_and_not_the_path() -> None:
     assert logged_fields == ("GET", "/api/v1/things/{uuid}", 422, "VALIDATION_FAILED")
     assert line["duration_ms"] >= 0
     assert line["correlation_id"]
-    assert THING not in str(line)
+    assert f"things/{THING}" not in str(line)
     assert "hunter2" not in str(line)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "about"),
+    [
+        ("GET", f"{THINGS}/{THING}", b"", {"resource_id": THING, "resource_name": "ä thing"}),
+        ("GET", f"{THINGS}/{UNKNOWN}", b"", {"resource_id": UNKNOWN}),
+        ("POST", THINGS, b'{"name":"new"}', {"resource_name": "new"}),
+        ("GET", THINGS, b"", {}),
+        ("GET", "/api/v1/names/hunter2", b"", {}),
+    ],
+)
+def test_the_line_names_the_user_and_the_resource(method: str, path: str, body: bytes, about: dict[str, str]) -> None:
+    headers = {**(JSON_ADMIN if body else ADMIN), "x-test-user": "ann", "x-test-email": "ann@example.com"}
+    with logged() as lines:
+        through_lambda_event(make_edge().app)(method, path, headers, body)
+    [line] = [json.loads(line) for line in lines.getvalue().splitlines()]
+    named = {name: value for name, value in line.items() if name.startswith("resource_")}
+    assert line["user_id"] == "ann"
+    assert about.items() <= named.items()
+    assert bool(named) is bool(about)
+    assert "ann@example.com" not in str(line)
+
+
+def test_a_refused_caller_is_named_and_a_stranger_is_not() -> None:
+    send = through_lambda_event(make_edge().app)
+    with logged() as lines:
+        send("DELETE", f"{THINGS}/{THING}", {"x-test-role": "Viewer", "x-test-user": "vic"}, b"")
+        send("GET", f"{THINGS}/{THING}", {}, b"")
+    refused, stranger = (json.loads(line) for line in lines.getvalue().splitlines())
+    assert (refused["status"], refused["user_id"]) == (403, "vic")
+    assert stranger["status"] == 401
+    assert "user_id" not in stranger
+
+
+def test_lines_of_requests_that_are_served_at_the_same_time_name_their_own_users() -> None:
+    send, users = through_lambda_event(make_edge().app), [f"u{number}" for number in range(40)]
+    with logged() as lines, ThreadPoolExecutor(8) as pool:
+        for user in users:
+            headers = {**ADMIN, "x-test-user": user, "x-correlation-id": f"of-{user}"}
+            pool.submit(send, "GET", f"{THINGS}/{THING}", headers, b"")
+    named = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert sorted(line["user_id"] for line in named) == sorted(users)
+    assert all(line["correlation_id"] == f"of-{line['user_id']}" for line in named)
 
 
 def test_an_unexpected_failure_is_logged_without_its_message() -> None:

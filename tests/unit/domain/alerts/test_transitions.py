@@ -125,9 +125,15 @@ def test_a_long_history_keeps_its_beginning_and_its_end(alert: Alert) -> None:
 
 
 def test_a_report_that_is_not_newer_is_late(alert: Alert) -> None:
-    assert is_late(alert, NOW)
-    assert not is_late(alert, LATER)
-    assert is_late(not_visible(alert, LATER), LATER)
+    assert is_late(NOW, alert.watermark, NOW)
+    assert not is_late(LATER, alert.watermark, LATER)
+    assert is_late(LATER, not_visible(alert, LATER).watermark, LATER)
+
+
+def test_no_report_is_late_after_a_clock_that_was_ahead(alert: Alert) -> None:
+    minute = timedelta(minutes=1)
+    assert not is_late(NOW - minute, alert.watermark, NOW - minute)
+    assert is_late(NOW - minute, alert.watermark, NOW - minute / 2)
 
 
 def test_what_cannot_be_seen_is_marked_once(alert: Alert) -> None:

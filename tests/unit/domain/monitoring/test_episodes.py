@@ -81,4 +81,4 @@ def test_how_a_report_knows_of_what_goes_on(
     episode = episode_of(report, named, before)
     assert (episode.sight, episode.seen_at, episode.condition) == (sight, seen_at, named or before.condition)
     episodes = Episodes(report=report, going_on={ERROR.key: episode})
-    assert episodes.has_observed(ERROR.key, since=BEFORE) is (sight is Sight.SEEN)
+    assert episodes.has_observed(ERROR.key, since=BEFORE, now=NOW) is (sight is Sight.SEEN)

@@ -114,6 +114,7 @@ def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) 
         "CaBundle",
         "CaBundleLayerArn",
         "LogLevel",
+        "EmitMetrics",
         "PublicUrl",
         "ChatWebhookHost",
         "BotApiHost",

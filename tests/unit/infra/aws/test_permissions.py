@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -20,6 +20,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.services.deliveries import DeliveryService
+from chalicelib.services.monitors.reports import Send
 from chalicelib.services.pipelines import PipelineService
 from chalicelib.stores.all_tables import ALL_TABLES
 from infra.aws.functions import FUNCTIONS as ROWS
@@ -273,6 +274,16 @@ def connector_without_an_owner(app: InProcessApp) -> Iterator[None]:
     assert orphan not in app.connect.names()
 
 
+def taking(rung: list[str]) -> Send:
+    """A queue that takes messages about these ids."""
+
+    def send(messages: Sequence[tuple[str, int]], _deadline: Deadline) -> int:
+        rung.extend(item_id for item_id, _ in messages)
+        return len(messages)
+
+    return send
+
+
 def discovery(app: InProcessApp) -> Iterator[None]:
     rung: list[str] = []
     jobs = replace(app.services.jobs, notify=rung.append)
@@ -288,7 +299,7 @@ def clusters_and_lost_jobs(app: InProcessApp) -> Iterator[None]:
     jobs.request(app.context(), JobKind.HEALTH, "source", app.source().id)
     app.clock.advance(60)
     yield
-    replace(app.services.tick, send=lambda cluster_id, _: rung.append(cluster_id)).dispatch()
+    replace(app.services.tick, send=taking(rung)).dispatch()
     jobs.sweep()
     assert rung.count(cluster.id) == 6
     assert len(rung) == 1 + 6 + 1
