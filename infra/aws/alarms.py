@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from chalicelib.domain.monitoring.own_metrics import DIMENSION, NAMESPACE, OWN_METRICS
 from infra.aws.cloudformation import Json, prefixed, ref, when
 from infra.aws.data_stack import table_names
 from infra.aws.functions import FUNCTIONS, QUEUE_FUNCTIONS, Function, Queue
-from infra.aws.parameters import HAS_ALARM_EMAIL, MAKES_TOPIC
+from infra.aws.parameters import HAS_ALARM_EMAIL, MAKES_TOPIC, PREFIX
 from infra.aws.queues import MAX_RECEIVES, dead_letters
 
 API_NAME, STAGE = "api", "api"
@@ -126,6 +127,7 @@ def alarms() -> Iterator[Alarm]:
         yield from _queue_alarms(function, queue)
     for name in table_names():
         yield _table_alarm(name)
+    yield from _own_metrics()
     yield from _OF_THEIR_OWN
 
 
@@ -203,6 +205,22 @@ def _table_alarm(name: str) -> Alarm:
         periods=5,
         lasting=3,
     )
+
+
+def _own_metrics() -> Iterator[Alarm]:
+    """Of what Headgate measures itself."""
+    for metric, row in OWN_METRICS.items():
+        if row.alarm_above is not None:
+            yield Alarm(
+                name=metric.value,
+                description=f"{metric.value}, {row.meaning}, is above {row.alarm_above:g}. {row.action}",
+                metric=f"{NAMESPACE}/{metric.value}",
+                of={DIMENSION: ref(PREFIX.name)},
+                statistic="Sum" if row.sum else "Maximum",
+                threshold=row.alarm_above,
+                periods=row.minutes,
+                lasting=row.minutes,
+            )
 
 
 def _stem(name: str) -> str:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from chalicelib.domain.monitoring.own_metrics import DIMENSION, NAMESPACE, OwnMetric
 from infra.aws.alarms import API_NAME, STAGE
 from infra.aws.cloudformation import Json, prefixed, sub
 from infra.aws.functions import FUNCTIONS, QUEUE_FUNCTIONS
@@ -10,6 +11,26 @@ from infra.aws.queues import dead_letters
 
 _WIDTH, _HEIGHT, _COLUMNS = 8, 6, 3
 _PREFIX = "${Prefix}"
+
+
+_OWN_PLOTS = {
+    "Ages (s)": (
+        OwnMetric.OLDEST_TICK_AGE,
+        OwnMetric.OLDEST_NOTIFICATION_AGE,
+        OwnMetric.OLDEST_JOB_AGE,
+        OwnMetric.UNSIGNED_AUDIT_AGE,
+    ),
+    "Not looked at": (OwnMetric.CLUSTERS_NOT_OBSERVED, OwnMetric.SYSTEMS_NOT_OBSERVED),
+    "Failed": (
+        OwnMetric.PARTS_FAILED,
+        OwnMetric.MESSAGES_FAILED,
+        OwnMetric.REPORTS_NOT_RECORDED,
+        OwnMetric.NOTIFICATIONS_FAILED,
+        OwnMetric.AUDIT_CHANGES_FOUND,
+    ),
+    "The dispatcher": (OwnMetric.DISPATCH_SECONDS, OwnMetric.MESSAGES_SENT),
+}
+"""What Headgate measures itself, by the title of the plot."""
 
 
 def dashboard() -> Json:
@@ -43,6 +64,12 @@ def _plots() -> Iterator[tuple[str, str, Sequence[Sequence[str]]]]:
     yield "Oldest message (s)", "Maximum", _of_queues("ApproximateAgeOfOldestMessage", names)
     dead = [dead_letters(name) for name in names]
     yield "Dead letters", "Maximum", _of_queues("ApproximateNumberOfMessagesVisible", dead)
+    for title, metrics in _OWN_PLOTS.items():
+        yield title, "Maximum", _own(*metrics)
+
+
+def _own(*metrics: OwnMetric) -> list[list[str]]:
+    return [[NAMESPACE, metric.value, DIMENSION, _PREFIX] for metric in metrics]
 
 
 def _of_functions(metric: str) -> list[list[str]]:
