@@ -1,4 +1,4 @@
-"""What Headgate measures of itself for CloudWatch: the one table. Its alarms and its documentation follow the rows."""
+"""What Headgate measures of itself for CloudWatch: the one table. Alarms and documentation follow its rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

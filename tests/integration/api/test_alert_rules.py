@@ -108,6 +108,6 @@ def test_metrics_are_public_text_outside_of_the_api(sandbox: Sandbox) -> None:
     response = sandbox.unauthenticated().get("//metrics")
     assert response.status_code == 200
     assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
-    assert len(read_exposition(response.text)) == 8
+    assert len(read_exposition(response.text)) == 9
     assert_error(sandbox.unauthenticated().get("/metrics"), 404, "NOT_FOUND")
     assert_error(sandbox.admin.post("//metrics"), 405, "METHOD_NOT_ALLOWED")

@@ -1,5 +1,6 @@
 """The worker of notifications: the table of states of deliveries (wire contract, alerting 4.1), in virtual time."""
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
@@ -10,9 +11,11 @@ from chalicelib.domain.alerts.channel import Channel, ChannelProvider, LastDeliv
 from chalicelib.domain.alerts.notification import NotificationStatus
 from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import Accepted, Outcome, OutgoingMessage
+from chalicelib.settings import Settings
 from chalicelib.stores.alerts.counters import AlertCounters
 from tests.support.alerting.scripted_provider import ok, status
 from tests.support.alerting.virtual import AlertingDriver
+from tests.support.apps.edge import logged
 
 QUEUED, PENDING = NotificationStatus.QUEUED, NotificationStatus.PENDING
 DELIVERED, FAILED = NotificationStatus.DELIVERED, NotificationStatus.FAILED
@@ -50,6 +53,24 @@ def test_after_four_failures_it_has_failed(alerting: AlertingDriver, channel: Ch
     assert (failed.status, failed.attempts, failed.reason) == (FAILED, 4, "attempts_exhausted")
     assert failed.last_error
     assert failed.last_error.code == "http_500"
+
+
+def test_the_log_says_how_each_attempt_ended_and_what_was_given_up_is_measured(
+    alerting: AlertingDriver, channel: Channel, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Settings.read({"HEADGATE_EMIT_METRICS": "true"})
+    monkeypatch.setattr("chalicelib.clients.cloudwatch.settings", lambda: settings)
+    alerting.provider(channel).answers(500, 401)
+    row = alerting.queue_message(channel)
+    with logged() as stream:
+        alerting.run(seconds=10)
+    lines = [json.loads(line) for line in stream.getvalue().splitlines() if '"message":"notification"' in line]
+    assert [(line["notification_id"], line["status"], line["code"]) for line in lines] == [
+        (row.id, "pending", "http_500"),
+        (row.id, "failed", "http_401"),
+    ]
+    (metrics,) = [line for line in capsys.readouterr().out.splitlines() if "_aws" in line]
+    assert json.loads(metrics)["NotificationsFailed"] == [1]
 
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 410, 301])
