@@ -105,17 +105,18 @@ def deployed(headgate: RealHeadgate, database: RealDatabase, registered: RealDat
     headgate.until_records(one.topic, 1)
     one.look_until("RUNNING")
     yield one
-    headgate.delete_pipeline(pipeline, database)
+    headgate.delete_pipeline(pipeline, one.database)
 
 
 def test_a_slot_that_was_made_again_by_hand_is_reported_and_nothing_continues_by_mistake(captured: Captured) -> None:
+    captured.until_captured()
     captured.connect("stop")
     captured.until_unread()
     captured.database.run(f"SELECT pg_drop_replication_slot('{captured.slot}')")
     captured.insert()
     captured.database.run(f"SELECT pg_create_logical_replication_slot('{captured.slot}', 'pgoutput')")
     refused = captured.headgate.refused(f"{captured.path}/restart", status=409)
-    assert refused["code"] == "STATE_CONFLICT"
+    assert refused["code"] == "DATA_LOSS"
     assert "changes were lost" in refused["message"]
     captured.headgate.post(f"{captured.path}/resume?accept_data_loss=true")
     captured.until_captured()

@@ -61,12 +61,15 @@ class CaptureState:
 
     `server` identifies the server's data, `position` is how far the log was confirmed to the server, and `reader` names
     the server's process that sends the log, null when nobody reads it. Each is null where the server does not tell.
-    `log` is what the server keeps for the capture, null when it keeps nothing for it.
+    `captured` is the furthest position of the log that is known to be captured, and `timeline` the branch of the log
+    that it belongs to. `log` is what the server keeps for the capture, null when it keeps nothing for it.
     """
 
     server: str | None = None
     position: int | None = None
     reader: str | None = None
+    timeline: int | None = None
+    captured: int | None = None
     log: LogState | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -130,7 +133,8 @@ def after_check(
     *,
     not_looked_at: Iterable[str] = (),
 ) -> SourceState:
-    """The state after the source was read. Lasting findings stay; each keeps the time at which it was first found.
+    """The state after the source was read. Each finding keeps the time at which it was first found, and lasting ones
+    stay once they are confirmed.
 
     What is known about the pipelines `not_looked_at` stays.
     """
@@ -138,7 +142,7 @@ def after_check(
     confirmed = before.confirmed_captures
     kept = {pipeline_id: confirmed[pipeline_id] for pipeline_id in not_looked_at if pipeline_id in confirmed}
     checked = {
-        pipeline_id: _with_earlier(before.captures.get(pipeline_id), capture, now)
+        pipeline_id: _with_earlier(before.captures.get(pipeline_id), confirmed.get(pipeline_id), capture, now)
         for pipeline_id, capture in captures.items()
     }
     return replace(before, checked_at=now, unreachable=None, captures=kept | checked)
@@ -176,11 +180,14 @@ def _has_error(findings: Iterable[Finding]) -> bool:
     return any(finding.severity is Severity.ERROR for finding in findings)
 
 
-def _with_earlier(before: CaptureState | None, capture: CaptureState, now: datetime) -> CaptureState:
-    if before is None:
+def _with_earlier(
+    before: CaptureState | None, confirmed: CaptureState | None, capture: CaptureState, now: datetime
+) -> CaptureState:
+    """The capture with what is kept of the last look (`before`), and of that what was `confirmed`."""
+    if before is None or confirmed is None:
         return replace(capture, findings=tuple(_dated(finding, (), now) for finding in capture.findings))
     codes = {finding.code for finding in capture.findings}
-    lasting = (finding for finding in before.findings if finding.code in LASTING and finding.code not in codes)
+    lasting = (finding for finding in confirmed.findings if finding.code in LASTING and finding.code not in codes)
     dated = (_dated(finding, before.findings, now) for finding in capture.findings)
     return replace(
         capture,

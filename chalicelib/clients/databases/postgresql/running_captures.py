@@ -8,6 +8,7 @@ from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.clients.databases.postgresql import catalog, queries
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
+from chalicelib.domain.providers.postgresql.server_log import ServerLog
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.table import TableName
 
@@ -25,6 +26,7 @@ def read(session: "DatabaseSession", plans: Sequence[PostgreSQLCapturePlan]) -> 
         system_identifier=_system_identifier(session),
         slots={row[0]: CaptureSlot(**catalog.fields(catalog.CAPTURE_SLOT, row)) for row in rows},
         published=_published(session, plans),
+        log=_log(session),
     )
 
 
@@ -36,6 +38,17 @@ def _system_identifier(session: "DatabaseSession") -> str | None:
         if session.deadline.passed:
             raise
         return None  # a hosting provider may have revoked the function
+
+
+def _log(session: "DatabaseSession") -> ServerLog:
+    try:
+        with session.attempt():
+            end, timeline = session.row(queries.SERVER_LOG)
+    except DatabaseFailure:
+        if session.deadline.passed:
+            raise
+        return ServerLog()  # a hosting provider may have storage of its own in place of this log
+    return ServerLog(end=end, timeline=timeline)
 
 
 def _published(session: "DatabaseSession", plans: Sequence[PostgreSQLCapturePlan]) -> dict[str, frozenset[TableName]]:

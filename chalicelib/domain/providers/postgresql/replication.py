@@ -16,7 +16,8 @@ from chalicelib.domain.table import ColumnName, TableName
 class PostgreSQLCapturePlan:
     """What a capture has chosen on the source. `deployed`: its own connector may use slot and publication now.
 
-    `server` is the system identifier of the server that it was captured from, where that is known.
+    `server` is the system identifier of the server that it was captured from, and `timeline` the branch of its log,
+    where they are known.
     `heartbeat_table` is captured and published beside `tables`, where it is not one of them. The connector never reads
     `excluded_columns`.
     """
@@ -30,6 +31,7 @@ class PostgreSQLCapturePlan:
     excluded_columns: frozenset[ColumnName] = frozenset()
     deployed: bool = False
     server: str | None = None
+    timeline: int | None = None
 
     @property
     def published_tables(self) -> tuple[TableName, ...]:
