@@ -115,8 +115,8 @@ DATA_BUGS: tuple[Bug, ...] = (
     Bug(
         "the offset stays before the gap that a person accepts",
         "chalicelib/services/connectors/capture_checks.py",
-        "            self._move(pipeline, source, connect, deadline)",
-        "            self.stored_offset(connect, pipeline, deadline)",
+        "                self._move(pipeline, source, connect, deadline)",
+        "                self.stored_offset(connect, pipeline, deadline)",
         ("tests/service/connectors",),
     ),
     # the integrity of the audit trail

@@ -240,9 +240,12 @@ def fail_over(*, keeps_slot: bool = True, lacks: int = 0, writes: int = 0) -> Ac
     return act
 
 
-def put_back(*, by: int) -> Action:
-    """The server's volume is put back: the last bytes of the log are gone."""
-    return lambda world: world.server.become_older(by=by, since=0, reader="4242")
+def put_back(*, by: int, writes: int = 0) -> Action:
+    """The server's volume is put back: the last bytes of the log are gone, and it has written others since.
+
+    Without any that are gone it is an ordinary restart.
+    """
+    return lambda world: world.server.become_older(by=by, since=writes, reader="4242")
 
 
 # people

@@ -57,12 +57,15 @@ class Slot:
 class SourceServer:
     """The server. `slots` and `unpublished` (tables that its publication lacks) are by the pipeline's id.
 
-    `timeline` is the branch of its log, and `switches` where it left those before.
+    `timeline` is the branch of its log, and `switches` where it left those before. It was `started` then and then, and
+    made its last `checkpoint` there.
     """
 
     identity: str = "7000000000000000001"
     timeline: int = 1
     switches: dict[int, int] = field(default_factory=dict)
+    started: int = 1
+    checkpoint: int = FIRST_POSITION
     slots: dict[str, Slot] = field(default_factory=dict)
     unpublished: dict[str, set[TableName]] = field(default_factory=dict)
 
@@ -77,6 +80,7 @@ class SourceServer:
     def become_older(self, *, by: int, since: int, reader: str | None) -> None:
         """The server has not what was written last, `by` bytes, but has written `since` bytes since then."""
         end = self.log_end - by
+        self.started, self.checkpoint = self.started + 1, end
         for key, slot in self.slots.items():
             self.slots[key] = replace(slot, position=min(slot.position, end), log_end=end + since, reader=reader)
 
@@ -93,5 +97,11 @@ class SourceServer:
                 plan.publication_name: frozenset(plan.published_tables) - self.unpublished.get(key, set())
                 for key, plan in plans.items()
             },
-            log=ServerLog(end=self.log_end, timeline=self.timeline, switches=self.switches),
+            log=ServerLog(
+                end=self.log_end,
+                timeline=self.timeline,
+                switches=self.switches,
+                started=self.started,
+                checkpoint=self.checkpoint,
+            ),
         )

@@ -36,6 +36,10 @@ OLDER_SERVERS: dict[str, tuple[Action, ...]] = {
     ),
     "a standby is promoted without many changes, and is captured from": (fail_over(lacks=50_000, writes=MEGABYTE),),
     "the server's volume is put back": (put_back(by=900_000), traffic(captures=False)),
+    "the server's volume is put back, and its log is as long again": (
+        put_back(by=3_000, writes=MEGABYTE),
+        traffic(captures=False),
+    ),
 }
 
 TIMELINES = (
@@ -110,6 +114,11 @@ TIMELINES = (
         broken=(
             Broken(CAPTURE, 21, 141, codes={"CAPTURE_NARROWED"}, shown_within=60, opened_within=70, gone_within=70),
         ),
+    ),
+    Timeline(
+        name="the server is started again",
+        lasts=220,
+        steps=at(21, put_back(by=0, writes=MEGABYTE)),
     ),
     Timeline(
         name="database failover with its slot",

@@ -56,20 +56,33 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedLog:
+    """The furthest `position` of a log that is known to be captured. Each part is null where it is not known.
+
+    `timeline` is the branch of the log, `started` is when the server that writes it was started, in seconds of its own
+    clock, and `checkpoint` is where it was last made durable as a whole.
+    """
+
+    position: int | None = None
+    timeline: int | None = None
+    started: int | None = None
+    checkpoint: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureState:
     """One capture at its source.
 
     `server` identifies the server's data, `position` is how far the log was confirmed to the server, and `reader` names
     the server's process that sends the log, null when nobody reads it. Each is null where the server does not tell.
-    `captured` is the furthest position of the log that is known to be captured, and `timeline` the branch of the log
-    that it belongs to. `log` is what the server keeps for the capture, null when it keeps nothing for it.
+    `captured` says how far the log is known to be captured, and of which log that is a position. `log` is what the
+    server keeps for the capture, null when it keeps nothing for it.
     """
 
     server: str | None = None
     position: int | None = None
     reader: str | None = None
-    timeline: int | None = None
-    captured: int | None = None
+    captured: CapturedLog = field(default_factory=CapturedLog)
     log: LogState | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -107,6 +120,11 @@ class SourceState:
         """Those of the pipelines that are not simply RUNNING, by what was found when the source was looked at."""
         findings = {pipeline_id: self.findings(pipeline_id, self.checked_at) for pipeline_id in pipeline_ids}
         return frozenset(pipeline_id for pipeline_id, about in findings.items() if _has_error(about))
+
+    def with_beginning(self, pipeline_id: str, capture: CaptureState) -> "SourceState":
+        """With a capture that has just begun; what was known about a pipeline stays."""
+        begun = {pipeline_id: replace(capture, findings=())}
+        return replace(self, captures={**begun, **self.captures})
 
     def accepting(self, pipeline_id: str) -> "SourceState":
         """Without what was remembered about a pipeline: the next look begins anew."""

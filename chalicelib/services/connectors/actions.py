@@ -95,8 +95,10 @@ def update(action: ConnectorAction) -> None:
 
 def resume(action: ConnectorAction) -> None:
     _require_ours(action)
-    _go_on(action)
-    _control(action, action.connect.resume)
+    if _go_on(action):
+        _start(action)
+    else:
+        _control(action, action.connect.resume)
 
 
 def restart(action: ConnectorAction) -> None:
@@ -130,13 +132,19 @@ def _go_on(action: ConnectorAction) -> bool:
 
 
 def _start(action: ConnectorAction) -> None:
-    _control(action, action.connect.pause if action.paused else action.connect.resume)
+    """Start a connector that is stopped because of lost changes. A failure is no end: it must not stay so."""
+    act = action.connect.pause if action.paused else action.connect.resume
+    try:
+        act(action.name, action.deadline)
+    except HeadgateError as error:
+        raise OutcomeUnknown("The connector is stopped, and perhaps not started yet.") from error
 
 
 def restart_task(action: ConnectorAction) -> None:
     _require_ours(action)
-    if _go_on(action):  # it has no task now, and gets all of them again
-        return _start(action)
+    if _go_on(action):
+        _start(action)  # it has no task now, and gets all of them again
+        return
     require_task(action)
     if action.task is not None:
         action.connect.restart_task(action.name, action.task, action.deadline)

@@ -5,12 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.clients.connect.client import Connect
+from chalicelib.clients.connect.client import Connect, OutcomeUnknown
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.monitoring.source_state import LASTING, CaptureState, Finding, SourceState
 from chalicelib.domain.offset import StoredOffset
-from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.pipeline import Pipeline, SnapshotMode
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.errors import Conflict, HeadgateError, Invalid, TimedOut, Unavailable, WriteConflict
@@ -25,6 +25,8 @@ _OFFSET_SECONDS = 4.0
 
 _ALTER_SECONDS = 6.0
 """Connect refuses until the tasks of the connector have stopped, which it gives five seconds."""
+
+_BEGINNING_SECONDS = 3.0
 
 _CONFIRMED_WITHIN_SECONDS = 1.0
 """Connect lets a connector confirm an offset as soon as it has stored it (SourceTask.commit)."""
@@ -74,13 +76,15 @@ class CaptureChecks:
         return self.read(source, pipelines, known, deadline)
 
     def require_continuous(self, context: RequestContext, pipeline: Pipeline, source: Source, connect: Connect) -> None:
-        """Raise Conflict DATA_LOSS when changes were lost since the capture ran last.
+        """Raise Conflict DATA_LOSS when changes were lost since the capture ran last, or a look has found that before.
 
         Nothing is raised while the source or Connect cannot be read: then nothing is known, and the connector itself
         waits for its database.
         """
+        known = self._known(pipeline)
+        loss = next((finding for finding in known.findings if finding.code in LASTING), None) if known else None
         try:
-            loss = self._loss(pipeline, source, connect, context.deadline)
+            loss = loss or self._loss(pipeline, source, connect, context.deadline)
         except (Unavailable, TimedOut, Invalid):
             return
         if loss:
@@ -103,6 +107,20 @@ class CaptureChecks:
             loss = provider.lost_changes(facts, pipeline, before, offset)
         return loss
 
+    def remember_beginning(self, pipeline: Pipeline, source: Source, deadline: Deadline) -> None:
+        """Keep where a capture without a snapshot begins. Until Connect has stored its first offset, nothing else tells
+        that its slot was made again. The next look does the same where this one fails.
+        """
+        if pipeline.capture.snapshot_mode is not SnapshotMode.NO_DATA:
+            return
+        with suppress(HeadgateError):
+            facts, now = self.read(source, [pipeline], {}, deadline.within(_BEGINNING_SECONDS)), self.clock()
+            capture = capture_provider(pipeline.provider).capture_state(facts, pipeline, None, now)
+            before = self.store.find(source.id)
+            state = before or SourceState(id=source.id, checked_at=now, created_at=now)
+            if capture.position is not None:
+                self.store.write(before, state.with_beginning(pipeline.id, capture), state.captures)
+
     def require_movable(self, pipeline: Pipeline, connect: Connect, deadline: Deadline) -> None:
         """Raise Conflict where Connect cannot let a connector go on after lost changes."""
         if not connect.can_change_offsets(deadline):
@@ -112,12 +130,18 @@ class CaptureChecks:
         """Let a capture go on after lost changes; whether its connector was stopped for that.
 
         Its offset becomes the position of its slot: Debezium does not start with one that the server has not. No
-        snapshot is taken. Every step can be repeated. Raises the errors of the source and of Connect.
+        snapshot is taken. Every step can be repeated. Raises the errors of the source and of Connect while nothing was
+        changed, and OutcomeUnknown once the connector may be stopped: then the operation has to be carried on.
         """
         stopped = self._loss(pipeline, source, connect, deadline, always_ask=True) is not None
         if stopped:
             connect.stop(pipeline.connector_name, deadline)
-            self._move(pipeline, source, connect, deadline)
+            try:
+                self._move(pipeline, source, connect, deadline)
+            except Conflict:
+                raise
+            except HeadgateError as error:
+                raise OutcomeUnknown("The connector is stopped, and its offset perhaps not moved yet.") from error
         self.accept(pipeline)
         return stopped
 
@@ -183,5 +207,6 @@ class CaptureChecks:
         return connect.find_offset(pipeline.connector_name, deadline.within(_OFFSET_SECONDS))
 
     def _known(self, pipeline: Pipeline) -> CaptureState | None:
+        """What the last look has seen of the capture, with what is certain or was found twice."""
         state = self.store.find(pipeline.source_id)
-        return state.captures.get(pipeline.id) if state else None
+        return state.confirmed_captures.get(pipeline.id) if state else None

@@ -91,6 +91,12 @@ def test_a_slot_that_is_gone_is_made_again(shop: Shop) -> None:
     assert position == continue_at(shop) == confirmed(shop)
 
 
+def test_a_slot_that_is_made_again_for_failovers_is_copied_to_standbys(shop: Shop) -> None:
+    client(shop.endpoint).continue_capture(shop.plan(failover=True), Deadline.after(5))
+    failover = "SELECT failover FROM pg_replication_slots WHERE slot_name = %s"
+    assert shop.admin.execute(failover, [shop.plan().slot_name]).fetchall() == [(True,)]
+
+
 def test_a_slot_that_something_reads_from_is_left_alone(shop: Shop) -> None:
     publication = shop.plan().publication_name
     shop.run(

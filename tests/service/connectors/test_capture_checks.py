@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.pipeline import Pipeline, SnapshotMode
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Deadline
@@ -227,3 +227,16 @@ def test_a_vanished_connector_is_not_made_again_when_its_slot_is_gone(app: InPro
         app.services.pipelines.deploy(app.context(), pipeline.id)
     app.services.pipelines.deploy(app.context(), pipeline.id, accept_data_loss=True)
     assert pipeline.connector_name in app.connect.names()
+
+
+def test_where_a_capture_without_a_snapshot_begins_is_remembered_when_it_is_deployed(app: InProcessApp) -> None:
+    draft = app.pipeline()
+    app.services.stores.resources.pipelines.save_alone(
+        replace(draft, capture=replace(draft.capture, snapshot_mode=SnapshotMode.NO_DATA))
+    )
+    pipeline = app.services.pipelines.deploy(app.context(), draft.id)
+    app.connect.settle()
+    app.connect.connector(pipeline.connector_name).offsets = []
+    make_slot_again(app, pipeline)
+    with pytest.raises(Conflict, match="made again before the first change was captured"):
+        app.services.pipelines.restart(app.context(), pipeline.id)

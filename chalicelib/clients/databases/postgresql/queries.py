@@ -332,8 +332,12 @@ WHERE s.slot_name = ANY (%s) AND s.database = current_database() LIMIT %s
 SERVER_LOG = """
 SELECT CASE WHEN NOT pg_is_in_recovery() THEN (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint END,
        CASE WHEN NOT pg_is_in_recovery()
-            THEN ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint END
+            THEN ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint END,
+       extract(epoch FROM pg_postmaster_start_time())::bigint
 """
+
+# Right after a promotion the last checkpoint is still one of the timeline before.
+LAST_CHECKPOINT = "SELECT timeline_id, (checkpoint_lsn - '0/0'::pg_lsn)::bigint FROM pg_control_checkpoint()"
 
 # A partitioned table is listed by its partitions where the publication does not publish by the root.
 CAPTURE_PUBLICATIONS = """

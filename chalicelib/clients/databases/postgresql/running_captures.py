@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.errors import DatabaseFailure
@@ -41,14 +42,18 @@ def _system_identifier(session: "DatabaseSession") -> str | None:
 
 
 def _log(session: "DatabaseSession") -> ServerLog:
+    log = ServerLog()
     try:
         with session.attempt():
-            end, timeline = session.row(queries.SERVER_LOG)
+            end, timeline, started = session.row(queries.SERVER_LOG)
+        log = ServerLog(end=end, timeline=timeline, started=started)
+        with session.attempt():
+            checkpointed, checkpoint = session.row(queries.LAST_CHECKPOINT)
     except DatabaseFailure:
         if session.deadline.passed:
             raise
-        return ServerLog()  # a hosting provider may have storage of its own in place of this log
-    return ServerLog(end=end, timeline=timeline)
+        return log  # a hosting provider may have storage of its own in place of this log
+    return replace(log, checkpoint=checkpoint) if checkpointed == timeline else log
 
 
 def _published(session: "DatabaseSession", plans: Sequence[PostgreSQLCapturePlan]) -> dict[str, frozenset[TableName]]:

@@ -27,7 +27,13 @@ SELECT active, slot_type = 'logical' AND database = current_database() AND NOT t
 _CREATE: LiteralString = """
 SELECT (lsn - '0/0'::pg_lsn)::bigint FROM pg_create_logical_replication_slot(%s, 'pgoutput') LIMIT %s
 """
-"""PostgreSQL allows this in a read-only transaction, too."""
+_CREATE_FOR_FAILOVER: LiteralString = """
+SELECT (lsn - '0/0'::pg_lsn)::bigint
+  FROM pg_create_logical_replication_slot(%s, 'pgoutput', failover => true) LIMIT %s
+"""
+"""PostgreSQL allows these in a read-only transaction, too."""
+
+_WITH_FAILOVER = 170000
 
 _PAUSE_SECONDS = 0.25
 
@@ -50,8 +56,9 @@ def drop_slot(session: "DatabaseSession", name: str, deadline: Deadline) -> Rele
             time.sleep(_PAUSE_SECONDS)
 
 
-def position_to_continue_at(session: "DatabaseSession", name: str, deadline: Deadline) -> int | None:
-    """Where a reader of the slot goes on; a slot that is gone or lost is made again, and begins now.
+def position_to_continue_at(session: "DatabaseSession", name: str, deadline: Deadline, *, failover: bool) -> int | None:
+    """Where a reader of the slot goes on; a slot that is gone or lost is made again, and begins now. With `failover`
+    standbys get copies of it, from PostgreSQL 17 on.
 
     None when something reads from it until the deadline, or when it is not a slot of this database. Raises
     DatabaseFailure.
@@ -59,7 +66,8 @@ def position_to_continue_at(session: "DatabaseSession", name: str, deadline: Dea
     while True:
         rows = session.rows(_POSITION, [name], max_rows=1)
         if not rows:
-            return int(session.rows(_CREATE, [name], max_rows=1)[0][0])
+            copied = failover and session.connection.info.server_version >= _WITH_FAILOVER
+            return int(session.rows(_CREATE_FOR_FAILOVER if copied else _CREATE, [name], max_rows=1)[0][0])
         active, is_ours, is_lost, position = rows[0]
         if not is_ours:
             return None

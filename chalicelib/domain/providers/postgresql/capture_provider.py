@@ -51,7 +51,7 @@ class PostgreSQLCapture:
 
     def capture_plan(self, pipeline: Pipeline, before: CaptureState | None = None) -> replication.PostgreSQLCapturePlan:
         plan = replication.PostgreSQLCapturePlan.of(pipeline, deployed=True)
-        return replace(plan, timeline=before.timeline) if before else plan
+        return replace(plan, timeline=before.captured.timeline) if before else plan
 
     def judge_readiness(
         self,

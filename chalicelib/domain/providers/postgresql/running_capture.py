@@ -15,7 +15,7 @@ from typing import Any
 
 from chalicelib.domain.diagnosis.new_snapshot import GO_ON_AFTER_THE_GAP, NEW_SNAPSHOT
 from chalicelib.domain.monitoring.condition import ConditionCode
-from chalicelib.domain.monitoring.source_state import CaptureState, Finding, FindingCode
+from chalicelib.domain.monitoring.source_state import CapturedLog, CaptureState, Finding, FindingCode
 from chalicelib.domain.names import name_list
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.offset import StoredOffset
@@ -61,34 +61,41 @@ def capture_state(
     findings = (*_slot_findings(plan, slot, pipeline, before, facts.log), *_publication_findings(plan, facts, before))
     log = slot_log(slot, before.log if before else None, now) if slot else None
     at_risk = log_at_risk(log, slot, pipeline.desired_state) if log and slot else None
-    timeline, captured = _captured(facts.log, slot, before)
     return CaptureState(
         server=server,
         position=slot.position if slot else None,
         reader=slot.reader if slot else None,
-        timeline=timeline,
-        captured=captured,
+        captured=_captured(facts.log, slot, _known(before)),
         log=log,
         findings=(*(() if _reads_once(pipeline) else findings), *([at_risk] if at_risk else [])),
     )
 
 
-def _captured(log: ServerLog, slot: CaptureSlot | None, before: CaptureState | None) -> tuple[int | None, int | None]:
-    """The timeline of the log, and how far it is known to be captured.
+def _captured(log: ServerLog, slot: CaptureSlot | None, known: CapturedLog) -> CapturedLog:
+    """How far the log is known to be captured now.
 
     While it is not known where the server has left the timeline that was captured from, that one stays: a later look
-    compares again.
+    compares again. A server that does not tell, as a standby does not, changes nothing.
     """
-    earlier, position = _known(before), slot.position if slot else None
-    if log.has_left(earlier[0]):
-        return earlier if log.switches is None else (log.timeline, position)
-    return log.timeline or earlier[0], max((one for one in (earlier[1], position) if one is not None), default=None)
+    if log.timeline is None or (log.has_left(known.timeline) and log.switches is None):
+        return known
+    position = slot.position if slot else None
+    if log.timeline == known.timeline or known.timeline is None:
+        position = _furthest(known.position, position)
+    return CapturedLog(
+        position=position, timeline=log.timeline, started=log.started, checkpoint=log.checkpoint or known.checkpoint
+    )
 
 
-def _known(before: CaptureState | None) -> tuple[int | None, int | None]:
+def _furthest(*positions: int | None) -> int | None:
+    return max((position for position in positions if position is not None), default=None)
+
+
+def _known(before: CaptureState | None) -> CapturedLog:
     if before is None:
-        return None, None
-    return before.timeline, before.position if before.captured is None else before.captured
+        return CapturedLog()
+    # An earlier release has kept what was confirmed alone.
+    return CapturedLog(position=before.position) if before.captured == CapturedLog() else before.captured
 
 
 def lost_changes(
@@ -136,7 +143,7 @@ def _lost_before_the_first_offset(
 
     With an initial snapshot Debezium takes it again when it starts without an offset, so nothing is missing then.
     """
-    beginning = _known(before)[1]
+    beginning = _known(before).position
     if not offset.supported or slot is None or slot.start is None or beginning is None:
         return None
     if pipeline.capture.snapshot_mode is not SnapshotMode.NO_DATA or slot.start <= beginning:
@@ -147,11 +154,11 @@ def _lost_before_the_first_offset(
 def _is_missing(position: int, log: ServerLog, slot: CaptureSlot | None, before: CaptureState | None) -> bool:
     """Whether the server does not have what Connect has stored as captured.
 
-    After a promotion Connect may have stored a position of the new timeline. Debezium confirms that to the slot at
-    once: so a slot that is still before the promotion says that the position is of the old timeline.
+    After a promotion or a restart Connect may have stored a position of the new log. Debezium confirms that to the slot
+    at once: so a slot that still stands before that says that the position is of the old log.
     """
-    timeline, confirmed = _known(before)[0], slot.position if slot else None
-    return log.ends_before(position) or (log.lacks(position, timeline) and not log.lacks(confirmed, timeline))
+    known, confirmed = _known(before), slot.position if slot else None
+    return log.ends_before(position) or (log.lacks(position, known) and not log.lacks(confirmed, known))
 
 
 def _positions(offset: StoredOffset) -> list[int]:
@@ -214,9 +221,9 @@ def with_offset(
     if lost:
         return replace(state, findings=(*kept, lost))
     # Where it is not known yet what the server has of the earlier timeline, the offset may belong to either.
-    stored = [] if facts.log.has_left(state.timeline) else _positions(offset)
-    captured = max((*stored, *(() if state.captured is None else (state.captured,))), default=None)
-    return replace(state, captured=captured, findings=kept)
+    stored = [] if facts.log.has_left(state.captured.timeline) else _positions(offset)
+    furthest = replace(state.captured, position=_furthest(state.captured.position, *stored))
+    return replace(state, captured=furthest, findings=kept)
 
 
 def _in_snapshot(offset: Mapping[str, Any] | None) -> bool:
@@ -248,8 +255,8 @@ def _slot_findings(
 
 
 def _lacks_captured(log: ServerLog, slot: CaptureSlot, before: CaptureState | None) -> bool:
-    timeline, captured = _known(before)
-    return log.lacks(captured, timeline) or (slot.position is not None and log.ends_before(slot.position))
+    known = _known(before)
+    return log.lacks(known.position, known) or (slot.position is not None and log.ends_before(slot.position))
 
 
 def _reads_once(pipeline: Pipeline) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.monitoring.condition import ConditionCode
-from chalicelib.domain.monitoring.source_state import CaptureState, Finding, FindingCode
+from chalicelib.domain.monitoring.source_state import CapturedLog, CaptureState, Finding, FindingCode
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.offset import StoredOffset
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline, SnapshotMode
@@ -58,7 +58,9 @@ def codes(state: CaptureState) -> list[str]:
 
 def test_a_capture_that_works_has_no_findings() -> None:
     seen = capture_state(WELL, PIPELINE, BEFORE, NOW)
-    assert replace(seen, log=None) == CaptureState(server="1", position=110, reader="7", captured=110)
+    assert replace(seen, log=None) == CaptureState(
+        server="1", position=110, reader="7", captured=CapturedLog(position=90)
+    )
 
 
 def test_a_slot_that_was_there_and_is_gone_has_lost_changes() -> None:

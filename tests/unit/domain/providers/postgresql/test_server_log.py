@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.monitoring.source_state import CaptureState, Finding
+from chalicelib.domain.monitoring.source_state import CapturedLog, CaptureState, Finding
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.offset import StoredOffset
 from chalicelib.domain.pipeline import Capture, SnapshotMode
@@ -30,7 +30,8 @@ OWN = {"slot_name": "slot", "publication_name": "pub"}
 PIPELINE = make_pipeline(
     desired_state=DesiredState.RUNNING, capture=Capture(topic_prefix="p", tables=(ORDERS,), provider_options=OWN)
 )
-BEFORE = CaptureState(server="1", position=1000, reader="7", timeline=1, captured=1000)
+KNOWN = CapturedLog(position=1000, timeline=1, started=50, checkpoint=700)
+BEFORE = CaptureState(server="1", position=1000, reader="7", captured=KNOWN)
 """What the last look saw: captured up to 1000 on the first timeline."""
 
 
@@ -46,6 +47,11 @@ def server(
 def promoted(left_at: int | None, end: int = 9000) -> ServerLog:
     """A standby that took over where the first timeline ended; None: that could not be read."""
     return ServerLog(end=end, timeline=2, switches=None if left_at is None else {1: left_at})
+
+
+def restarted(checkpoint: int | None) -> ServerLog:
+    """A server that was started again since then, with a checkpoint."""
+    return ServerLog(end=9000, timeline=1, started=60, checkpoint=checkpoint)
 
 
 def look(facts: PostgreSQLCaptureFacts, before: CaptureState | None = BEFORE) -> CaptureState:
@@ -72,6 +78,11 @@ def codes(state: CaptureState) -> list[str]:
         pytest.param(promoted(None, end=999), True, id="the same, and its log ends earlier"),
         pytest.param(ServerLog(end=9000, timeline=3, switches={1: 1000, 2: 1500}), False, id="two failovers"),
         pytest.param(ServerLog(end=9000, timeline=3, switches={2: 1500}), True, id="a branch that does not lead here"),
+        pytest.param(restarted(1000), False, id="a restart"),
+        pytest.param(restarted(999), True, id="a restored copy that has written more since"),
+        pytest.param(restarted(700), False, id="storage of a provider, which makes no checkpoints"),
+        pytest.param(restarted(None), False, id="a restart, and nobody tells where the log ended"),
+        pytest.param(replace(restarted(999), started=50), False, id="no restart"),
         pytest.param(ServerLog(), False, id="a server that does not tell, or a standby that may get more"),
     ],
 )
@@ -108,6 +119,9 @@ def test_a_slot_beyond_the_end_of_the_log_has_lost_changes() -> None:
         pytest.param(promoted(1000), "8", 1001, False, id="it may be read on the new timeline now"),
         pytest.param(promoted(None), None, 900, False, id="nobody tells where the standby took over"),
         pytest.param(ServerLog(end=1499, timeline=1), None, 900, True, id="beyond the end of a restored copy"),
+        pytest.param(restarted(1400), "8", 900, True, id="captured before the restart from a copy"),
+        pytest.param(restarted(1500), "8", 900, False, id="captured before an ordinary restart"),
+        pytest.param(restarted(1400), "8", 1450, False, id="it may be read since the restart"),
     ],
 )
 def test_what_connect_has_stored_has_to_be_in_the_log(
@@ -122,6 +136,7 @@ def test_what_connect_has_stored_has_to_be_in_the_log(
     [
         pytest.param(ServerLog(end=1000, timeline=1), ServerLog(end=1002, timeline=1), id="the log has grown"),
         pytest.param(promoted(1000), promoted(1000), id="the position was confirmed"),
+        pytest.param(restarted(1000), restarted(1000), id="the position was confirmed after a restart"),
     ],
 )
 def test_an_offset_that_was_stored_after_the_facts_were_read_is_compared_with_later_facts(
@@ -139,28 +154,37 @@ def test_an_offset_that_was_stored_after_the_facts_were_read_is_compared_with_la
 # what is remembered
 
 
+def captured(state: CaptureState) -> tuple[int | None, int | None]:
+    return state.captured.timeline, state.captured.position
+
+
 def test_the_furthest_position_of_the_timeline_is_remembered() -> None:
     same = ServerLog(end=9000, timeline=1)
-    assert look(server(same, position=1200)).captured == 1200
-    assert look(server(same, position=900)).captured == 1000
-    assert look_with(server(same, position=900, reader=None), {"lsn_proc": 1300}).captured == 1300
+    assert captured(look(server(same, position=1200))) == (1, 1200)
+    assert captured(look(server(same, position=900))) == (1, 1000)
+    assert captured(look_with(server(same, position=900, reader=None), {"lsn_proc": 1300})) == (1, 1300)
 
 
 def test_a_promoted_standby_that_has_all_is_what_is_captured_from() -> None:
     seen = look(server(promoted(1000), position=1100))
-    assert (seen.timeline, seen.captured) == (2, 1100)
+    assert captured(seen) == (2, 1100)
     assert codes(look(server(promoted(1000), position=1100), seen)) == []
 
 
 def test_a_timeline_stays_until_it_is_known_where_it_was_left() -> None:
     seen = look_with(server(promoted(None), position=1100), {"lsn_proc": 1200})
-    assert (seen.timeline, seen.captured) == (1, 1000)
+    assert captured(seen) == (1, 1000)
     assert codes(look(server(promoted(999)), seen)) == ["LOG_POSITION_LOST"]
 
 
+def test_a_server_that_was_restarted_is_compared_with_that_start_from_now_on() -> None:
+    seen = look(server(restarted(1000), position=1100))
+    assert seen.captured == CapturedLog(position=1100, timeline=1, started=60, checkpoint=1000)
+    assert codes(look(server(restarted(1000), position=1100), seen)) == []
+
+
 def test_a_server_that_does_not_tell_changes_nothing() -> None:
-    seen = look(server(ServerLog()))
-    assert (seen.timeline, seen.captured) == (1, 1000)
+    assert look(server(ServerLog())).captured == KNOWN
 
 
 # before the first offset
