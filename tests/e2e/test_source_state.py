@@ -118,11 +118,16 @@ def test_a_slot_that_was_made_again_by_hand_is_reported_and_nothing_continues_by
     captured.database.run(f"SELECT pg_drop_replication_slot('{captured.slot}')")
     captured.insert()
     captured.database.run(f"SELECT pg_create_logical_replication_slot('{captured.slot}', 'pgoutput')")
+    records = captured.headgate.records(captured.topic)
+    captured.insert()
     refused = captured.headgate.refused(f"{captured.path}/restart", status=409)
     assert refused["code"] == "DATA_LOSS"
     assert "changes were lost" in refused["message"]
     captured.headgate.post(f"{captured.path}/resume?accept_data_loss=true")
+    # What was written since the slot was made arrives, and nothing is read again.
+    captured.headgate.until_records(captured.topic, records + 1)
     captured.until_captured()
+    assert captured.headgate.records(captured.topic) == records + 2
     captured.look_until("RUNNING")
 
 

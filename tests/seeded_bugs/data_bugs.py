@@ -108,8 +108,8 @@ DATA_BUGS: tuple[Bug, ...] = (
     Bug(
         "the timeline of the server's log is not compared",
         "chalicelib/domain/providers/postgresql/server_log.py",
-        "        return self.ends_before(position) or self._left_before(position, timeline)",
-        "        return self.ends_before(position)",
+        "or self._left_before(position, known) or",
+        "or",
         _SERVERS,
     ),
     Bug(

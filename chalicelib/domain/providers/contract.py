@@ -124,6 +124,10 @@ class CaptureProvider(Protocol):
     def begins_anew(self, offset: StoredOffset) -> bool:
         """Whether the connector takes its snapshot when it starts with this offset: nothing is missing then."""
 
+    @property
+    def in_use(self) -> str:
+        """Why a capture cannot go on when `Database.continue_capture` gives no position."""
+
     def offset_after_gap(self, pipeline: Pipeline, position: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Partition and offset with which the connector goes on at a position of the log, without a snapshot."""
 

@@ -37,10 +37,6 @@ _NOT_MOVABLE = (
     "This Kafka Connect is older than 3.6 and cannot change the offset that it has stored for a connector, so the "
     "pipeline cannot go on after the gap."
 )
-_IN_USE = (
-    "Something else reads from the pipeline's replication slot, or another kind of slot has its name: the pipeline "
-    "cannot go on while that is so. Its connector is stopped."
-)
 
 ACCEPT_DATA_LOSS = "accept_data_loss"
 """The parameter with which a person continues a capture that has lost changes."""
@@ -109,7 +105,7 @@ class CaptureChecks:
 
     def remember_beginning(self, pipeline: Pipeline, source: Source, deadline: Deadline) -> None:
         """Keep where a capture without a snapshot begins. Until Connect has stored its first offset, nothing else tells
-        that its slot was made again. The next look does the same where this one fails.
+        that its log was lost and begun again. The next look does the same where this one fails.
         """
         if pipeline.capture.snapshot_mode is not SnapshotMode.NO_DATA:
             return
@@ -129,7 +125,7 @@ class CaptureChecks:
     def go_on(self, pipeline: Pipeline, source: Source, connect: Connect, deadline: Deadline) -> bool:
         """Let a capture go on after lost changes; whether its connector was stopped for that.
 
-        Its offset becomes the position of its slot: Debezium does not start with one that the server has not. No
+        Its offset becomes a position that the server has: Debezium does not start with one that it has not. No
         snapshot is taken. Every step can be repeated. Raises the errors of the source and of Connect while nothing was
         changed, and OutcomeUnknown once the connector may be stopped: then the operation has to be carried on.
         """
@@ -152,7 +148,7 @@ class CaptureChecks:
         database, plan = self.clients.database(source.endpoint), provider.capture_plan(pipeline)
         position = database.continue_capture(plan, deadline.within(LOOK_SECONDS))
         if position is None:
-            raise Conflict(_IN_USE)
+            raise Conflict(provider.in_use)
         partition, offset = provider.offset_after_gap(pipeline, position)
         connect.alter_offset(pipeline.connector_name, partition, offset, deadline.within(_ALTER_SECONDS))
 

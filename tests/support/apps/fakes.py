@@ -74,6 +74,8 @@ class FakeDatabase:
 
     captures: PostgreSQLCaptureFacts | None = None
     """What is read about deployed captures; None: all of them are well."""
+    next_captures: list[PostgreSQLCaptureFacts] = field(default_factory=list)
+    """What the next reads of them show, before that."""
 
     def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
         """A client of it, the same for every address."""
@@ -81,10 +83,12 @@ class FakeDatabase:
 
     def state(self) -> Mapping[str, Any]:
         """Everything, for `restore`."""
-        return {**vars(self), "slots": dict(self.slots), "test_failures": list(self.test_failures)}
+        lists = {"test_failures": list(self.test_failures), "next_captures": list(self.next_captures)}
+        return {**vars(self), "slots": dict(self.slots), **lists}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        vars(self).update({**state, "slots": dict(state["slots"]), "test_failures": list(state["test_failures"])})
+        lists = {name: list(state[name]) for name in ("test_failures", "next_captures")}
+        vars(self).update({**state, "slots": dict(state["slots"]), **lists})
 
     def reset(self) -> None:
         self.restore(FakeDatabase().state())
@@ -155,6 +159,8 @@ class FakeDatabaseClient:
     def capture_facts(self, plans: Sequence[PostgreSQLCapturePlan], deadline: Deadline) -> PostgreSQLCaptureFacts:
         """Active slots and complete publications, unless a test says otherwise."""
         self.database.raise_if_unreadable()
+        if self.database.next_captures:
+            return self.database.next_captures.pop(0)
         return self.database.captures or healthy_captures(plans)
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> PostgreSQLTargetFacts:

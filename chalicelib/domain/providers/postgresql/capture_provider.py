@@ -41,6 +41,7 @@ class PostgreSQLCapture:
     read_again = staticmethod(running_capture.read_again)
     begins_anew = staticmethod(running_capture.begins_anew)
     offset_after_gap = staticmethod(running_capture.offset_after_gap)
+    in_use = running_capture.IN_USE
     paused_notice = running_capture.PAUSED_NOTICE
     unique_claims = staticmethod(replication.unique_claims)
     source_release = staticmethod(replication.source_release)

@@ -31,6 +31,11 @@ PAUSED_NOTICE = (
 )
 """Measured with Debezium 3.6: the stream goes on below a paused connector."""
 
+IN_USE = (
+    "Something else reads from the pipeline's replication slot, or another kind of slot has its name: the pipeline "
+    "cannot go on while that is so. Its connector is stopped."
+)
+
 _SLOT_ERROR = ConditionCode.CDC_REPLICATION_SLOT_ERROR
 _MAX_NAMED = 5
 _POSITIONS = ("lsn_proc", "lsn_commit", "lsn")
