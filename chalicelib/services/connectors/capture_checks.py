@@ -117,7 +117,7 @@ class CaptureChecks:
             if capture.position is not None:
                 self.store.write(before, state.with_beginning(pipeline.id, capture), state.captures)
 
-    def require_movable(self, pipeline: Pipeline, connect: Connect, deadline: Deadline) -> None:
+    def require_movable(self, connect: Connect, deadline: Deadline) -> None:
         """Raise Conflict where Connect cannot let a connector go on after lost changes."""
         if not connect.can_change_offsets(deadline):
             raise Conflict(f"{_NOT_MOVABLE} {NEW_SNAPSHOT}")

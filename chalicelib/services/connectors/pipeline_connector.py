@@ -108,7 +108,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             return
         connect = self.clients.connect(require_found(deps.connect_cluster))
         if parameters.get(ACCEPT_DATA_LOSS):
-            self.captures.require_movable(resource, connect, context.deadline)
+            self.captures.require_movable(connect, context.deadline)
             return
         if context.actor == SYSTEM and deps.source_state is not None and deps.source_state.unreachable:
             return  # a tick does not wait for a source that the last look could not reach
