@@ -150,7 +150,7 @@ def test_a_promoted_standby_that_has_everything_is_simply_running(replicated: Re
     replicated.until_caught_up()
     replicated.promote()
     replicated.switch()
-    runs_on(captured, seconds=40)
+    runs_on(captured, seconds=20)
 
 
 def runs_on(captured: Captured, *, seconds: float) -> None:
