@@ -53,9 +53,12 @@ def test_the_log_of_a_server_ends_where_it_writes_and_goes_on_elsewhere_after_a_
         log = log_of(shop, primary)
         assert before <= (log.end or 0) <= position(primary, "pg_current_wal_insert_lsn")
         assert (log.timeline, log.switches) == (1, None)
+        assert 0 < (log.checkpoint or 0) <= (log.end or 0)
         end = log.end or 0
         eventually(lambda: position(standby, "pg_last_wal_replay_lsn"), lambda replayed: replayed >= end)
-        assert log_of(shop, standby, timeline=1) == ServerLog()
+        waiting = log_of(shop, standby, timeline=1)
+        assert (waiting.end, waiting.timeline, waiting.switches, waiting.checkpoint) == (None, None, None, None)
+        assert None not in (log.started, waiting.started)
         standby.run("SELECT pg_promote()")
         assert log_of(shop, standby, timeline=2).switches is None
         promoted = log_of(shop, standby, timeline=1)
