@@ -198,7 +198,10 @@ class PipelineService(ConnectorService[Pipeline]):
             if observed.observation is None or observed.observation.state is not ObservedState.NOT_DEPLOYED:
                 return observed
             kind = kind if pipeline.desired_state is DesiredState.RUNNING else OperationKind.RECREATE
-        return self._execute(context, pipeline, deps, kind, parameters) or pipeline
+        deployed = self._execute(context, pipeline, deps, kind, parameters) or pipeline
+        if pipeline.desired_state is DesiredState.DRAFT and not deployed.open_operation:
+            self.connector.captures.remember_beginning(deployed, require_found(deps.source), context.deadline)
+        return deployed
 
     def pause(self, context: RequestContext, pipeline_id: str) -> Pipeline:
         """Stop what reaches Kafka. The source keeps its log meanwhile."""

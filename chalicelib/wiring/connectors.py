@@ -25,7 +25,7 @@ class Connectors:
     def __init__(self, *, stores: Stores, resources: Resources, clock: Clock, sleep: Callable[[float], None]) -> None:
         clients = resources.clients
         self.validation = ConnectorValidation(clients=clients)
-        self.captures = CaptureChecks(store=stores.monitoring.source_states, clients=clients, clock=clock)
+        self.captures = CaptureChecks(store=stores.monitoring.source_states, clients=clients, clock=clock, sleep=sleep)
         self.pipeline_connector = PipelineConnector(
             store=stores.resources.pipelines,
             resources=stores.resources,

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -94,32 +95,66 @@ def captured(headgate: RealHeadgate) -> Iterator[Captured]:
     yield from deployed(headgate, database, database)
 
 
-def deployed(headgate: RealHeadgate, database: RealDatabase, registered: RealDatabase) -> Iterator[Captured]:
+def deployed(
+    headgate: RealHeadgate, database: RealDatabase, registered: RealDatabase, **more: Any
+) -> Iterator[Captured]:
     """A pipeline over the database, which is registered by the address of `registered`."""
     database.run("INSERT INTO shop.orders VALUES (0, 'first')")
     source = headgate.source(registered)
     headgate.discover(source)
-    pipeline = headgate.pipeline(source, [("shop", "orders")])
+    pipeline = headgate.pipeline(source, [("shop", "orders")], **more)
     headgate.deploy(pipeline)
     one = Captured(headgate=headgate, database=database, source=source, pipeline=pipeline)
     headgate.until_records(one.topic, 1)
     one.look_until("RUNNING")
     yield one
-    headgate.delete_pipeline(pipeline, database)
+    headgate.delete_pipeline(pipeline, one.database)
 
 
 def test_a_slot_that_was_made_again_by_hand_is_reported_and_nothing_continues_by_mistake(captured: Captured) -> None:
+    captured.until_captured()
     captured.connect("stop")
     captured.until_unread()
     captured.database.run(f"SELECT pg_drop_replication_slot('{captured.slot}')")
     captured.insert()
     captured.database.run(f"SELECT pg_create_logical_replication_slot('{captured.slot}', 'pgoutput')")
+    records = captured.headgate.records(captured.topic)
+    captured.insert()
     refused = captured.headgate.refused(f"{captured.path}/restart", status=409)
-    assert refused["code"] == "STATE_CONFLICT"
+    assert refused["code"] == "DATA_LOSS"
     assert "changes were lost" in refused["message"]
     captured.headgate.post(f"{captured.path}/resume?accept_data_loss=true")
+    # What was written since the slot was made arrives, and nothing is read again.
+    captured.headgate.until_records(captured.topic, records + 1)
     captured.until_captured()
+    assert captured.headgate.records(captured.topic) == records + 2
     captured.look_until("RUNNING")
+
+
+def test_a_slot_that_was_made_again_before_the_first_offset_is_reported(headgate: RealHeadgate) -> None:
+    database = headgate.database("fresh", *ORDERS)
+    source = headgate.source(database)
+    headgate.discover(source)
+    # Without a snapshot and without heartbeats Connect stores nothing until the first change.
+    pipeline = headgate.pipeline(
+        source, [("shop", "orders")], snapshot_mode="no_data", options={"heartbeat_interval_ms": 0}
+    )
+    headgate.deploy(pipeline)
+    one = Captured(headgate=headgate, database=database, source=source, pipeline=pipeline)
+    one.connect("stop")
+    one.until_unread()
+    one.insert()
+    one.database.run(
+        f"SELECT pg_drop_replication_slot('{one.slot}')",
+        f"SELECT pg_create_logical_replication_slot('{one.slot}', 'pgoutput')",
+    )
+    assert headgate.refused(f"{one.path}/restart", status=409)["code"] == "DATA_LOSS"
+    one.connect("resume")
+    one.look_until("DEGRADED", "made again before the first change was captured", seconds=60)
+    headgate.post(f"{one.path}/restart?accept_data_loss=true")
+    one.until_captured()
+    one.look_until("RUNNING", seconds=60)
+    headgate.delete_pipeline(pipeline, database)
 
 
 def test_readiness_compares_the_server_with_the_one_that_was_captured_from(captured: Captured) -> None:

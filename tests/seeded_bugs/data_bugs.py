@@ -8,6 +8,7 @@ _INTEGRITY = (
     "tests/service/audit",
     "tests/service/stores/audit",
 )
+_SERVERS = ("tests/unit/domain/providers/postgresql",)
 
 DATA_BUGS: tuple[Bug, ...] = (
     # secrets
@@ -95,6 +96,28 @@ DATA_BUGS: tuple[Bug, ...] = (
         "MAX_DEPTH = 32",
         "MAX_DEPTH = 3200",
         ("tests/unit/kit/test_strict_json.py",),
+    ),
+    # what a source has lost
+    Bug(
+        "the end of the server's log is not compared",
+        "chalicelib/domain/providers/postgresql/server_log.py",
+        "        return self.end is not None and position > self.end",
+        "        return self.end is not None and position < 0",
+        _SERVERS,
+    ),
+    Bug(
+        "the timeline of the server's log is not compared",
+        "chalicelib/domain/providers/postgresql/server_log.py",
+        "or self._left_before(position, known) or",
+        "or",
+        _SERVERS,
+    ),
+    Bug(
+        "the offset stays before the gap that a person accepts",
+        "chalicelib/services/connectors/capture_checks.py",
+        "                self._move(pipeline, source, connect, deadline)",
+        "                self.stored_offset(connect, pipeline, deadline)",
+        ("tests/service/connectors",),
     ),
     # the integrity of the audit trail
     Bug(

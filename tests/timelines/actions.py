@@ -226,16 +226,26 @@ def publish(world: World) -> None:
     world.server.unpublished.clear()
 
 
-def fail_over(*, keeps_slot: bool) -> Action:
-    """Another server of the same cluster takes over, with its slots or without."""
+def fail_over(*, keeps_slot: bool = True, lacks: int = 0, writes: int = 0) -> Action:
+    """A standby is promoted, with its slots or without. It lacks the last bytes of the log and has written others."""
 
     def act(world: World) -> None:
-        for key, slot in world.server.slots.items():
-            world.server.slots[key] = replace(slot, reader="4242")
+        server = world.server
+        server.switches = {**server.switches, server.timeline: server.log_end - lacks}
+        server.timeline += 1
+        server.become_older(by=lacks, since=writes, reader="4242")
         if not keeps_slot:
             drop_slot(world)
 
     return act
+
+
+def put_back(*, by: int, writes: int = 0) -> Action:
+    """The server's volume is put back: the last bytes of the log are gone, and it has written others since.
+
+    Without any that are gone it is an ordinary restart.
+    """
+    return lambda world: world.server.become_older(by=by, since=writes, reader="4242")
 
 
 # people

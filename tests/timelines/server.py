@@ -1,11 +1,12 @@
 """The source's server as a look at it sees it: one slot and one publication for each capture."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
+from chalicelib.domain.providers.postgresql.server_log import ServerLog
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.table import TableName
 
@@ -54,15 +55,34 @@ class Slot:
 
 @dataclass(kw_only=True)
 class SourceServer:
-    """The server. `slots` and `unpublished` (tables that its publication lacks) are by the pipeline's id."""
+    """The server. `slots` and `unpublished` (tables that its publication lacks) are by the pipeline's id.
+
+    `timeline` is the branch of its log, and `switches` where it left those before. It was `started` then and then, and
+    made its last `checkpoint` there.
+    """
 
     identity: str = "7000000000000000001"
+    timeline: int = 1
+    switches: dict[int, int] = field(default_factory=dict)
+    started: int = 1
+    checkpoint: int = FIRST_POSITION
     slots: dict[str, Slot] = field(default_factory=dict)
     unpublished: dict[str, set[TableName]] = field(default_factory=dict)
 
     def slot(self, pipeline: Pipeline) -> Slot:
         """The pipeline's slot. KeyError: it was dropped."""
         return self.slots[pipeline.id]
+
+    @property
+    def log_end(self) -> int:
+        return max((slot.log_end for slot in self.slots.values()), default=FIRST_POSITION)
+
+    def become_older(self, *, by: int, since: int, reader: str | None) -> None:
+        """The server has not what was written last, `by` bytes, but has written `since` bytes since then."""
+        end = self.log_end - by
+        self.started, self.checkpoint = self.started + 1, end
+        for key, slot in self.slots.items():
+            self.slots[key] = replace(slot, position=min(slot.position, end), log_end=end + since, reader=reader)
 
     def facts(self, pipelines: Iterable[Pipeline]) -> PostgreSQLCaptureFacts:
         plans = {pipeline.id: PostgreSQLCapturePlan.of(pipeline, deployed=True) for pipeline in pipelines}
@@ -77,4 +97,11 @@ class SourceServer:
                 plan.publication_name: frozenset(plan.published_tables) - self.unpublished.get(key, set())
                 for key, plan in plans.items()
             },
+            log=ServerLog(
+                end=self.log_end,
+                timeline=self.timeline,
+                switches=self.switches,
+                started=self.started,
+                checkpoint=self.checkpoint,
+            ),
         )

@@ -2,11 +2,13 @@
 
 from tests.timelines import traces
 from tests.timelines.actions import (
+    ask,
     drop_slot,
     fail_over,
     fail_task,
     only_snapshot_stored,
     publish,
+    put_back,
     server,
     slot,
     traffic,
@@ -26,7 +28,35 @@ SLOT_LOSSES: dict[str, tuple[Action, ...]] = {
     "database failover without its slot": (fail_over(keeps_slot=False),),
 }
 
+OLDER_SERVERS: dict[str, tuple[Action, ...]] = {
+    "a standby is promoted whose log ends before the last change": (fail_over(lacks=50_000), traffic(captures=False)),
+    "a standby is promoted without the last change, and has written more by now": (
+        fail_over(lacks=3_000, writes=MEGABYTE),
+        traffic(captures=False),
+    ),
+    "a standby is promoted without many changes, and is captured from": (fail_over(lacks=50_000, writes=MEGABYTE),),
+    "the server's volume is put back": (put_back(by=900_000), traffic(captures=False)),
+    "the server's volume is put back, and its log is as long again": (
+        put_back(by=3_000, writes=MEGABYTE),
+        traffic(captures=False),
+    ),
+}
+
 TIMELINES = (
+    *(
+        Timeline(
+            name=name,
+            lasts=300,
+            steps=at(21, *actions)
+            # What was seen stays, when the log is as long again, and changes are captured.
+            + at(101, slot(log_end=50 * MEGABYTE), traffic(captures=True))
+            + at(201, ask(CAPTURE, "restart?accept_data_loss=true")),
+            broken=(Broken(CAPTURE, 21, 201, codes=LOST, shown_within=60, opened_within=70, gone_within=70),),
+            # It is also the other pipeline's server.
+            also={"STALLED", *LOST},
+        )
+        for name, actions in OLDER_SERVERS.items()
+    ),
     *(
         Timeline(
             name=name,
@@ -86,9 +116,14 @@ TIMELINES = (
         ),
     ),
     Timeline(
+        name="the server is started again",
+        lasts=220,
+        steps=at(21, put_back(by=0, writes=MEGABYTE)),
+    ),
+    Timeline(
         name="database failover with its slot",
         lasts=220,
-        steps=at(21, fail_over(keeps_slot=True)),
+        steps=at(21, fail_over(writes=MEGABYTE)),
     ),
     Timeline(
         name="another server answers: a restored copy",

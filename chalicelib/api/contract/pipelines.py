@@ -46,7 +46,9 @@ class ContinueQuery(Input):
     """How a capture continues."""
 
     accept_data_loss: bool = Field(
-        default=False, description="Continue although changes were lost: without it that is refused (409)."
+        default=False,
+        description="Go on after changes that were lost, without them and without a snapshot: without it that is "
+        "refused (409 `DATA_LOSS`). Needs Kafka Connect 3.6 or later.",
     )
 
 

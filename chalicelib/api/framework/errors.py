@@ -40,6 +40,7 @@ CODES: Mapping[int, tuple[str, ...]] = {
         "NAME_CONFLICT",
         "STATE_CONFLICT",
         "RESOURCE_IN_USE",
+        "DATA_LOSS",
         "OPERATION_IN_PROGRESS",
         "CONNECTOR_NAME_CONFLICT",
         "TARGET_TABLE_CONFLICT",

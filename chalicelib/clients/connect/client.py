@@ -15,7 +15,7 @@ from chalicelib.clients.connect import outcomes, parse
 from chalicelib.clients.connect.http import Answer, checked_base_url, parse_answer
 from chalicelib.clients.connect.outcomes import AlreadyExists, OutcomeUnknown
 from chalicelib.clients.connect.parse import ConnectRoot, FieldError
-from chalicelib.clients.connect.version import supports_initial_state
+from chalicelib.clients.connect.version import supports_initial_state, supports_offset_changes
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.clients.http.guarded import (
     MEBIBYTE,
@@ -33,6 +33,7 @@ from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import ConnectorStatus, ReportedState
+from chalicelib.domain.offset import StoredOffset
 from chalicelib.errors import HeadgateError, Invalid, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
 
@@ -110,14 +111,14 @@ class Connect:
             return None
         return ConnectorStatus(name=name, state=ReportedState.UNASSIGNED, worker_id=None, tasks=())
 
-    def find_offset(self, name: str, deadline: Deadline) -> Mapping[str, int | str | bool] | None:
+    def find_offset(self, name: str, deadline: Deadline) -> StoredOffset:
         """The offset that Connect has stored for a source connector with one partition, as Debezium's have.
 
-        None when there is none, when the connector does not exist, and before Connect 3.6, which has no such request.
+        Not `supported` when the connector does not exist, and before Connect 3.6, which has no such request.
         """
         answer = self._query("GET", f"{_connector(name)}/offsets", deadline)
         if answer.refusal in (404, 405):
-            return None
+            return StoredOffset(supported=False)
         if answer.status != 200:
             raise outcomes.read_error(answer)
         return parse.read_offset(answer.body)
@@ -201,10 +202,26 @@ class Connect:
 
         Raises OutcomeUnknown when the outcome of one of the attempts is unknown.
         """
+        self._change_offsets("DELETE", name, None, deadline)
+
+    def can_change_offsets(self, deadline: Deadline) -> bool:
+        """Whether the worker that answers can do that."""
+        return supports_offset_changes(self.root(deadline).version)
+
+    def alter_offset(
+        self, name: str, partition: Mapping[str, Any], offset: Mapping[str, Any], deadline: Deadline
+    ) -> None:
+        """Replace the offset of one partition of a STOPPED source connector. Connect 3.6 and later.
+
+        It may be repeated. Raises OutcomeUnknown when the outcome of one of the attempts is unknown.
+        """
+        self._change_offsets("PATCH", name, {"offsets": [{"partition": partition, "offset": offset}]}, deadline)
+
+    def _change_offsets(self, method: str, name: str, body: Mapping[str, Any] | None, deadline: Deadline) -> None:
         unknown: OutcomeUnknown | None = None
         while True:
             try:
-                return self._write("DELETE", f"{_connector(name)}/offsets", deadline)
+                return self._write(method, f"{_connector(name)}/offsets", deadline, body=body)
             except HeadgateError as error:
                 unknown = unknown or (error if isinstance(error, OutcomeUnknown) else None)
                 # Connect refuses while tasks of the connector are still stopping.

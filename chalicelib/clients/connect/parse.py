@@ -13,6 +13,7 @@ from chalicelib.domain.diagnosis.classifier import classify
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.names import ConnectorKind, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, ReportedState, TaskStatus
+from chalicelib.domain.offset import StoredOffset
 from chalicelib.errors import Unavailable
 
 MAX_CONNECTORS = 50_000
@@ -114,17 +115,16 @@ def read_topics(name: str, body: object) -> frozenset[str]:
     return frozenset(topic for topic in listed if isinstance(topic, str) and _TOPIC.match(topic))
 
 
-def read_offset(body: object) -> Mapping[str, int | str | bool] | None:
-    """`GET /connectors/NAME/offsets` of a source connector: its numbers, flags and single words.
-
-    None when no offset is stored, or those of several partitions: a Debezium connector of one database has one.
-    """
+def read_offset(body: object) -> StoredOffset:
+    """`GET /connectors/NAME/offsets` of a source connector."""
     stored = _array(_object(body).get("offsets"))
-    if len(stored) != 1 or _object(stored[0]).get("offset") is None:
-        return None
+    if len(stored) > 1:
+        return StoredOffset(supported=False)  # a Debezium connector of one database has one partition
+    if not stored or _object(stored[0]).get("offset") is None:
+        return StoredOffset()
     offset = _object(_object(stored[0]).get("offset"))
     words = ((key, value) for key, value in offset.items() if isinstance(value, bool | int) or _word(value))
-    return {key: value for key, value in words if _word(key) and isinstance(value, bool | int | str)}
+    return StoredOffset({key: value for key, value in words if _word(key) and isinstance(value, bool | int | str)})
 
 
 def read_field_errors(body: object) -> tuple[FieldError, ...]:

@@ -19,6 +19,12 @@ def kafka_version(version: str) -> tuple[int, int] | None:
     return major, minor
 
 
+def supports_offset_changes(version: str) -> bool:
+    """Whether the offsets of a stopped connector can be replaced and deleted (KIP-875, Kafka 3.6)."""
+    kafka = kafka_version(version)
+    return kafka is not None and kafka >= (3, 6)
+
+
 def supports_initial_state(version: str) -> bool:
     """Whether a connector can be created in a state such as STOPPED (KIP-980, Kafka 3.7)."""
     kafka = kafka_version(version)

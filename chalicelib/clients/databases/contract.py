@@ -1,4 +1,5 @@
-"""The contract of the clients of relational databases. Every call is bounded, and all but `release` are read-only.
+"""The contract of the clients of relational databases. Every call is bounded, and all but `release` and
+`continue_capture` are read-only.
 
 A new kind of database is an implementation of `Database` in a package beside `postgresql`, with its errors as
 `DatabaseFailure`; the wiring registers it under its `DatabaseProvider`. The client of a target that is no database is a
@@ -50,8 +51,14 @@ class Database(TargetClient, Protocol):
     def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
         """Releases a resource of the source when it is no longer used, and waits for that until the deadline.
 
-        `RELEASED` also when it did not exist. Only this call changes a database, and only the deletion of a pipeline
-        calls it.
+        `RELEASED` also when it did not exist. Only the deletion of a pipeline calls it.
+        """
+
+    def continue_capture(self, plan: Any, deadline: Deadline) -> int | None:
+        """The position at which a capture that has lost changes can go on; what it reads from is made where the server
+        has it no more. It may be repeated. Only a person who accepts the loss causes it.
+
+        None when something else reads from it until the deadline, or has its name.
         """
 
 

@@ -8,3 +8,7 @@ NEW_SNAPSHOT = (
     "meanwhile."
 )
 """The old topics hold the rows that were deleted in the gap, too: hence another prefix."""
+
+GO_ON_AFTER_THE_GAP = (
+    "To go on without the lost changes, and without a snapshot: POST /pipelines/ID/restart?accept_data_loss=true."
+)

@@ -57,17 +57,33 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedLog:
+    """The furthest `position` of a log that is known to be captured. Each part is null where it is not known.
+
+    `timeline` is the branch of the log, `started` is when the server that writes it was started, in seconds of its own
+    clock, and `checkpoint` is where it was last made durable as a whole.
+    """
+
+    position: int | None = None
+    timeline: int | None = None
+    started: int | None = None
+    checkpoint: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureState:
     """One capture at its source.
 
     `server` identifies the server's data, `position` is how far the log was confirmed to the server, and `reader` names
     the server's process that sends the log, null when nobody reads it. Each is null where the server does not tell.
-    `log` is what the server keeps for the capture, null when it keeps nothing for it.
+    `captured` says how far the log is known to be captured, and of which log that is a position. `log` is what the
+    server keeps for the capture, null when it keeps nothing for it.
     """
 
     server: str | None = None
     position: int | None = None
     reader: str | None = None
+    captured: CapturedLog = field(default_factory=CapturedLog)
     log: LogState | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -106,6 +122,11 @@ class SourceState:
         findings = {pipeline_id: self.findings(pipeline_id, self.checked_at) for pipeline_id in pipeline_ids}
         return frozenset(pipeline_id for pipeline_id, about in findings.items() if _has_error(about))
 
+    def with_beginning(self, pipeline_id: str, capture: CaptureState) -> "SourceState":
+        """With a capture that has just begun; what was known about a pipeline stays."""
+        begun = {pipeline_id: replace(capture, findings=())}
+        return replace(self, captures={**begun, **self.captures})
+
     def accepting(self, pipeline_id: str) -> "SourceState":
         """Without what was remembered about a pipeline: the next look begins anew."""
         return replace(self, captures={key: capture for key, capture in self.captures.items() if key != pipeline_id})
@@ -131,7 +152,8 @@ def after_check(
     *,
     not_looked_at: Iterable[str] = (),
 ) -> SourceState:
-    """The state after the source was read. Lasting findings stay; each keeps the time at which it was first found.
+    """The state after the source was read. Each finding keeps the time at which it was first found, and lasting ones
+    stay once they are confirmed.
 
     What is known about the pipelines `not_looked_at` stays.
     """
@@ -139,7 +161,7 @@ def after_check(
     confirmed = before.confirmed_captures
     kept = {pipeline_id: confirmed[pipeline_id] for pipeline_id in not_looked_at if pipeline_id in confirmed}
     checked = {
-        pipeline_id: _with_earlier(before.captures.get(pipeline_id), capture, now)
+        pipeline_id: _with_earlier(before.captures.get(pipeline_id), confirmed.get(pipeline_id), capture, now)
         for pipeline_id, capture in captures.items()
     }
     return replace(before, checked_at=now, unreachable=None, captures=kept | checked)
@@ -177,11 +199,14 @@ def _has_error(findings: Iterable[Finding]) -> bool:
     return any(finding.severity is Severity.ERROR for finding in findings)
 
 
-def _with_earlier(before: CaptureState | None, capture: CaptureState, now: datetime) -> CaptureState:
-    if before is None:
+def _with_earlier(
+    before: CaptureState | None, confirmed: CaptureState | None, capture: CaptureState, now: datetime
+) -> CaptureState:
+    """The capture with what is kept of the last look (`before`), and of that what was `confirmed`."""
+    if before is None or confirmed is None:
         return replace(capture, findings=tuple(_dated(finding, (), now) for finding in capture.findings))
     codes = {finding.code for finding in capture.findings}
-    lasting = (finding for finding in before.findings if finding.code in LASTING and finding.code not in codes)
+    lasting = (finding for finding in confirmed.findings if finding.code in LASTING and finding.code not in codes)
     dated = (_dated(finding, before.findings, now) for finding in capture.findings)
     return replace(
         capture,

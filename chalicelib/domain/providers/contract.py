@@ -23,6 +23,7 @@ from chalicelib.domain.delivery import (
 )
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.monitoring.source_state import CaptureState, Finding
+from chalicelib.domain.offset import StoredOffset
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.release import ReleaseResult, SourceRelease
@@ -88,8 +89,10 @@ class CaptureProvider(Protocol):
     def paused_notice(self) -> str:
         """What goes on in the source while a pipeline is paused."""
 
-    def capture_plan(self, pipeline: Pipeline) -> Any:
-        """What a client of the same provider reads about a deployed capture: see `Database.capture_facts`."""
+    def capture_plan(self, pipeline: Pipeline, before: CaptureState | None = None) -> Any:
+        """What a client of the same provider reads about a deployed capture: see `Database.capture_facts`. `before` is
+        what the last look has seen of it.
+        """
 
     def capture_state(self, facts: Any, pipeline: Pipeline, before: CaptureState | None, now: datetime) -> CaptureState:
         """The capture as the server shows it now, with the log that is kept for it; `before` is the last such state.
@@ -100,13 +103,33 @@ class CaptureProvider(Protocol):
     def needs_offset(self, before: CaptureState | None, state: CaptureState) -> bool:
         """Whether what Connect has stored for the connector can change the state that the server shows now."""
 
-    def with_offset(
-        self, facts: Any, pipeline: Pipeline, state: CaptureState, offset: Mapping[str, Any] | None
-    ) -> CaptureState:
-        """The state with what Connect has stored for the connector (`offset`; None: nothing)."""
+    def must_read_again(
+        self, facts: Any, pipeline: Pipeline, before: CaptureState | None, offset: StoredOffset
+    ) -> bool:
+        """Whether the facts seem not to have what the offset says: it was read after them, and may be newer."""
 
-    def lost_changes(self, facts: Any, pipeline: Pipeline, offset: Mapping[str, Any] | None) -> Finding | None:
-        """Whether changes were lost after that offset."""
+    def read_again(self, facts: Any, later: Any) -> Any:
+        """The facts with what others, read later, say about the end of the log, and about what was confirmed."""
+
+    def with_offset(
+        self, facts: Any, pipeline: Pipeline, before: CaptureState | None, state: CaptureState, offset: StoredOffset
+    ) -> CaptureState:
+        """The state with what Connect has stored for the connector."""
+
+    def lost_changes(
+        self, facts: Any, pipeline: Pipeline, before: CaptureState | None, offset: StoredOffset
+    ) -> Finding | None:
+        """Whether changes were lost between that offset and what the server has. `before` is the last state."""
+
+    def begins_anew(self, offset: StoredOffset) -> bool:
+        """Whether the connector takes its snapshot when it starts with this offset: nothing is missing then."""
+
+    @property
+    def in_use(self) -> str:
+        """Why a capture cannot go on when `Database.continue_capture` gives no position."""
+
+    def offset_after_gap(self, pipeline: Pipeline, position: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Partition and offset with which the connector goes on at a position of the log, without a snapshot."""
 
     # What a pipeline keeps in its source, and what becomes of it when the pipeline is deleted.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from chalicelib.clients.connect.client import AlreadyExists, Connect, OutcomeUnknown
 from chalicelib.domain.names import OWNER_KEY, owner_marker, parse_connector_name
+from chalicelib.domain.observation import ReportedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import Conflict, HeadgateError, NotFound, TimedOut, Unavailable
 from chalicelib.kit.clock import Deadline
@@ -21,6 +22,8 @@ class ConnectorAction:
     `config` builds the connector's config and is called only where one is needed: a config that can no longer be built
     does not prevent a pause or a deletion. `check` raises when a connector may not get that config. `may_exist` is
     false for the draft of a pipeline that was never deployed, `first_attempt` when an earlier worker may have done it.
+    `go_on` lets a connector go on after lost changes that a person has accepted, and returns whether it had to be
+    stopped; afterwards it is `paused` or running.
     """
 
     connect: Connect
@@ -31,6 +34,8 @@ class ConnectorAction:
     may_exist: bool = True
     first_attempt: bool = True
     task: int | None = None
+    go_on: Callable[[], bool] | None = None
+    paused: bool = False
 
 
 def deploy(action: ConnectorAction) -> None:
@@ -88,7 +93,58 @@ def update(action: ConnectorAction) -> None:
         action.connect.put_config(action.name, config, action.deadline)
 
 
+def resume(action: ConnectorAction) -> None:
+    _require_ours(action)
+    if _go_on(action):
+        _start(action)
+    else:
+        _control(action, action.connect.resume)
+
+
+def restart(action: ConnectorAction) -> None:
+    _require_ours(action)
+    if _go_on(action):
+        _start(action)
+    else:
+        _control(action, action.connect.restart)
+
+
+def update_config(action: ConnectorAction) -> None:
+    update(action)
+    if _go_on(action):
+        _start(action)
+
+
+def create(action: ConnectorAction, make: Callable[[ConnectorAction], None]) -> None:
+    """It is started once the operation is settled."""
+    make(action)
+    _go_on(action)
+
+
+def _go_on(action: ConnectorAction) -> bool:
+    """Whether the connector is stopped, now or by an earlier attempt, because a person accepts lost changes."""
+    if action.go_on is None:
+        return False
+    if action.go_on():
+        return True
+    status = action.connect.find_status(action.name, action.deadline)
+    return status is not None and status.state is ReportedState.STOPPED
+
+
+def _start(action: ConnectorAction) -> None:
+    """Start a connector that is stopped because of lost changes. A failure is no end: it must not stay so."""
+    act = action.connect.pause if action.paused else action.connect.resume
+    try:
+        act(action.name, action.deadline)
+    except HeadgateError as error:
+        raise OutcomeUnknown("The connector is stopped, and perhaps not started yet.") from error
+
+
 def restart_task(action: ConnectorAction) -> None:
+    _require_ours(action)
+    if _go_on(action):
+        _start(action)  # it has no task now, and gets all of them again
+        return
     require_task(action)
     if action.task is not None:
         action.connect.restart_task(action.name, action.task, action.deadline)
@@ -187,13 +243,13 @@ def _missing() -> Conflict:
 
 
 ACTIONS: Mapping[OperationKind, Callable[[ConnectorAction], None]] = {
-    OperationKind.DEPLOY: deploy,
-    OperationKind.RECREATE: recreate,
+    OperationKind.DEPLOY: lambda action: create(action, deploy),
+    OperationKind.RECREATE: lambda action: create(action, recreate),
     OperationKind.PAUSE: lambda action: _control(action, action.connect.pause),
-    OperationKind.RESUME: lambda action: _control(action, action.connect.resume),
-    OperationKind.RESTART: lambda action: _control(action, action.connect.restart),
+    OperationKind.RESUME: resume,
+    OperationKind.RESTART: restart,
     OperationKind.RESTART_TASK: restart_task,
-    OperationKind.UPDATE_CONFIG: update,
+    OperationKind.UPDATE_CONFIG: update_config,
     OperationKind.UPDATE_MAPPINGS: update,
     OperationKind.DELETE: delete,
 }

@@ -132,6 +132,8 @@ class Lifecycle:
             name=operation.connector_name,
             config=lambda: self.clients.for_connect(cluster, run.owner.config(intended, run.deps)),
             check=lambda: run.owner.check(run.context, intended, run.deps),
+            go_on=run.owner.go_on(run.context, operation, intended, run.deps),
+            paused=run.desired_after is DesiredState.PAUSED,
             task=operation.parameters.get("task"),
             may_exist=not deletes_draft,
             first_attempt=run.first_attempt,

@@ -1,7 +1,7 @@
 """What the operations on connectors need of a resource that owns one: a pipeline or a delivery."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -48,6 +48,12 @@ class ConnectorOwner(ABC, Generic[R]):
         self, context: RequestContext, kind: OperationKind, resource: R, deps: Any, parameters: Mapping[str, Any]
     ) -> None:
         """What must hold before an operation of this kind begins. Raises what does not."""
+
+    def go_on(self, context: RequestContext, operation: Operation, resource: R, deps: Any) -> Callable[[], bool] | None:
+        """E1 of an operation with which a person accepts lost changes: lets the connector go on after them, and returns
+        whether it was stopped for that. It may be repeated. None for every other operation.
+        """
+        return None
 
     @abstractmethod
     def config(self, resource: R, deps: Any) -> BuiltConfig:

@@ -1,6 +1,6 @@
 """Pipelines as owners of source connectors. A pipeline claims everything when it is created."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -106,13 +106,22 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         """Before a capture continues: it has lost no changes since it ran last. Raises Conflict."""
         if kind not in _CONTINUES or resource.desired_state is DesiredState.DRAFT:
             return
+        connect = self.clients.connect(require_found(deps.connect_cluster))
         if parameters.get(ACCEPT_DATA_LOSS):
-            self.captures.accept(resource)
+            self.captures.require_movable(connect, context.deadline)
             return
         if context.actor == SYSTEM and deps.source_state is not None and deps.source_state.unreachable:
             return  # a tick does not wait for a source that the last look could not reach
-        connect = self.clients.connect(require_found(deps.connect_cluster))
         self.captures.require_continuous(context, resource, require_found(deps.source), connect)
+
+    def go_on(
+        self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> Callable[[], bool] | None:
+        ran = operation.kind in _CONTINUES and resource.desired_state is not DesiredState.DRAFT
+        if not ran or not operation.parameters.get(ACCEPT_DATA_LOSS):
+            return None
+        source, connect = require_found(deps.source), self.clients.connect(require_found(deps.connect_cluster))
+        return lambda: self.captures.go_on(resource, source, connect, context.deadline)
 
     def discovered_tables(self, pipeline: Pipeline, source: Source) -> dict[TableName, SourceTable]:
         """All tables that the pipeline captures, as discovered; its options fit them.

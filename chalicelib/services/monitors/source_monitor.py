@@ -116,7 +116,17 @@ class SourceMonitor:
         if _codes(before) != _codes(after):
             details = {"source_id": source.id, "before": _codes(before), "after": _codes(after)}
             get_logger().info("what a look at the source finds has changed", extra=details)
+        if switched := _switched(before, after):
+            details = {"source_id": source.id, "timelines": switched}
+            get_logger().info("another server writes the log of the source: a standby was promoted", extra=details)
         return True
+
+
+def _switched(before: SourceState | None, after: SourceState) -> dict[str, list[int]]:
+    """The timelines before and after, by pipeline, where another one is captured from than at the last look."""
+    earlier = {key: capture.captured.timeline for key, capture in before.captures.items()} if before else {}
+    pairs = {key: (earlier.get(key), capture.captured.timeline) for key, capture in after.captures.items()}
+    return {key: [old, new] for key, (old, new) in pairs.items() if old is not None and new is not None and old != new}
 
 
 def _codes(state: SourceState | None) -> dict[str, list[str]]:

@@ -95,6 +95,7 @@ class Routes:
             ("PUT", f"{connector}/topics/reset", self._empty(worker.reset_topics, 202)),
             ("GET", f"{connector}/offsets", lambda _, name: HttpReply(body=worker.offsets(name))),
             ("DELETE", f"{connector}/offsets", lambda _, name: HttpReply(body=worker.delete_offsets(name))),
+            ("PATCH", f"{connector}/offsets", self._alter_offsets),
             ("GET", "/connector-plugins", lambda _: HttpReply(body=worker.plugin_listing())),
             ("PUT", r"/connector-plugins/(?P<name>[^/]+)/config/validate", self._validate),
         )
@@ -148,6 +149,13 @@ class Routes:
             return HttpReply(status=204)
         plan = self._worker.restart_planned(name, include_tasks=include_tasks, only_failed=only_failed)
         return HttpReply(status=202, body=plan)
+
+    def _alter_offsets(self, request: Request, name: str) -> HttpReply:
+        body = request.parsed()
+        offsets = body.get("offsets") if isinstance(body, dict) else None
+        if not isinstance(offsets, list) or not offsets:
+            raise ConnectRefusal(400, "Partitions / offsets need to be provided for an alter offsets request")
+        return HttpReply(body=self._worker.alter_offsets(name, offsets))
 
     def _restart_task(self, _: Request, name: str, task: str) -> HttpReply:
         self._worker.restart_task(name, int(task))

@@ -34,6 +34,10 @@ PUBLICATION_STATEMENTS = {
     "no_tables": "CREATE PUBLICATION {name}",
     "altered": "ALTER PUBLICATION {name} SET TABLE {tables}",
 }
+GONE = (
+    "The connector is trying to read change stream starting at PostgresOffsetContext [], but this is no longer "
+    "available on the server. Reconfigure the connector to use a snapshot mode when needed."
+)
 SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
 
@@ -64,16 +68,31 @@ def connection_error(config: Config, *, time_limit: float) -> str | None:
     return None
 
 
-def start_source(config: Config, pump: ReplicationPump, *, time_limit: float) -> Running:
-    """Start a source as Debezium's task does. A refusal of the database is in `trace`, and is not raised."""
+def start_source(
+    config: Config, pump: ReplicationPump, *, time_limit: float, offset: Mapping[str, object] | None = None
+) -> Running:
+    """Start a source as Debezium's task does. A refusal of the database is in `trace`, and is not raised.
+
+    `offset` is the one that Connect has stored.
+    """
     import psycopg
 
     try:
         with _connect(config, time_limit=time_limit) as database:
             database.autocommit = True
+            if offset and not _is_available(config, database, offset):
+                return Running(trace=source_trace(GONE, ""))
             return _open(config, database, pump, time_limit)
     except psycopg.Error as problem:
         return Running(trace=source_trace("Unable to create replication connection", _words(problem)))
+
+
+def _is_available(config: Config, database: "Connection[Any]", offset: Mapping[str, object]) -> bool:
+    """PostgresConnection.validateLogPosition: the slot exists and begins at or before the streamed position."""
+    query = "SELECT (restart_lsn - '0/0'::pg_lsn)::bigint FROM pg_replication_slots WHERE slot_name = %s"
+    slot = database.execute(query, [config.get("slot.name", "debezium")]).fetchone()
+    streamed = offset.get("lsn_proc")
+    return slot is not None and (not isinstance(streamed, int) or slot[0] <= streamed)
 
 
 def sink_error(config: Config, *, time_limit: float) -> str | None:

@@ -183,7 +183,9 @@ class TaskRunner:
         if connector.planned_failures:
             return Running(trace=connector.planned_failures.pop(0))
         if resolved["connector.class"].endswith("PostgresConnector"):
-            return start_source(resolved, self.pump, time_limit=self.delays.validation)
+            stored = connector.offsets[0]["offset"] if connector.offsets else None
+            offset = stored if isinstance(stored, dict) else None
+            return start_source(resolved, self.pump, time_limit=self.delays.validation, offset=offset)
         trace = sink_error(resolved, time_limit=self.delays.validation)
         topics = tuple(topic.strip() for topic in resolved.get("topics", "").split(",") if topic.strip())
         return Running(trace=trace or "", topics=topics)

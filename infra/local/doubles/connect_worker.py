@@ -29,6 +29,9 @@ OFFSETS_RESET = (
     "The Connect framework-managed offsets for this connector have been reset successfully. However, if this connector "
     "manages offsets externally, they will need to be manually reset in the system that the connector uses."
 )
+OFFSETS_ALTERED = OFFSETS_RESET.replace("reset successfully", "altered successfully").replace(
+    "manually reset", "manually altered"
+)
 
 
 @dataclass(kw_only=True)
@@ -280,6 +283,17 @@ class Worker:
             connector.offsets = []
             self.tasks.broker.delete_offsets(f"connect-{name}")
         return {"message": OFFSETS_RESET}
+
+    def alter_offsets(self, name: str, offsets: list[Json]) -> Json:
+        """PATCH …/offsets: those of the named partitions alone; null removes one."""
+        with self.lock:
+            connector = self._existing(name)
+            if connector.target != STOPPED or connector.tasks:
+                raise ConnectRefusal(400, MUST_STOP.format(name))
+            named = [one["partition"] for one in offsets]
+            kept = [one for one in connector.offsets if one["partition"] not in named]
+            connector.offsets = [*kept, *(one for one in offsets if one["offset"] is not None)]
+        return {"message": OFFSETS_ALTERED}
 
     # helpers
 

@@ -9,11 +9,14 @@ from chalicelib.domain.delivery import Delivery, TableMapping
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.errors import NotFound
 from chalicelib.services.pipelines import PipelineService
 from infra.local.doubles.connect_faults import FaultEffect
+from infra.local.doubles.connect_model import STARTED
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.inspection import bodies
+from tests.support.apps.fakes import healthy_captures
 from tests.support.apps.in_process_app import InProcessApp, changed_input
 
 Resource = Pipeline | Delivery
@@ -77,6 +80,31 @@ def has_the_new_config(app: InProcessApp, pipeline: Pipeline) -> bool:
 def was_restarted(app: InProcessApp, pipeline: Pipeline) -> bool:
     # The deploy and the restore of the prepared state start it, too.
     return app.connect.starts(pipeline.connector_name) > 2
+
+
+def restart_after_a_loss(app: InProcessApp) -> PreparedOperation:
+    """Its slot was made again after what Connect has stored, and somebody goes on without the changes in between."""
+    pipeline = app.deployed_pipeline()
+    plan = PostgreSQLCapturePlan.of(pipeline, deployed=True)
+    partition, offset = {"server": pipeline.capture.topic_prefix}, {"lsn_proc": 99, "lsn_commit": 99, "lsn": 99}
+    made_again = healthy_captures([plan])
+    made_again = replace(
+        made_again, slots={name: replace(slot, reader=None) for name, slot in made_again.slots.items()}
+    )
+
+    app.connect.connector(pipeline.connector_name).offsets = [{"partition": partition, "offset": offset}]
+    app.database.captures = made_again
+
+    def is_done() -> bool:
+        connector = app.connect.connector(pipeline.connector_name)
+        moved = {"partition": partition, "offset": dict.fromkeys(offset, 100)}
+        return connector.offsets == [moved] and connector.target == STARTED
+
+    return PreparedOperation(
+        warm_up=lambda: app.services.pipelines.detail(pipeline.id),
+        request=lambda: app.services.pipelines.restart(app.context(), pipeline.id, accept_data_loss=True),
+        is_done=is_done,
+    )
 
 
 def restart_task(pipelines: PipelineService, context: RequestContext, pipeline_id: str) -> object:
@@ -245,6 +273,7 @@ OPERATION_CASES = (
             on_pipeline(PipelineService.resume, in_state(DesiredState.RUNNING), of=paused_pipeline),
         ),
         ("pipeline restart", on_pipeline(PipelineService.restart, was_restarted)),
+        ("pipeline restart after a loss", restart_after_a_loss),
         (
             "pipeline config",
             on_pipeline(PipelineService.deploy, has_the_new_config, of=pipeline_of_a_changed_source),

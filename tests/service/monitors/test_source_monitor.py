@@ -1,7 +1,10 @@
 """Looks at sources, and what pipelines report because of them. The database is a fake, all else is real."""
 
+import logging
 from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from chalicelib.api.contract.runtime import PipelineStatusOutput
 from chalicelib.clients.databases.errors import FailureCode
@@ -10,6 +13,7 @@ from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
+from chalicelib.domain.providers.postgresql.server_log import ServerLog
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.apps.in_process_app import InProcessApp
@@ -215,3 +219,62 @@ def test_a_slot_at_risk_is_a_warning_and_nothing_once_it_is_read_again(app: InPr
     keep(app, pipeline, log_end=20 * GB, retained_bytes=GB)
     look(app, pipeline)
     assert incidents(app) == [("LOG_AT_RISK", "RESOLVED", pipeline.id)]
+
+
+# another server at the address
+
+
+LOST = "does not have the last changes that were captured"
+
+
+def answer_with(app: InProcessApp, pipeline: Pipeline, log: ServerLog, **slot: Any) -> None:
+    """The server that answers now has this log, and shows the pipeline's slot so."""
+    keep(app, pipeline, **slot)
+    assert app.database.captures
+    app.database.captures = replace(app.database.captures, log=log)
+
+
+def test_a_promoted_standby_is_compared_with_what_the_last_look_has_seen(app: InProcessApp, pipeline: Pipeline) -> None:
+    answer_with(app, pipeline, ServerLog(end=2000, timeline=1), position=1000)
+    look(app, pipeline)
+    answer_with(app, pipeline, ServerLog(end=9000, timeline=2, switches={1: 999}), position=900, reader="8")
+    look(app, pipeline)
+    state, reasons = seen(app, pipeline)
+    assert (state, LOST in " ".join(reasons)) == ("DEGRADED", True)
+    answer_with(app, pipeline, ServerLog(end=99_000, timeline=2), position=50_000, reader="8")
+    look(app, pipeline)
+    assert seen(app, pipeline) == (state, reasons)
+
+
+def test_a_promoted_standby_that_has_all_is_simply_running_and_is_logged(
+    app: InProcessApp, pipeline: Pipeline, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer_with(app, pipeline, ServerLog(end=2000, timeline=1), position=1000)
+    look(app, pipeline)
+    answer_with(app, pipeline, ServerLog(end=9000, timeline=2, switches={1: 1000}), position=900, reader="8")
+    with caplog.at_level(logging.INFO):
+        look(app, pipeline)
+        look(app, pipeline)
+    assert seen(app, pipeline) == ("RUNNING", ())
+    switched = [record for record in caplog.records if "a standby was promoted" in record.message]
+    assert [vars(record)["timelines"] for record in switched] == [{pipeline.id: [1, 2]}]
+
+
+def test_an_offset_that_is_newer_than_what_was_read_of_the_server_is_no_loss(
+    app: InProcessApp, pipeline: Pipeline
+) -> None:
+    partition = {"server": pipeline.capture.topic_prefix}
+    app.connect.connector(pipeline.connector_name).offsets = [
+        {"partition": partition, "offset": {"lsn_proc": 2500, "lsn": 2500}}
+    ]
+    answer_with(app, pipeline, ServerLog(end=2000, timeline=1), reader="8")
+    assert app.database.captures
+    app.database.next_captures = [
+        app.database.captures,
+        replace(app.database.captures, log=ServerLog(end=3000, timeline=1)),
+    ]
+    look(app, pipeline)
+    assert seen(app, pipeline) == ("RUNNING", ())
+    answer_with(app, pipeline, ServerLog(end=2400, timeline=1), reader="9")
+    look(app, pipeline)
+    assert seen(app, pipeline)[0] == "DEGRADED"

@@ -70,7 +70,7 @@ class Worker:
             def answer(self) -> None:
                 worker.answer(self)
 
-            do_GET = do_POST = do_PUT = do_DELETE = answer
+            do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = answer
 
             def log_message(self, *args: object) -> None:
                 pass

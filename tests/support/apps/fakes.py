@@ -7,7 +7,7 @@ double without databases and secrets: every connection test passes, and every ta
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from chalicelib.clients.databases.checks import failure_result, success_result
@@ -69,8 +69,13 @@ class FakeDatabase:
     """Raised by every read: an exception that a client should never raise."""
     test_failures: list[FailureCode | None] = field(default_factory=list)
     """How the next connection tests end; None, and those after them: they succeed."""
+    slot_is_taken: bool = False
+    """Whether something else than the capture reads from its slot."""
+
     captures: PostgreSQLCaptureFacts | None = None
     """What is read about deployed captures; None: all of them are well."""
+    next_captures: list[PostgreSQLCaptureFacts] = field(default_factory=list)
+    """What the next reads of them show, before that."""
 
     def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
         """A client of it, the same for every address."""
@@ -78,10 +83,12 @@ class FakeDatabase:
 
     def state(self) -> Mapping[str, Any]:
         """Everything, for `restore`."""
-        return {**vars(self), "slots": dict(self.slots), "test_failures": list(self.test_failures)}
+        lists = {"test_failures": list(self.test_failures), "next_captures": list(self.next_captures)}
+        return {**vars(self), "slots": dict(self.slots), **lists}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        vars(self).update({**state, "slots": dict(state["slots"]), "test_failures": list(state["test_failures"])})
+        lists = {name: list(state[name]) for name in ("test_failures", "next_captures")}
+        vars(self).update({**state, "slots": dict(state["slots"]), **lists})
 
     def reset(self) -> None:
         self.restore(FakeDatabase().state())
@@ -152,6 +159,8 @@ class FakeDatabaseClient:
     def capture_facts(self, plans: Sequence[PostgreSQLCapturePlan], deadline: Deadline) -> PostgreSQLCaptureFacts:
         """Active slots and complete publications, unless a test says otherwise."""
         self.database.raise_if_unreadable()
+        if self.database.next_captures:
+            return self.database.next_captures.pop(0)
         return self.database.captures or healthy_captures(plans)
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> PostgreSQLTargetFacts:
@@ -172,6 +181,19 @@ class FakeDatabaseClient:
             return ReleaseState.IN_USE
         self.database.slots.pop(release.name, None)
         return ReleaseState.RELEASED
+
+    def continue_capture(self, plan: PostgreSQLCapturePlan, deadline: Deadline) -> int | None:
+        """A slot that is gone is made again, a hundred after the end of the log."""
+        self.database.raise_if_unreadable()
+        if self.database.slot_is_taken:
+            return None
+        facts = self.database.captures or healthy_captures([plan])
+        slot = facts.slots.get(plan.slot_name)
+        if slot is None or slot.position is None:
+            (made,) = healthy_captures([plan]).slots.values()
+            slot = replace(made, start=200, position=200, log_end=200, reader=None)
+            self.database.captures = replace(facts, slots={**facts.slots, slot.name: slot})
+        return slot.position
 
 
 def healthy_captures(plans: Sequence[PostgreSQLCapturePlan]) -> PostgreSQLCaptureFacts:

@@ -38,6 +38,11 @@ class BlockingProxy:
         self._silent = True
         self._shut_down_all()
 
+    def lead_to(self, target: int) -> None:
+        """From now on forwards to another port; open connections end."""
+        self._target = target
+        self._shut_down_all()
+
     def closed(self) -> None:
         """From now on refuses connections."""
         if self._listener is not None:

@@ -2,8 +2,10 @@
 
 import contextlib
 import itertools
+import pwd
 import secrets
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +29,8 @@ from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.masking import Secret
 from infra.local.process.ports import kept_ports
-from infra.local.stack import postgres
+from infra.local.process.processes import ServerProcess
+from infra.local.stack import postgres, postgres_home
 from infra.local.stack.folders import Folders
 from tests.support.servers import running_server
 from tests.support.waiting import eventually
@@ -107,6 +110,80 @@ def running_postgresql(settings: Mapping[str, str] | None = None) -> Iterator[Ru
             yield RunningPostgreSQL(
                 port=port, superuser_password=postgres.superuser_password(folders), log=folders.log("postgres")
             )
+
+
+@dataclass(kw_only=True)
+class StoppablePostgreSQL:
+    """A server that a test stops, kills and starts again, and whose data it copies."""
+
+    process: ServerProcess
+    folders: Folders
+    port: int
+
+    @property
+    def superuser_password(self) -> str:
+        return postgres.superuser_password(self.folders)
+
+    @property
+    def url(self) -> str:
+        return postgres.url(self.folders, self.port)
+
+    @property
+    def data(self) -> Path:
+        return Path(self.process.plan.command[2])
+
+    def run(self, *statements: str) -> list[tuple[Any, ...]]:
+        """Runs statements as the superuser; the rows of the last."""
+        with psycopg.connect(self.url, autocommit=True, connect_timeout=10) as connection:
+            cursors = [connection.execute(statement.encode()) for statement in statements]
+            return cursors[-1].fetchall() if cursors[-1].description else []
+
+
+@contextlib.contextmanager
+def stoppable_postgresql(
+    state: Path, name: str, of: StoppablePostgreSQL | None = None
+) -> Iterator[StoppablePostgreSQL]:
+    """A server whose data are in a folder of this name: new and empty, or an asynchronous standby of another one.
+
+    A standby has copies of those slots of its primary that are made for a failover.
+    """
+    folders = Folders(state / name)
+    port = kept_ports(folders.ports, ["postgres"])["postgres"]
+    if of:
+        _copy_of(of, folders, name)
+    plan = postgres.plan(folders, port=port)
+    settings = {"fsync": "off", "hot_standby_feedback": "on", "primary_slot_name": name}
+    settings["sync_replication_slots"] = "on" if of else "off"
+    options = [option for key, value in settings.items() for option in ("-c", f"{key}={value}")]
+    with running_server(replace(plan, command=[*plan.command, *options])) as process:
+        yield StoppablePostgreSQL(process=process, folders=folders, port=port)
+
+
+def _copy_of(primary: StoppablePostgreSQL, folders: Folders, name: str) -> None:
+    primary.run(f"SELECT pg_create_physical_replication_slot('{name}', true)")
+    home = postgres_home.prepare(folders.of("postgres"))
+    shutil.copy(primary.folders.state / "postgres-password", folders.state / "postgres-password")
+    account = pwd.getpwnam(home.account) if home.account else None
+    command = [
+        *(
+            str(home.programs / "pg_basebackup"),
+            "-D",
+            str(home.folder / "data"),
+            "-d",
+            f"{primary.url}?sslmode=disable",
+        ),
+        *("-R", "-X", "stream", "-c", "fast", "-S", name),
+    ]
+    subprocess.run(
+        command,
+        cwd=home.folder,
+        check=True,
+        capture_output=True,
+        timeout=60,
+        user=account.pw_uid if account else None,
+        group=account.pw_gid if account else None,
+        extra_groups=[] if account else None,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

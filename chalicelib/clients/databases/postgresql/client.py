@@ -1,8 +1,10 @@
-"""Reads a PostgreSQL server: version, settings, tables and privileges. Only `release` changes it."""
+"""Reads a PostgreSQL server: version, settings, tables and privileges. Only `release` and `continue_capture` change it,
+and nothing of it but a slot.
+"""
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -86,7 +88,23 @@ class PostgreSQL:
 
     def capture_facts(self, plans: Sequence[PostgreSQLCapturePlan], deadline: Deadline) -> PostgreSQLCaptureFacts:
         with self._session(deadline) as session:
-            return running_captures.read(session, plans)
+            facts = running_captures.read(session, plans)
+        if not any(facts.log.has_left(plan.timeline) for plan in plans):
+            return facts
+        # After the end of the session: the role may have one connection only.
+        return replace(facts, log=replace(facts.log, switches=self._switches(facts.log.timeline or 1, deadline)))
+
+    def _switches(self, timeline: int, deadline: Deadline) -> Mapping[int, int] | None:
+        """Where each timeline before this one was left; None when that cannot be read now."""
+        from chalicelib.clients.databases.postgresql import session
+
+        if timeline == 1:
+            return {}
+        limit = deadline.within(REPLICATION_SECONDS)
+        try:
+            return session.read_switches(self.endpoint, self.check_host, self.trusted_ca_file, timeline, limit)
+        except DatabaseFailure:
+            return None
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """System schemas, temporary tables, views, foreign tables and partitions are left out: the root of partitions
@@ -120,6 +138,10 @@ class PostgreSQL:
     def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
         with self._session(Deadline.after(deadline.remaining() + _LAST_READ_SECONDS)) as session:
             return slots.drop_slot(session, release.name, deadline)
+
+    def continue_capture(self, plan: PostgreSQLCapturePlan, deadline: Deadline) -> int | None:
+        with self._session(Deadline.after(deadline.remaining() + _LAST_READ_SECONDS)) as session:
+            return slots.position_to_continue_at(session, plan.slot_name, deadline, failover=plan.failover)
 
     def _session(self, deadline: Deadline) -> "AbstractContextManager[DatabaseSession]":
         # psycopg is slow to import: only functions that read a database pay for it.

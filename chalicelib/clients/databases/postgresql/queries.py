@@ -315,16 +315,29 @@ SYSTEM_IDENTIFIER = "SELECT system_identifier::text FROM pg_control_system()"
 
 CAPTURE_SLOTS = """
 SELECT s.slot_name::text, (s.restart_lsn - '0/0'::pg_lsn)::bigint,
-       (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint, s.active_pid::text,
+       (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint,
+       NULLIF(concat_ws('@', s.active_pid, extract(epoch FROM r.backend_start)::bigint), ''),
        to_jsonb(s) ->> 'wal_status', (e.lsn - '0/0'::pg_lsn)::bigint,
        pg_wal_lsn_diff(e.lsn, s.restart_lsn)::bigint, (to_jsonb(s) ->> 'safe_wal_size')::bigint,
        NULLIF(pg_size_bytes(current_setting('max_slot_wal_keep_size', true)), -1),
        extract(epoch FROM (to_jsonb(s) ->> 'inactive_since')::timestamptz - now()
                + NULLIF(current_setting('idle_replication_slot_timeout', true), '0')::interval)::bigint
 FROM pg_replication_slots s
+LEFT JOIN pg_stat_activity r ON r.pid = s.active_pid
 CROSS JOIN (SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_lsn() END AS lsn) e
 WHERE s.slot_name = ANY (%s) AND s.database = current_database() LIMIT %s
 """
+
+# To be read after the slots. The first eight digits of a file of the log are its timeline. A standby has no end.
+SERVER_LOG = """
+SELECT CASE WHEN NOT pg_is_in_recovery() THEN (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint END,
+       CASE WHEN NOT pg_is_in_recovery()
+            THEN ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint END,
+       extract(epoch FROM pg_postmaster_start_time())::bigint
+"""
+
+# Right after a promotion the last checkpoint is still one of the timeline before.
+LAST_CHECKPOINT = "SELECT timeline_id, (checkpoint_lsn - '0/0'::pg_lsn)::bigint FROM pg_control_checkpoint()"
 
 # A partitioned table is listed by its partitions where the publication does not publish by the root.
 CAPTURE_PUBLICATIONS = """

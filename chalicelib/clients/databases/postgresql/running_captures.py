@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.clients.databases.postgresql import catalog, queries
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
+from chalicelib.domain.providers.postgresql.server_log import ServerLog
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.table import TableName
 
@@ -25,6 +27,7 @@ def read(session: "DatabaseSession", plans: Sequence[PostgreSQLCapturePlan]) -> 
         system_identifier=_system_identifier(session),
         slots={row[0]: CaptureSlot(**catalog.fields(catalog.CAPTURE_SLOT, row)) for row in rows},
         published=_published(session, plans),
+        log=_log(session),
     )
 
 
@@ -36,6 +39,21 @@ def _system_identifier(session: "DatabaseSession") -> str | None:
         if session.deadline.passed:
             raise
         return None  # a hosting provider may have revoked the function
+
+
+def _log(session: "DatabaseSession") -> ServerLog:
+    log = ServerLog()
+    try:
+        with session.attempt():
+            end, timeline, started = session.row(queries.SERVER_LOG)
+        log = ServerLog(end=end, timeline=timeline, started=started)
+        with session.attempt():
+            checkpointed, checkpoint = session.row(queries.LAST_CHECKPOINT)
+    except DatabaseFailure:
+        if session.deadline.passed:
+            raise
+        return log  # a hosting provider may have storage of its own in place of this log
+    return replace(log, checkpoint=checkpoint) if checkpointed == timeline else log
 
 
 def _published(session: "DatabaseSession", plans: Sequence[PostgreSQLCapturePlan]) -> dict[str, frozenset[TableName]]:

@@ -1,6 +1,7 @@
 """One short, read-only, bounded session of a PostgreSQL server. It imports psycopg: import it lazily."""
 
 import contextlib
+import re
 import ssl
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,9 @@ STATEMENT_SECONDS = 8.0
 LOCK_SECONDS = 1.0
 MAX_ADDRESSES = 4
 _CHUNK = 500
+_SWITCH = re.compile(r"\s*(\d{1,10})\s+([0-9A-F]{1,8})/([0-9A-F]{1,8})\b")
+"""A line of a timeline's history: a timeline before it, and where that was left (PostgreSQL, timeline.c)."""
+
 _TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_UNREACHABLE, FailureCode.TIMEOUT})
 _SAFE_WITHOUT_TLS = "scram-sha-256"
 """SCRAM does not show the password to an unverified server, and fails with a server that does not know it. libpq then
@@ -127,7 +131,7 @@ def read_identity(
     try:
         connection = _open_connection(endpoint, check_host, trusted_ca_file, deadline, replication="database")
         with contextlib.closing(connection):
-            answer = _identify_system(connection, deadline)
+            answer = [_text(value) for value in _replication_answer(connection, b"IDENTIFY_SYSTEM", deadline)]
     except DatabaseFailure as refusal:
         # A pooler that ignores the type of the connection sends the command to an ordinary session.
         if refusal.failure_code is FailureCode.READ_FAILED:
@@ -138,14 +142,38 @@ def read_identity(
     return ServerIdentity(system_identifier=answer[0][:20], timeline=int(answer[1][:10]))
 
 
-def _identify_system(connection: BoundedConnection, deadline: Deadline) -> tuple[str, ...]:
-    """The first row of the answer."""
+def read_switches(
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    check_host: HostCheck,
+    trusted_ca_file: str | None,
+    timeline: int,
+    deadline: Deadline,
+) -> Mapping[int, int]:
+    """Where the server has left each timeline before this one: its number and a position. Raises DatabaseFailure."""
+    connection = _open_connection(endpoint, check_host, trusted_ca_file, deadline, replication="database")
+    with contextlib.closing(connection):
+        answer = _replication_answer(connection, b"TIMELINE_HISTORY %d" % timeline, deadline)
+    if len(answer) != 2:
+        raise failure(FailureCode.READ_FAILED)
+    lines = map(_SWITCH.match, _text(answer[1]).splitlines())
+    switches = {int(line[1]): (int(line[2], 16) << 32) + int(line[3], 16) for line in lines if line}
+    if not switches:
+        raise failure(FailureCode.READ_FAILED)
+    return switches
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
+
+
+def _replication_answer(connection: BoundedConnection, command: bytes, deadline: Deadline) -> list[bytes]:
+    """The first row of the answer to a command of the replication protocol."""
     with _translate_errors(deadline):
-        result = connection.wait(_first_result(connection.pgconn, b"IDENTIFY_SYSTEM"))
+        result = connection.wait(_first_result(connection.pgconn, command))
     if result.status != ExecStatus.SINGLE_TUPLE:
         sqlstate = result.error_field(DiagnosticField.SQLSTATE)
         raise failure_of_sqlstate(sqlstate.decode("ascii", "replace") if sqlstate else None)
-    return tuple((result.get_value(0, at) or b"").decode("utf-8", "replace") for at in range(result.nfields))
+    return [result.get_value(0, at) or b"" for at in range(result.nfields)]
 
 
 def _first_result(pgconn: PGconn, command: bytes) -> PQGen[PGresult]:

@@ -1,4 +1,4 @@
-"""Drops replication slots."""
+"""Drops replication slots, and makes those again that a server has lost."""
 
 import time
 from typing import TYPE_CHECKING, LiteralString
@@ -19,6 +19,22 @@ SELECT pg_drop_replication_slot(slot_name) IS NULL FROM pg_replication_slots
 """
 """PostgreSQL allows this in a read-only transaction, and it is not undone with the transaction."""
 
+_POSITION: LiteralString = """
+SELECT active, slot_type = 'logical' AND database = current_database() AND NOT temporary,
+       to_jsonb(s) ->> 'wal_status' IS NOT DISTINCT FROM 'lost', (confirmed_flush_lsn - '0/0'::pg_lsn)::bigint
+  FROM pg_replication_slots s WHERE slot_name = %s LIMIT %s
+"""
+_CREATE: LiteralString = """
+SELECT (lsn - '0/0'::pg_lsn)::bigint FROM pg_create_logical_replication_slot(%s, 'pgoutput') LIMIT %s
+"""
+_CREATE_FOR_FAILOVER: LiteralString = """
+SELECT (lsn - '0/0'::pg_lsn)::bigint
+  FROM pg_create_logical_replication_slot(%s, 'pgoutput', failover => true) LIMIT %s
+"""
+"""PostgreSQL allows these in a read-only transaction, too."""
+
+_WITH_FAILOVER = 170000
+
 _PAUSE_SECONDS = 0.25
 
 
@@ -37,4 +53,29 @@ def drop_slot(session: "DatabaseSession", name: str, deadline: Deadline) -> Rele
             return ReleaseState.IN_USE
         else:
             # The server notices a little later that a reader has gone.
+            time.sleep(_PAUSE_SECONDS)
+
+
+def position_to_continue_at(session: "DatabaseSession", name: str, deadline: Deadline, *, failover: bool) -> int | None:
+    """Where a reader of the slot goes on; a slot that is gone or lost is made again, and begins now. With `failover`
+    standbys get copies of it, from PostgreSQL 17 on.
+
+    None when something reads from it until the deadline, or when it is not a slot of this database. Raises
+    DatabaseFailure.
+    """
+    while True:
+        rows = session.rows(_POSITION, [name], max_rows=1)
+        if not rows:
+            copied = failover and session.connection.info.server_version >= _WITH_FAILOVER
+            return int(session.rows(_CREATE_FOR_FAILOVER if copied else _CREATE, [name], max_rows=1)[0][0])
+        active, is_ours, is_lost, position = rows[0]
+        if not is_ours:
+            return None
+        if not active and not is_lost:
+            return int(position)
+        if not active:
+            session.rows(_DROP, [name], max_rows=1)
+        elif deadline.remaining() <= _PAUSE_SECONDS:
+            return None
+        else:
             time.sleep(_PAUSE_SECONDS)

@@ -1,9 +1,11 @@
 """PostgreSQL as a source of captures."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.monitoring.source_state import CaptureState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql import (
     capture_options,
@@ -35,6 +37,11 @@ class PostgreSQLCapture:
     needs_offset = staticmethod(running_capture.needs_offset)
     with_offset = staticmethod(running_capture.with_offset)
     lost_changes = staticmethod(running_capture.lost_changes)
+    must_read_again = staticmethod(running_capture.must_read_again)
+    read_again = staticmethod(running_capture.read_again)
+    begins_anew = staticmethod(running_capture.begins_anew)
+    offset_after_gap = staticmethod(running_capture.offset_after_gap)
+    in_use = running_capture.IN_USE
     paused_notice = running_capture.PAUSED_NOTICE
     unique_claims = staticmethod(replication.unique_claims)
     source_release = staticmethod(replication.source_release)
@@ -43,8 +50,9 @@ class PostgreSQLCapture:
     def internal_topics(self, _pipeline: Pipeline) -> tuple[str, ...]:
         return ()
 
-    def capture_plan(self, pipeline: Pipeline) -> replication.PostgreSQLCapturePlan:
-        return replication.PostgreSQLCapturePlan.of(pipeline, deployed=True)
+    def capture_plan(self, pipeline: Pipeline, before: CaptureState | None = None) -> replication.PostgreSQLCapturePlan:
+        plan = replication.PostgreSQLCapturePlan.of(pipeline, deployed=True)
+        return replace(plan, timeline=before.captured.timeline) if before else plan
 
     def judge_readiness(
         self,

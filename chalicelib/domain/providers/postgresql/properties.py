@@ -12,6 +12,7 @@ from chalicelib.domain.debezium import (
 )
 
 PARTITION_ROOT_PROPERTY = "publish.via.partition.root"
+FAILOVER_PROPERTY = "slot.failover"
 
 ALLOWED_PROPERTIES = allowed_properties(
     {
@@ -25,7 +26,7 @@ ALLOWED_PROPERTIES = allowed_properties(
         "snapshot.locking.mode": "none|shared",
         # How it behaves while it runs.
         "query.fetch.size": COUNT,
-        "slot.failover": BOOLEAN,
+        FAILOVER_PROPERTY: BOOLEAN,
         "slot.max.retries": COUNT,
         "slot.retry.delay.ms": MILLISECONDS,
         "status.update.interval.ms": MILLISECONDS,

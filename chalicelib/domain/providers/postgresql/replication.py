@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.capture_options import PostgreSQLCaptureOptions, PublicationMode
-from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
+from chalicelib.domain.providers.postgresql.properties import FAILOVER_PROPERTY, PARTITION_ROOT_PROPERTY
 from chalicelib.domain.release import ReleaseResult, ReleaseState, SourceRelease
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import ColumnName, TableName
@@ -16,9 +16,10 @@ from chalicelib.domain.table import ColumnName, TableName
 class PostgreSQLCapturePlan:
     """What a capture has chosen on the source. `deployed`: its own connector may use slot and publication now.
 
-    `server` is the system identifier of the server that it was captured from, where that is known.
+    `server` is the system identifier of the server that it was captured from, and `timeline` the branch of its log,
+    where they are known.
     `heartbeat_table` is captured and published beside `tables`, where it is not one of them. The connector never reads
-    `excluded_columns`.
+    `excluded_columns`. With `failover` standbys get copies of the slot.
     """
 
     tables: tuple[TableName, ...]
@@ -28,8 +29,10 @@ class PostgreSQLCapturePlan:
     publishes_partition_root: bool = True
     heartbeat_table: TableName | None = None
     excluded_columns: frozenset[ColumnName] = frozenset()
+    failover: bool = False
     deployed: bool = False
     server: str | None = None
+    timeline: int | None = None
 
     @property
     def published_tables(self) -> tuple[TableName, ...]:
@@ -49,6 +52,7 @@ class PostgreSQLCapturePlan:
             publishes_partition_root=capture.properties.get(PARTITION_ROOT_PROPERTY, "true") == "true",
             heartbeat_table=capture.options.heartbeat_table,
             excluded_columns=frozenset(capture.options.exclude_columns),
+            failover=capture.properties.get(FAILOVER_PROPERTY) == "true",
             deployed=deployed,
             server=server,
         )

@@ -3,6 +3,7 @@ import pytest
 from chalicelib.clients.connect.client import MAX_ATTEMPTS, Connect
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.offset import StoredOffset
 from chalicelib.errors import Rejected, TimedOut, Unavailable
 from tests.support.apps.connect_worker import (
     NAME,
@@ -49,6 +50,37 @@ def test_a_worker_that_cannot_delete_offsets_is_not_asked_again(connect: Connect
     worker.on("DELETE", f"/connectors/{NAME}/offsets", refusal(405, "HTTP 405 Method Not Allowed"))
     with pytest.raises(Rejected):
         connect.delete_offsets(NAME, short_deadline())
+
+
+def test_an_offset_is_replaced_as_soon_as_the_tasks_have_ended(connect: Connect, worker: Worker) -> None:
+    running = refusal(400, "Connectors must be in the STOPPED state before their offsets can be modified.")
+    worker.on("PATCH", f"/connectors/{NAME}/offsets", running, running, Reply(body={"message": "altered"}))
+    connect.alter_offset(NAME, {"server": "p"}, {"lsn": 5}, short_deadline())
+    assert worker.count("PATCH", f"/connectors/{NAME}/offsets") == 3
+
+
+OFFSET = {"lsn": 5, "snapshot_completed": True, "word": "INITIAL", "text": "not a word", "list": [1]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "offset"),
+    [
+        (Reply(body={"offsets": []}), StoredOffset()),
+        (Reply(body={"offsets": [{"partition": {"server": "p"}, "offset": None}]}), StoredOffset()),
+        (
+            Reply(body={"offsets": [{"partition": {"server": "p"}, "offset": OFFSET}]}),
+            StoredOffset({"lsn": 5, "snapshot_completed": True, "word": "INITIAL"}),
+        ),
+        (Reply(body={"offsets": [{"offset": OFFSET}, {"offset": OFFSET}]}), StoredOffset(supported=False)),
+        (refusal(404, "HTTP 404 Not Found"), StoredOffset(supported=False)),
+        (refusal(405, "HTTP 405 Method Not Allowed"), StoredOffset(supported=False)),
+    ],
+)
+def test_a_stored_offset_is_read_where_connect_has_the_only_one(
+    connect: Connect, worker: Worker, answer: Reply, offset: StoredOffset
+) -> None:
+    worker.on("GET", f"/connectors/{NAME}/offsets", answer)
+    assert connect.find_offset(NAME, short_deadline()) == offset
 
 
 def test_a_config_is_read(connect: Connect, worker: Worker) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from chalicelib.clients.connect.version import kafka_version, supports_initial_state
+from chalicelib.clients.connect.version import kafka_version, supports_initial_state, supports_offset_changes
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,10 @@ def test_a_version_is_translated_to_that_of_kafka(text: str, version: tuple[int,
 )
 def test_creating_a_connector_stopped_came_with_3_7(text: str, does: bool) -> None:
     assert supports_initial_state(text) is does
+
+
+@pytest.mark.parametrize(
+    ("text", "does"), [("3.6.0", True), ("4.3.1", True), ("7.6.0-ccs", True), ("3.5.2", False), ("7.5.0-ccs", False)]
+)
+def test_changing_the_offsets_of_a_connector_came_with_3_6(text: str, does: bool) -> None:
+    assert supports_offset_changes(text) is does

@@ -23,6 +23,7 @@ NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 PASSING = Finding(code=FindingCode.NOT_READ, message="Nobody reads.")
 LOST = Finding(code=FindingCode.LOG_POSITION_LOST, message="Lost.", certain=True)
+PERHAPS_LOST = replace(LOST, certain=False)
 AT_RISK = Finding(code=FindingCode.LOG_AT_RISK, message="Soon lost.", severity=Severity.WARNING)
 LOG = LogState(kind="slot", name="slot", active=True, retained_bytes=1, safe_bytes=None, status="reserved",
                seconds_to_loss=None, observed_at=NOW)  # fmt: skip
@@ -50,6 +51,8 @@ def messages(state: SourceState, now: datetime = NOW) -> list[str]:
         pytest.param([(PASSING,), (), (PASSING,)], [], id="what passed in between begins anew"),
         pytest.param([(LOST,)], ["Lost."], id="what does not pass is reported at once"),
         pytest.param([(LOST,), (), ()], ["Lost."], id="lost changes stay lost"),
+        pytest.param([(PERHAPS_LOST,), ()], [], id="what may be lost is found once"),
+        pytest.param([(PERHAPS_LOST,), (PERHAPS_LOST,), ()], ["Lost."], id="what may be lost is found again"),
     ],
 )
 def test_what_is_reported_of_a_capture(findings: list[tuple[Finding, ...]], reported: list[str]) -> None:

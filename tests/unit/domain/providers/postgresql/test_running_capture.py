@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.monitoring.condition import ConditionCode
-from chalicelib.domain.monitoring.source_state import CaptureState, FindingCode
+from chalicelib.domain.monitoring.source_state import CapturedLog, CaptureState, Finding, FindingCode
 from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.offset import StoredOffset
 from chalicelib.domain.pipeline import Capture, CaptureOptions, Pipeline, SnapshotMode
 from chalicelib.domain.providers.postgresql.running_capture import (
     PostgreSQLCaptureFacts,
@@ -39,13 +40,27 @@ def with_slot(**changes: Any) -> PostgreSQLCaptureFacts:
     return replace(WELL, slots={"slot": replace(READ, **changes)})
 
 
+def lost(
+    facts: PostgreSQLCaptureFacts, offset: Mapping[str, Any] | None, *, pipeline: Pipeline = PIPELINE
+) -> Finding | None:
+    """What is lost by the offset that Connect has stored."""
+    return lost_changes(facts, pipeline, BEFORE, StoredOffset(offset))
+
+
+def look(facts: PostgreSQLCaptureFacts, offset: Mapping[str, Any] | None) -> CaptureState:
+    """A look that asks for the offset."""
+    return with_offset(facts, PIPELINE, BEFORE, capture_state(facts, PIPELINE, BEFORE, NOW), StoredOffset(offset))
+
+
 def codes(state: CaptureState) -> list[str]:
     return [finding.code.value for finding in state.findings]
 
 
 def test_a_capture_that_works_has_no_findings() -> None:
     seen = capture_state(WELL, PIPELINE, BEFORE, NOW)
-    assert replace(seen, log=None) == CaptureState(server="1", position=110, reader="7")
+    assert replace(seen, log=None) == CaptureState(
+        server="1", position=110, reader="7", captured=CapturedLog(position=90)
+    )
 
 
 def test_a_slot_that_was_there_and_is_gone_has_lost_changes() -> None:
@@ -137,33 +152,34 @@ def test_only_a_few_of_many_tables_are_named() -> None:
     ],
 )
 def test_nothing_was_lost_when_connect_is_not_behind_the_slot(offset: Mapping[str, Any] | None) -> None:
-    assert lost_changes(WELL, PIPELINE, offset) is None
+    assert lost(WELL, offset) is None
 
 
 def test_changes_were_lost_when_the_slot_begins_after_what_connect_has() -> None:
-    finding = lost_changes(WELL, PIPELINE, {"lsn": 99, "snapshot": "INITIAL", "snapshot_completed": True})
+    finding = lost(WELL, {"lsn": 99, "snapshot": "INITIAL", "snapshot_completed": True})
     assert finding is not None
     assert "begins after the last change that was captured" in finding.message
 
 
 @pytest.mark.parametrize(
-    ("reader", "offset", "lost"),
+    ("reader", "offset", "certain"),
     [
-        pytest.param("8", {"lsn_proc": 99, "lsn": 99}, False, id="read since then: the offset is only late"),
-        pytest.param(None, {"lsn_proc": 99, "lsn": 99}, True, id="nobody reads: Debezium would not start"),
+        pytest.param("8", {"lsn_proc": 99, "lsn": 99}, None, id="read since then: the offset is only late"),
+        pytest.param(None, {"lsn_proc": 99, "lsn": 99}, False, id="nobody reads: late, or Debezium does not start"),
         pytest.param("8", {"lsn": 99, "snapshot_completed": True}, True, id="Debezium compares no snapshot"),
         pytest.param("8", {"lsn_proc": None, "lsn": 99}, True, id="no streamed position"),
     ],
 )
 def test_a_streamed_position_before_the_slot_is_a_loss_only_where_nobody_reads(
-    reader: str | None, offset: Mapping[str, Any], lost: bool
+    reader: str | None, offset: Mapping[str, Any], certain: bool | None
 ) -> None:
-    assert (lost_changes(with_slot(reader=reader), PIPELINE, offset) is not None) is lost
+    finding = lost(with_slot(reader=reader), offset)
+    assert (finding.certain if finding else None) is certain
 
 
 def test_changes_were_lost_when_connect_has_a_position_and_there_is_no_slot() -> None:
-    assert lost_changes(NOTHING, PIPELINE, {"lsn": 99}) is not None
-    assert lost_changes(NOTHING, ONCE, {"lsn": 99}) is None
+    assert lost(NOTHING, {"lsn": 99}) is not None
+    assert lost(NOTHING, {"lsn": 99}, pipeline=ONCE) is None
 
 
 @pytest.mark.parametrize(
@@ -180,14 +196,12 @@ def test_nobody_has_to_read_from_the_slot_until_the_snapshot_is_complete(
     offset: Mapping[str, Any] | None, expected: list[str]
 ) -> None:
     facts = with_slot(reader=None)
-    seen = with_offset(facts, PIPELINE, capture_state(facts, PIPELINE, BEFORE, NOW), offset)
-    assert codes(seen) == expected
+    assert codes(look(facts, offset)) == expected
 
 
 def test_a_finding_that_the_offset_repeats_is_reported_once() -> None:
     facts = replace(WELL, slots={})
-    seen = with_offset(facts, PIPELINE, capture_state(facts, PIPELINE, BEFORE, NOW), {"lsn": 99})
-    assert codes(seen) == ["LOG_POSITION_LOST"]
+    assert codes(look(facts, {"lsn": 99})) == ["LOG_POSITION_LOST"]
 
 
 @pytest.mark.parametrize(
