@@ -62,6 +62,7 @@ class Settings:
     log_level: str
     oidc: OidcSettings | None = None
     audit_kms_key_id: str | None = None
+    installation_id: str | None = None
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
@@ -92,6 +93,7 @@ class Settings:
             log_level=text("LOG_LEVEL", "INFO"),
             oidc=_oidc(text, secret("OIDC_CLIENT_SECRET")),
             audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
+            installation_id=_installation_id(text("INSTALLATION_ID")),
         )
 
 
@@ -142,6 +144,12 @@ def _url(given: str) -> str | None:
             "HEADGATE_PUBLIC_URL must be like https://headgate.example.com, without user, query or fragment."
         )
     return given.rstrip("/") or None
+
+
+def _installation_id(given: str) -> str | None:
+    if given and not re.fullmatch(r"[A-Za-z0-9-]{8,64}", given):
+        raise ValueError("HEADGATE_INSTALLATION_ID must have 8 to 64 letters, digits and hyphens, such as a UUID.")
+    return given or None
 
 
 def _listed(text: str) -> tuple[str, ...]:

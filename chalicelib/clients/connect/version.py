@@ -19,6 +19,20 @@ def kafka_version(version: str) -> tuple[int, int] | None:
     return major, minor
 
 
+def is_supported(version: str) -> bool:
+    """Whether a worker can be used: a restart of failed tasks with their connector (KIP-745) needs Kafka 3.0. A version
+    of another form is taken.
+    """
+    kafka = kafka_version(version)
+    return kafka is None or kafka >= (3, 0)
+
+
+def supports_offsets(version: str | None) -> bool:
+    """Whether the offsets of a connector can be read (KIP-875, Kafka 3.6); unknown versions count as older."""
+    kafka = kafka_version(version) if version else None
+    return kafka is not None and kafka >= (3, 6)
+
+
 def supports_initial_state(version: str) -> bool:
     """Whether a connector can be created in a state such as STOPPED (KIP-980, Kafka 3.7)."""
     kafka = kafka_version(version)

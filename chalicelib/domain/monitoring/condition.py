@@ -28,7 +28,7 @@ class Category(StrEnum):
 
 
 class ConditionCode(StrEnum):
-    """The event kinds of the specification (section 6), and five codes of Headgate."""
+    """The event kinds of the specification (section 6), and the codes of Headgate."""
 
     CONNECTOR_FAILED = "CONNECTOR_FAILED"
     CONNECTOR_UNASSIGNED = "CONNECTOR_UNASSIGNED"
@@ -58,6 +58,9 @@ class ConditionCode(StrEnum):
     CHANGES_LOST = "CHANGES_LOST"
     CAPTURE_NARROWED = "CAPTURE_NARROWED"
     CONFIG_DRIFT = "CONFIG_DRIFT"
+    CONNECTOR_NAME_CONFLICT = "CONNECTOR_NAME_CONFLICT"
+    KAFKA_CLUSTER_CHANGED = "KAFKA_CLUSTER_CHANGED"
+    CREATIONS_PENDING = "CREATIONS_PENDING"
 
     @property
     def event_kind(self) -> EventKind:
@@ -71,6 +74,10 @@ _KINDS_OF_OWN_CODES: Mapping[ConditionCode, EventKind] = {
     ConditionCode.CHANGES_LOST: EventKind.PIPELINE_FAILED,
     ConditionCode.CAPTURE_NARROWED: EventKind.PIPELINE_DEGRADED,
     ConditionCode.CONFIG_DRIFT: EventKind.PIPELINE_DEGRADED,
+    ConditionCode.CONNECTOR_NAME_CONFLICT: EventKind.CONNECTOR_FAILED,
+    # Of the cluster: in a storm its alert speaks for those of all its connectors.
+    ConditionCode.KAFKA_CLUSTER_CHANGED: EventKind.STREAM_CONNECT_UNAVAILABLE,
+    ConditionCode.CREATIONS_PENDING: EventKind.STREAM_CONNECT_UNAVAILABLE,
 }
 
 
@@ -100,6 +107,10 @@ _DESTINATION_HINT = "Nothing is delivered while this lasts. Test the destination
 _OPERATION_HINT = "Its last_error and the audit trail say more. Remove the cause, then do it again."
 _UNASSIGNED_HINT = "Its rows do not move. Look at the workers: too few are running, or one of them cannot start it."
 _UNAVAILABLE_HINT = "What its connectors do is not known until it answers. Look at its workers and at the network."
+_OTHER_WORKERS_HINT = (
+    "Find out which workers answer at the address. If the connectors still run on others, correct the address: created "
+    "again, they would capture and write everything twice."
+)
 _NOT_PAUSED_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
@@ -142,13 +153,21 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ConditionCode.CHANGES_LOST: Description(_PIPELINE, _ERROR, "Pipeline failed"),
     ConditionCode.CAPTURE_NARROWED: Description(_SOURCE, _ERROR, "Pipeline degraded"),
     ConditionCode.CONFIG_DRIFT: Description(_CONNECT, _WARNING, "Pipeline degraded"),
+    ConditionCode.CONNECTOR_NAME_CONFLICT: Description(_CONNECT, _ERROR, "Connector failed"),
+    ConditionCode.KAFKA_CLUSTER_CHANGED: Description(
+        _CONNECT, _ERROR, "Kafka Connect unavailable", _OTHER_WORKERS_HINT
+    ),
+    ConditionCode.CREATIONS_PENDING: Description(_CONNECT, _ERROR, "Kafka Connect unavailable", _OTHER_WORKERS_HINT),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a
 pipeline that writes nothing, or a delivery of which nothing arrives.
 """
 
 _CAUSE_HINTS: Mapping[Cause, str | None] = {
-    Cause.MISSING: "Headgate creates it again. Its status says what was tried, and when it is tried again.",
+    Cause.MISSING: (
+        "Headgate creates it again, unless many are missing at once. Its status says what was tried, and when it is "
+        "tried again."
+    ),
     Cause.PAUSED_ONCE: (
         "Headgate resumes it in each tick. If it does not stay so, another program controls this connector."
     ),

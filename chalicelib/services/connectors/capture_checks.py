@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.clients.connect.client import Connect
+from chalicelib.clients.connect.version import supports_offsets
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.monitoring.source_state import LASTING, CaptureState, SourceState
 from chalicelib.domain.pipeline import Pipeline
@@ -20,6 +21,12 @@ LOOK_SECONDS = 8.0
 """One look at a source, whatever the number of its captures."""
 
 _OFFSET_SECONDS = 4.0
+
+_NO_OFFSET = (
+    "Kafka Connect has no stored offset of this capture any more, although it was read from the log of its source "
+    "before: started now, it would take its snapshot again. So Headgate does not start it. Find out whether it still "
+    "runs on other workers. To let it take its snapshot again, resume the pipeline."
+)
 
 ACCEPT_DATA_LOSS = "accept_data_loss"
 """The parameter with which a person continues a capture that has lost changes."""
@@ -58,6 +65,25 @@ class CaptureChecks:
             raise Conflict(
                 f"{loss.message} To continue without the lost changes, repeat this with {ACCEPT_DATA_LOSS}=true."
             )
+
+    def require_offset(
+        self,
+        context: RequestContext,
+        pipeline: Pipeline,
+        state: SourceState | None,
+        connect: Connect,
+        version: str | None,
+    ) -> None:
+        """Raise Conflict when Connect has stored no offset of a capture that was read from the source's log before:
+        started so, it would take its snapshot again, or miss changes.
+
+        Connect before 3.6 (`version`) cannot be asked. Raises the errors of reads.
+        """
+        capture = state.captures.get(pipeline.id) if state else None
+        if capture is None or capture.position is None or not supports_offsets(version):
+            return
+        if self.stored_offset(connect, pipeline, context.deadline) is None:
+            raise Conflict(_NO_OFFSET)
 
     def known_server(self, pipeline: Pipeline) -> str | None:
         """What identifies the server that a deployed pipeline was captured from; None when no look found it."""
