@@ -1,6 +1,7 @@
 """All bugs."""
 
 from tests.seeded_bugs.access_bugs import ACCESS_BUGS
+from tests.seeded_bugs.connector_bugs import CONNECTOR_BUGS
 from tests.seeded_bugs.data_bugs import DATA_BUGS
 
-BUGS = (*ACCESS_BUGS, *DATA_BUGS)
+BUGS = (*ACCESS_BUGS, *DATA_BUGS, *CONNECTOR_BUGS)
