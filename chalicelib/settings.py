@@ -65,6 +65,7 @@ class Settings:
     emit_metrics: bool = False
     oidc: OidcSettings | None = None
     audit_kms_key_id: str | None = None
+    installation_id: str | None = None
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
@@ -96,6 +97,7 @@ class Settings:
             emit_metrics=text("EMIT_METRICS", "false").lower() == "true",
             oidc=_oidc(text, secret("OIDC_CLIENT_SECRET")),
             audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
+            installation_id=_installation_id(text("INSTALLATION_ID")),
         )
 
 
@@ -146,6 +148,12 @@ def _url(given: str) -> str | None:
             "HEADGATE_PUBLIC_URL must be like https://headgate.example.com, without user, query or fragment."
         )
     return given.rstrip("/") or None
+
+
+def _installation_id(given: str) -> str | None:
+    if given and not re.fullmatch(r"[A-Za-z0-9-]{8,64}", given):
+        raise ValueError("HEADGATE_INSTALLATION_ID must have 8 to 64 letters, digits and hyphens, such as a UUID.")
+    return given or None
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -32,12 +32,19 @@ class StreamCluster(Registered[KafkaAddress]):
     kafka_cluster_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingDeletions:
-    """Connectors of ours that nothing needs any more, and that are not removed until an Admin confirms it: how many,
-    since when they wait, the first names.
+class ChangeKind(StrEnum):
+    """What a tick does with connectors, and with many of them only when an Admin has confirmed it."""
 
-    `newest` is when the last of them was first seen.
+    DELETIONS = "deletions"
+    CREATIONS = "creations"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingChanges:
+    """Connectors of ours that are not deleted (nothing needs them any more), or not created again (they are missing),
+    until an Admin confirms it: how many, since when they wait, the first names.
+
+    `newest` is when the last of them was first seen so.
     """
 
     count: int
@@ -48,13 +55,16 @@ class PendingDeletions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectCluster(Registered[ConnectAddress]):
-    """Kafka Connect workers behind one REST address. `pending_deletions` comes from the last tick."""
+    """Kafka Connect workers behind one REST address. `kafka_cluster_id` is the Kafka that they ran on when they were
+    looked at first, or when an Admin saved the registration last. What is pending comes from the last tick.
+    """
 
     stream_cluster_id: str
     secret_delivery: SecretDelivery = SecretDelivery.CONFIG_PROVIDER
     connect_version: str | None = None
     kafka_cluster_id: str | None = None
-    pending_deletions: PendingDeletions | None = None
+    pending_deletions: PendingChanges | None = None
+    pending_creations: PendingChanges | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

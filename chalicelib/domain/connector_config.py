@@ -17,6 +17,9 @@ SECRETS_KEY = "headgate.secrets"
 same, and an equal config would not be sent again. It shows nothing of a secret.
 """
 
+INSTALLATION_KEY = "headgate.installation"
+"""Connector config key with the id of the installation of Headgate that has made the connector."""
+
 _REFERENCE = re.compile(r"\$\{headgate:([^:}]+):([^:}]+)\}")
 
 
@@ -108,9 +111,9 @@ ERRORS: Mapping[str, str] = {
 
 
 def config_hash(config: Mapping[str, str]) -> str:
-    """The same text for the same config, in whatever order."""
+    """The same text for the same config, in whatever order, whichever installation has sent it."""
     # Connect adds the name to its answers.
-    kept = {key: value for key, value in config.items() if key != "name"}
+    kept = {key: value for key, value in config.items() if key not in ("name", INSTALLATION_KEY)}
     canonical = json.dumps(kept, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 

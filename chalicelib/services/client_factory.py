@@ -10,11 +10,13 @@ from chalicelib.clients.kafka.client import Kafka
 from chalicelib.clients.targets import TargetClient, TargetFactory
 from chalicelib.domain.addresses import Address, ConnectAddress, DatabaseAddress, KafkaAddress, SystemAddress
 from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster
-from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.connector_config import INSTALLATION_KEY, BuiltConfig
 from chalicelib.domain.credentials import Secrets, without_blanks
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.endpoint import Endpoint, OpenedEndpoint
+from chalicelib.domain.names import OWNER_KEY, owner_marker, parse_connector_name
 from chalicelib.services.credentials import CredentialVault
+from chalicelib.services.installation import Installation
 
 A = TypeVar("A", bound=Address)
 
@@ -31,6 +33,7 @@ class ClientFactory:
     targets: Mapping[Any, TargetFactory]
     make_connect: Callable[[OpenedEndpoint[ConnectAddress]], Connect]
     make_kafka: Callable[[OpenedEndpoint[KafkaAddress]], Kafka]
+    installation: Installation
     _connects: dict[str, tuple[int, Connect]] = field(default_factory=dict)
 
     def open(self, endpoint: Endpoint[A], unsaved: Secrets | None = None) -> OpenedEndpoint[A]:
@@ -66,10 +69,20 @@ class ClientFactory:
 
     def for_connect(self, cluster: ConnectCluster, built: BuiltConfig) -> dict[str, str]:
         """The config as it is sent to this cluster: with references to its credentials, or, where the cluster is
-        registered for inline secrets, with their values.
+        registered for inline secrets, with their values; and with the id of this installation. Raises StoreUnavailable.
         """
+        config = {**built.config, INSTALLATION_KEY: self.installation.id}
         if cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER:
-            return built.config
+            return config
         opened = ((one, self.vault.open(one)) for one in built.credentials)
         values = {one.reference(name): value for one, secrets in opened for name, value in secrets.items()}
-        return {key: values[text].reveal() if text in values else text for key, text in built.config.items()}
+        return {key: values[text].reveal() if text in values else text for key, text in config.items()}
+
+    def is_ours(self, name: str, config: Mapping[str, str]) -> bool:
+        """Whether the config in Connect carries the owner marker of the resource that the name belongs to, and the id
+        of this installation: that of another one, or of the original of a copy, is not ours. Raises StoreUnavailable.
+        """
+        parsed = parse_connector_name(name)
+        if parsed is None or config.get(OWNER_KEY) != owner_marker(*parsed):
+            return False
+        return config.get(INSTALLATION_KEY) == self.installation.id

@@ -8,20 +8,23 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.addresses import ConnectAddress
 from chalicelib.domain.cluster import (
+    ChangeKind,
     ConnectCluster,
     ConnectorPlugin,
-    PendingDeletions,
+    PendingChanges,
     SecretDelivery,
     StreamCluster,
     require_same_kafka,
 )
 from chalicelib.domain.connectors.cluster_view import ClusterView
-from chalicelib.domain.connectors.orphans import CONFIRMED_FOR, Confirmation
+from chalicelib.domain.connectors.confirmations import CONFIRMED_FOR, Confirmation
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.health import HealthRecord
 from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.clusters import ClusterService
+from chalicelib.services.connectors.workers import fault_of_version
 from chalicelib.services.registered import RegisteredInput
 from chalicelib.services.registry import Links, reference_not_found
 from chalicelib.stores.clusters import StreamClusters
@@ -68,7 +71,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         return page.with_items(self._with_health(page.items))
 
     def update(self, context: RequestContext, cluster_id: str, data: ConnectClusterInput) -> ConnectCluster:
-        """Replace everything but blank secrets, and check the cluster again.
+        """Replace everything but blank secrets, and check the cluster again. The Kafka cluster that the workers run on
+        now is the right one from then on; where they do not answer, the former one stays.
 
         Raises Invalid for another stream cluster: the connectors that run there would remain on the old one.
         """
@@ -79,7 +83,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         stream, transaction = self._stream(data), Transaction()
         edited = self._edited(transaction, before, data)
         if edited.address.identity != before.address.identity:
-            edited = replace(edited, connect_version=None, kafka_cluster_id=None)
+            edited = replace(edited, connect_version=None)
         endpoint = self.clients.open(replace(edited.endpoint, credentials=before.credentials), data.secrets)
         after = self._checked(context, edited, endpoint, stream)
         return self.registry.update(transaction, context, self.store, before, after)
@@ -91,31 +95,31 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         installed = self.clients.connect(self.store.get(cluster_id)).plugins(context.deadline)
         return sorted_page(installed, key=_plugin_key, limit=limit, after=after)
 
-    def confirm_deletions(self, context: RequestContext, cluster_id: str, count: int) -> ConnectCluster:
-        """Let the ticks remove the orphans that wait for it: those that are shown now, for an hour.
+    def confirm(self, context: RequestContext, cluster_id: str, kind: ChangeKind, count: int) -> ConnectCluster:
+        """Let the ticks make the changes that wait for it: those that are shown now, for an hour.
 
         Raises Conflict STATE_CONFLICT when not exactly `count` of them wait.
         """
         cluster = self.store.get(cluster_id)
         view = self.observations.heads([cluster_id]).get(cluster_id, ClusterView())
-        pending = view.pending
+        pending = view.waiting(kind)
         if pending is None or pending.count != count:
-            raise _other_deletions(pending)
+            raise _other_changes(kind, pending)
         transaction = Transaction()
         confirmation = Confirmation(newest=pending.newest, until=self.clock() + CONFIRMED_FOR)
-        self.observations.confirm(transaction, cluster_id, pending, confirmation)
+        self.observations.confirm(transaction, cluster_id, kind, pending, confirmation)
         self.registry.audit.record(
             transaction,
             context,
-            f"{self.store.noun}.confirm_deletions",
+            f"{self.store.noun}.confirm_{kind}",
             cluster_id,
             after={"count": pending.count, "since": rfc3339(pending.since), "names": list(pending.names)},
         )
         try:
             transaction.commit()
         except WriteConflict as conflict:
-            raise _other_deletions(None) from conflict
-        return replace(view, pending=None).on(cluster, self.clock())
+            raise _other_changes(kind, None) from conflict
+        return view.without_waiting(kind).on(cluster, self.clock())
 
     def links(self, cluster: ConnectCluster) -> Links:
         """The stream cluster that it belongs to."""
@@ -148,12 +152,15 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             require_same_kafka(root.kafka_cluster_id, stream.kafka_cluster_id)
             return {"connect_version": root.version, "kafka_cluster_id": root.kafka_cluster_id}
 
-        return self._look(context, cluster, look)
+        looked = self._look(context, cluster, look)
+        fault = fault_of_version(looked.connect_version)
+        at = looked.health.checked_at
+        return replace(looked, health=HealthRecord.unhealthy(at, fault.code, fault.message)) if fault and at else looked
 
 
-def _other_deletions(pending: PendingDeletions | None) -> Conflict:
-    waiting = f"{pending.count} deletions wait" if pending else "No deletions wait, or their number has just changed"
-    return Conflict(f"{waiting}. Read the cluster again, and confirm the number of `pending_deletions` that it shows.")
+def _other_changes(kind: ChangeKind, pending: PendingChanges | None) -> Conflict:
+    waiting = f"{pending.count} {kind} wait" if pending else f"No {kind} wait, or their number has just changed"
+    return Conflict(f"{waiting}. Read the cluster again, and confirm the number of `pending_{kind}` that it shows.")
 
 
 def _plugin_key(plugin: ConnectorPlugin) -> str:

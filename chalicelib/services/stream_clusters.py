@@ -40,18 +40,20 @@ class StreamClusterService(ClusterService[StreamCluster]):
     def update(self, context: RequestContext, cluster_id: str, data: StreamClusterInput) -> StreamCluster:
         """Replace everything but blank secrets, and check the cluster again.
 
-        Raises Conflict RESOURCE_IN_USE when this would change to another Kafka cluster while something runs on it:
-        connectors, topics and offsets would remain on the old one.
+        Raises Conflict RESOURCE_IN_USE when another address leads to another Kafka cluster while something runs on this
+        one: connectors, topics and offsets would remain there. Another Kafka cluster at the same address was built
+        anew, and is taken: the Connect clusters still compare theirs.
         """
         before, transaction = self._current(context, cluster_id), Transaction()
         edited = self._edited(transaction, before, data)
-        if edited.address.identity != before.address.identity:
+        moves = edited.address.identity != before.address.identity
+        if moves:
             edited = replace(edited, kafka_cluster_id=None)
         endpoint = self.clients.open(replace(edited.endpoint, credentials=before.credentials), data.secrets)
         checked = self._checked(context, edited, endpoint)
-        after = self._same_kafka(before, checked)
+        after = self._same_kafka(before, checked) if moves else checked
         # Connect workers may be registered on it at the same time: then this write fails.
-        unused = before.kafka_cluster_id not in (None, after.kafka_cluster_id)
+        unused = moves and before.kafka_cluster_id not in (None, after.kafka_cluster_id)
         return self.registry.update(transaction, context, self.store, before, after, unused=unused)
 
     def _same_kafka(self, before: StreamCluster, after: StreamCluster) -> StreamCluster:

@@ -79,13 +79,13 @@ class Services:
 
     def _build_resources(self, make: Clients) -> None:
         resources = self._resources = Resources(
+            self.settings,
             stores=self.stores,
             envelope=self.envelope,
             audit=self.audit,
             make=make,
             queues=self.queues,
             look_soon=self._look_soon,
-            allow_inline_secrets=self.settings.allow_inline_secrets,
             clock=self.clock,
         )
         self.clients, self.registry, self.incidents = resources.clients, resources.registry, resources.incidents

@@ -14,6 +14,7 @@ from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.destinations import DestinationService
 from chalicelib.services.discovery import Discovery
 from chalicelib.services.incidents import IncidentService
+from chalicelib.services.installation import Installation
 from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.key_rotation import KeyRotation
 from chalicelib.services.registry import Registry
@@ -21,6 +22,7 @@ from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.services.system_checks import SystemChecks
+from chalicelib.settings import Settings
 from chalicelib.stores.groups import Stores
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.wiring.clients import Clients
@@ -31,6 +33,7 @@ class Resources:
 
     def __init__(
         self,
+        config: Settings,
         *,
         stores: Stores,
         envelope: Envelope,
@@ -38,7 +41,6 @@ class Resources:
         make: Clients,
         queues: Queues,
         look_soon: Callable[[str, str], None],
-        allow_inline_secrets: bool,
         clock: Clock,
     ) -> None:
         resources, secrets = stores.resources, stores.resources.secrets
@@ -59,6 +61,7 @@ class Resources:
             targets=make.targets,
             make_connect=make.connect,
             make_kafka=make.kafka,
+            installation=Installation(resources.claims, config.installation_id),
         )
         self._build_systems(resources, look_soon, clock)
         self.stream_clusters = StreamClusterService(
@@ -70,7 +73,7 @@ class Resources:
             observations=stores.connectors.observations,
             registry=self.registry,
             clients=self.clients,
-            allow_inline_secrets=allow_inline_secrets,
+            allow_inline_secrets=config.allow_inline_secrets,
             clock=clock,
         )
         discovery = JobHandler(store=resources.sources, verb="discover", run=self.discovery.discover)

@@ -70,6 +70,12 @@ COMMON_SETTINGS = (
         "and single sign-on needs it.",
     ),
     Parameter(
+        "InstallationId",
+        "The id that connectors of this installation carry. Only for a copy of the tables of another installation: a "
+        "new UUID. Empty: the one in the tables.",
+        pattern="([A-Za-z0-9-]{8,64})?",
+    ),
+    Parameter(
         "LogLevel",
         "The least severe lines that are logged.",
         default="INFO",

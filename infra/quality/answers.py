@@ -203,6 +203,7 @@ def _clusters(session: Session, values: dict[str, str]) -> dict[str, str]:
         session.api("GET", f"/{kind}/clusters")
     session.api("GET", f"/connect/clusters/{ids['connect']}/plugins")
     session.api("POST", f"/connect/clusters/{ids['connect']}/confirm-deletions", {"count": 1})
+    session.api("POST", f"/connect/clusters/{ids['connect']}/confirm-creations", {"count": 1})
     return ids
 
 

@@ -99,6 +99,7 @@ def create_data(bench_app: BenchApp, tables: int, sources: int = FULL) -> BenchD
     data.credentials = source.credentials.id
     put_rows(copies(stores.resources.sources, source, sources))
     call("GET", "/sources?limit=1")  # its cursor is the first one: a process reads the key that signs them once
+    assert bench_app.services.clients.installation.id  # and so it reads the id that connectors carry
     return data
 
 

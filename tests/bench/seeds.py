@@ -5,8 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from chalicelib.domain.connector_config import INSTALLATION_KEY
 from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory, DesiredConnector
-from chalicelib.domain.names import ConnectorKind, connector_name, parse_connector_name
+from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker, parse_connector_name
 from chalicelib.domain.observation import (
     ConnectorStatus,
     DesiredState,
@@ -18,6 +19,8 @@ from chalicelib.domain.observation import (
 from chalicelib.domain.pipeline import Capture
 from chalicelib.domain.table import TableName
 from chalicelib.kit.ids import id_from
+from chalicelib.wiring import Services
+from infra.local.doubles.connect import ConnectDouble
 from tests.support.dynamodb.double import MAX_BATCH_WRITES
 from tests.support.dynamodb.in_process import ask
 from tests.support.dynamodb.items import in_json
@@ -51,6 +54,14 @@ def copies(store: Any, entity: Any, count: int, **more: Any) -> Iterable[Any]:
 def connector_names(count: int) -> list[str]:
     """Names of connectors of pipelines that are not stored."""
     return [connector_name(ConnectorKind.SOURCE, id_from("bench", "connector", str(number))) for number in range(count)]
+
+
+def preload_ours(double: ConnectDouble, names: Iterable[str], services: Services, config: Mapping[str, str]) -> None:
+    """Let connectors with these names run that carry the marker of this installation."""
+    for name in names:
+        marker = owner_marker(ConnectorKind.SOURCE, resource_id(name))
+        ours = {OWNER_KEY: marker, INSTALLATION_KEY: services.clients.installation.id}
+        double.preload([name], config={**config, **ours})
 
 
 def pipeline_rows(

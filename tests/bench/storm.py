@@ -18,7 +18,7 @@ from chalicelib.domain.monitoring.progress import MEASURE_EVERY
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.stores.monitoring.incidents import IncidentRows
-from tests.bench.seeds import connector_names, pipeline_rows
+from tests.bench.seeds import connector_names, pipeline_rows, preload_ours
 from tests.support.apps.call_interceptor import Side
 from tests.support.apps.dynamodb_local import app_on_dynamodb_local
 from tests.support.apps.in_process_app import InProcessApp
@@ -44,7 +44,7 @@ def main() -> int:
         stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
         app.services.stream_clusters.create(app.context(), stream)
         names = connector_names(count)
-        app.connect.preload(names)
+        preload_ours(app.connect, names, app.services, {})
         hashes = {name: config_hash(app.connect.config_of(name)) for name in names}
         with app.services.stores.resources.pipelines.table.batch_write() as batch:
             for row in pipeline_rows(app.services.stores.resources.pipelines, app.cluster.id, hashes):

@@ -14,7 +14,7 @@ from chalicelib.domain.timing import ONCE_A_MINUTE
 from chalicelib.kit.clock import Deadline, utc_now
 from tests.bench.dynamodb_meter import Metered, metered
 from tests.bench.operation_costs import BenchData
-from tests.bench.seeds import connector_names, pipeline_rows, put_rows, quiet_memory
+from tests.bench.seeds import connector_names, pipeline_rows, preload_ours, put_rows, quiet_memory
 
 REPEATS = 5
 CPU_BUDGET_MS = 80.0
@@ -77,7 +77,7 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
     double = bench_app.doubles.connect_double
     for name in double.names():
         double.drop(name)
-    double.preload(names, config=CONFIG)
+    preload_ours(double, names, bench_app.services, CONFIG)
     worker = httpx.get(f"{double.url}/connectors/{names[0]}/status").json()["connector"]["worker_id"]
     hashes = {name: config_hash(double.config_of(name)) for name in names}
     put_rows(pipeline_rows(bench_app.services.stores.resources.pipelines, data.connect, hashes, source_id=data.source))

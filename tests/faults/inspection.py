@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 
 from chalicelib.domain.audit.record import AuditRecord
+from chalicelib.domain.connector_config import INSTALLATION_KEY
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
@@ -66,7 +67,8 @@ def create_orphan(app: InProcessApp, *, marked: bool = True, audited: bool = Tru
     """
     resource_id = new_id()
     name = connector_name(ConnectorKind.SOURCE, resource_id)
-    marker = {OWNER_KEY: owner_marker(ConnectorKind.SOURCE, resource_id)} if marked else {}
+    installation = {INSTALLATION_KEY: app.services.clients.installation.id}
+    marker = {OWNER_KEY: owner_marker(ConnectorKind.SOURCE, resource_id), **installation} if marked else {}
     app.connect.preload([name], config=marker, state=state)
     if audited:
         app.services.audit.record_alone(app.context(), "pipeline.delete", resource_id)
@@ -105,7 +107,8 @@ def deployed_copies(app: InProcessApp, count: int) -> list[str]:
         transaction = Transaction()
         store.put_new(transaction, copy)
         transaction.commit()
-        app.connect.preload([copy.connector_name], config=app.connect.config_of(original.connector_name))
+        marker = {OWNER_KEY: owner_marker(ConnectorKind.SOURCE, copy.id)}
+        app.connect.preload([copy.connector_name], config=app.connect.config_of(original.connector_name) | marker)
         names.append(copy.connector_name)
     return names
 

@@ -39,6 +39,7 @@ CASES_OF = {
     "PUT /connect/clusters/{uuid}": "Connect cluster update",
     "DELETE /connect/clusters/{uuid}": "Connect cluster delete",
     "POST /connect/clusters/{uuid}/confirm-deletions": "deletions confirmed",
+    "POST /connect/clusters/{uuid}/confirm-creations": "creations confirmed",
     "POST /pipelines": "pipeline create",
     "DELETE /pipelines/{uuid}": "pipeline delete",
     "POST /pipelines/{uuid}/deploy": "pipeline deploy",

@@ -4,7 +4,7 @@ from chalicelib.domain.connectors.drift import DRIFTED
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.faults.inspection import change_by_hand, connector_writes, observation_of, running_pipeline
+from tests.faults.inspection import audited, change_by_hand, connector_writes, observation_of, running_pipeline
 from tests.support.apps.in_process_app import InProcessApp
 
 
@@ -29,6 +29,19 @@ def test_a_config_that_was_changed_without_headgate_is_reported_and_not_overwrit
     assert observation_of(app, pipeline).reasons == (DRIFTED,)
     assert app.connect.config_of(pipeline.connector_name) == changed
     assert connector_writes(app) == []
+
+
+def test_a_recreation_of_what_a_stale_list_lacks_leaves_the_config_that_somebody_gave_it(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    alter(app, pipeline, poll__interval__ms="1")
+    changed = app.connect.config_of(pipeline.connector_name)
+    app.connect.plant(FaultEffect.OTHER_BODY, "GET", "^/connectors$", times=2, body={})
+    app.tick(times=3)
+    assert len(audited(app, pipeline.id, "pipeline.recreate")) == 2
+    app.ticks(10, 10, 601, 10)
+    assert app.connect.config_of(pipeline.connector_name) == changed
+    assert observation_of(app, pipeline).reasons == (DRIFTED,)
+    assert not [path for method, path in connector_writes(app) if method == "PUT" and path.endswith("/config")]
 
 
 def test_deploying_again_restores_a_config_that_was_changed_without_headgate(app: InProcessApp) -> None:

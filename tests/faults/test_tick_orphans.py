@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from chalicelib.domain.cluster import PendingDeletions
+from chalicelib.domain.cluster import ChangeKind, PendingChanges
 from chalicelib.domain.connectors.orphans import JUDGED_PER_TICK
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.observation import ObservedState
@@ -40,12 +40,14 @@ def calls_of_a_tick(app: InProcessApp) -> list[str]:
     return [f"{point.side} {point.operation}" for point in app.interceptor.unwatch()]
 
 
-def pending(app: InProcessApp) -> PendingDeletions | None:
+def pending(app: InProcessApp) -> PendingChanges | None:
     return app.services.connect_clusters.get(app.cluster.id).pending_deletions
 
 
-def confirm(app: InProcessApp, count: int) -> PendingDeletions | None:
-    return app.services.connect_clusters.confirm_deletions(app.context(), app.cluster.id, count).pending_deletions
+def confirm(app: InProcessApp, count: int) -> PendingChanges | None:
+    return app.services.connect_clusters.confirm(
+        app.context(), app.cluster.id, ChangeKind.DELETIONS, count
+    ).pending_deletions
 
 
 def orphans_of_a_cluster(app: InProcessApp, orphans: int = 5, pipelines: int = 20) -> list[str]:
@@ -165,7 +167,7 @@ def test_where_nothing_waits_nothing_can_be_confirmed(app: InProcessApp) -> None
     with pytest.raises(Conflict):
         confirm(app, 1)
     with pytest.raises(NotFound):
-        app.services.connect_clusters.confirm_deletions(app.context(), new_id(), 1)
+        app.services.connect_clusters.confirm(app.context(), new_id(), ChangeKind.DELETIONS, 1)
 
 
 def test_a_confirmation_is_for_what_was_shown(app: InProcessApp) -> None:

@@ -10,12 +10,14 @@ from chalicelib.domain.operation import MAX_DEFECTS
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.connect_clusters import ConnectClusterInput
+from infra.local.doubles.connect_faults import FaultEffect
 from tests.faults.fault_runs import recover
 from tests.faults.inspection import (
     NO_SECRETS,
     audited,
     change_by_hand,
     connector_writes,
+    incidents,
     observation_of,
     running_pipeline,
 )
@@ -134,15 +136,29 @@ def test_nothing_is_changed_when_the_registration_of_the_workers_has_changed_sin
 # wrong states
 
 
-def test_a_connector_that_should_be_paused_and_was_stopped_by_hand_is_paused(app: InProcessApp) -> None:
+def test_a_connector_that_should_be_paused_and_was_stopped_by_hand_is_left_alone(app: InProcessApp) -> None:
     pipeline = running_pipeline(app)
     app.services.pipelines.pause(app.context(), pipeline.id)
     app.tick(times=3)
     change_by_hand(app, pipeline, "stop")
     app.tick()
     assert observation_of(app, pipeline).state is ObservedState.STOPPED
+    app.ticks(10, 10, 100, 600)
+    seen = observation_of(app, pipeline)
+    assert (seen.state, connector_writes(app), incidents(app)) == (ObservedState.STOPPED, [], [])
+    assert any(reason.startswith("Somebody has stopped it in Kafka Connect") for reason in seen.reasons)
+    app.services.pipelines.resume(app.context(), pipeline.id)
+    app.tick(times=2)
+    assert observation_of(app, pipeline).state is ObservedState.RUNNING
+
+
+def test_a_connector_that_should_be_paused_and_was_just_created_is_paused(app: InProcessApp) -> None:
+    pipeline = running_pipeline(app)
+    app.services.pipelines.pause(app.context(), pipeline.id)
     app.tick()
-    app.tick()
+    app.connect.plant(FaultEffect.NOT_READY, "PUT", "/pause$", times=1)
+    app.connect.drop(pipeline.connector_name)
+    app.tick(times=6)
     assert observation_of(app, pipeline).state is ObservedState.PAUSED
 
 

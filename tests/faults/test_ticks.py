@@ -142,7 +142,8 @@ def leftover_connector(app: InProcessApp) -> tuple[Pipeline, dict[str, str]]:
     """A connector that is created after its deploy has failed: the draft, and the connector's config."""
     pipeline = app.pipeline()
     owner = app.services.pipeline_connector
-    config = owner.config(pipeline, owner.load_dependencies(pipeline)).config
+    built = owner.config(pipeline, owner.load_dependencies(pipeline))
+    config = app.services.clients.for_connect(app.cluster, built)
     client = Connect(connect_endpoint(app.connect.url), check_host=AddressPolicy(allow_loopback=True))
     client.create_stopped(pipeline.connector_name, config, app.context().deadline)
     client.close()

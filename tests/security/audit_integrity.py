@@ -22,6 +22,8 @@ CHANGES_NOTHING: Mapping[str, str] = {
     "POST /api/v1/destinations/test-connection": "it stores nothing",
     "POST /api/v1/destinations/{uuid}/preview": "it stores nothing that people see",
     "POST /api/v1/connect/clusters/{uuid}/confirm-deletions": "it needs orphans: tests/faults/test_tick_orphans.py",
+    "POST /api/v1/connect/clusters/{uuid}/confirm-creations": "it needs other workers: "
+    "tests/faults/test_other_workers.py",
     "POST /api/v1/notification-channels/{uuid}/test": "it sends a message: tests/integration/api/test_channels.py",
 }
 """Routes without a success in this run, and why."""

@@ -1,7 +1,8 @@
 """All bugs."""
 
 from tests.seeded_bugs.access_bugs import ACCESS_BUGS
+from tests.seeded_bugs.connector_bugs import CONNECTOR_BUGS
 from tests.seeded_bugs.data_bugs import DATA_BUGS
 from tests.seeded_bugs.silence_bugs import SILENCE_BUGS
 
-BUGS = (*ACCESS_BUGS, *DATA_BUGS, *SILENCE_BUGS)
+BUGS = (*ACCESS_BUGS, *DATA_BUGS, *CONNECTOR_BUGS, *SILENCE_BUGS)

@@ -125,6 +125,19 @@ def connect_lists_nothing(world: World) -> None:
     connect_answers(FaultEffect.OTHER_BODY, method="GET", path=_LISTING, body={})(world)
 
 
+def other_workers_answer(world: World) -> None:
+    """Workers of another Kafka cluster, without connectors, answer at the address; the own ones go on unseen."""
+    identity = world.app.connect.identity
+    own = dict(identity)
+    world.ends.callback(lambda: identity.update(own))
+    identity["kafka_cluster_id"] = "another"
+    world.ends.enter_context(world.app.connect.showing({}))
+
+
+def own_workers_answer(world: World) -> None:
+    world.ends.close()
+
+
 def connect_down(world: World) -> None:
     """The worker is killed: no answer, and its tasks are gone."""
     world.app.connect.crash()

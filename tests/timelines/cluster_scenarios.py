@@ -16,6 +16,8 @@ from tests.timelines.actions import (
     heal,
     kafka_reachable,
     kafka_unreachable,
+    other_workers_answer,
+    own_workers_answer,
     show,
     traffic,
 )
@@ -117,6 +119,13 @@ TIMELINES = (
         ),
         # It is also the other pipeline's.
         also={"CONNECTOR_FAILED", "CONNECTOR_RESTART_LOOP"},
+    ),
+    Timeline(
+        name="workers of another Kafka cluster answer for three minutes",
+        lasts=290,
+        steps=at(21, other_workers_answer) + at(201, own_workers_answer),
+        broken=(Broken(CLUSTER, 21, 201, codes={"KAFKA_CLUSTER_CHANGED"}, opened_within=45, gone_within=45),),
+        also={"CONNECTOR_FAILED"},
     ),
     Timeline(
         name="a stale worker: it lists the past while the capture's task has failed",

@@ -173,8 +173,9 @@ class ConnectClusterBody(Input):
         )
 
 
-class PendingDeletionsOutput(Output):
-    """Connectors of ours that nothing needs any more, so many that an Admin has to confirm their deletion.
+class PendingChangesOutput(Output):
+    """Connectors of ours that nothing needs any more, or that are missing, so many that an Admin has to confirm their
+    deletion or creation.
 
     `count` of them, since when they wait, and the first 20 names.
     """
@@ -184,8 +185,8 @@ class PendingDeletionsOutput(Output):
     names: tuple[str, ...]
 
 
-class ConfirmDeletionsBody(Input):
-    """The number of deletions that the cluster shows as waiting."""
+class ConfirmationBody(Input):
+    """The number of deletions, or of creations, that the cluster shows as waiting."""
 
     count: Integer = Field(ge=1)
 
@@ -200,7 +201,8 @@ class ConnectClusterOutput(RegisteredOutput):
     last_checked_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))
     connect_version: str | None
     kafka_cluster_id: str | None
-    pending_deletions: PendingDeletionsOutput | None
+    pending_deletions: PendingChangesOutput | None
+    pending_creations: PendingChangesOutput | None
 
 
 class PluginOutput(Output):

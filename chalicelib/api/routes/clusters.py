@@ -1,7 +1,7 @@
 """Routes of stream clusters, Connect clusters and plug-ins."""
 
 from chalicelib.api.contract.clusters import (
-    ConfirmDeletionsBody,
+    ConfirmationBody,
     ConnectClusterBody,
     ConnectClusterOutput,
     PluginOutput,
@@ -12,6 +12,7 @@ from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.domain.cluster import ChangeKind
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
@@ -79,9 +80,17 @@ def delete_connect_cluster(context: RequestContext, uuid: UuidPath) -> None:
 
 
 @routes.post("/connect/clusters/{uuid}/confirm-deletions", needs=Permission.ADMINISTER)
-def confirm_deletions(context: RequestContext, uuid: UuidPath, body: ConfirmDeletionsBody) -> ConnectClusterOutput:
+def confirm_deletions(context: RequestContext, uuid: UuidPath, body: ConfirmationBody) -> ConnectClusterOutput:
     """Let Headgate delete the connectors that nothing needs any more. It waits for this when they are many."""
-    return ConnectClusterOutput.of(services().connect_clusters.confirm_deletions(context, uuid, body.count))
+    cluster = services().connect_clusters.confirm(context, uuid, ChangeKind.DELETIONS, body.count)
+    return ConnectClusterOutput.of(cluster)
+
+
+@routes.post("/connect/clusters/{uuid}/confirm-creations", needs=Permission.ADMINISTER)
+def confirm_creations(context: RequestContext, uuid: UuidPath, body: ConfirmationBody) -> ConnectClusterOutput:
+    """Let Headgate create connectors again that are missing. It waits for this when they are many."""
+    cluster = services().connect_clusters.confirm(context, uuid, ChangeKind.CREATIONS, body.count)
+    return ConnectClusterOutput.of(cluster)
 
 
 @routes.get("/connect/clusters/{uuid}/plugins", needs=Permission.READ)

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from chalicelib.clients.connect import outcomes, parse
 from chalicelib.clients.connect.http import Answer, checked_base_url, parse_answer
 from chalicelib.clients.connect.outcomes import AlreadyExists, OutcomeUnknown
-from chalicelib.clients.connect.parse import ConnectRoot, FieldError
+from chalicelib.clients.connect.parse import ConnectRoot, FieldError, ListedConfig
 from chalicelib.clients.connect.version import supports_initial_state, supports_offset_changes
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.clients.http.guarded import (
@@ -127,8 +127,10 @@ class Connect:
         """All connectors by name, in one request: the view of one worker. A missing connector may still exist."""
         return self._connectors("/connectors?expand=status", deadline)[0]
 
-    def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
-        """The statuses of all connectors, and the config hashes of those with names of Headgate, in one request."""
+    def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, ListedConfig]]:
+        """The statuses of all connectors, and what tells the configs apart of those with names of Headgate, in one
+        request.
+        """
         # There is no retry: an answer that is too large or too slow would be so again.
         return self._connectors("/connectors?expand=status&expand=info", deadline, attempts=1)
 
@@ -141,13 +143,16 @@ class Connect:
             raise outcomes.read_error(answer)
         return parse.read_topics(name, answer.body)
 
-    def create_stopped(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
-        """Create the connector without starting it. Before Connect 3.7 it starts and is stopped at once.
+    def create_stopped(
+        self, name: str, config: Mapping[str, str], deadline: Deadline, *, version: str | None = None
+    ) -> None:
+        """Create the connector without starting it. Before Connect 3.7 it starts and is stopped at once. `version` is
+        that of the workers, None: they are asked.
 
         Raises:
             AlreadyExists: there is a connector of this name.
         """
-        has_initial_state = supports_initial_state(self.root(deadline).version)
+        has_initial_state = supports_initial_state(version or self.root(deadline).version)
         body: dict[str, Any] = {"name": name, "config": {**config, "name": name}}
         if has_initial_state:
             body["initial_state"] = "STOPPED"
@@ -273,7 +278,7 @@ class Connect:
 
     def _connectors(
         self, path: str, deadline: Deadline, attempts: int = MAX_ATTEMPTS
-    ) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
+    ) -> tuple[dict[str, ConnectorStatus], dict[str, ListedConfig]]:
         answer = self._query("GET", path, deadline, max_bytes=EXPANDED_LIST_BYTES, attempts=attempts)
         if answer.members is None:
             raise outcomes.read_error(answer)

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 from chalicelib.clients.connect.phrases import REFUSED, sentence_for
 from chalicelib.domain.cluster import ConnectorPlugin
-from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.connector_config import INSTALLATION_KEY, config_hash
 from chalicelib.domain.diagnosis.classifier import classify
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
-from chalicelib.domain.names import ConnectorKind, parse_connector_name
+from chalicelib.domain.names import OWNER_KEY, ConnectorKind, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, ReportedState, TaskStatus
 from chalicelib.domain.offset import StoredOffset
 from chalicelib.errors import Unavailable
@@ -43,6 +43,14 @@ class FieldError:
 
     field: str
     messages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedConfig:
+    """A connector's config in a long list: its hash, and the lines that mark it as ours."""
+
+    hash: str
+    marks: Mapping[str, str]
 
 
 def read_root(body: object) -> ConnectRoot:
@@ -90,10 +98,12 @@ def read_status(name: str, body: object) -> ConnectorStatus:
     )
 
 
-def read_connectors(members: Iterable[tuple[str, object]]) -> tuple[dict[str, ConnectorStatus], dict[str, str]]:
-    """`GET /connectors?expand=status`: statuses, and with `expand=info` the config hashes of Headgate's connectors."""
+def read_connectors(
+    members: Iterable[tuple[str, object]],
+) -> tuple[dict[str, ConnectorStatus], dict[str, ListedConfig]]:
+    """`GET /connectors?expand=status`: statuses, and with `expand=info` the configs of Headgate's connectors."""
     statuses: dict[str, ConnectorStatus] = {}
-    hashes: dict[str, str] = {}
+    configs: dict[str, ListedConfig] = {}
     try:
         for name, entry in members:
             if len(statuses) >= MAX_CONNECTORS:
@@ -101,10 +111,10 @@ def read_connectors(members: Iterable[tuple[str, object]]) -> tuple[dict[str, Co
             statuses[name] = _listed_status(name, entry)
             if isinstance(entry, dict) and "info" in entry and parse_connector_name(name):
                 with suppress(Unavailable):
-                    hashes[name] = config_hash(read_config(_object(entry["info"]).get("config")))
+                    configs[name] = _listed_config(read_config(_object(entry["info"]).get("config")))
     except ValueError:
         raise _unexpected() from None
-    return statuses, hashes
+    return statuses, configs
 
 
 def read_topics(name: str, body: object) -> frozenset[str]:
@@ -166,6 +176,11 @@ def _key_in(line: str, keys: Collection[str]) -> str:
 def _sentences(field: str, texts: list[object]) -> tuple[str, ...]:
     sentences = (sentence_for(field, text)[1] if isinstance(text, str) else None for text in texts[:MAX_MESSAGES])
     return tuple(dict.fromkeys(sentence or REFUSED for sentence in sentences))
+
+
+def _listed_config(config: Mapping[str, str]) -> ListedConfig:
+    marks = {key: config[key] for key in (OWNER_KEY, INSTALLATION_KEY) if key in config}
+    return ListedConfig(hash=config_hash(config), marks=marks)
 
 
 def _listed_status(name: str, entry: object) -> ConnectorStatus:

@@ -25,6 +25,14 @@ def supports_offset_changes(version: str) -> bool:
     return kafka is not None and kafka >= (3, 6)
 
 
+def is_supported(version: str) -> bool:
+    """Whether a worker can be used: a restart of failed tasks with their connector (KIP-745) needs Kafka 3.0. A version
+    of another form is taken.
+    """
+    kafka = kafka_version(version)
+    return kafka is None or kafka >= (3, 0)
+
+
 def supports_initial_state(version: str) -> bool:
     """Whether a connector can be created in a state such as STOPPED (KIP-980, Kafka 3.7)."""
     kafka = kafka_version(version)

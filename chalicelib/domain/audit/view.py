@@ -55,7 +55,8 @@ def _with_hint(connector: ConnectorStatus, part: ConnectorStatus | TaskStatus) -
 
 
 _INTERNAL = {
-    *("revision", "claims", "config_hash", "secrets_digest", "provider", "generation", "pending_deletions"),
+    *("revision", "claims", "config_hash", "secrets_digest", "provider", "generation"),
+    *("pending_deletions", "pending_creations"),
     *("server_identity", "tested_at", "last_delivery"),
 }
 

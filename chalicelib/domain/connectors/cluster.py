@@ -2,21 +2,23 @@
 numbers. It steps through the connectors, and limits how much is done in one tick.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
 
 from chalicelib.domain.connectors import orphans, recreations, restarts
 from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.confirmations import LimitedChanges, limit_changes
 from chalicelib.domain.connectors.drift import SUSPECT_EVERY, is_suspicious
 from chalicelib.domain.connectors.memory import NOTHING, ClusterMemory, ConnectorMemory, DesiredConnector
 from chalicelib.domain.connectors.orphans import FOREIGN_FOR, JUDGED_PER_TICK, MAX_FOREIGN, Verdict
 from chalicelib.domain.connectors.step import Action, ConnectorLook, StepResult, step, with_attempt
 from chalicelib.domain.connectors.transitions import Transition, cluster_transition
+from chalicelib.domain.connectors.workers import WorkersFault
 from chalicelib.domain.lease import expired
 from chalicelib.domain.monitoring.source_state import Finding
-from chalicelib.domain.observation import ConnectorStatus
+from chalicelib.domain.observation import LOOKS_APART, ConnectorStatus
 from chalicelib.domain.operation import Operation
 
 MAX_TAKEOVERS = 10
@@ -30,13 +32,18 @@ Actions = Mapping[Action, tuple[str, ...]]
 class ConnectSnapshot:
     """What Connect has just answered: the status of every connector with a name of ours, by name.
 
-    `config_hashes` is None when configs were not asked for; `compared_at` is when they were last asked for.
-    `unreadable` is a sentence of ours that says why there was no answer; the rest is empty then.
+    `config_hashes` is None when configs were not asked for, and `foreign` are those whose config lacks our marker;
+    `compared_at` is when they were last asked for. `fault` is why nothing may be created on these workers, if they were
+    asked (`knows_workers`). `unreadable` is a sentence of ours that says why there was no answer; the rest is empty
+    then.
     """
 
     statuses: Mapping[str, ConnectorStatus] = field(default_factory=dict)
     config_hashes: Mapping[str, str] | None = None
+    foreign: Set[str] = frozenset()
     compared_at: datetime | None = None
+    knows_workers: bool = False
+    fault: WorkersFault | None = None
     unreadable: str | None = None
 
 
@@ -92,8 +99,8 @@ def evaluate_tick(view: ClusterView, read: TickInput, *, now: datetime) -> TickR
     before, steps = view.memory, _steps(view.memory, read, now)
     connectors = steps.memories
     observed = ClusterMemory(connectors=connectors).observed
-    removals = _removals(view, steps, observed, now)
-    actions = _chosen(steps, removals, observed, now)
+    removals, creations = _removals(view, steps, observed, now), _creations(view, noted.fault, steps, now)
+    actions = _chosen(steps, removals, creations, observed, now)
     # Stored before the attempts are made: a process that ends in between must not begin again from nothing.
     for name in chain(actions.get(Action.CREATE, ()), actions.get(Action.RESTART, ())):
         connectors[name] = with_attempt(name, before.of(name), connectors[name], now)
@@ -107,8 +114,15 @@ def evaluate_tick(view: ClusterView, read: TickInput, *, now: datetime) -> TickR
     compared_at = None if compare_soon else read.connect.compared_at
     return TickResult(
         actions=actions,
-        view=replace(noted, compared_at=compared_at, pending=removals.pending, memory=after),
-        changed=removals.pending != view.pending or after != before,
+        view=replace(
+            noted,
+            compared_at=compared_at,
+            pending=removals.pending,
+            pending_creations=creations.pending,
+            memory=after,
+        ),
+        changed=after != before
+        or (removals.pending, creations.pending, noted.fault) != (view.pending, view.pending_creations, view.fault),
         transitions=(*of_cluster, *_transitions(steps)),
         overdue=tuple(expired(read.open_operations, now, limit=MAX_TAKEOVERS)),
     )
@@ -122,6 +136,7 @@ def _cluster_view(view: ClusterView, read: TickInput, now: datetime) -> ClusterV
         unreadable_since=(view.unreadable_since or now) if connect.unreadable else None,
         observed_at=now,
         compared_at=connect.compared_at or view.compared_at,
+        fault=connect.fault if connect.knows_workers else view.fault,
     )
 
 
@@ -155,6 +170,8 @@ def _is_quiet(
     if read.progress and read.progress.get(name):
         return False
     hashes = read.connect.config_hashes
+    if name in read.connect.foreign:
+        return False
     return hashes is None or before.desired is None or hashes.get(name) in (None, before.desired.config_hash)
 
 
@@ -167,11 +184,12 @@ def _look(name: str, before: ConnectorMemory, read: TickInput, *, busy: bool) ->
         busy=busy,
         compared=hashes is not None,
         config_hash=hashes.get(name) if hashes else None,
+        foreign=name in read.connect.foreign,
         findings=None if read.progress is None else read.progress.get(name, ()),
     )
 
 
-def _removals(view: ClusterView, steps: _Steps, observed: int, now: datetime) -> orphans.Removals:
+def _removals(view: ClusterView, steps: _Steps, observed: int, now: datetime) -> LimitedChanges:
     candidates = {name: taken.memory.orphan for name, taken in steps.steps.items()}
     due = {name: orphan for name, orphan in candidates.items() if orphan and orphans.is_due(orphan, now)}
     return orphans.limit_removals(
@@ -179,10 +197,31 @@ def _removals(view: ClusterView, steps: _Steps, observed: int, now: datetime) ->
     )
 
 
-def _chosen(steps: _Steps, removals: orphans.Removals, observed: int, now: datetime) -> Actions:
+def _creations(view: ClusterView, fault: WorkersFault | None, steps: _Steps, now: datetime) -> LimitedChanges:
+    """Which of the missing connectors may be created again: none on workers that are not the right ones."""
+    if fault:
+        return LimitedChanges(allowed=frozenset())
+    missing = {name: taken.memory.missing_since for name, taken in steps.steps.items()}
+    since = {name: time for name, time in missing.items() if time is not None}
+    if not since:
+        return LimitedChanges(allowed=frozenset())
+    return limit_changes(
+        since,
+        # What one look alone did not find is not shown to people yet.
+        [name for name, time in since.items() if now - time >= LOOKS_APART],
+        connectors=sum(memory.desired is not None for memory in steps.memories.values()),
+        pending=view.pending_creations,
+        confirmation=view.creations_confirmation,
+        now=now,
+    )
+
+
+def _chosen(
+    steps: _Steps, removals: LimitedChanges, creations: LimitedChanges, observed: int, now: datetime
+) -> Actions:
     """Of the proposed actions those that one tick may do."""
     memories = steps.memories
-    missing = {name: memories[name].recreations for name in steps.proposing(Action.CREATE)}
+    missing = {name: memories[name].recreations for name in steps.proposing(Action.CREATE) if name in creations.allowed}
     failed = {name: memories[name].restarts for name in steps.proposing(Action.RESTART)}
     removable = {
         action: tuple(name for name in steps.proposing(action) if name in removals.allowed)

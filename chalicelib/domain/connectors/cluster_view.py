@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
+from chalicelib.domain.cluster import ChangeKind, ConnectCluster, PendingChanges
+from chalicelib.domain.connectors.confirmations import Confirmation
 from chalicelib.domain.connectors.memory import ClusterMemory
-from chalicelib.domain.connectors.orphans import Confirmation
+from chalicelib.domain.connectors.workers import WorkersFault
 from chalicelib.domain.health import HealthRecord
 from chalicelib.domain.timing import OBSERVED_FOR
 
@@ -19,10 +20,11 @@ class ClusterView:
     `unreadable_since` is for how long. `observed_at` is when the last look began.
 
     `compared_at` is when configs were last compared. `pending` are deletions that wait for a person's confirmation,
-    `confirmation` is the last one that was given. `write_id` is the write that stored this: a tick counts only if
-    that is still the last one. A memory that was only partly written (`torn`) counts as empty: then all of it is
-    observed anew, and what was wrong is known from the open incidents (`open_incidents.py`). `reported_at` is the last
-    look whose report was recorded, None when the next tick has to report.
+    `confirmation` is the last one that was given; `pending_creations` and `creations_confirmation` are the same for
+    creations. `fault` is why nothing may be created on the workers that answered. `write_id` is the write that stored
+    this: a tick counts only if that is still the last one. A memory that was only partly written (`torn`) counts as
+    empty: then all of it is observed anew, and what was wrong is known from the open incidents (`open_incidents.py`).
+    `reported_at` is the last look whose report was recorded, None when the next tick has to report.
     """
 
     epoch: int = 0
@@ -30,8 +32,11 @@ class ClusterView:
     unreadable: str | None = None
     unreadable_since: datetime | None = None
     compared_at: datetime | None = None
-    pending: PendingDeletions | None = None
+    pending: PendingChanges | None = None
     confirmation: Confirmation | None = None
+    pending_creations: PendingChanges | None = None
+    creations_confirmation: Confirmation | None = None
+    fault: WorkersFault | None = None
     write_id: str | None = None
     torn: bool = False
     memory: ClusterMemory = field(default_factory=ClusterMemory)
@@ -60,10 +65,14 @@ class ClusterView:
 
     def on(self, cluster: ConnectCluster, now: datetime) -> ConnectCluster:
         """The cluster as people see it: with its newest health (that of the last tick, or of a check of the API), which
-        is not known when that is too old, and the deletions that wait.
+        is not known when that is too old, and the changes that wait.
         """
-        health = replace(self._health(cluster.health), watched=True).as_of(now, OBSERVED_FOR)
-        return replace(cluster, health=health, pending_deletions=self.pending)
+        return replace(
+            cluster,
+            health=replace(self._health(cluster.health), watched=True).as_of(now, OBSERVED_FOR),
+            pending_deletions=self.pending,
+            pending_creations=self.pending_creations,
+        )
 
     def last_look(self, cluster: ConnectCluster) -> datetime:
         """When the last tick looked; the registration, when none has."""
@@ -73,9 +82,38 @@ class ClusterView:
         """Whether no tick has looked for too long."""
         return now - self.last_look(cluster) >= OBSERVED_FOR
 
+    def waiting(self, kind: ChangeKind) -> PendingChanges | None:
+        """The changes of this kind that wait for a person."""
+        return self.pending if kind is ChangeKind.DELETIONS else self.pending_creations
+
+    def without_waiting(self, kind: ChangeKind) -> "ClusterView":
+        """The view after a person has confirmed them."""
+        if kind is ChangeKind.DELETIONS:
+            return replace(self, pending=None)
+        return replace(self, pending_creations=None)
+
+    def why_not_created(self, missing_since: datetime | None, now: datetime) -> str | None:
+        """Why ticks do not create a connector again that is missing since then; None where they do."""
+        if self.fault:
+            return self.fault.message
+        given = self.creations_confirmation
+        confirmed = given and missing_since and given.covers(missing_since, now)
+        return creations_wait(self.pending_creations) if self.pending_creations and not confirmed else None
+
     def _health(self, checked: HealthRecord) -> HealthRecord:
         if self.observed_at is None or (checked.checked_at and checked.checked_at >= self.observed_at):
             return checked
         if self.unreadable:
             return HealthRecord.unhealthy(self.observed_at, "CONNECT_UNAVAILABLE", self.unreadable)
+        if self.fault:
+            return HealthRecord.unhealthy(self.observed_at, self.fault.code, self.fault.message)
         return HealthRecord.healthy(self.observed_at)
+
+
+def creations_wait(pending: PendingChanges) -> str:
+    """For people: that missing connectors are not created again, and what to do."""
+    return (
+        f"{pending.count} connectors are missing at once, so other workers may answer at the address of Kafka Connect. "
+        "Headgate creates none of them again until an Admin confirms their number: "
+        "POST /connect/clusters/{id}/confirm-creations, where `pending_creations` of the Connect cluster shows it."
+    )

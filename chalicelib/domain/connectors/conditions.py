@@ -7,13 +7,14 @@ for `scheduled.rebalance.max.delay.ms`, five minutes by default.
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.cluster_view import ClusterView, creations_wait
 from chalicelib.domain.connectors.drift import DRIFTED
-from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnector
+from chalicelib.domain.connectors.memory import CONFLICTING, ConnectorMemory, DesiredConnector
 from chalicelib.domain.connectors.recovery import WRONG_STATE_FOR, not_ended
 from chalicelib.domain.connectors.recreations import CONTESTED, Recreations
 from chalicelib.domain.connectors.restarts import MAX_RESTARTS, Restarts
 from chalicelib.domain.connectors.reverts import REVERTED, is_contested
+from chalicelib.domain.connectors.workers import WorkersFaultCode
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Cause, Condition, ConditionCode, Severity
@@ -68,21 +69,29 @@ def connector_conditions(
     """
     if memory.desired is None:
         return ()
+    subject = _Subject(name, memory.desired)
+    if memory.conflict:  # what somebody else's connector does is no concern of this resource
+        return (subject.condition(ConditionCode.CONNECTOR_NAME_CONFLICT, CONFLICTING),)
     conditions = {condition.key: condition for condition in not_ended(memory, earlier, now)}
-    conditions |= {condition.key: condition for condition in _conditions(_Subject(name, memory.desired), memory, now)}
+    conditions |= {condition.key: condition for condition in _conditions(subject, memory, now)}
     return tuple(conditions.values())
 
 
-def cluster_condition(cluster_id: str, view: ClusterView) -> Condition | None:
-    """The condition of a Connect cluster that has not been readable for a while."""
+def cluster_conditions(cluster_id: str, view: ClusterView) -> tuple[Condition, ...]:
+    """All that is wrong with a Connect cluster itself: it has not been readable for a while, other workers answer, or
+    many of its connectors are missing at once.
+    """
     since, now = view.unreadable_since, view.observed_at
-    if view.unreadable is None or since is None or now is None or now - since < UNREADABLE_FOR:
-        return None
-    return Condition(
-        code=ConditionCode.STREAM_CONNECT_UNAVAILABLE,
-        resource_type="connect_cluster",
-        resource_id=cluster_id,
-        message=view.unreadable,
+    messages: dict[ConditionCode, str] = {}
+    if view.unreadable and since and now and now - since >= UNREADABLE_FOR:
+        messages[ConditionCode.STREAM_CONNECT_UNAVAILABLE] = view.unreadable
+    if view.fault and view.fault.code is WorkersFaultCode.OTHER_KAFKA:
+        messages[ConditionCode.KAFKA_CLUSTER_CHANGED] = view.fault.message
+    if view.pending_creations:
+        messages[ConditionCode.CREATIONS_PENDING] = creations_wait(view.pending_creations)
+    return tuple(
+        Condition(code=code, resource_type="connect_cluster", resource_id=cluster_id, message=message)
+        for code, message in messages.items()
     )
 
 
@@ -105,7 +114,8 @@ def _conditions(subject: "_Subject", memory: ConnectorMemory, now: datetime) -> 
         yield from _unassigned(subject, status, memory.unassigned_since, now)
         if is_contested(memory.reverted_at) and subject.desired.should_run:
             yield subject.condition(ConditionCode.CONNECTOR_PAUSED, REVERTED, Cause.PAUSED_REPEATEDLY)
-        else:
+        elif memory.recreations is None or not subject.desired.should_run:
+            # Headgate creates connectors STOPPED: nobody else has stopped one that has not run since.
             yield from _wrong_state(subject, memory.observation.state, status, memory.wrong_since, now)
     for finding in memory.findings:
         cause = Cause.RECORDS_REMOVED if finding.code is FindingCode.CHANGES_LOST else None

@@ -11,7 +11,7 @@ from chalicelib.domain.connectors.restarts import NOT_RESTARTED, Restarts, notic
 from chalicelib.domain.connectors.reverts import REVERTED, is_contested
 from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.source_state import Finding
-from chalicelib.domain.observation import DesiredState, Observation
+from chalicelib.domain.observation import DesiredState, Observation, ReportedState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,8 @@ class ConnectorMemory:
     the last look is in the `ClusterView`. `missing_since` and `wrong_since` are when a connector was first not found,
     or first found in the wrong state: nothing is done about what was seen only once. `reverted_at` are the last times
     at which it was newly in the wrong state. `foreign_until` is until when it counts as created by another
-    installation. `unassigned_since` is since when no worker has taken it up completely. `findings` are those of the
+    installation; `conflict` says that the one with the name of a desired connector does not carry our marker.
+    `unassigned_since` is since when no worker has taken it up completely. `findings` are those of the
     last measurement of its progress, `conditions` all that is wrong with it.
     """
 
@@ -53,6 +54,7 @@ class ConnectorMemory:
     reverted_at: tuple[datetime, ...] = ()
     orphan: Orphan | None = None
     foreign_until: datetime | None = None
+    conflict: bool = False
     recreations: Recreations | None = None
     restarts: Restarts | None = None
     drift: Drift | None = None
@@ -83,8 +85,28 @@ class ConnectorMemory:
             NOT_RESTARTED if left_alone and needs_restart else None,
             REVERTED if is_contested(self.reverted_at) else None,
             DRIFTED if self.drift and self.drift.confirmed else None,
+            CONFLICTING if self.conflict else None,
+            LEFT_STOPPED if desired is not None and is_left_stopped(desired, observation) else None,
         )
         return tuple(sentence for sentence in sentences if sentence)
+
+
+CONFLICTING = (
+    "The connector of this name in Kafka Connect was not made by this installation of Headgate, which does not touch "
+    "it. Where the tables of this installation are a copy, the original controls it: delete this here. Else delete the "
+    "connector in Kafka Connect, and Headgate creates it again."
+)
+LEFT_STOPPED = (
+    "Somebody has stopped it in Kafka Connect, without Headgate, which leaves that as it is: it should be paused. A "
+    "resume starts it."
+)
+
+
+def is_left_stopped(desired: DesiredConnector, observation: Observation) -> bool:
+    """Whether it is stopped while it should be paused: so that people can change its offsets in Kafka Connect."""
+    status = observation.connector
+    is_stopped = status is not None and status.state is ReportedState.STOPPED
+    return is_stopped and desired.desired_state is DesiredState.PAUSED
 
 
 NOTHING = ConnectorMemory()

@@ -51,6 +51,7 @@ def memory_of(conditions: tuple[Condition, ...], desired: DesiredConnector | Non
         drift=Drift(expected=str(desired.config_hash), confirmed=True) if drifted else None,
         restarts=Restarts(count=LOOP_AFTER, tried_at=now) if Cause.RESTARTS in causes else None,
         recreations=contested if Cause.RECREATIONS in causes else None,
+        conflict=ConditionCode.CONNECTOR_NAME_CONFLICT in codes,
         reverted_at=(now,) * REVERTED_TIMES if Cause.PAUSED_REPEATEDLY in causes else (),
     )
 

@@ -2,16 +2,16 @@
 
 Other installations of Headgate on the same workers use the same kind of names, so the owner of an orphan has to be
 looked up: the result is remembered, and costs nothing afterwards. Our own are stopped and deleted, slowly, and never
-many of them without a person's confirmation: a mistake of ours (a store that was restored from an old backup, a lost
-index) would look just like that.
+many of them without a person's confirmation (`confirmations.py`).
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from chalicelib.domain.cluster import PendingDeletions
+from chalicelib.domain.cluster import PendingChanges
+from chalicelib.domain.connectors.confirmations import Confirmation, LimitedChanges, limit_changes
 
 QUARANTINE_AFTER = timedelta(seconds=90)
 """How long nothing is done about an orphan: longer than any lease, and than an index lags."""
@@ -27,13 +27,6 @@ FOREIGN_FOR = timedelta(hours=6)
 
 MAX_FOREIGN = 10_000
 """Connectors of a cluster that are remembered as not ours."""
-
-FEW = 3
-"""So many orphans are removed without confirmation, however small the cluster is."""
-
-SHOWN_NAMES = 20
-CONFIRMED_FOR = timedelta(hours=1)
-"""How long a confirmation counts: at 2 % in a tick, all connectors of a cluster can be deleted in nine minutes."""
 
 
 class Verdict(StrEnum):
@@ -52,25 +45,6 @@ class Orphan:
     ours: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmation:
-    """An Admin has agreed that orphans first seen up to `newest` are removed. Counts until `until`."""
-
-    newest: datetime
-    until: datetime
-
-    def covers(self, orphan: Orphan, now: datetime) -> bool:
-        return now < self.until and orphan.since <= self.newest
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Removals:
-    """Which orphans may be stopped and deleted in this tick. `pending` are the deletions that wait for a person."""
-
-    allowed: Set[str]
-    pending: PendingDeletions | None = None
-
-
 def is_due(orphan: Orphan, now: datetime) -> bool:
     """Whether it has been an orphan for so long that something is done about it."""
     return now - orphan.since >= QUARANTINE_AFTER
@@ -85,35 +59,23 @@ def max_deletions(connectors: int) -> int:
     return max(1, connectors * 2 // 100)
 
 
-def too_many(removed: int, connectors: int) -> bool:
-    """Whether so many of a cluster's connectors are removed only when confirmed: more than 10 %, and than a few."""
-    return removed > FEW and removed * 10 > connectors
-
-
 def limit_removals(
     due: Mapping[str, Orphan],
     *,
     connectors: int,
-    pending: PendingDeletions | None,
+    pending: PendingChanges | None,
     confirmation: Confirmation | None,
     now: datetime,
-) -> Removals:
+) -> LimitedChanges:
     """Which of the orphans that are due may be removed. `connectors` is how many of ours the cluster has, orphans
     included; `pending` are the deletions that wait already.
     """
-    confirmed = {name for name, orphan in due.items() if confirmation and confirmation.covers(orphan, now)}
-    ours = {name: orphan for name, orphan in due.items() if orphan.ours and name not in confirmed}
     # Orphans whose owner is unknown may all be ours: they count for the limit, but are not shown to people.
-    return Removals(
-        allowed=confirmed if too_many(len(due) - len(confirmed), connectors) else due.keys(),
-        pending=_pending(ours, pending, now) if too_many(len(ours), connectors) else None,
-    )
-
-
-def _pending(ours: Mapping[str, Orphan], before: PendingDeletions | None, now: datetime) -> PendingDeletions:
-    return PendingDeletions(
-        count=len(ours),
-        since=before.since if before else now,
-        names=tuple(sorted(ours)[:SHOWN_NAMES]),
-        newest=max(orphan.since for orphan in ours.values()),
+    return limit_changes(
+        {name: orphan.since for name, orphan in due.items()},
+        [name for name, orphan in due.items() if orphan.ours],
+        connectors=connectors,
+        pending=pending,
+        confirmation=confirmation,
+        now=now,
     )

@@ -20,6 +20,7 @@ _NOT_OF_A_LOOK = frozenset(
         ConditionCode.PIPELINE_LAG_HIGH,
         ConditionCode.CHANGES_LOST,
         ConditionCode.CONFIG_DRIFT,
+        ConditionCode.CONNECTOR_NAME_CONFLICT,
         ConditionCode.CONNECTOR_RESTART_LOOP,
     }
 )

@@ -4,7 +4,7 @@ from datetime import datetime
 from itertools import chain
 
 from chalicelib.domain.connectors.cluster_view import ClusterView
-from chalicelib.domain.connectors.conditions import cluster_condition
+from chalicelib.domain.connectors.conditions import cluster_conditions
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.domain.timing import CLOCKS_APART, ONCE_A_MINUTE
@@ -12,8 +12,8 @@ from chalicelib.domain.timing import CLOCKS_APART, ONCE_A_MINUTE
 
 def has_changed(cluster_id: str, before: ClusterView, after: ClusterView) -> bool:
     """Whether something has begun, got worse or ended. Such a report is due until it was recorded."""
-    was_available, is_available = (cluster_condition(cluster_id, view) is None for view in (before, after))
-    return was_available != is_available or before.memory.conditions != after.memory.conditions
+    earlier, now = ([wrong.code for wrong in cluster_conditions(cluster_id, view)] for view in (before, after))
+    return earlier != now or before.memory.conditions != after.memory.conditions
 
 
 def report_due(view: ClusterView, now: datetime) -> bool:
@@ -28,16 +28,15 @@ def cluster_report(cluster_id: str, view: ClusterView) -> MonitorReport:
     at, origin = view.observed_at, origin_of("connect_cluster", cluster_id)
     if at is None:
         raise ValueError("A cluster that was never looked at has nothing to report.")
+    of_cluster = cluster_conditions(cluster_id, view)
     if view.unreadable is not None:
         # Only the cluster itself was looked at: the incidents of its connectors stay as they are.
-        unavailable = cluster_condition(cluster_id, view)
-        conditions = (unavailable,) if unavailable else ()
-        return MonitorReport(origin=origin, at=at, conditions=conditions, looked_at=frozenset({cluster_id}))
+        return MonitorReport(origin=origin, at=at, conditions=of_cluster, looked_at=frozenset({cluster_id}))
     wrong = view.memory.conditions
     return MonitorReport(
         origin=origin,
         at=at,
-        conditions=tuple(chain.from_iterable(wrong[name] for name in sorted(wrong))),
+        conditions=(*of_cluster, *chain.from_iterable(wrong[name] for name in sorted(wrong))),
         tasks={
             name: frozenset(task.id for task in memory.observation.connector.tasks)
             for name, memory in view.memory.connectors.items()

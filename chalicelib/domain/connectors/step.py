@@ -11,7 +11,7 @@ from enum import StrEnum
 from chalicelib.domain.connectors import orphans, recreations, restarts, reverts
 from chalicelib.domain.connectors.conditions import connector_conditions, is_unassigned
 from chalicelib.domain.connectors.drift import Drift, after_comparison, still_drifted
-from chalicelib.domain.connectors.memory import NOTHING, ConnectorMemory, DesiredConnector
+from chalicelib.domain.connectors.memory import NOTHING, ConnectorMemory, DesiredConnector, is_left_stopped
 from chalicelib.domain.connectors.orphans import Orphan
 from chalicelib.domain.connectors.recreations import Recreations
 from chalicelib.domain.connectors.restarts import Restarts
@@ -29,7 +29,7 @@ from chalicelib.domain.observation import (
 )
 
 _NOT_PAUSED = frozenset({ObservedState.RUNNING, ObservedState.DEGRADED, ObservedState.FAILED, ObservedState.STOPPED})
-"""Observed states that a pause can repair."""
+"""Observed states that a pause can repair. One that somebody has stopped is left alone."""
 
 
 class Action(StrEnum):
@@ -49,7 +49,8 @@ class ConnectorLook:
     """What one look saw of a connector. `status` is None when Connect did not list it.
 
     `busy` says that an operation on it is open: then nothing is done with it. `config_hash` is that of the config that
-    Connect has, if configs were `compared`. `findings` are those of a measurement, None when there was none.
+    Connect has, if configs were `compared`, and `foreign` says that it lacks our marker. `findings` are those of a
+    measurement, None when there was none.
     """
 
     name: str
@@ -58,6 +59,7 @@ class ConnectorLook:
     busy: bool = False
     compared: bool = False
     config_hash: str | None = None
+    foreign: bool = False
     findings: tuple[Finding, ...] | None = None
 
 
@@ -84,7 +86,9 @@ def step(before: ConnectorMemory, look: ConnectorLook, now: datetime) -> StepRes
     else:
         memory = _desired(before, look, look.desired, now)
         memory = replace(memory, conditions=connector_conditions(look.name, memory, now, before.conditions))
-        actions = tuple(_repairs(before, memory, look.desired, now))
+        # While an operation changes it, and when it is somebody else's, nothing is done.
+        untouched = look.busy or memory.conflict
+        actions = () if untouched else tuple(_repairs(before, memory, look.desired, now))
     return StepResult(memory=memory, actions=actions, transition=connector_transition(look.name, before, memory, now))
 
 
@@ -132,18 +136,21 @@ def _desired(before: ConnectorMemory, look: ConnectorLook, desired: DesiredConne
     # While an operation changes the connector, a state that is not as desired proves nothing.
     observation, idle = _observation(before, look, now), not look.busy
     missing = idle and observation is None
-    wrong = idle and observation is not None and _is_wrong(observation, desired.desired_state)
+    conflict = observation is not None and (look.foreign if look.compared else before.conflict)
+    wrong = idle and observation is not None and not conflict and _is_wrong(before, observation, desired)
     unassigned = observation is not None and observation.reasons and is_unassigned(observation, desired.tasks)
     newly_wrong = wrong and before.wrong_since is None and desired.should_run
     return ConnectorMemory(
         desired=desired,
         observation=observation,
-        missing_since=(before.missing_since or now) if missing else None,
+        # An operation that tries to create it does not end its absence: what a person has confirmed stays confirmed.
+        missing_since=(before.missing_since or (now if missing else None)) if observation is None else None,
         wrong_since=(before.wrong_since or now) if wrong else None,
         reverted_at=reverts.after_observation(before.reverted_at, newly_wrong=newly_wrong, now=now),
-        recreations=_recreations(before, observation, now, missing=missing),
+        recreations=_recreations(before, observation, desired, now, missing=missing),
         restarts=_restarts(before.restarts, observation, desired, now) if idle else None,
-        drift=_drift(before.drift, look, desired.config_hash),
+        drift=None if conflict else _drift(before.drift, look, desired.config_hash),
+        conflict=conflict,
         unassigned_since=(before.unassigned_since or now) if unassigned else None,
         findings=before.findings if look.findings is None else look.findings,
     )
@@ -178,18 +185,28 @@ def _observation(before: ConnectorMemory, look: ConnectorLook, now: datetime) ->
     return observation
 
 
-def _is_wrong(observation: Observation, desired: DesiredState) -> bool:
+def _is_wrong(before: ConnectorMemory, observation: Observation, desired: DesiredConnector) -> bool:
     """Whether a resume or a pause can repair it."""
-    if desired is DesiredState.RUNNING:
+    if desired.should_run:
         return observation.rests
-    return desired is DesiredState.PAUSED and observation.state in _NOT_PAUSED
+    # Headgate creates connectors STOPPED: one that it has just created was stopped by nobody else.
+    if is_left_stopped(desired, observation) and before.recreations is None:
+        return False
+    return desired.desired_state is DesiredState.PAUSED and observation.state in _NOT_PAUSED
 
 
 def _recreations(
-    before: ConnectorMemory, observation: Observation | None, now: datetime, *, missing: bool
+    before: ConnectorMemory,
+    observation: Observation | None,
+    desired: DesiredConnector,
+    now: datetime,
+    *,
+    missing: bool,
 ) -> Recreations | None:
     if observation is not None:
-        return recreations.when_present(before.recreations, now)
+        present = recreations.when_present(before.recreations, now)
+        # One that was created and has not run yet is not forgotten.
+        return before.recreations if present is None and desired.should_run and observation.rests else present
     if missing and _seen_twice(before.missing_since, now):
         return recreations.when_missing(before.recreations, now)
     return before.recreations

@@ -59,6 +59,9 @@ class ConditionCode(StrEnum):
     CAPTURE_NARROWED = "CAPTURE_NARROWED"
     CONFIG_DRIFT = "CONFIG_DRIFT"
     CONNECT_NOT_OBSERVED = "CONNECT_NOT_OBSERVED"
+    CONNECTOR_NAME_CONFLICT = "CONNECTOR_NAME_CONFLICT"
+    KAFKA_CLUSTER_CHANGED = "KAFKA_CLUSTER_CHANGED"
+    CREATIONS_PENDING = "CREATIONS_PENDING"
 
     @property
     def event_kind(self) -> EventKind:
@@ -73,6 +76,10 @@ _KINDS_OF_OWN_CODES: Mapping[ConditionCode, EventKind] = {
     ConditionCode.CAPTURE_NARROWED: EventKind.PIPELINE_DEGRADED,
     ConditionCode.CONFIG_DRIFT: EventKind.PIPELINE_DEGRADED,
     ConditionCode.CONNECT_NOT_OBSERVED: EventKind.STREAM_CONNECT_UNAVAILABLE,
+    ConditionCode.CONNECTOR_NAME_CONFLICT: EventKind.CONNECTOR_FAILED,
+    # Of the cluster: in a storm its alert speaks for those of all its connectors.
+    ConditionCode.KAFKA_CLUSTER_CHANGED: EventKind.STREAM_CONNECT_UNAVAILABLE,
+    ConditionCode.CREATIONS_PENDING: EventKind.STREAM_CONNECT_UNAVAILABLE,
 }
 
 
@@ -105,6 +112,10 @@ _UNAVAILABLE_HINT = "What its connectors do is not known until it answers. Look 
 _NOT_OBSERVED_HINT = (
     "What happens there is not known, and nothing is repaired, until ticks run again. See what becomes of the messages "
     "in the queue of ticks, and read the log of what takes them."
+)
+_OTHER_WORKERS_HINT = (
+    "Find out which workers answer at the address. If the connectors still run on others, correct the address: created "
+    "again, they would capture and write everything twice."
 )
 _NOT_PAUSED_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 
@@ -149,13 +160,21 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ConditionCode.CAPTURE_NARROWED: Description(_SOURCE, _ERROR, "Pipeline degraded"),
     ConditionCode.CONFIG_DRIFT: Description(_CONNECT, _WARNING, "Pipeline degraded"),
     ConditionCode.CONNECT_NOT_OBSERVED: Description(_CONNECT, _ERROR, "Kafka Connect unavailable", _NOT_OBSERVED_HINT),
+    ConditionCode.CONNECTOR_NAME_CONFLICT: Description(_CONNECT, _ERROR, "Connector failed"),
+    ConditionCode.KAFKA_CLUSTER_CHANGED: Description(
+        _CONNECT, _ERROR, "Kafka Connect unavailable", _OTHER_WORKERS_HINT
+    ),
+    ConditionCode.CREATIONS_PENDING: Description(_CONNECT, _ERROR, "Kafka Connect unavailable", _OTHER_WORKERS_HINT),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a
 pipeline that writes nothing, or a delivery of which nothing arrives.
 """
 
 _CAUSE_HINTS: Mapping[Cause, str | None] = {
-    Cause.MISSING: "Headgate creates it again. Its status says what was tried, and when it is tried again.",
+    Cause.MISSING: (
+        "Headgate creates it again, unless many are missing at once. Its status says what was tried, and when it is "
+        "tried again."
+    ),
     Cause.PAUSED_ONCE: (
         "Headgate resumes it in each tick. If it does not stay so, another program controls this connector."
     ),

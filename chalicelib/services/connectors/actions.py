@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from chalicelib.clients.connect.client import AlreadyExists, Connect, OutcomeUnknown
-from chalicelib.domain.names import OWNER_KEY, owner_marker, parse_connector_name
+from chalicelib.clients.connect.client import AlreadyExists, Connect, ConnectRoot, OutcomeUnknown
 from chalicelib.domain.observation import ReportedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import Conflict, HeadgateError, NotFound, TimedOut, Unavailable
@@ -19,20 +18,27 @@ _OFFSETS_SECONDS = 4.0
 class ConnectorAction:
     """Everything that an action on the connector `name` needs.
 
-    `config` builds the connector's config and is called only where one is needed: a config that can no longer be built
-    does not prevent a pause or a deletion. `check` raises when a connector may not get that config. `may_exist` is
+    `is_ours` says whether a connector with this name and config is ours. `config` builds the connector's config and is
+    called only where one is needed: a config that can no longer be built does not prevent a pause or a deletion.
+    `check_workers` raises when no connector may be created on the workers that have answered so, `check` when a
+    connector may not get that config, and `check_start` when one that was created again may not start. `may_exist` is
     false for the draft of a pipeline that was never deployed, `first_attempt` when an earlier worker may have done it.
     `go_on` lets a connector go on after lost changes that a person has accepted, and returns whether it had to be
     stopped; afterwards it is `paused` or running.
+    With `keeps_config` a connector that exists gets no other config.
     """
 
     connect: Connect
     name: str
+    is_ours: Callable[[str, Config], bool]
     config: Callable[[], Config]
     deadline: Deadline
+    check_workers: Callable[[ConnectRoot], None] = lambda _root: None
     check: Callable[[], None] = lambda: None
+    check_start: Callable[[], None] = lambda: None
     may_exist: bool = True
     first_attempt: bool = True
+    keeps_config: bool = False
     task: int | None = None
     go_on: Callable[[], bool] | None = None
     paused: bool = False
@@ -41,27 +47,37 @@ class ConnectorAction:
 def deploy(action: ConnectorAction) -> None:
     """Create the connector, or adopt the one that an earlier attempt of ours has created."""
     config = action.config()
-    if adopt(action, config):
-        return
-    action.check()
-    try:
-        # STOPPED, so that it copies no row before its deploy is stored.
-        action.connect.create_stopped(action.name, config, action.deadline)
-    except (AlreadyExists, OutcomeUnknown) as unclear:
-        _adopt_or_unknown(action, config, unclear)
+    if not adopt(action, config):
+        _create(action, config)
 
 
-def recreate(action: ConnectorAction) -> None:
-    """Create a connector that has vanished, without the checks of a deploy: it ran with this config before.
+def recreate(action: ConnectorAction) -> bool:
+    """Create a connector that has vanished, without the checks of a deploy: it ran with this config before. One that
+    exists all the same keeps the config that it has: somebody may have changed it, and nobody has asked for another.
+    Returns whether it has the config.
 
     A worker that takes the operation over only looks: each creation logs in to the database, and the next attempt has
     to wait for its time.
     """
-    if action.first_attempt:
-        deploy(replace(action, check=lambda: None))
-    elif not adopt(action, action.config()):
-        message = "Kafka Connect did not confirm that it created the connector, and later it did not exist."
-        raise Conflict(message, code=TimedOut.default_code)
+    current, config = find_ours(action), action.config()
+    if current is None:
+        if not action.first_attempt:
+            message = "Kafka Connect did not confirm that it created the connector, and later it did not exist."
+            raise Conflict(message, code=TimedOut.default_code)
+        _create(replace(action, check=lambda: None, keeps_config=True), config)
+    action.check_start()
+    return current is None or same_config(current, config)
+
+
+def _create(action: ConnectorAction, config: Config) -> None:
+    root = action.connect.root(action.deadline)
+    action.check_workers(root)
+    action.check()
+    try:
+        # STOPPED, so that it copies no row before its deploy is stored.
+        action.connect.create_stopped(action.name, config, action.deadline, version=root.version)
+    except (AlreadyExists, OutcomeUnknown) as unclear:
+        _adopt_or_unknown(action, config, unclear)
 
 
 def _adopt_or_unknown(action: ConnectorAction, config: Config, unclear: HeadgateError) -> None:
@@ -74,11 +90,11 @@ def _adopt_or_unknown(action: ConnectorAction, config: Config, unclear: Headgate
 
 
 def adopt(action: ConnectorAction, config: Config) -> bool:
-    """Whether a connector of this name exists, is ours and now has the config. Raises CONNECTOR_NAME_CONFLICT."""
+    """Whether a connector of this name exists and is ours; it gets the config. Raises CONNECTOR_NAME_CONFLICT."""
     current = find_ours(action)
     if current is None:
         return False
-    if not same_config(current, config):
+    if not action.keeps_config and not same_config(current, config):
         action.connect.put_config(action.name, config, action.deadline)
     return True
 
@@ -115,9 +131,9 @@ def update_config(action: ConnectorAction) -> None:
         _start(action)
 
 
-def create(action: ConnectorAction, make: Callable[[ConnectorAction], None]) -> None:
-    """It is started once the operation is settled."""
-    make(action)
+def create(action: ConnectorAction) -> None:
+    """Deploy a connector, also after changes that were lost. It is started once the operation is settled."""
+    deploy(action)
     _go_on(action)
 
 
@@ -197,24 +213,19 @@ def remove_ours(action: ConnectorAction) -> None:
 
 def _exists(action: ConnectorAction) -> bool:
     current = action.connect.find_config(action.name, action.deadline)
-    return current is not None and is_ours(action.name, current)
+    return current is not None and action.is_ours(action.name, current)
 
 
 def find_ours(action: ConnectorAction) -> Config | None:
     """The config in Connect, or None. Raises CONNECTOR_NAME_CONFLICT when the connector is not ours."""
     current = action.connect.find_config(action.name, action.deadline)
-    if current is not None and not is_ours(action.name, current):
+    if current is not None and not action.is_ours(action.name, current):
         raise Conflict(
-            "A connector of this name exists in Kafka Connect and was not made by Headgate. Nothing was changed.",
+            "A connector of this name exists in Kafka Connect and was not made by this installation of Headgate. "
+            "Nothing was changed.",
             code="CONNECTOR_NAME_CONFLICT",
         )
     return current
-
-
-def is_ours(name: str, config: Config) -> bool:
-    """Whether the config in Connect carries the owner marker of the resource that the name belongs to."""
-    parsed = parse_connector_name(name)
-    return parsed is not None and config.get(OWNER_KEY) == owner_marker(*parsed)
 
 
 def same_config(current: Config, config: Config) -> bool:
@@ -232,6 +243,7 @@ def _control(action: ConnectorAction, act: Callable[[str, Deadline], None]) -> N
 
 def _require_ours(action: ConnectorAction) -> None:
     if find_ours(action) is None:
+        action.check_workers(action.connect.root(action.deadline))
         raise _missing()
 
 
@@ -242,9 +254,9 @@ def _missing() -> Conflict:
     )
 
 
-ACTIONS: Mapping[OperationKind, Callable[[ConnectorAction], None]] = {
-    OperationKind.DEPLOY: lambda action: create(action, deploy),
-    OperationKind.RECREATE: lambda action: create(action, recreate),
+ACTIONS: Mapping[OperationKind, Callable[[ConnectorAction], object]] = {
+    OperationKind.DEPLOY: create,
+    OperationKind.RECREATE: recreate,
     OperationKind.PAUSE: lambda action: _control(action, action.connect.pause),
     OperationKind.RESUME: resume,
     OperationKind.RESTART: restart,

@@ -37,6 +37,11 @@ _NOT_MOVABLE = (
     "This Kafka Connect is older than 3.6 and cannot change the offset that it has stored for a connector, so the "
     "pipeline cannot go on after the gap."
 )
+_NO_OFFSET = (
+    "Kafka Connect has no stored offset of this capture any more, although it was read from the log of its source "
+    "before: started now, it would take its snapshot again. So Headgate does not start it. Find out whether it still "
+    "runs on other workers. To let it take its snapshot again, resume the pipeline."
+)
 
 ACCEPT_DATA_LOSS = "accept_data_loss"
 """The parameter with which a person continues a capture that has lost changes."""
@@ -151,6 +156,25 @@ class CaptureChecks:
             raise Conflict(provider.in_use)
         partition, offset = provider.offset_after_gap(pipeline, position)
         connect.alter_offset(pipeline.connector_name, partition, offset, deadline.within(_ALTER_SECONDS))
+
+    def require_offset(
+        self,
+        context: RequestContext,
+        pipeline: Pipeline,
+        state: SourceState | None,
+        connect: Connect,
+    ) -> None:
+        """Raise Conflict when Connect has stored no offset of a capture that was read from the source's log before:
+        started so, it would take its snapshot again, or miss changes.
+
+        Connect before 3.6 cannot be asked. Raises the errors of reads.
+        """
+        capture = state.captures.get(pipeline.id) if state else None
+        if capture is None or capture.position is None:
+            return
+        stored = self.stored_offset(connect, pipeline, context.deadline)
+        if stored.supported and stored.values is None:
+            raise Conflict(_NO_OFFSET)
 
     def known_server(self, pipeline: Pipeline) -> str | None:
         """What identifies the server that a deployed pipeline was captured from; None when no look found it."""

@@ -39,6 +39,7 @@ from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.operation_incidents import failure_condition, success_condition
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, OperationRun, new_run
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
+from chalicelib.services.connectors.workers import workers_check
 from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.transaction import Transaction
@@ -94,9 +95,9 @@ class Lifecycle:
         """
         try:
             action = self._action(run)
-            self._apply_to_connect(run, action)
+            has_config = self._apply_to_connect(run, action)
             released = run.owner.release(run.context, run.operation, run.resource, run.deps)
-            settled = self._settle_or_undo(replace(run, released=released), action)
+            settled = self._settle_or_undo(replace(run, released=released, has_config=has_config), action)
         except (OutcomeUnknown, StoreUnavailable):
             return run.resource
         return self._start_after_deploy(run, settled, action) if settled else None
@@ -130,6 +131,9 @@ class Lifecycle:
         return ConnectorAction(
             connect=self.clients.connect(cluster),
             name=operation.connector_name,
+            is_ours=self.clients.is_ours,
+            check_workers=workers_check(cluster),
+            check_start=lambda: run.owner.check_start(run.context, intended, run.deps),
             config=lambda: self.clients.for_connect(cluster, run.owner.config(intended, run.deps)),
             check=lambda: run.owner.check(run.context, intended, run.deps),
             go_on=run.owner.go_on(run.context, operation, intended, run.deps),
@@ -140,10 +144,12 @@ class Lifecycle:
             deadline=run.context.deadline,
         )
 
-    def _apply_to_connect(self, run: OperationRun[R], action: ConnectorAction) -> None:
-        """E1. Raises OutcomeUnknown or StoreUnavailable when the operation stays open, else why it failed."""
+    def _apply_to_connect(self, run: OperationRun[R], action: ConnectorAction) -> bool:
+        """E1; whether the connector has the config of the operation. Raises OutcomeUnknown or StoreUnavailable when the
+        operation stays open, else why it failed.
+        """
         try:
-            ACTIONS[run.operation.kind](action)
+            return ACTIONS[run.operation.kind](action) is not False
         except (OutcomeUnknown, StoreUnavailable):
             raise
         except HeadgateError as error:
@@ -214,7 +220,7 @@ class Lifecycle:
             self.incidents.end_about(transaction, resource.id)
             return None
         written: dict[str, Any] = {}
-        if kind in _WRITES_CONFIG:
+        if kind in _WRITES_CONFIG and run.has_config:
             written = owner.config(run.intended, run.deps).fingerprint
         after = replace(
             run.intended,

@@ -11,6 +11,7 @@ from chalicelib.domain.connectors import recreations
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import (
+    MISSING,
     OLD_AFTER,
     ConnectorStatus,
     DesiredState,
@@ -149,7 +150,16 @@ def _explained(resource: R, observation: Observation | None, view: ClusterView) 
         remembered = view.memory.of(resource.connector_name).findings
         known = resource.metrics if resource.metrics.measured else replace(resource.metrics, findings=remembered)
         observation = known.explain(observation)
-    return replace(resource, observation=observation)
+    return replace(resource, observation=_with_refused_start(resource, observation) if observation else None)
+
+
+def _with_refused_start(resource: Pipeline | Delivery, observation: Observation) -> Observation:
+    """The observation with why the connector was not started, when it rests and should run."""
+    failure = resource.last_error
+    if failure is None or not observation.rests or resource.desired_state is not DesiredState.RUNNING:
+        return observation
+    reason = f"The last attempt to start it failed: {failure.message}"
+    return replace(observation, reasons=(*observation.reasons, reason))
 
 
 def _is_draft(resource: Pipeline | Delivery) -> bool:
@@ -188,7 +198,9 @@ def _notices(resource: Pipeline | Delivery, observation: Observation, view: Clus
 
 
 def _missing(resource: Pipeline | Delivery, view: ClusterView, at: datetime) -> Observation:
-    reasons = recreations.reasons(view.memory.of(resource.connector_name).recreations, resource.last_error)
+    memory = view.memory.of(resource.connector_name)
+    withheld = view.why_not_created(memory.missing_since, at)
+    reasons = (MISSING, withheld) if withheld else recreations.reasons(memory.recreations, resource.last_error)
     return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=at, reasons=reasons)
 
 

@@ -8,8 +8,11 @@ from chalicelib.services.connectors.owner import R
 
 
 def failure_condition(run: OperationRun[R], error: HeadgateError) -> Condition | None:
-    """What is wrong when an operation has failed; None when its answer says that the request itself was wrong."""
-    if run.first_attempt and isinstance(error, Invalid | Conflict | NotFound):
+    """What is wrong when an operation has failed; None when its answer says that the request itself was wrong. Nobody
+    reads the answer when Headgate itself could not create a connector again.
+    """
+    answered = run.first_attempt and isinstance(error, Invalid | Conflict | NotFound)
+    if answered and not (run.operation.kind is OperationKind.RECREATE and isinstance(error, Conflict)):
         return None
     verb = run.operation.kind.replace("_", " ")
     return _condition(run, f"To {verb} has failed: {error.message}")

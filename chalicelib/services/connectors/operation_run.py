@@ -43,7 +43,8 @@ NO_PARAMETERS: Mapping[str, Any] = {}
 class OperationRun(Generic[R]):
     """An operation that is being carried out. `first_attempt`: no worker before this one may have changed Connect.
 
-    `released` is how the release ended that a deletion has asked for (`ConnectorOwner.release`).
+    `released` is how the release ended that a deletion has asked for (`ConnectorOwner.release`). `has_config` is false
+    when the connector kept another config than the operation would have given it.
     """
 
     context: RequestContext
@@ -53,6 +54,7 @@ class OperationRun(Generic[R]):
     deps: ConnectorDependencies
     first_attempt: bool
     released: ReleaseResult | None = None
+    has_config: bool = True
 
     @property
     def intended(self) -> R:

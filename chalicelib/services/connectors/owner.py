@@ -55,6 +55,9 @@ class ConnectorOwner(ABC, Generic[R]):
         """
         return None
 
+    def check_start(self, context: RequestContext, resource: R, deps: Any) -> None:
+        """What must hold before Headgate starts the connector, without anybody having asked for it. Raises Conflict."""
+
     @abstractmethod
     def config(self, resource: R, deps: Any) -> BuiltConfig:
         """The connector's config with references, and the credentials that it refers to."""
@@ -128,9 +131,12 @@ def _changes(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies)
 
 
 def needs_config(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies) -> bool:
-    """Whether the connector has to get its config again: it is outdated, or somebody else has changed it."""
-    drift = deps.view.memory.of(resource.connector_name).drift
-    return outdated(owner, resource, deps) or bool(drift and drift.confirmed and not resource.open_operation)
+    """Whether the connector has to get its config again: it is outdated, or somebody else has changed it, or made it
+    (then it is refused).
+    """
+    memory = deps.view.memory.of(resource.connector_name)
+    changed = memory.conflict or (memory.drift is not None and memory.drift.confirmed)
+    return outdated(owner, resource, deps) or (changed and not resource.open_operation)
 
 
 def with_notice(owner: ConnectorOwner[R], resource: R, deps: ConnectorDependencies, notices: Notices) -> R:

@@ -113,6 +113,16 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         if context.actor == SYSTEM and deps.source_state is not None and deps.source_state.unreachable:
             return  # a tick does not wait for a source that the last look could not reach
         self.captures.require_continuous(context, resource, require_found(deps.source), connect)
+        if kind is OperationKind.RESUME and context.actor == SYSTEM:
+            self.check_start(context, resource, deps)
+
+    def check_start(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
+        """Its offset is still there: a person decides about a new snapshot. Raises Conflict."""
+        if resource.desired_state is not DesiredState.RUNNING:
+            return
+        cluster = require_found(deps.connect_cluster)
+        connect, version = self.clients.connect(cluster), cluster.connect_version
+        self.captures.require_offset(context, resource, deps.source_state, connect, version)
 
     def go_on(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies

@@ -10,7 +10,6 @@ from chalicelib.domain.delivery import TargetStatement
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import TimedOut, Unavailable
 from chalicelib.kit.pages import Page
-from chalicelib.services.connectors.actions import is_ours
 from chalicelib.services.connectors.forget import forget_resource
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
@@ -83,12 +82,13 @@ class ConnectorService(Generic[R]):
 
     def _has_our_connector(self, context: RequestContext, resource: R, deps: Any) -> bool:
         """Whether the connector of this name carries our marker; False also when Connect cannot be read."""
-        connect = self.lifecycle.clients.connect(require_found(deps.connect_cluster))
+        clients = self.lifecycle.clients
+        connect = clients.connect(require_found(deps.connect_cluster))
         try:
             config = connect.find_config(resource.connector_name, context.deadline)
         except (Unavailable, TimedOut):
             return False
-        return config is not None and is_ours(resource.connector_name, config)
+        return config is not None and clients.is_ours(resource.connector_name, config)
 
     def delete(
         self,

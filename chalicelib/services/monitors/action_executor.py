@@ -25,7 +25,6 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.isolation import isolated
 from chalicelib.kit.log import current_correlation_id
 from chalicelib.kit.randomness import shuffled
-from chalicelib.services.connectors.actions import is_ours
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS
 from chalicelib.services.connectors.owner import ConnectorOwner
@@ -60,7 +59,8 @@ class ActionExecutor:
         current = self.connects.find(cluster.id)
         if current is None or current.version != cluster.version:
             return verdicts
-        owned = OwnedConnectors(connect=self.lifecycle.clients.connect(current), deadline=deadline)
+        clients = self.lifecycle.clients
+        owned = OwnedConnectors(connect=clients.connect(current), is_ours=clients.is_ours, deadline=deadline)
         for step in self._steps(cluster, owned, actions, memory.desired, verdicts):
             if deadline.passed:
                 break
@@ -159,7 +159,7 @@ class ActionExecutor:
                 config = owned.connect.find_config(name, owned.deadline)
                 if config is None:
                     return None
-                verdict = Verdict.OURS if is_ours(name, config) else Verdict.FOREIGN
+                verdict = Verdict.OURS if owned.is_ours(name, config) else Verdict.FOREIGN
         verdicts[name] = verdict
         return verdict
 
@@ -183,12 +183,13 @@ class OwnedConnectors:
     """Changes connectors that carry our owner marker, and no others."""
 
     connect: Connect
+    is_ours: Callable[[str, Mapping[str, str]], bool]
     deadline: Deadline
 
     def do(self, act: Act, name: str) -> bool:
         """Do this to a connector; False when there is none of this name that carries our marker."""
         config = self.connect.find_config(name, self.deadline)
-        if config is None or not is_ours(name, config):
+        if config is None or not self.is_ours(name, config):
             return False
         act(name, self.deadline)
         return True

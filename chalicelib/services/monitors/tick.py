@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.clients.connect.client import Connect
-from chalicelib.domain.cluster import ConnectCluster, PendingDeletions, SecretDelivery
+from chalicelib.domain.cluster import ChangeKind, ConnectCluster, PendingChanges, SecretDelivery
 from chalicelib.domain.connectors.cluster import ConnectSnapshot, TickInput, TickResult, evaluate_tick, with_verdicts
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.drift import MAX_COMPARED, refresh_due
@@ -36,6 +36,7 @@ from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.open_operations import OpenOperations
 from chalicelib.services.connectors.owner import ConnectorOwner
+from chalicelib.services.connectors.workers import fault_of_version, fault_of_workers
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.monitors.action_executor import ActionExecutor
 from chalicelib.services.monitors.progress_reader import ProgressReader
@@ -90,8 +91,9 @@ class Tick:
         stored = self.store(cluster_id, view, result, deadline)
         if stored is None:
             return  # Another tick acts, and what this one has read is out of date.
-        if stored.pending and not view.pending:
-            log_pending(cluster_id, stored.pending)
+        for kind in ChangeKind:
+            if (pending := stored.waiting(kind)) and not view.waiting(kind):
+                log_pending(cluster_id, kind, pending)
         self.carry_out(cluster, result, self.report(cluster_id, stored), deadline)
 
     def store(self, cluster_id: str, view: ClusterView, result: TickResult, deadline: Deadline) -> ClusterView | None:
@@ -129,8 +131,8 @@ class Tick:
             return TickInput(connect=ConnectSnapshot(unreadable=error.message))
         if snapshot is None:
             return None
-        if cluster.connect_version is None:
-            self._complete_registration(cluster, connect, deadline)
+        if _asks_workers(cluster, view, snapshot):
+            snapshot = self._with_workers(cluster, connect, snapshot, deadline)
         # While nothing has changed, the memory has what is desired. It is read with the configs, as the index may lag.
         if view.settled and snapshot.compared_at != now:
             return TickInput(connect=snapshot)
@@ -197,29 +199,38 @@ class Tick:
         Configs with inline secrets are not read: Headgate hashes the config with references, and stores no hash of a
         secret.
         """
-        hashes, known = None, view.memory.observed
+        configs, known = None, view.memory.observed
         refreshing = view.settled and view.unreadable is None and refresh_due(view.compared_at, now)
         if refreshing and known <= MAX_COMPARED and cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER:
             try:
-                statuses, hashes = connect.statuses_and_configs(deadline)
+                statuses, configs = connect.statuses_and_configs(deadline)
             except TimedOut:
                 return None
             except HeadgateError:
-                hashes = None  # Too large for us: the statuses alone can still be read, and the configs have to wait.
-        if hashes is None:
+                configs = None  # Too large for us: the statuses alone can still be read, and the configs have to wait.
+        if configs is None:
             statuses = connect.statuses(deadline)
+        is_ours, listed = self.clients.is_ours, configs or {}
         return ConnectSnapshot(
             statuses=_ours(statuses, view.memory),
-            config_hashes=hashes,
+            config_hashes=None if configs is None else {name: config.hash for name, config in listed.items()},
+            foreign=frozenset(name for name, config in listed.items() if not is_ours(name, config.marks)),
             compared_at=now if refreshing else view.compared_at,
         )
 
-    def _complete_registration(self, cluster: ConnectCluster, connect: Connect, deadline: Deadline) -> None:
+    def _with_workers(
+        self, cluster: ConnectCluster, connect: Connect, snapshot: ConnectSnapshot, deadline: Deadline
+    ) -> ConnectSnapshot:
+        """With what is wrong with the workers themselves. What the registration does not have yet is stored, once."""
         with suppress(HeadgateError, WriteConflict):  # a later tick does it
             root = connect.root(deadline)
-            self.resources.connects.save_alone(
-                replace(cluster, connect_version=root.version, kafka_cluster_id=root.kafka_cluster_id)
-            )
+            fault = fault_of_workers(cluster, root)
+            snapshot = replace(snapshot, knows_workers=True, fault=fault)
+            kafka_cluster_id = cluster.kafka_cluster_id or root.kafka_cluster_id
+            completed = replace(cluster, connect_version=root.version, kafka_cluster_id=kafka_cluster_id)
+            if completed != cluster:
+                self.resources.connects.save_alone(completed)
+        return snapshot
 
     def _desired(self, cluster_id: str, deadline: Deadline) -> dict[str, DesiredConnector]:
         """What should exist on a cluster, of each resource only what that takes. Raises TimedOut."""
@@ -239,6 +250,15 @@ class Tick:
         }
 
 
+def _asks_workers(cluster: ConnectCluster, view: ClusterView, snapshot: ConnectSnapshot) -> bool:
+    """Whether the workers have to say who they are: something may be created on them, or they were not known, or not
+    the right ones, before.
+    """
+    if cluster.connect_version is None or view.fault or fault_of_version(cluster.connect_version):
+        return True
+    return any(name not in snapshot.statuses for name in view.memory.desired)
+
+
 def log_transitions(cluster_id: str, transitions: Sequence[Transition]) -> None:
     for transition in transitions:
         resource_type, resource_id = transition.resource_on(cluster_id)
@@ -248,9 +268,9 @@ def log_transitions(cluster_id: str, transitions: Sequence[Transition]) -> None:
         get_logger().info("observed state changed", extra=details)
 
 
-def log_pending(cluster_id: str, pending: PendingDeletions) -> None:
-    details = {"connect_cluster_id": cluster_id, "count": pending.count, "connectors": pending.names}
-    get_logger().warning("deletions wait for the confirmation of an Admin", extra=details)
+def log_pending(cluster_id: str, kind: ChangeKind, pending: PendingChanges) -> None:
+    details = {"connect_cluster_id": cluster_id, "kind": kind, "count": pending.count, "connectors": pending.names}
+    get_logger().warning("changes wait for the confirmation of an Admin", extra=details)
 
 
 def _ours(statuses: Mapping[str, ConnectorStatus], memory: ClusterMemory) -> dict[str, ConnectorStatus]:

@@ -28,10 +28,11 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
+from chalicelib.domain.cluster import ChangeKind, ConnectCluster, PendingChanges
 from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.confirmations import Confirmation
 from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory
-from chalicelib.domain.connectors.orphans import Confirmation
+from chalicelib.domain.connectors.workers import WorkersFault
 from chalicelib.errors import Contention, WriteConflict
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
@@ -43,9 +44,16 @@ from chalicelib.stores.transaction import Transaction
 
 _HEAD = "head"
 _CONNECTORS_PER_PART = 400
+_MAX_PART_CHARACTERS = 1_000_000
+"""Of the text of a part before it is compressed to a tenth: 400 connectors of one task have 0.4 million, and so have a
+single one with a thousand failed tasks.
+"""
+
 _PARTS_IN_TRANSACTION = 20
 TRANSITIONS_WITH_HEAD = 75
-"""With the head and the parts not more than the hundred items and the 4 MB of a transaction, of 50 KB for each part."""
+"""With the head and the parts not more than the hundred items and the 4 MB of a transaction, of 120 KB at most for each
+part.
+"""
 
 _EPOCH_ROWS = 8
 """For each cluster. Operations of different resources mostly write different ones, ticks write none. Each costs half
@@ -60,7 +68,7 @@ class ObservationRow(Table):
     """`head` and `body/0` ... of one cluster, and `epoch/0` ...: their sum counts changes of what is desired.
 
     `write_id` is of the last write after which others that read before it do not count; `pending` and `confirmation`
-    are JSON.
+    of deletions, the same of creations, and `fault` are JSON.
     """
 
     Meta = meta("observations")  # type: ignore[assignment]
@@ -73,10 +81,20 @@ class ObservationRow(Table):
     compared_at = UTCDateTimeAttribute(null=True)
     pending = UnicodeAttribute(null=True)
     confirmation = UnicodeAttribute(null=True)
+    pending_creations = UnicodeAttribute(null=True)
+    creations_confirmation = UnicodeAttribute(null=True)
+    fault = UnicodeAttribute(null=True)
     digests = UnicodeAttribute(null=True)
     write_id = UnicodeAttribute(null=True)
     reported_at = UTCDateTimeAttribute(null=True)
     body = BinaryAttribute(null=True, legacy_encoding=False)
+
+
+_WAITING: Mapping[ChangeKind, tuple[Any, Any]] = {
+    ChangeKind.DELETIONS: (ObservationRow.pending, ObservationRow.confirmation),
+    ChangeKind.CREATIONS: (ObservationRow.pending_creations, ObservationRow.creations_confirmation),
+}
+"""The columns of the changes that wait for a person, and of the last confirmation of them."""
 
 
 @dataclass(slots=True)
@@ -167,7 +185,8 @@ class Observations:
         parts = _packed(memory) if changed else {}
         digests = " ".join(parts)
         if changed:
-            columns += [(ObservationRow.digests, digests), (ObservationRow.pending, _pending_text(view.pending))]
+            columns += [(ObservationRow.digests, digests), (ObservationRow.fault, _json(view.fault))]
+            columns += [(_WAITING[kind][0], _json(view.waiting(kind))) for kind in ChangeKind]
         rows = self._changed_parts(cluster_id, parts)
         stored: ClusterView | None = None
         with suppress(Contention), store_errors():
@@ -204,14 +223,18 @@ class Observations:
             _update_head(cluster_id, [column.remove()], condition=column == stored.reported_at)
 
     def confirm(
-        self, transaction: Transaction, cluster_id: str, pending: PendingDeletions, confirmation: Confirmation
+        self,
+        transaction: Transaction,
+        cluster_id: str,
+        kind: ChangeKind,
+        pending: PendingChanges,
+        confirmation: Confirmation,
     ) -> None:
-        """Store that these deletions may be carried out. Conflict label: `pending.changed`."""
-        column = ObservationRow.pending
-        text = adapter(Confirmation).dump_json(confirmation).decode()
-        actions = [column.remove(), ObservationRow.confirmation.set(text)]
+        """Store that these changes may be carried out. Conflict label: `pending.changed`."""
+        waiting, confirmed = _WAITING[kind]
+        actions = [waiting.remove(), confirmed.set(_json(confirmation))]
         row = ObservationRow(cluster_id, _HEAD)
-        transaction.update(row, actions, condition=column == _pending_text(pending), label="pending.changed")
+        transaction.update(row, actions, condition=waiting == _json(pending), label="pending.changed")
 
     def _changed_parts(self, cluster_id: str, parts: Mapping[str, bytes]) -> list[ObservationRow]:
         current = self._bodies.get(cluster_id, ("", None))[0].split()
@@ -246,8 +269,11 @@ class Observations:
             unreadable=head.unreadable,
             unreadable_since=_in_milliseconds(head.unreadable_since),
             compared_at=_in_milliseconds(head.compared_at),
-            pending=adapter(PendingDeletions).validate_json(head.pending) if head.pending else None,
-            confirmation=adapter(Confirmation).validate_json(head.confirmation) if head.confirmation else None,
+            pending=_parsed(PendingChanges, head.pending),
+            confirmation=_parsed(Confirmation, head.confirmation),
+            pending_creations=_parsed(PendingChanges, head.pending_creations),
+            creations_confirmation=_parsed(Confirmation, head.creations_confirmation),
+            fault=_parsed(WorkersFault, head.fault),
             write_id=head.write_id,
             reported_at=_in_milliseconds(head.reported_at),
             torn=bool(head.digests) and not current,
@@ -303,8 +329,13 @@ def _not_written_since(view: ClusterView) -> Condition:
     return condition
 
 
-def _pending_text(pending: PendingDeletions | None) -> str | None:
-    return adapter(PendingDeletions).dump_json(pending).decode() if pending else None
+def _json(value: PendingChanges | Confirmation | WorkersFault | None) -> str | None:
+    kind: Any = type(value)
+    return adapter(kind).dump_json(value).decode() if value else None
+
+
+def _parsed(kind: Any, text: str | None) -> Any:
+    return adapter(kind).validate_json(text) if text else None
 
 
 def _in_milliseconds(value: datetime | None) -> datetime | None:
@@ -322,12 +353,8 @@ def _without_time(memory: ConnectorMemory) -> ConnectorMemory:
     return replace(memory, observation=replace(observation, observed_at=_UNDATED))
 
 
-def _split(memory: ClusterMemory) -> list[ClusterMemory]:
-    """The parts: connectors by a hash of their names, what is not about connectors in the first."""
-    number = 1
-    # Doubled, because with one part more almost all connectors would be in another part.
-    while number * _CONNECTORS_PER_PART < len(memory.connectors):
-        number *= 2
+def _split(memory: ClusterMemory, number: int) -> list[ClusterMemory]:
+    """So many parts: connectors by a hash of their names, what is not about connectors in the first."""
     connectors: list[dict[str, ConnectorMemory]] = [{} for _ in range(number)]
     for name in sorted(memory.connectors):
         connectors[zlib.crc32(name.encode()) % number][name] = memory.connectors[name]
@@ -337,8 +364,20 @@ def _split(memory: ClusterMemory) -> list[ClusterMemory]:
 
 def _packed(memory: ClusterMemory) -> dict[str, bytes]:
     """Digest -> text of each part, in order. The number is part of the digest, so that no two parts have the same."""
-    texts = [adapter(ClusterMemory).dump_json(part, exclude_defaults=True) for part in _split(memory)]
+    number, connectors = 1, len(memory.connectors)
+    # Doubled, because with one part more almost all connectors would be in another part.
+    while number * _CONNECTORS_PER_PART < connectors:
+        number *= 2
+    texts = _texts(memory, number)
+    # In a storm each task has a condition of its own: then the same connectors need more parts.
+    while number < connectors and max(map(len, texts)) > _MAX_PART_CHARACTERS:
+        number *= 2
+        texts = _texts(memory, number)
     return {f"{number}.{hashlib.sha256(text).hexdigest()[:10]}": text for number, text in enumerate(texts)}
+
+
+def _texts(memory: ClusterMemory, number: int) -> list[bytes]:
+    return [adapter(ClusterMemory).dump_json(part, exclude_defaults=True) for part in _split(memory, number)]
 
 
 def _join(rows: Iterable[ObservationRow]) -> ClusterMemory:

@@ -203,7 +203,7 @@ class ConnectDouble:
     def drop(self, name: str) -> None:
         """Delete a connector without the control plane. KeyError: no connector."""
         with self._lock:
-            self._tasks.end(self._worker.connectors.pop(name))
+            self._worker.remove(name)
 
     def preload(self, names: Iterable[str], *, config: dict[str, str] | None = None, state: str = "RUNNING") -> None:
         """Add connectors with one task each that show this state and do nothing: cheap, for tests with thousands."""

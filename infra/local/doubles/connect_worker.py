@@ -48,6 +48,7 @@ class Worker:
     connectors: dict[str, Connector] = field(default_factory=dict)
     # Statuses of connectors just deleted, which can still be read for `delays.deleted` seconds.
     deleted_statuses: dict[str, Json] = field(default_factory=dict)
+    kept_offsets: dict[str, list[dict[str, object]]] = field(default_factory=dict)
 
     # reading
 
@@ -166,7 +167,14 @@ class Worker:
             return 200, connector.info()
 
     def _insert(self, name: str, config: dict[str, str], plugin: Plugin, target: str) -> Json:
-        connector = Connector(name=name, config=config, kind=plugin.kind, version=plugin.version, target=target)
+        connector = Connector(
+            name=name,
+            config=config,
+            kind=plugin.kind,
+            version=plugin.version,
+            target=target,
+            offsets=self.kept_offsets.pop(name, []),
+        )
         self.connectors[name] = connector
         self.deleted_statuses.pop(name, None)
         self.tasks.begin(connector)
@@ -268,12 +276,17 @@ class Worker:
     def delete(self, name: str) -> None:
         with self.lock:
             connector = self._existing(name)
-            del self.connectors[name]
-            self.tasks.end(connector)
+            self.remove(name)
             if connector.part.state is not None:
                 connector.part.become("UNASSIGNED", versioned=False)
                 self.deleted_statuses[name] = connector.status_object(self.worker_id, "unknown")
                 self.timeline.after(self.delays.deleted, lambda: self.deleted_statuses.pop(name, None))
+
+    def remove(self, name: str) -> None:
+        """Remove a connector. Its offsets stay, for the next one of this name. KeyError: no connector."""
+        connector = self.connectors.pop(name)
+        self.tasks.end(connector)
+        self.kept_offsets[name] = connector.offsets
 
     def delete_offsets(self, name: str) -> Json:
         with self.lock:

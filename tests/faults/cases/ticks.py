@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from chalicelib.domain.cluster import ChangeKind
 from chalicelib.domain.job import JobKind
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
@@ -131,7 +132,27 @@ def confirmed_deletions(app: InProcessApp) -> PreparedOperation:
     confirmed = "connect_cluster.confirm_deletions"
     return PreparedOperation(
         warm_up=lambda: app.services.connect_clusters.get(cluster.id),
-        request=lambda: app.services.connect_clusters.confirm_deletions(app.context(), cluster.id, 5),
+        request=lambda: app.services.connect_clusters.confirm(app.context(), cluster.id, ChangeKind.DELETIONS, 5),
+        is_done=lambda: any(one["action"] == confirmed for one in bodies(app, "audit")),
+        ticks_before=0,
+        leaves_connector=True,
+        cluster=cluster,
+    )
+
+
+def confirmed_creations(app: InProcessApp) -> PreparedOperation:
+    """An Admin confirms that missing connectors may be created again, of which there are suspiciously many."""
+    pipelines = [app.deployed_pipeline() for _ in range(4)]
+    app.tick(times=4)
+    for pipeline in pipelines:
+        app.connect.drop(pipeline.connector_name)
+    app.tick(times=3)
+    cluster = app.cluster
+    assert app.services.connect_clusters.get(cluster.id).pending_creations
+    confirmed = "connect_cluster.confirm_creations"
+    return PreparedOperation(
+        warm_up=lambda: app.services.connect_clusters.get(cluster.id),
+        request=lambda: app.services.connect_clusters.confirm(app.context(), cluster.id, ChangeKind.CREATIONS, 4),
         is_done=lambda: any(one["action"] == confirmed for one in bodies(app, "audit")),
         ticks_before=0,
         leaves_connector=True,
@@ -268,6 +289,7 @@ TICK_CASES = named_cases(
     ("tick, overdue pause", taking_over(_NAMED["pipeline pause"], connect_writes=0)),
     ("tick, overdue deletion", taking_over(_NAMED["pipeline delete with slot"], connect_writes=1)),
     ("deletions confirmed", confirmed_deletions),
+    ("creations confirmed", confirmed_creations),
     ("look at a source", healthy_look),
     ("look at a lost slot", look_that_finds_a_lost_slot),
     ("job, discovery", job_worker(JobKind.DISCOVERY)),

@@ -154,6 +154,7 @@ def test_a_refused_action_is_in_the_trail_of_its_resource_with_its_actor(sandbox
         ("PUT", mappings, "delivery.update_mappings", delivery["id"]),
         ("PUT", f"/connect/clusters/{connect}", "connect_cluster.update", connect),
         ("POST", f"/connect/clusters/{connect}/confirm-deletions", "connect_cluster.confirm_deletions", connect),
+        ("POST", f"/connect/clusters/{connect}/confirm-creations", "connect_cluster.confirm_creations", connect),
     )  # fmt: skip
     for method, path, action, resource_id in cases:
         assert_error(viewer.call(method, path, {}), 403, "FORBIDDEN")

@@ -16,8 +16,8 @@ STREAM = {
 }  # fmt: skip
 CONNECT = {
     "id", "name", "base_url", "stream_cluster_id", "username", "credentials", "secret_delivery", "status", "last_error",
-    "last_checked_at", "connect_version", "kafka_cluster_id", "pending_deletions", "version", "created_at",
-    "updated_at",
+    "last_checked_at", "connect_version", "kafka_cluster_id", "pending_deletions", "pending_creations", "version",
+    "created_at", "updated_at",
 }  # fmt: skip
 
 
@@ -67,19 +67,22 @@ def test_a_change_checks_again_and_removes_what_was_stored_about_the_old_address
     body = _connect(sandbox)
     path = f"/connect/clusters/{sandbox.admin.post_ok('/connect/clusters', body)['id']}"
     moved = sandbox.admin.put(path, {**body, "base_url": "http://127.0.0.1:1"}).json()
-    assert (moved["status"], moved["kafka_cluster_id"], moved["connect_version"]) == ("UNHEALTHY", None, None)
+    assert (moved["status"], moved["connect_version"]) == ("UNHEALTHY", None)
+    # Workers on another Kafka cluster would not be the right ones: a Connect cluster stays with its Kafka.
+    assert moved["kafka_cluster_id"] == "sandbox"
     assert moved["version"] == 2
     restored = sandbox.admin.put(path, body).json()
     assert (restored["status"], restored["last_error"], restored["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
 
 
-def test_deletions_can_be_confirmed_only_when_they_wait(sandbox: Sandbox) -> None:
-    assert sandbox.admin.get_ok(f"/connect/clusters/{sandbox.connect['id']}")["pending_deletions"] is None
-    path = f"/connect/clusters/{sandbox.connect['id']}/confirm-deletions"
+@pytest.mark.parametrize("kind", ["deletions", "creations"])
+def test_changes_can_be_confirmed_only_when_they_wait(sandbox: Sandbox, kind: str) -> None:
+    assert sandbox.admin.get_ok(f"/connect/clusters/{sandbox.connect['id']}")[f"pending_{kind}"] is None
+    path = f"/connect/clusters/{sandbox.connect['id']}/confirm-{kind}"
     assert_error(sandbox.admin.post(path, {"count": 1}), 409, "STATE_CONFLICT")
     for body in ({}, {"count": 0}, {"count": -1}, {"count": "all"}, {"count": 1.5}, {"count": 1, "names": []}):
         assert_error(sandbox.admin.post(path, body), 422, "VALIDATION_FAILED")
-    missing = f"/connect/clusters/{UNKNOWN_ID}/confirm-deletions"
+    missing = f"/connect/clusters/{UNKNOWN_ID}/confirm-{kind}"
     assert_error(sandbox.admin.post(missing, {"count": 1}), 404, "NOT_FOUND")
 
 

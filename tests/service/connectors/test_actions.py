@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.clients.connect.client import OutcomeUnknown
+from chalicelib.clients.connect.client import ConnectRoot, OutcomeUnknown
+from chalicelib.domain.connector_config import INSTALLATION_KEY
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, connector_name, owner_marker
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import Conflict, Invalid, NotFound, Unavailable
@@ -16,7 +17,6 @@ from chalicelib.services.connectors.actions import (
     adopt,
     delete,
     deploy,
-    is_ours,
     recreate,
     restart_task,
     same_config,
@@ -37,12 +37,14 @@ MARKER = {OWNER_KEY: owner_marker(ConnectorKind.SOURCE, RESOURCE_ID)}
 def action(app: InProcessApp) -> ConnectorAction:
     """An action on the connector of a draft, which does not exist yet."""
     pipeline, owner = app.pipeline(), app.services.pipeline_connector
-    built = owner.config(pipeline, owner.load_dependencies(pipeline))
+    built, clients = owner.config(pipeline, owner.load_dependencies(pipeline)), app.services.clients
+    config = clients.for_connect(app.cluster, built)
     app.connect.calls.clear()
     return ConnectorAction(
-        connect=app.services.clients.connect(app.cluster),
+        connect=clients.connect(app.cluster),
         name=pipeline.connector_name,
-        config=lambda: built.config,
+        is_ours=clients.is_ours,
+        config=lambda: config,
         deadline=Deadline.after(20),
     )
 
@@ -177,6 +179,40 @@ def test_a_recreation_is_not_checked_and_only_its_first_worker_creates(
     assert len(connector_writes(app)) == 1
 
 
+def test_a_recreation_leaves_a_connector_that_exists_with_the_config_that_somebody_gave_it(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    preload(app, action, poll__interval__ms="1")
+    assert recreate(action) is False
+    assert connector_writes(app) == []
+
+
+def test_a_recreation_that_finds_the_connector_made_meanwhile_leaves_its_config(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    recreate(replace(action, check_workers=lambda _root: preload(app, action, poll__interval__ms="1")))
+    assert [method for method, _ in connector_writes(app) if method == "PUT"] == []
+
+
+def test_nothing_is_created_on_workers_that_are_not_the_right_ones(app: InProcessApp, action: ConnectorAction) -> None:
+    def refuse_workers(_root: ConnectRoot) -> None:
+        raise Conflict("Other workers answer.")
+
+    for act in (deploy, recreate, update, pause):
+        with pytest.raises(Conflict) as refused:
+            act(replace(action, check_workers=refuse_workers))
+        assert refused.value.message == "Other workers answer."
+    assert connector_writes(app) == []
+
+
+def test_a_connector_that_was_created_again_is_checked_before_it_starts(
+    app: InProcessApp, action: ConnectorAction
+) -> None:
+    with pytest.raises(Invalid):
+        recreate(replace(action, check_start=refuse))
+    assert (app.connect.names(), app.connect.starts(action.name)) == ([action.name], 0)
+
+
 def test_a_pause_and_a_deletion_do_not_need_a_config(app: InProcessApp, action: ConnectorAction) -> None:
     preload(app, action)
     without_config = replace(action, config=unavailable_config)
@@ -252,7 +288,15 @@ def test_configs_are_compared_without_the_name_that_connect_adds() -> None:
     assert not same_config({**MARKER, "added": "1"}, MARKER)
 
 
-def test_only_the_marker_of_the_resource_in_the_name_makes_a_connector_ours() -> None:
-    assert is_ours(NAME, MARKER)
-    assert not is_ours(NAME, {OWNER_KEY: owner_marker(ConnectorKind.SINK, RESOURCE_ID)})
-    assert not is_ours("orders", MARKER)
+def test_only_the_marker_of_the_resource_in_the_name_makes_a_connector_ours(app: InProcessApp) -> None:
+    is_ours, installation = app.services.clients.is_ours, {INSTALLATION_KEY: app.services.clients.installation.id}
+    assert is_ours(NAME, {**MARKER, **installation})
+    assert not is_ours(NAME, {OWNER_KEY: owner_marker(ConnectorKind.SINK, RESOURCE_ID), **installation})
+    assert not is_ours("orders", {**MARKER, **installation})
+
+
+@pytest.mark.parametrize("installation", [{}, {INSTALLATION_KEY: "another-installation"}], ids=["none", "another"])
+def test_the_marker_of_another_installation_makes_no_connector_ours(
+    app: InProcessApp, installation: dict[str, str]
+) -> None:
+    assert not app.services.clients.is_ours(NAME, {**MARKER, **installation})

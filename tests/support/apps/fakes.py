@@ -292,6 +292,7 @@ class FakeConnect(ConnectDouble):
         for name in self.names():
             self.drop(name)
         self._worker.deleted_statuses.clear()
+        self._worker.kept_offsets.clear()
         self.calls.clear()
 
 

@@ -9,15 +9,20 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.domain.addresses import ConnectAddress
-from chalicelib.domain.cluster import ConnectCluster, PendingDeletions
+from chalicelib.domain.cluster import ChangeKind, ConnectCluster, PendingChanges
 from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.confirmations import Confirmation
 from chalicelib.domain.connectors.drift import Drift
-from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory
-from chalicelib.domain.connectors.orphans import Confirmation, Orphan
+from chalicelib.domain.connectors.memory import NOTHING, ClusterMemory, ConnectorMemory, DesiredConnector
+from chalicelib.domain.connectors.orphans import Orphan
+from chalicelib.domain.connectors.step import ConnectorLook, step
+from chalicelib.domain.connectors.workers import OTHER_KAFKA
 from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
-from chalicelib.domain.observation import Observation, ObservedState
+from chalicelib.domain.names import ConnectorKind, connector_name
+from chalicelib.domain.observation import DesiredState, Observation, ObservedState
 from chalicelib.errors import StoreBusy, WriteConflict
 from chalicelib.kit.ids import id_from
 from chalicelib.stores.clusters import ConnectClusters
@@ -27,6 +32,7 @@ from tests.service.stores.cluster_views import NOW, RECREATIONS, RESTARTS, after
 from tests.service.stores.test_transaction import refused
 from tests.support.apps.call_interceptor import CallInterceptor, InterceptedCall, Point
 from tests.support.apps.tables import Tables
+from tests.support.connectors import reported
 from tests.support.entities import store_new
 
 
@@ -65,6 +71,27 @@ def test_another_process_reads_what_was_written(tables: Tables, connectors: int)
     assert read.desired == view(connectors).memory.desired
     assert set(states(read).values()) <= {ObservedState.RUNNING}
     assert len(states(read)) == connectors
+
+
+def test_a_storm_of_failed_tasks_fits_into_items(tables: Tables) -> None:
+    """Each of 400 connectors has 64 failed tasks, with a condition each. DynamoDB's items have at most 400 KB."""
+    resource_ids = [id_from("storm", str(number)) for number in range(400)]
+    connectors = {}
+    for resource_id in resource_ids:
+        name = connector_name(ConnectorKind.SINK, resource_id)
+        status = reported(name, "RUNNING", *["FAILED"] * 64, diagnosis=Diagnosis.CONNECTION)
+        desired = DesiredConnector(
+            resource_type="delivery", resource_id=resource_id, desired_state=DesiredState.RUNNING, config_hash="a"
+        )
+        connectors[name] = step(NOTHING, ConnectorLook(name=name, status=status, desired=desired), NOW).memory
+    stored = ClusterMemory(epoch=3, connectors=connectors)
+    assert Observations().write("k", replace(view(0), memory=stored), changed=True)
+    sizes = [len(row.body) for row in ObservationRow.query("k", ObservationRow.part.startswith("body/"))]
+    assert max(sizes) < 200_000
+    read = Observations().read(["k"])["k"].memory.connectors
+    assert {name: memory.conditions for name, memory in read.items()} == {
+        name: memory.conditions for name, memory in connectors.items()
+    }
 
 
 def states(memory: ClusterMemory) -> dict[str, ObservedState]:
@@ -255,9 +282,22 @@ def test_an_unreadable_cluster_keeps_its_memory(tables: Tables) -> None:
 # deletions that wait for a confirmation
 
 
+def test_what_is_wrong_with_the_workers_and_creations_that_wait_are_stored(tables: Tables) -> None:
+    observations = Observations()
+    pending = PendingChanges(count=5, since=NOW, names=("c0",), newest=NOW)
+    confirmation = Confirmation(newest=NOW, until=NOW + timedelta(hours=1))
+    waiting = replace(view(1), pending_creations=pending, fault=OTHER_KAFKA)
+    assert observations.write("k", waiting, changed=True)
+    head = Observations().heads(["k"])["k"]
+    assert (head.pending, head.pending_creations, head.fault) == (None, pending, OTHER_KAFKA)
+    confirm(observations, pending, confirmation, ChangeKind.CREATIONS)
+    head = Observations().heads(["k"])["k"]
+    assert (head.pending_creations, head.creations_confirmation, head.confirmation) == (None, confirmation, None)
+
+
 def test_a_confirmation_replaces_the_deletions_that_it_is_for_and_no_others(tables: Tables) -> None:
     observations = Observations()
-    pending = PendingDeletions(count=5, since=NOW, names=("c0",), newest=NOW)
+    pending = PendingChanges(count=5, since=NOW, names=("c0",), newest=NOW)
     confirmation = Confirmation(newest=NOW, until=NOW + timedelta(hours=1))
     assert observations.write("k", replace(view(1), pending=pending), changed=True)
     assert Observations().heads(["k"])["k"].pending == pending
@@ -268,14 +308,19 @@ def test_a_confirmation_replaces_the_deletions_that_it_is_for_and_no_others(tabl
     assert (head.pending, head.confirmation) == (None, confirmation)
 
 
-def confirm(observations: Observations, pending: PendingDeletions, confirmation: Confirmation) -> None:
+def confirm(
+    observations: Observations,
+    pending: PendingChanges,
+    confirmation: Confirmation,
+    kind: ChangeKind = ChangeKind.DELETIONS,
+) -> None:
     with Transaction() as transaction:
-        observations.confirm(transaction, "k", pending, confirmation)
+        observations.confirm(transaction, "k", kind, pending, confirmation)
 
 
 def test_a_tick_that_still_cannot_read_connect_keeps_the_confirmation(tables: Tables) -> None:
     observations = Observations()
-    pending = PendingDeletions(count=5, since=NOW, names=(), newest=NOW)
+    pending = PendingChanges(count=5, since=NOW, names=(), newest=NOW)
     confirmation = Confirmation(newest=NOW, until=NOW)
     assert observations.write("k", replace(view(1), pending=pending), changed=True)
     late = replace(view_for_tick(observations), unreadable="Out of reach.", unreadable_since=NOW)

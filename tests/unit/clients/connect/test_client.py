@@ -1,8 +1,10 @@
 import pytest
 
 from chalicelib.clients.connect.client import MAX_ATTEMPTS, Connect
-from chalicelib.domain.connector_config import config_hash
+from chalicelib.clients.connect.parse import ListedConfig
+from chalicelib.domain.connector_config import INSTALLATION_KEY, config_hash
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.names import OWNER_KEY
 from chalicelib.domain.offset import StoredOffset
 from chalicelib.errors import Rejected, TimedOut, Unavailable
 from tests.support.apps.connect_worker import (
@@ -135,14 +137,15 @@ def test_all_statuses_come_in_one_request(connect: Connect, worker: Worker) -> N
 def test_of_configs_only_hashes_come_and_only_those_of_connectors_of_our_names(
     connect: Connect, worker: Worker
 ) -> None:
-    config = {"name": NAME, "database.password": "hunter2", "a": "b"}
+    config = {"name": NAME, "database.password": "hunter2", "a": "b", OWNER_KEY: "source/1", INSTALLATION_KEY: "i"}
     status = status_body("RUNNING", "RUNNING")
     body = {name: {"status": status, "info": {"name": name, "config": config}} for name in (NAME, "foreign")}
     body["headgate-sink-" + "0" * 32] = {"status": status, "info": {"config": {"a": 1}}}
     worker.on("GET", "/connectors?expand=status&expand=info", Reply(body=body))
-    statuses, hashes = connect.statuses_and_configs(short_deadline())
+    statuses, configs = connect.statuses_and_configs(short_deadline())
     assert statuses.keys() == body.keys()
-    assert hashes == {NAME: config_hash(config)}
+    marks = {OWNER_KEY: "source/1", INSTALLATION_KEY: "i"}
+    assert configs == {NAME: ListedConfig(hash=config_hash(config), marks=marks)}
     assert len(worker.seen) == 1
 
 

@@ -7,7 +7,12 @@ import pytest
 
 from chalicelib.domain.alerts.kinds import TITLES
 from chalicelib.domain.connectors.cluster_view import ClusterView
-from chalicelib.domain.connectors.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR, cluster_condition
+from chalicelib.domain.connectors.conditions import (
+    UNASSIGNED_FOR,
+    UNREADABLE_FOR,
+    WRONG_STATE_FOR,
+    cluster_conditions,
+)
 from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnector
 from chalicelib.domain.connectors.restarts import RestartCause, Restarts
 from chalicelib.domain.connectors.step import ConnectorLook, step
@@ -75,10 +80,9 @@ def progress(role: ConnectorKind, *, delivered: int) -> list[Condition]:
     return list(capture_conditions("p", measured.findings))
 
 
-def unreadable() -> list[Condition]:
+def unreadable() -> Iterable[Condition]:
     view = ClusterView(unreadable="It does not answer.", unreadable_since=NOW - UNREADABLE_FOR, observed_at=NOW)
-    condition = cluster_condition("k", view)
-    return [condition] if condition else []
+    return cluster_conditions("k", view)
 
 
 RAISED_BY: dict[EventKind, Callable[[], Iterable[Condition]]] = {

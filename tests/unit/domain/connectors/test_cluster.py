@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.cluster import PendingDeletions
+from chalicelib.domain.cluster import PendingChanges
 from chalicelib.domain.connectors.cluster import (
     MAX_TAKEOVERS,
     ConnectSnapshot,
@@ -15,6 +15,7 @@ from chalicelib.domain.connectors.cluster import (
     with_verdicts,
 )
 from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.confirmations import Confirmation
 from chalicelib.domain.connectors.drift import Drift
 from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory
 from chalicelib.domain.connectors.orphans import (
@@ -22,7 +23,6 @@ from chalicelib.domain.connectors.orphans import (
     FOREIGN_FOR,
     JUDGED_PER_TICK,
     MAX_FOREIGN,
-    Confirmation,
     Orphan,
     Verdict,
 )
@@ -30,6 +30,7 @@ from chalicelib.domain.connectors.recreations import CREATED_PER_TICK
 from chalicelib.domain.connectors.restarts import RESTARTED_PER_TICK
 from chalicelib.domain.connectors.step import Action
 from chalicelib.domain.connectors.transitions import ConnectState
+from chalicelib.domain.connectors.workers import OTHER_KAFKA
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.names import ConnectorKind, connector_name
@@ -206,16 +207,92 @@ def test_operations_whose_lease_has_ended_are_taken_over_a_bounded_number_of_the
 
 
 def test_one_tick_creates_and_restarts_a_bounded_number_and_remembers_these_attempts_only() -> None:
-    failing, missing = NAMES[:30], NAMES[30:60]
+    failing, missing, others = NAMES[:30], NAMES[30:60], NAMES[60:]
     failed = [status(name, "RUNNING", "FAILED", diagnosis=Diagnosis.CONNECTION) for name in failing]
-    should_run = dict.fromkeys([*failing, *missing], RUNS)
-    first = evaluate_tick(ClusterView(), read(*failed, desired=should_run), now=NOW - TICK)
-    second = evaluate_tick(first.view, read(*failed, desired=should_run), now=NOW)
+    seen = read(*failed, *map(status, others), desired=dict.fromkeys(NAMES, RUNS))
+    first = evaluate_tick(ClusterView(), seen, now=NOW - TICK)
+    second = evaluate_tick(first.view, seen, now=NOW)
     created, restarted = second.actions[Action.CREATE], second.actions[Action.RESTART]
     assert (first.actions, len(created), len(restarted)) == ({}, CREATED_PER_TICK, RESTARTED_PER_TICK)
     connectors = second.view.memory.connectors
     assert {name for name in missing if (tried := connectors[name].recreations) and tried.count} == set(created)
     assert {name for name in failing if (tried := connectors[name].restarts) and tried.count} == set(restarted)
+
+
+# many are missing at once, or other workers answer
+
+
+def missing(count: int, of_all: int) -> TickInput:
+    """So many of so many connectors that should run are missing."""
+    names = NAMES[:of_all]
+    return read(*map(status, names[count:]), desired=dict.fromkeys(names, RUNS))
+
+
+def two_ticks(seen: TickInput, **fields: object) -> tuple[TickResult, TickResult]:
+    first = evaluate_tick(ClusterView(**fields), seen, now=NOW - TICK)
+    return first, evaluate_tick(first.view, seen, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("absent", "of_all", "created"),
+    [(3, 3, 3), (4, 4, 0), (4, 39, 0), (4, 40, 4), (40, 40, 0), (41, 400, 0), (40, 400, CREATED_PER_TICK)],
+)
+def test_many_that_are_missing_at_once_are_not_created_again(absent: int, of_all: int, created: int) -> None:
+    _, second = two_ticks(missing(absent, of_all))
+    assert len(second.actions.get(Action.CREATE, ())) == created
+    assert (second.view.pending_creations is not None) is (created == 0)
+
+
+def test_creations_that_wait_are_shown_when_two_looks_have_missed_the_connectors() -> None:
+    first, second = two_ticks(missing(30, 40))
+    assert (first.view.pending_creations, second.changed) == (None, True)
+    names = tuple(sorted(NAMES[:30])[:20])
+    assert second.view.pending_creations == PendingChanges(count=30, since=NOW, names=names, newest=NOW - TICK)
+
+
+def test_connectors_that_vanish_while_a_few_are_missing_count_at_once() -> None:
+    first = evaluate_tick(ClusterView(), missing(3, 40), now=NOW - TICK)
+    assert Action.CREATE not in evaluate_tick(first.view, missing(40, 40), now=NOW).actions
+
+
+def test_confirmed_creations_are_made_ten_in_a_tick_and_later_ones_wait() -> None:
+    _, second = two_ticks(missing(20, 40))
+    confirmation = Confirmation(newest=second.view.pending_creations.newest, until=NOW + timedelta(hours=1))
+    confirmed = replace(second.view, pending_creations=None, creations_confirmation=confirmation)
+    third = evaluate_tick(confirmed, missing(20, 40), now=NOW + TICK)
+    assert (len(third.actions[Action.CREATE]), third.view.pending_creations) == (CREATED_PER_TICK, None)
+    fourth = evaluate_tick(confirmed, missing(40, 40), now=NOW + TICK)
+    assert set(fourth.actions[Action.CREATE]) <= set(NAMES[:20])
+    late = evaluate_tick(confirmed, missing(20, 40), now=confirmation.until)
+    assert (late.actions, late.view.pending_creations.count) == ({}, 20)
+
+
+def test_an_attempt_that_is_open_for_a_while_needs_no_second_confirmation() -> None:
+    _, second = two_ticks(missing(20, 40))
+    confirmation = Confirmation(newest=second.view.pending_creations.newest, until=NOW + timedelta(hours=1))
+    view = replace(second.view, pending_creations=None, creations_confirmation=confirmation)
+    busy = tuple(
+        replace(operation(lease_until=NOW + 9 * TICK), connector_name=name) for name in NAMES[:CREATED_PER_TICK]
+    )
+    view = evaluate_tick(view, replace(missing(20, 40), open_operations=busy), now=NOW + TICK).view
+    assert len(evaluate_tick(view, missing(20, 40), now=NOW + 2 * TICK).actions[Action.CREATE]) == CREATED_PER_TICK
+
+
+def test_on_other_workers_nothing_is_created_and_nothing_can_be_confirmed() -> None:
+    seen = missing(2, 40)
+    elsewhere = replace(seen, connect=replace(seen.connect, knows_workers=True, fault=OTHER_KAFKA))
+    first, second = two_ticks(elsewhere)
+    assert (first.changed, first.view.fault) == (True, OTHER_KAFKA)
+    assert second.actions == {}
+    assert evaluate_tick(second.view, replace(elsewhere, connect=missing(40, 40).connect), now=NOW).actions == {}
+    back = replace(seen, connect=replace(seen.connect, knows_workers=True))
+    third = evaluate_tick(second.view, back, now=NOW + TICK)
+    assert (len(third.actions[Action.CREATE]), third.view.fault) == (2, None)
+
+
+def test_while_nothing_is_created_other_repairs_go_on() -> None:
+    seen = read(status(NAMES[9], "PAUSED"), desired=dict.fromkeys(NAMES[:10], RUNS))
+    assert two_ticks(seen)[1].actions == {Action.RESUME: (NAMES[9],)}
 
 
 @pytest.mark.parametrize(
@@ -265,7 +342,7 @@ def test_many_orphans_wait_until_a_person_confirms_them() -> None:
 
 
 def test_deletions_wait_since_they_were_first_shown() -> None:
-    before = PendingDeletions(count=30, since=NOW - TICK, names=(), newest=OLD.since)
+    before = PendingChanges(count=30, since=NOW - TICK, names=(), newest=OLD.since)
     pending = seen_again(of(orphans(31, OLD) | quiet(69), pending=before)).view.pending
     assert (pending.count, pending.since) == (31, NOW - TICK)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.connectors.cluster_view import ClusterView
-from chalicelib.domain.connectors.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR, cluster_condition
+from chalicelib.domain.connectors.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR, cluster_conditions
 from chalicelib.domain.connectors.drift import Drift
 from chalicelib.domain.connectors.memory import ConnectorMemory
 from chalicelib.domain.connectors.recreations import Recreations
@@ -192,4 +192,4 @@ def test_another_cause_is_another_condition() -> None:
 def test_a_connect_that_cannot_be_read_for_half_a_minute_is_a_condition(seconds: int, wrong: bool) -> None:
     since = NOW - UNREADABLE_FOR + timedelta(seconds=1 + seconds)
     view = ClusterView(unreadable="It does not answer.", unreadable_since=since, observed_at=NOW)
-    assert bool(cluster_condition("k", view)) is wrong
+    assert bool(cluster_conditions("k", view)) is wrong

@@ -4,24 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.cluster import PendingDeletions
-from chalicelib.domain.connectors.orphans import (
-    DELETE_AFTER,
-    SHOWN_NAMES,
-    Confirmation,
-    Orphan,
-    Removals,
-    limit_removals,
-    max_deletions,
-    too_many,
-)
+from chalicelib.domain.cluster import PendingChanges
+from chalicelib.domain.connectors.confirmations import SHOWN_NAMES, Confirmation, LimitedChanges, too_many
+from chalicelib.domain.connectors.orphans import DELETE_AFTER, Orphan, limit_removals, max_deletions
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OLD = NOW - DELETE_AFTER
 SECOND = timedelta(seconds=1)
 
 
-def removals(*orphans: Orphan, confirmation: Confirmation | None = None) -> Removals:
+def removals(*orphans: Orphan, confirmation: Confirmation | None = None) -> LimitedChanges:
     """What a cluster of a hundred connectors allows for these orphans: c0000 and so on."""
     due = {f"c{number:04}": orphan for number, orphan in enumerate(orphans)}
     return limit_removals(due, connectors=100, pending=None, confirmation=confirmation, now=NOW)
@@ -44,17 +36,17 @@ def test_many_is_more_than_a_tenth_and_more_than_three(removed: int, connectors:
 
 
 def test_a_few_orphans_are_removed() -> None:
-    assert removals(*ours(10)) == Removals(allowed={f"c{number:04}" for number in range(10)})
+    assert removals(*ours(10)) == LimitedChanges(allowed={f"c{number:04}" for number in range(10)})
 
 
 def test_many_orphans_whose_owner_is_unknown_are_left_alone_and_do_not_wait_for_people() -> None:
-    assert removals(*[Orphan(since=OLD)] * 20, *ours(2)) == Removals(allowed=set())
+    assert removals(*[Orphan(since=OLD)] * 20, *ours(2)) == LimitedChanges(allowed=set())
 
 
 def test_many_of_ours_wait_for_people() -> None:
     names = tuple(f"c{number:04}" for number in range(SHOWN_NAMES))
-    pending = PendingDeletions(count=30, since=NOW, names=names, newest=OLD)
-    assert removals(*ours(30)) == Removals(allowed=set(), pending=pending)
+    pending = PendingChanges(count=30, since=NOW, names=names, newest=OLD)
+    assert removals(*ours(30)) == LimitedChanges(allowed=set(), pending=pending)
 
 
 @pytest.mark.parametrize(
