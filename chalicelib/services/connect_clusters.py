@@ -109,6 +109,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             context,
             f"{self.store.noun}.confirm_deletions",
             cluster_id,
+            resource_name=cluster.name,
             after={"count": pending.count, "since": rfc3339(pending.since), "names": list(pending.names)},
         )
         try:

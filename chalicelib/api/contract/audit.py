@@ -37,12 +37,24 @@ class AuditOutput(Output):
     action: str
     resource_type: str
     resource_id: str | None
+    resource_name: str | None
     parent_id: str | None
     outcome: Outcome
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     correlation_id: str
     meaningful: bool
+
+
+class ActivityOutput(Output):
+    """The part of a record that people who are no Admins see."""
+
+    at: Timestamp
+    action: str
+    resource_type: str
+    resource_id: str | None
+    resource_name: str | None
+    outcome: Outcome
 
 
 class VerificationQuery(ListQuery):

@@ -30,10 +30,15 @@ class AuditTrail:
         outcome: Outcome = Outcome.SUCCESS,
         before: View | None = None,
         after: View | None = None,
+        resource_name: str | None = None,
         parent_id: str | None = None,
         meaningful: bool = True,
     ) -> None:
-        """Add the record of a change from one view to the other. `action` is `<resource_type>.<verb>`."""
+        """Add the record of a change from one view to the other. `action` is `<resource_type>.<verb>`.
+
+        Without a `resource_name` it is that in one of the views.
+        """
+        name = resource_name or _name_in(after) or _name_in(before)
         actor, (before, after) = context.actor, changes(before, after)
         record = AuditRecord(
             id=new_id(),
@@ -44,6 +49,7 @@ class AuditTrail:
             action=action,
             resource_type=action.partition(".")[0],
             resource_id=resource_id,
+            resource_name=name,
             parent_id=parent_id,
             outcome=outcome,
             before=before,
@@ -115,3 +121,8 @@ class AuditTrail:
         return self.store.list(
             limit=limit, after=after, resource_id=resource_id, include_related=include_related, meaningful=meaningful
         )
+
+
+def _name_in(view: View | None) -> str | None:
+    name = (view or {}).get("name") or (view or {}).get("email")
+    return name if isinstance(name, str) else None

@@ -10,8 +10,8 @@ from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp,
 from tests.support.apps.sandbox import ADMIN, Json, Sandbox
 
 FIELDS = {
-    "id", "at", "actor", "action", "resource_type", "resource_id", "parent_id", "outcome", "before", "after",
-    "correlation_id", "meaningful",
+    "id", "at", "actor", "action", "resource_type", "resource_id", "resource_name", "parent_id", "outcome", "before",
+    "after", "correlation_id", "meaningful",
 }  # fmt: skip
 
 
