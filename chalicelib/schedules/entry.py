@@ -40,7 +40,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "incidents": wired.incidents.end_about_deleted,
             "overview": lambda: wired.overview.count(within_seconds=deadline.remaining(10)),
             "source_tables": wired.sources.sweep,
-            "audit_anchors": lambda: wired.auditing.signer.sign(deadline.within(15)),
+            "audit_anchors": lambda: wired.audit_watch.sign(deadline.within(15)),
         }
     )
 

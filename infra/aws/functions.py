@@ -43,7 +43,8 @@ class Function:
     `failure`: what is wrong when it fails, for the alarm, which rises after failures in `failures` of the last periods
     of five minutes. Without a queue and a schedule it is the API's function. `in_vpc`: whether it is put into the VPC,
     if there is one. `opens`, `seals`: the secrets that it may open, and those that it may seal as well. `audit_key`:
-    what it may do with the key that signs the audit trail.
+    what it may do with the key that signs the audit trail. `anchor_copy`: whether it may read and write the copy of the
+    trail's last anchor: `Get`, `Put`.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Function:
     opens: tuple[SecretClass, ...] = ()
     seals: tuple[SecretClass, ...] = ()
     audit_key: str = ""
+    anchor_copy: tuple[str, ...] = ()
 
     @property
     def deployed_name(self) -> str:
@@ -149,6 +151,7 @@ FUNCTIONS = (
         },
         seals=_SEALED,
         audit_key="VerifyMac",
+        anchor_copy=("Get",),
     ),
     Function(
         name="run_job",
@@ -285,17 +288,19 @@ FUNCTIONS = (
                 _READ_ADD_CHANGE: "incidents",
                 "PutItem UpdateItem DeleteItem Query": "counts",
                 "BatchWriteItem Query": "source-tables",
-                "BatchGetItem DeleteItem": "claims",
+                _READ_ADD_REMOVE: "claims",
                 "PutItem": "channel-gates",
                 f"{_READ_ADD} Query": "audit-chain",
-                _QUERY: "audit sources/by_listing destinations/by_listing stream-clusters/by_listing "
-                "connect-clusters/by_listing pipelines/by_listing deliveries/by_listing jobs/by_open_state "
+                _QUERY: "audit audit/by_resource_id "
+                "sources/by_listing destinations/by_listing stream-clusters/by_listing connect-clusters/by_listing "
+                "pipelines/by_listing deliveries/by_listing jobs/by_open_state "
                 "incidents/by_active incidents/by_resource_id alerts/by_active alerts/by_silenced "
                 "channel-gates/by_listing notifications/by_open_channel",
             },
         ),
         queues={_SEND: "jobs ticks source-checks destination-checks notifications"},
         audit_key="GenerateMac VerifyMac",
+        anchor_copy=("Get", "Put"),
     ),
     Function(
         name="reseal_secrets",

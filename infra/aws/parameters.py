@@ -6,7 +6,7 @@ A new setting is one row, in the group of those that get it: its variable is `HE
 import re
 from dataclasses import dataclass, field
 
-from infra.aws.cloudformation import Json, exported, is_given, ref, when
+from infra.aws.cloudformation import Json, exported, is_given, ref, sub, when
 
 _BOOLEAN = ("true", "false")
 
@@ -55,6 +55,12 @@ COMMON_SETTINGS = (
         "PublicUrl",
         "Where people reach Headgate, such as https://headgate.example.com. Messages about alerts link to it, "
         "and single sign-on needs it.",
+    ),
+    Parameter(
+        "AuditRetentionDays",
+        "For how many days audit records are kept: 0 (for ever), or 30 to 36500.",
+        default="2557",
+        pattern="0|[1-9][0-9]{1,4}",
     ),
     Parameter(
         "LogLevel",
@@ -125,6 +131,10 @@ _NOT_SETTINGS = (
         "all of them open.",
         kind="CommaDelimitedList",
     ),
+    Parameter(
+        "AuditAnchorBucket",
+        "A bucket for the copy of the audit trail's last anchor. Without one it is a parameter of Systems Manager.",
+    ),
     Parameter("AlarmTopicArn", "The SNS topic that alarms go to, if any."),
     Parameter(
         "VpcSubnetIds",
@@ -143,15 +153,21 @@ _NOT_SETTINGS = (
 PARAMETERS = (*_NOT_SETTINGS, *COMMON_SETTINGS, *API_SETTINGS, *CHAT_HOSTS)
 
 ALARMS_ARE_SENT, IN_VPC, OWN_KEYS, HAS_CA_BUNDLE_LAYER = "AlarmsAreSent", "InVpc", "OwnKeys", "HasCaBundleLayer"
+HAS_ANCHOR_BUCKET = "HasAnchorBucket"
 CONDITIONS = {
     ALARMS_ARE_SENT: is_given("AlarmTopicArn"),
     IN_VPC: is_given("VpcSubnetIds", is_list=True),
     OWN_KEYS: is_given("KmsKeyArns", is_list=True),
     HAS_CA_BUNDLE_LAYER: is_given("CaBundleLayerArn"),
+    HAS_ANCHOR_BUCKET: is_given("AuditAnchorBucket"),
 }
 
 CREDENTIALS_KEY, AUDIT_KEY = "credentials-key-arn", "audit-key-arn"
 """The names under which the data stack exports its keys, without the prefix."""
+
+
+ANCHOR_NAME = "${Prefix}audit-anchor"
+"""Of the parameter or the object that has the copy of the last anchor."""
 
 
 def declarations() -> Json:
@@ -171,5 +187,8 @@ def common_variables() -> Json:
         "HEADGATE_QUEUE_PREFIX": ref(PREFIX.name),
         "HEADGATE_KMS_KEY_ID": when(OWN_KEYS, {"Fn::Join": [",", ref("KmsKeyArns")]}, exported(CREDENTIALS_KEY)),
         "HEADGATE_AUDIT_KMS_KEY_ID": exported(AUDIT_KEY),
+        "HEADGATE_AUDIT_ANCHOR_COPY": when(
+            HAS_ANCHOR_BUCKET, sub(f"s3://${{AuditAnchorBucket}}/{ANCHOR_NAME}"), sub(f"ssm:/{ANCHOR_NAME}")
+        ),
         **variables(COMMON_SETTINGS),
     }

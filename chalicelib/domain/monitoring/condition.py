@@ -25,10 +25,11 @@ class Category(StrEnum):
     SOURCE = "SOURCE"
     DESTINATION = "DESTINATION"
     PIPELINE = "PIPELINE"
+    INSTALLATION = "INSTALLATION"
 
 
 class ConditionCode(StrEnum):
-    """The event kinds of the specification (section 6), and five codes of Headgate."""
+    """The event kinds of the specification (section 6), and six codes of Headgate."""
 
     CONNECTOR_FAILED = "CONNECTOR_FAILED"
     CONNECTOR_UNASSIGNED = "CONNECTOR_UNASSIGNED"
@@ -58,6 +59,7 @@ class ConditionCode(StrEnum):
     CHANGES_LOST = "CHANGES_LOST"
     CAPTURE_NARROWED = "CAPTURE_NARROWED"
     CONFIG_DRIFT = "CONFIG_DRIFT"
+    AUDIT_TRAIL_CHANGED = "AUDIT_TRAIL_CHANGED"
 
     @property
     def event_kind(self) -> EventKind:
@@ -72,6 +74,12 @@ _KINDS_OF_OWN_CODES: Mapping[ConditionCode, EventKind] = {
     ConditionCode.CAPTURE_NARROWED: EventKind.PIPELINE_DEGRADED,
     ConditionCode.CONFIG_DRIFT: EventKind.PIPELINE_DEGRADED,
 }
+
+
+WITHOUT_ALERTS = frozenset({ConditionCode.AUDIT_TRAIL_CHANGED})
+"""About the installation itself: no event kind of the specification fits. The function that finds it fails as well, so
+that the alarms of the platform see it.
+"""
 
 
 class Cause(StrEnum):
@@ -100,10 +108,14 @@ _DESTINATION_HINT = "Nothing is delivered while this lasts. Test the destination
 _OPERATION_HINT = "Its last_error and the audit trail say more. Remove the cause, then do it again."
 _UNASSIGNED_HINT = "Its rows do not move. Look at the workers: too few are running, or one of them cannot start it."
 _UNAVAILABLE_HINT = "What its connectors do is not known until it answers. Look at its workers and at the network."
+_AUDIT_HINT = (
+    "Nothing is signed until it is settled. GET /api/v1/audit/verify says what is wrong. If you have restored the "
+    "tables yourself, accept that: POST /api/v1/audit/accept-restored."
+)
 _NOT_PAUSED_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
-_CONNECT, _SOURCE, _DESTINATION, _PIPELINE = Category
+_CONNECT, _SOURCE, _DESTINATION, _PIPELINE, _INSTALLATION = Category
 
 DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ConditionCode.CONNECTOR_FAILED: Description(_CONNECT, _ERROR, "Connector failed"),
@@ -142,6 +154,7 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ConditionCode.CHANGES_LOST: Description(_PIPELINE, _ERROR, "Pipeline failed"),
     ConditionCode.CAPTURE_NARROWED: Description(_SOURCE, _ERROR, "Pipeline degraded"),
     ConditionCode.CONFIG_DRIFT: Description(_CONNECT, _WARNING, "Pipeline degraded"),
+    ConditionCode.AUDIT_TRAIL_CHANGED: Description(_INSTALLATION, _ERROR, "Audit trail changed", _AUDIT_HINT),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a
 pipeline that writes nothing, or a delivery of which nothing arrives.
@@ -165,7 +178,7 @@ _CAUSE_HINTS: Mapping[Cause, str | None] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """Something wrong with one resource: a pipeline, delivery, source, destination or connect_cluster.
+    """Something wrong with one resource: a pipeline, delivery, source, destination, connect_cluster or installation.
 
     `message` says what is wrong, in a sentence of ours. `diagnosis` is that of the connector or task that has failed.
     `pipeline_id` is the only pipeline that a source's condition concerns, if there is only one.

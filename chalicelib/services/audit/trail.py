@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
@@ -19,6 +20,8 @@ class AuditTrail:
     store: Audit
     refusals: RefusalBound
     clock: Clock
+    keep_for: timedelta | None = None
+    """None: for ever."""
 
     def record(  # noqa: PLR0913 - the fields of one record
         self,
@@ -57,7 +60,7 @@ class AuditTrail:
             correlation_id=context.correlation_id,
             meaningful=meaningful,
         )
-        self.store.append(transaction, record)
+        self.store.append(transaction, record, expires_at=record.at + self.keep_for if self.keep_for else None)
 
     def record_alone(self, context: RequestContext, action: str, resource_id: str | None, **more: Any) -> None:
         """Write a record in a transaction of its own: of a denial, of a secret that was read."""
@@ -119,7 +122,12 @@ class AuditTrail:
     ) -> Page[AuditRecord]:
         """Newest first; see `stores.audit.Audit.list`."""
         return self.store.list(
-            limit=limit, after=after, resource_id=resource_id, include_related=include_related, meaningful=meaningful
+            limit=limit,
+            after=after,
+            resource_id=resource_id,
+            include_related=include_related,
+            meaningful=meaningful,
+            now=self.clock(),
         )
 
 

@@ -107,6 +107,8 @@ def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) 
         "AdminEmail",
         "AdminPassword",
         "AlarmTopicArn",
+        "AuditAnchorBucket",
+        "AuditRetentionDays",
         "KmsKeyArns",
         "VpcSubnetIds",
         "VpcSecurityGroupIds",
