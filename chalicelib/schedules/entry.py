@@ -21,7 +21,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
     notifications again. Report to alerting what no look does, and end silences whose time is over, and incidents about
     what was deleted. Count what is registered, for the overview. Sign how far the audit trail has come.
 
-    What is left of the tables of deleted sources is removed.
+    What is left of deleted sources and Connect clusters is removed.
     """
     from chalicelib.wiring import services
 
@@ -40,6 +40,7 @@ def dispatch(_event: CloudWatchEvent) -> dict[str, int]:
             "incidents": wired.incidents.end_about_deleted,
             "overview": lambda: wired.overview.count(within_seconds=deadline.remaining(10)),
             "source_tables": wired.sources.sweep,
+            "cluster_rows": wired.connect_clusters.sweep,
             "audit_anchors": lambda: wired.audit_watch.sign(deadline.within(15)),
         }
     )

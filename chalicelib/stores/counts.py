@@ -19,7 +19,7 @@ REGISTERED = ("registered", "all")
 
 class CountRow(Table):
     """Small rows of several kinds: `registered` (JSON in `numbers`), `findings` of `stores/monitoring`,
-    `user/active-admins` (number in `ADMINS`), and notes of deleted sources.
+    `user/active-admins` (number in `ADMINS`), `audit/begun` of `stores/audit/chain`, and notes of what was deleted.
     """
 
     Meta = meta("counts")  # type: ignore[assignment]

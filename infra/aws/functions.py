@@ -287,7 +287,7 @@ FUNCTIONS = (
                 _READ: "sources destinations stream-clusters connect-clusters pipelines deliveries",
                 _READ_ADD_CHANGE: "incidents",
                 "PutItem UpdateItem DeleteItem Query": "counts",
-                "BatchWriteItem Query": "source-tables",
+                "BatchWriteItem Query": "source-tables observations",
                 _READ_ADD_REMOVE: "claims",
                 "PutItem": "channel-gates",
                 f"{_READ_ADD} Query": "audit-chain",

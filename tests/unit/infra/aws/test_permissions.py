@@ -336,6 +336,15 @@ def tables_of_deleted_sources(app: InProcessApp) -> Iterator[None]:
     assert app.services.sources.sweep() == 1
 
 
+def rows_of_deleted_clusters(app: InProcessApp) -> Iterator[None]:
+    cluster = app.cluster
+    app.tick(cluster)
+    app.services.connect_clusters.delete(app.context(), cluster.id)
+    app.clock.advance(3600)
+    yield
+    assert app.services.connect_clusters.sweep() == 1
+
+
 def incidents_about_what_was_deleted(app: InProcessApp) -> Iterator[None]:
     lost = Condition(
         code=ConditionCode.STALLED, resource_type="pipeline", resource_id=new_id(), message="It stands still."
@@ -390,6 +399,7 @@ def signed_records(app: InProcessApp) -> Iterator[None]:
         ("run_job", discovery),
         ("dispatch", clusters_and_lost_jobs),
         ("dispatch", tables_of_deleted_sources),
+        ("dispatch", rows_of_deleted_clusters),
         ("dispatch", incidents_about_what_was_deleted),
         ("dispatch", records_without_a_signature),
         ("dispatch", a_trail_that_was_removed),
