@@ -5,14 +5,17 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from chalicelib.domain.access import Permission, Role
+from chalicelib.domain.audit.problems import AuditChanged
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password
 from tests.faults.harness.whole_app import EMAIL, entries_on
 from tests.security.figure import Figure, none_of
+from tests.support.apps.anchor_copy import CopiedTrail
 from tests.support.apps.every_change import ANOTHER_PASSWORD, Caller, Done, EveryChange, records_of
 from tests.support.apps.in_process_app import InProcessApp, in_process_app, system_input
 from tests.support.entities import make_user, store_new
@@ -20,11 +23,13 @@ from tests.support.hostile.audit_tampering import TAMPERINGS, EarlierTrail, Stor
 
 Json = dict[str, Any]
 TAMPERED, WRITERS, REFUSED_IN_A_LOOP, SIGN_INS = 1_000, 16, 1_300, 10
+REMOVALS = ("all anchors deleted", "a whole shard and all anchors removed", "everything removed")
 AUDIT_TABLE = "headgate-audit"
 CHANGES_NOTHING: Mapping[str, str] = {
     "POST /api/v1/pipelines/preview": "it stores nothing",
     "POST /api/v1/destinations/test-connection": "it stores nothing",
     "POST /api/v1/destinations/{uuid}/preview": "it stores nothing that people see",
+    "POST /api/v1/audit/accept-restored": "its record is all that it writes: tests/service/audit/test_restores.py",
     "POST /api/v1/connect/clusters/{uuid}/confirm-deletions": "it needs orphans: tests/faults/test_tick_orphans.py",
     "POST /api/v1/notification-channels/{uuid}/test": "it sends a message: tests/integration/api/test_channels.py",
 }
@@ -46,6 +51,7 @@ def figures() -> list[Figure]:
             shown, kept_of_viewer = shown_to_a_viewer(app)
         app.restore(empty)
         undetected = undetected_tamperings(app)
+        removals = undetected_removals(app)
         failed, whole = writers(app)
     lacking = routes() - {change.route for change in done} - CHANGES_NOTHING.keys()
     wrong = [f"{change.route}: {problem}" for change in done for problem in wrong_records(change)]
@@ -61,6 +67,7 @@ def figures() -> list[Figure]:
         none_of(f"of {SIGN_INS} failed sign-ins of an attacked account, in that flood, those not recorded", unrecorded),
         none_of("Viewer's share of the audit: what the overview shows of people, tokens and addresses", shown),
         none_of(f"undetected of {TAMPERED:,} random tamperings of {len(TAMPERINGS) + 1} kinds", undetected.items()),
+        none_of(f"wiped trails, of {len(REMOVALS) + 1} kinds, that verification or signer do not find", removals),
         Figure(f"changes that failed of {WRITERS * 10} by {WRITERS} threads", str(failed), "0", failed == 0),
         Figure("the chain behind them", "whole" if whole else "broken", "whole", whole),
     ]  # fmt: skip
@@ -188,11 +195,40 @@ def undetected_tamperings(app: InProcessApp) -> Counter[str]:
     return +undetected
 
 
+def undetected_removals(app: InProcessApp) -> list[str]:
+    """Kinds of removal that the verification, or the function that signs, does not see. A rollback of both tables to an
+    earlier time, with their anchors, is seen by the copy of the last anchor.
+    """
+    trail, undetected = CopiedTrail(app), []
+    _write(app, 12)
+    trail.sign()
+    earlier = app.tables.snapshot()
+    app.services.audit.record_alone(app.context(), "source.update", "resource", after={"number": 1})
+    trail.sign()
+    kept = app.tables.snapshot()
+    plain, copied = (lambda: _problem(app), partial(_sign, app)), (lambda: trail.verify().first_problem, trail.sign)
+    removals = {name: (partial(TAMPERINGS[name], trail.stored), plain) for name in REMOVALS}
+    removals["both tables rolled back to an earlier time"] = (partial(trail.restore, earlier), copied)
+    for name, (remove, (find, sign)) in removals.items():
+        remove()
+        try:
+            sign()
+            undetected.append(f"{name}: signed")
+        except AuditChanged:
+            undetected += [] if find() else [f"{name}: verified"]
+        app.tables.restore(kept)
+    return undetected
+
+
+def _sign(app: InProcessApp) -> None:
+    app.services.auditing.signer.sign(Deadline.after(60))
+
+
 def _write(app: InProcessApp, count: int) -> None:
     for number in range(count):
         app.services.audit.record_alone(app.context(), "source.update", f"resource {number}", after={"number": number})
         app.clock.advance(1)
-    app.services.auditing.signer.sign(Deadline.after(60))
+    _sign(app)
 
 
 def _problem(app: InProcessApp) -> bool:

@@ -11,58 +11,18 @@ from chalicelib.domain.audit.problems import AuditChanged, ProblemCode
 from chalicelib.domain.audit.record import Outcome
 from chalicelib.errors import Conflict, StoreUnavailable
 from chalicelib.kit.clock import Deadline
-from chalicelib.services.audit.anchors import Anchors
 from chalicelib.services.audit.restores import AUDIT_ID
-from chalicelib.services.audit.verification import Verification
 from tests.service.audit.conftest import verify, write
+from tests.support.apps.anchor_copy import CopiedTrail
 from tests.support.apps.in_process_app import ADMIN, InProcessApp
 from tests.support.hostile.audit_tampering import StoredTrail, wipe
 
 
 @dataclass
-class MemoryCopy:
-    """A copy outside of the tables. `fails`: it cannot be written."""
-
-    place: str = "ssm:/headgate/audit-anchor"
-    link: Link | None = None
-    fails: bool = False
-
-    def read(self) -> Link | None:
-        return self.link
-
-    def write(self, link: Link) -> None:
-        if self.fails:
-            raise StoreUnavailable("The copy of the anchor could not be written.")
-        self.link = link
-
-
-@dataclass
-class Trail:
-    """An installation that keeps a copy of the last anchor. `backups` are both tables at earlier times."""
-
-    app: InProcessApp
-    copy: MemoryCopy
-
-    @property
-    def stored(self) -> StoredTrail:
-        return StoredTrail(self.app.tables)
-
-    @property
-    def anchors(self) -> Anchors:
-        return replace(self.app.services.auditing.verifier.anchors, copy=self.copy)
-
+class Trail(CopiedTrail):
     def write_and_sign(self, count: int = 10) -> None:
         write(self.app, count)
         assert self.sign() == 1
-
-    def sign(self) -> int:
-        signing = self.app.services.auditing
-        restores = replace(signing.restores, anchors=self.anchors)
-        return replace(signing.signer, anchors=self.anchors, restores=restores).sign(Deadline.after(60))
-
-    def verify(self) -> Verification:
-        verifier = replace(self.app.services.auditing.verifier, anchors=self.anchors)
-        return verifier.verify(after=None, limit=500, deadline=Deadline.after(60))
 
     def problem(self) -> tuple[ProblemCode, ProblemCode]:
         """What the verification finds, and what the signer does."""
@@ -73,19 +33,13 @@ class Trail:
         return found.code, refused.value.problem.code
 
     def accept(self, anchor: int) -> None:
-        restores = replace(self.app.services.auditing.restores, anchors=self.anchors)
-        restores.accept(self.app.context(), anchor, "restored after the outage of Friday")
-
-    def restore(self, backup: object) -> None:
-        """The audit tables as they were, and all others as they are."""
-        now = self.app.tables.snapshot()
-        self.app.tables.restore({**now, **{name: backup[name] for name in ("headgate-audit", "headgate-audit-chain")}})
+        self.restores.accept(self.app.context(), anchor, "restored after the outage of Friday")
 
 
 @pytest.fixture
 def trail(app: InProcessApp) -> Trail:
     """Twenty records, signed by two anchors."""
-    trail = Trail(app, MemoryCopy())
+    trail = Trail(app)
     trail.write_and_sign()
     trail.write_and_sign()
     return trail
@@ -174,8 +128,9 @@ def lost_records(trail: Trail) -> int:
 @pytest.mark.parametrize("restore", [rolled_back, removed, lost_records])
 def test_a_person_can_accept_restored_tables(trail: Trail, restore: Callable[[Trail], int]) -> None:
     anchor = restore(trail)
-    copied = trail.copy.link
-    assert trail.verify().first_problem is not None
+    copied, broken = trail.copy.link, trail.verify()
+    assert broken.first_problem is not None
+    assert (broken.anchor.number if broken.anchor else 0) == anchor
     write(trail.app, 2)
     trail.accept(anchor)
     assert trail.sign() == 1
