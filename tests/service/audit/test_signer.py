@@ -2,7 +2,7 @@
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -169,6 +169,18 @@ def test_nothing_is_signed_behind_a_block_that_is_not_what_was_signed(app: InPro
     with pytest.raises(AuditChanged):
         sign(app)
     assert trail.anchor() == anchor
+
+
+def test_nothing_is_signed_behind_a_block_that_was_changed(app: InProcessApp) -> None:
+    write(app, 20)
+    sign(app)
+    trail = StoredTrail(app.tables)
+    block = trail.blocks()[-1]
+    trail.put_block(replace(block, until="2027"))
+    write(app, 20)
+    with pytest.raises(AuditChanged):
+        sign(app)
+    assert len(trail.anchors()) == 1
 
 
 def test_a_block_that_somebody_has_put_behind_the_last_one_is_no_faster_signer(app: InProcessApp) -> None:
