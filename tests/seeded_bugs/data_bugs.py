@@ -127,7 +127,7 @@ DATA_BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "the dispatcher signs whatever it finds",
-        "chalicelib/services/audit/signer.py",
+        "chalicelib/services/audit/anchors.py",
         "            if shard not in last or last[shard].end != end:",
         "            if shard not in last:",
         _INTEGRITY,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from chalicelib.clients.anchor_copies import AnchorCopy
-from chalicelib.domain.audit.chain import Anchor, Link
+from chalicelib.domain.audit.chain import Anchor, Block, Link
 from chalicelib.domain.audit.problems import AuditChanged, Problem, ProblemCode
 from chalicelib.kit.clock import rfc3339
 from chalicelib.secrets.macs import Mac
@@ -77,6 +77,20 @@ class Anchors:
         except ValueError:
             return False
         return self.mac.verify(anchor.text, signature)
+
+    def last_blocks(self, anchor: Anchor) -> dict[str, Block]:
+        """The blocks that the anchor names. Raises AuditChanged when one of them is not what was signed.
+
+        A shard of which everything has expired may have lost its last block.
+        """
+        blocks = self.chain.blocks([(shard, end.blocks) for shard, end in anchor.ends.items()])
+        last = {shard: block for shard, block in zip(anchor.ends, blocks, strict=True) if block}
+        for shard, end in anchor.ends.items():
+            if shard not in last and end == anchor.start(shard):
+                continue
+            if shard not in last or last[shard].end != end:
+                raise AuditChanged(Problem(code=ProblemCode.ANCHOR_DIFFERS, shard=shard, number=end.blocks))
+        return last
 
     def _compare(self, anchor: Anchor, copy: Link | None, place: str) -> None:
         if copy is None:

@@ -26,15 +26,21 @@ ACCEPTED_FOR = timedelta(hours=1)
 
 _ACTION = "audit.accept_restored"
 _RECORDS_READ = 10
+_NO_NUMBER = -1
+"""Of a record that somebody has written without the product."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptance:
-    """What a person has accepted: tables that end with this anchor (0: without any). `position` is of the record."""
+    """What a person has accepted: tables that end with this anchor (0: without any), while the copy was of that one.
+
+    `position` is of the record.
+    """
 
     position: str
     anchor: int
     digest: str
+    copy: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +55,9 @@ class Restores:
         Raises Conflict STATE_CONFLICT when that is another one, or when nobody has signed it.
         """
         try:
-            last = self.anchors.stored()
+            last, copy = self.anchors.stored(), self.anchors.copied()
+            if last:
+                self.anchors.last_blocks(last)
         except AuditChanged as changed:
             message = f"{changed.problem.message} This cannot be accepted: restore the table audit-chain first."
             raise Conflict(message) from changed
@@ -57,6 +65,7 @@ class Restores:
         if anchor != number:
             raise Conflict(f"The tables end with the anchor {number}. Verify them again, and accept that number.")
         shown = {"anchor": number, "digest": last.link.digest if last else "", "reason": reason}
+        shown |= {"copy": copy.number if copy else None}
         self.audit.record_alone(context, _ACTION, AUDIT_ID, after=shown)
 
     def latest(self) -> Acceptance | None:
@@ -66,7 +75,10 @@ class Restores:
             if record.action == _ACTION and record.outcome is Outcome.SUCCESS and record.after and is_valid:
                 accepted = record.after
                 return Acceptance(
-                    position=position(record.at, record.id), anchor=int(accepted["anchor"]), digest=accepted["digest"]
+                    position=position(record.at, record.id),
+                    anchor=accepted.get("anchor", _NO_NUMBER),
+                    digest=accepted.get("digest", ""),
+                    copy=accepted.get("copy"),
                 )
         return None
 

@@ -48,7 +48,7 @@ class AuditSigner:
         """
         before, acceptance = self._begin()
         count = 0
-        last = self._last_blocks(before) if before else {}
+        last = self.anchors.last_blocks(before) if before else {}
         while not count or (before and before.unfinished and not deadline.passed):
             blocks = [block for shard in SHARDS if (block := self._next_block(shard, before, last.get(shard)))]
             now = self.clock()
@@ -76,8 +76,8 @@ class AuditSigner:
         except AuditChanged:
             if acceptance is None:
                 raise
-            anchor = self.anchors.stored()
-            if not self.restores.applies(acceptance, anchor):
+            anchor, copy = self.anchors.stored(), self.anchors.copied()
+            if acceptance.copy != (copy.number if copy else None) or not self.restores.applies(acceptance, anchor):
                 raise
             return anchor, acceptance
         if acceptance and self.restores.applies(acceptance, anchor):
@@ -106,20 +106,6 @@ class AuditSigner:
         behind = self.stores.chain.anchors_behind(anchor.first.number, _MAX_EXPIRED)
         expired = list(takewhile(lambda one: one.expires_at is not None and one.expires_at < now, behind))
         return expired[-1] if expired and self.anchors.is_genuine(expired[-1]) else None
-
-    def _last_blocks(self, anchor: Anchor) -> dict[str, Block]:
-        """The blocks that the anchor names. Raises AuditChanged when one of them is not what was signed.
-
-        A shard of which everything has expired may have lost its last block.
-        """
-        blocks = self.stores.chain.blocks([(shard, end.blocks) for shard, end in anchor.ends.items()])
-        last = {shard: block for shard, block in zip(anchor.ends, blocks, strict=True) if block}
-        for shard, end in anchor.ends.items():
-            if shard not in last and end == anchor.start(shard):
-                continue
-            if shard not in last or last[shard].end != end:
-                raise AuditChanged(Problem(code=ProblemCode.ANCHOR_DIFFERS, shard=shard, number=end.blocks))
-        return last
 
     def _next_block(self, shard: str, anchor: Anchor | None, last: Block | None) -> Block | None:
         """The block of the new records of a shard; None when there are none."""

@@ -154,7 +154,7 @@ def test_an_acceptance_is_recorded_with_the_person_and_what_was_accepted(trail: 
     )
     last = trail.stored.anchor()
     reason = "restored after the outage of Friday"
-    assert record.after == {"anchor": 2, "digest": last.link.digest, "reason": reason}
+    assert record.after == {"anchor": 2, "digest": last.link.digest, "copy": 4, "reason": reason}
 
 
 def test_an_acceptance_is_used_once(trail: Trail) -> None:
@@ -167,8 +167,13 @@ def test_an_acceptance_is_used_once(trail: Trail) -> None:
     assert trail.verify().first_problem is not None
     trail.write_and_sign()
     assert trail.verify().first_problem is not None
+    trail.restore(backup)  # it contains the acceptance, which was of another copy
+    assert trail.problem() == (ProblemCode.TRAIL_ROLLED_BACK, ProblemCode.TRAIL_ROLLED_BACK)
+
+
+def test_an_acceptance_waits_for_the_signer_for_an_hour(trail: Trail) -> None:
+    trail.accept(rolled_back(trail))
     trail.app.clock.advance(3601)
-    trail.restore(backup)  # it contains the acceptance, which is too old now
     assert trail.problem() == (ProblemCode.TRAIL_ROLLED_BACK, ProblemCode.TRAIL_ROLLED_BACK)
 
 
@@ -182,6 +187,12 @@ def test_only_the_anchor_with_which_the_tables_end_can_be_accepted(trail: Trail,
 
 def test_an_anchor_that_nobody_has_signed_cannot_be_accepted(trail: Trail) -> None:
     trail.stored.put_anchor(replace(trail.stored.anchor(), starts=trail.stored.anchor().ends))
+    with pytest.raises(Conflict, match="cannot be accepted"):
+        trail.accept(2)
+
+
+def test_an_anchor_without_its_last_blocks_cannot_be_accepted(trail: Trail) -> None:
+    trail.stored.delete_block(trail.stored.blocks()[-1])
     with pytest.raises(Conflict, match="cannot be accepted"):
         trail.accept(2)
 
