@@ -12,6 +12,7 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
@@ -35,8 +36,11 @@ PARAMETERS = {
     "AdminEmail": "admin@example.com",
     "AdminPassword": "correct horse battery staple",
 }
-_SERVICES = {"DynamoDB_20120810": "dynamodb", "AmazonSQS": "sqs", "TrentService": "kms"}
+_SERVICES = {"DynamoDB_20120810": "dynamodb", "AmazonSQS": "sqs", "TrentService": "kms", "AmazonSSM": "ssm"}
 _ITEMS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
+_NOT_GIVEN = {"OwnKeys": "KmsKeyArns", "HasAnchorBucket": "AuditAnchorBucket"}
+"""The parameter that is empty where the condition does not hold."""
+
 UsedActions = set[tuple[str, str]]
 
 
@@ -77,6 +81,8 @@ def actions(target: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         case _ if _SERVICES[service] == "sqs":
             queue = body.get("QueueName") or body["QueueUrl"].rpartition("/")[2]
             yield name, queue.replace(PARAMETERS["Prefix"], "${Prefix}")
+        case "GetParameter" | "PutParameter":
+            yield name, f"parameter/{body['Name'].strip('/').replace(PARAMETERS['Prefix'], '${Prefix}')}"
         case "GenerateMac" | "VerifyMac":
             yield name, "${Prefix}audit-key-arn"
         case _:
@@ -138,7 +144,9 @@ def _resolved(value: Mapping[str, Any], exports: Mapping[str, str], parameters: 
             return parameters[name]
         case {"Fn::ImportValue": {"Fn::Sub": str(name)}}:
             return exports[name.replace("${Prefix}", parameters["Prefix"])]
-        case {"Fn::If": ["OwnKeys", _, dict(otherwise)]} if not parameters["KmsKeyArns"]:
+        case {"Fn::Sub": str(text)}:
+            return re.sub(r"\$\{(\w+)\}", lambda name: parameters[name[1]], text)
+        case {"Fn::If": [str(condition), _, dict(otherwise)]} if not parameters[_NOT_GIVEN[condition]]:
             return _resolved(otherwise, exports, parameters)
         case _:
             raise ValueError(f"unknown function of CloudFormation: {value}")
