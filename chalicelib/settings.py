@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 
 from chalicelib.kit.hosts import is_protected
@@ -12,6 +13,8 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.secret_references import with_secrets
 
 _ROLES = ("Admin", "Ops", "Viewer")
+_SEVEN_YEARS, _SHORTEST_RETENTION, _LONGEST_RETENTION = 2_557, 30, 36_500
+"""Days for which audit records are kept."""
 
 
 class SettingMissing(RuntimeError):
@@ -44,6 +47,7 @@ class Settings:
     Of `master_key` and `kms_key_id` the first one seals; the others only open what they have sealed.
     `emit_metrics`: what Headgate measures of itself is written for CloudWatch; on AWS that is the default.
     `public_url` is where people reach this installation, without a slash at its end; messages link to it.
+    `audit_retention`: None keeps audit records for ever. `audit_anchor_copy` is `ssm:NAME` or `s3://BUCKET/KEY`.
     `chat_webhook_host` and `bot_api_host` are hosts, each with a port where that is not 443.
     """
 
@@ -66,6 +70,8 @@ class Settings:
     oidc: OidcSettings | None = None
     audit_kms_key_id: str | None = None
     installation_id: str | None = None
+    audit_anchor_copy: str | None = None
+    audit_retention: timedelta | None = None
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
@@ -98,6 +104,8 @@ class Settings:
             oidc=_oidc(text, secret("OIDC_CLIENT_SECRET")),
             audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
             installation_id=_installation_id(text("INSTALLATION_ID")),
+            audit_anchor_copy=_anchor_copy(text("AUDIT_ANCHOR_COPY")),
+            audit_retention=_retention(text("AUDIT_RETENTION_DAYS", str(_SEVEN_YEARS))),
         )
 
 
@@ -154,6 +162,23 @@ def _installation_id(given: str) -> str | None:
     if given and not re.fullmatch(r"[A-Za-z0-9-]{8,64}", given):
         raise ValueError("HEADGATE_INSTALLATION_ID must have 8 to 64 letters, digits and hyphens, such as a UUID.")
     return given or None
+
+
+def _anchor_copy(given: str) -> str | None:
+    # AWS refuses more than this does.
+    if given and not re.fullmatch(r"ssm:[A-Za-z0-9_./-]{1,1000}|s3://[a-z0-9.-]{3,63}/\S{1,900}", given):
+        raise ValueError("HEADGATE_AUDIT_ANCHOR_COPY must be like ssm:/headgate/audit-anchor or s3://bucket/name.")
+    return given or None
+
+
+def _retention(given: str) -> timedelta | None:
+    days = int(given) if re.fullmatch("[0-9]{1,5}", given) else -1
+    if days and not _SHORTEST_RETENTION <= days <= _LONGEST_RETENTION:
+        raise ValueError(
+            f"HEADGATE_AUDIT_RETENTION_DAYS must be 0 (for ever), or from {_SHORTEST_RETENTION} to "
+            f"{_LONGEST_RETENTION}."
+        )
+    return timedelta(days=days) if days else None
 
 
 def _listed(text: str) -> tuple[str, ...]:

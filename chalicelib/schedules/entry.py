@@ -33,7 +33,7 @@ def dispatch(event: CloudWatchEvent) -> dict[str, int]:
     time is over, and incidents about what was deleted. Count what is registered, for the overview. Sign how far the
     audit trail has come. Measure what waits.
 
-    What is left of the tables of deleted sources is removed.
+    What is left of deleted sources and Connect clusters is removed.
     """
     with _logged(event):
         from chalicelib.clients.cloudwatch import measure
@@ -86,7 +86,8 @@ def _parts(wired: "Services", measured: dict[OwnMetric, float]) -> Mapping[str, 
         "incidents": wired.incidents.end_about_deleted,
         "overview": lambda: wired.overview.count(within_seconds=deadline.remaining(10)),
         "source_tables": wired.sources.sweep,
-        "audit_anchors": lambda: wired.auditing.signer.sign(deadline.within(15)),
+        "cluster_rows": wired.connect_clusters.sweep,
+        "audit_anchors": lambda: wired.audit_watch.sign(deadline.within(15)),
         "own_state": own_state,
         "audit_age": audit_age,
     }
@@ -102,7 +103,7 @@ class PartResults:
 
     @property
     def measured(self) -> Mapping[OwnMetric, float]:
-        from chalicelib.services.audit.signer import AuditChanged
+        from chalicelib.domain.audit.problems import AuditChanged
 
         return {
             OwnMetric.PARTS_FAILED: len(self.errors),

@@ -1,8 +1,9 @@
 """Connect clusters: Kafka Connect workers behind one REST address."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
@@ -20,7 +21,7 @@ from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.confirmations import CONFIRMED_FOR, Confirmation
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import HealthRecord
-from chalicelib.errors import Conflict, Invalid, WriteConflict
+from chalicelib.errors import Conflict, Invalid, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.clusters import ClusterService
@@ -28,8 +29,14 @@ from chalicelib.services.connectors.workers import fault_of_version
 from chalicelib.services.registered import RegisteredInput
 from chalicelib.services.registry import Links, reference_not_found
 from chalicelib.stores.clusters import StreamClusters
+from chalicelib.stores.connectors.deleted_clusters import DeletedClusters
 from chalicelib.stores.connectors.observations import Observations
 from chalicelib.stores.transaction import Transaction
+
+SWEPT_AFTER = timedelta(minutes=10)
+"""Longer than a tick that ran when its cluster was deleted."""
+
+_SWEEP_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +55,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
     kind: type[ConnectCluster] = ConnectCluster
     streams: StreamClusters
     observations: Observations
+    deleted: DeletedClusters
     allow_inline_secrets: bool
 
     def create(self, context: RequestContext, data: ConnectClusterInput) -> ConnectCluster:
@@ -88,6 +96,26 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         after = self._checked(context, edited, endpoint, stream)
         return self.registry.update(transaction, context, self.store, before, after)
 
+    def delete(self, context: RequestContext, entity_id: str) -> None:
+        cluster = self._current(context, entity_id)
+
+        def note(transaction: Transaction, cluster_id: str) -> None:
+            self.deleted.note(transaction, cluster_id, self.clock())
+
+        self.registry.delete(context, self.store, cluster, links=self.links(cluster), also=note)
+
+    def sweep(self) -> int:
+        """Remove what ticks have stored about deleted clusters, a bounded number of them; returns of how many.
+
+        What there is no time for is left to the next sweep.
+        """
+        deadline, swept = Deadline.after(_SWEEP_SECONDS), 0
+        with suppress(StoreUnavailable):
+            for note in self.deleted.notes_before(self.clock() - SWEPT_AFTER):
+                self.deleted.sweep(note, deadline)
+                swept += 1
+        return swept
+
     def plugins(
         self, context: RequestContext, cluster_id: str, *, limit: int, after: str | None
     ) -> Page[ConnectorPlugin]:
@@ -113,6 +141,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             context,
             f"{self.store.noun}.confirm_{kind}",
             cluster_id,
+            resource_name=cluster.name,
             after={"count": pending.count, "since": rfc3339(pending.since), "names": list(pending.names)},
         )
         try:

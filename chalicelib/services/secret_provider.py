@@ -55,7 +55,10 @@ class SecretProvider:
         except SecretMismatch:
             raise self._mismatch(context, row) from None
         # The record comes first: no secret leaves without one.
-        self.audit.record_alone(context, _ACTION, resource.id, after={"fields": sorted(secrets)}, meaningful=False)
+        fields = {"fields": sorted(secrets)}
+        self.audit.record_alone(
+            context, _ACTION, resource.id, resource_name=resource.name, after=fields, meaningful=False
+        )
         return secrets
 
     def _needed(self, row: SealedCredentials, resource: Source | Destination) -> bool:

@@ -57,7 +57,13 @@ class SystemChecks:
         transaction = Transaction()
         changed = self.save_checked(transaction, context, store, entity, tested)
         self.audit.record(
-            transaction, context, f"{store.noun}.test", entity.id, after={"success": result.success}, meaningful=False
+            transaction,
+            context,
+            f"{store.noun}.test",
+            entity.id,
+            resource_name=entity.name,
+            after={"success": result.success},
+            meaningful=False,
         )
         with suppress(WriteConflict):  # it was changed in the meantime: this result is of the former endpoint
             transaction.commit()

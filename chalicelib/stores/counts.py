@@ -22,7 +22,8 @@ _DISPATCH = ("dispatch", "last")
 
 class CountRow(Table):
     """Small rows of several kinds: `registered` (JSON in `numbers`), `dispatch` (`at`: its last run), `findings` of
-    `stores/monitoring`, `user/active-admins` (number in `ADMINS`), and notes of deleted sources.
+    `stores/monitoring`, `user/active-admins` (number in `ADMINS`), `audit/begun` of `stores/audit/chain`, and notes
+    of what was deleted.
     """
 
     Meta = meta("counts")  # type: ignore[assignment]

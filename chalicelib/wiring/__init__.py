@@ -130,6 +130,7 @@ class Services:
             clock=self.clock,
             sleep=self._sleep,
         )
+        self.audit_watch = self.auditing.watch(monitors.reports.publish)
         self.tick, self.progress_reader, self.monitor_reports = (
             monitors.tick,
             monitors.progress_reader,

@@ -3,8 +3,9 @@
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, Literal
 
+from chalicelib.clients.anchor_copies import AnchorCopy, anchor_copy
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import DatabaseFactory
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
@@ -92,9 +93,18 @@ def audit_mac_of(config: Settings, local_key: Callable[[], bytes]) -> Mac:
     return KmsMac(_kms, config.audit_kms_key_id) if config.audit_kms_key_id else LocalMac(local_key)
 
 
+def anchor_copy_of(config: Settings) -> AnchorCopy | None:
+    """Where the last anchor of the audit trail is kept besides the tables, if anywhere."""
+    return anchor_copy(config.audit_anchor_copy, _aws_client) if config.audit_anchor_copy else None
+
+
 def _kms() -> Any:
+    return _aws_client("kms")
+
+
+def _aws_client(service: Literal["kms", "s3", "ssm"]) -> Any:
     import boto3
     from botocore.config import Config
 
     limits = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 3})
-    return boto3.client("kms", config=limits)
+    return boto3.client(service, config=limits)

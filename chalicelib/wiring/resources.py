@@ -71,6 +71,7 @@ class Resources:
             store=resources.connects,
             streams=resources.streams,
             observations=stores.connectors.observations,
+            deleted=stores.connectors.deleted_clusters,
             registry=self.registry,
             clients=self.clients,
             allow_inline_secrets=config.allow_inline_secrets,

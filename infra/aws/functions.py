@@ -45,6 +45,7 @@ class Function:
     if there is one. `opens`, `seals`: the secrets that it may open, and those that it may seal as well. `audit_key`:
     what it may do with the key that signs the audit trail. `reads_secrets`: whether it reads those of its settings.
     `reserved`: runs at once that the others cannot take from it; a queue's function has those of its queue.
+    `anchor_copy`: whether it may read and write the copy of the trail's last anchor: `Get`, `Put`.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Function:
     audit_key: str = ""
     reads_secrets: bool = False
     reserved: int = 0
+    anchor_copy: tuple[str, ...] = ()
 
     @property
     def concurrency(self) -> int:
@@ -162,6 +164,7 @@ FUNCTIONS = (
         audit_key="VerifyMac",
         reads_secrets=True,
         reserved=100,
+        anchor_copy=("Get",),
     ),
     Function(
         name="run_job",
@@ -300,18 +303,20 @@ FUNCTIONS = (
                 _READ: "sources destinations stream-clusters connect-clusters pipelines deliveries observations",
                 _READ_ADD_CHANGE: "incidents",
                 f"{_READ_WRITE} Query": "counts",
-                "BatchWriteItem Query": "source-tables",
+                "BatchWriteItem Query": "source-tables observations",
                 _READ_ADD_REMOVE: "claims",
                 "PutItem": "channel-gates",
                 f"{_READ_ADD} Query": "audit-chain",
-                _QUERY: "audit sources/by_listing destinations/by_listing stream-clusters/by_listing "
-                "connect-clusters/by_listing pipelines/by_listing deliveries/by_listing jobs/by_open_state "
+                _QUERY: "audit audit/by_resource_id "
+                "sources/by_listing destinations/by_listing stream-clusters/by_listing connect-clusters/by_listing "
+                "pipelines/by_listing deliveries/by_listing jobs/by_open_state "
                 "incidents/by_active incidents/by_resource_id alerts/by_active alerts/by_silenced "
                 "channel-gates/by_listing notifications/by_open_channel",
             },
         ),
         queues={_SEND: "jobs ticks source-checks destination-checks notifications"},
         audit_key="GenerateMac VerifyMac",
+        anchor_copy=("Get", "Put"),
     ),
     Function(
         name="reseal_secrets",

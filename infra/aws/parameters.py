@@ -6,7 +6,7 @@ A new setting is one row, in the group of those that get it: its variable is `HE
 import re
 from dataclasses import dataclass, field
 
-from infra.aws.cloudformation import Json, exported, is_given, is_missing, ref, when
+from infra.aws.cloudformation import Json, exported, is_given, is_missing, ref, sub, when
 
 _BOOLEAN = ("true", "false")
 _IN_SECRETS_MANAGER = r"(arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:\S+)?"
@@ -74,6 +74,12 @@ COMMON_SETTINGS = (
         "The id that connectors of this installation carry. Only for a copy of the tables of another installation: a "
         "new UUID. Empty: the one in the tables.",
         pattern="([A-Za-z0-9-]{8,64})?",
+    ),
+    Parameter(
+        "AuditRetentionDays",
+        "For how many days audit records are kept: 0 (for ever), or 30 to 36500.",
+        default="2557",
+        pattern="0|[1-9][0-9]{1,4}",
     ),
     Parameter(
         "LogLevel",
@@ -202,6 +208,10 @@ _NOT_SETTINGS = (
     Parameter("AlarmTopicArn", "The SNS topic that alarms go to. Without one, the stack makes one."),
     Parameter("AlarmEmail", "Who is told about alarms by the topic that the stack makes."),
     Parameter(
+        "AuditAnchorBucket",
+        "A bucket for the copy of the audit trail's last anchor. Without one it is a parameter of Systems Manager.",
+    ),
+    Parameter(
         "VpcSubnetIds",
         "Private subnets from which databases, Kafka and Connect can be reached. Empty for functions outside "
         "of any VPC.",
@@ -223,6 +233,7 @@ ONLY_SOME_NETWORKS, HAS_WEB_ACL, SECRETS_ARE_PRIVATE = "OnlySomeNetworks", "HasW
 CONCURRENCY_IS_RESERVED, MAKES_LOG_ROLE = "ConcurrencyIsReserved", "MakesLogRole"
 MAKES_ADMIN_PASSWORD, MAKES_METRICS_TOKEN = "MakesAdminPassword", "MakesMetricsToken"
 HAS_ADMIN_PASSWORD, HAS_CLIENT_SECRET = "HasAdminPassword", "HasClientSecret"
+HAS_ANCHOR_BUCKET = "HasAnchorBucket"
 CONDITIONS = {
     MAKES_TOPIC: is_missing("AlarmTopicArn"),
     HAS_ALARM_EMAIL: {"Fn::And": [is_missing("AlarmTopicArn"), is_given("AlarmEmail")]},
@@ -239,10 +250,15 @@ CONDITIONS = {
     MAKES_METRICS_TOKEN: is_missing(METRICS_TOKEN.name),
     HAS_ADMIN_PASSWORD: {"Fn::Or": [is_given("AdminEmail"), is_given(ADMIN_PASSWORD.name)]},
     HAS_CLIENT_SECRET: is_given(CLIENT_SECRET.name),
+    HAS_ANCHOR_BUCKET: is_given("AuditAnchorBucket"),
 }
 
 CREDENTIALS_KEY, AUDIT_KEY = "credentials-key-arn", "audit-key-arn"
 """The names under which the data stack exports its keys, without the prefix."""
+
+
+ANCHOR_NAME = "${Prefix}audit-anchor"
+"""Of the parameter or the object that has the copy of the last anchor."""
 
 
 def declarations() -> Json:
@@ -267,5 +283,8 @@ def common_variables() -> Json:
         "HEADGATE_QUEUE_PREFIX": ref(PREFIX.name),
         "HEADGATE_KMS_KEY_ID": when(OWN_KEYS, {"Fn::Join": [",", ref("KmsKeyArns")]}, exported(CREDENTIALS_KEY)),
         "HEADGATE_AUDIT_KMS_KEY_ID": audit_key(),
+        "HEADGATE_AUDIT_ANCHOR_COPY": when(
+            HAS_ANCHOR_BUCKET, sub(f"s3://${{AuditAnchorBucket}}/{ANCHOR_NAME}"), sub(f"ssm:/{ANCHOR_NAME}")
+        ),
         **variables(COMMON_SETTINGS),
     }

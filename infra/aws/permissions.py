@@ -1,10 +1,11 @@
 """The permissions that the policies of the functions grant."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from infra.aws.cloudformation import NO_VALUE
 from infra.aws.functions import function_named
 from infra.aws.policies import policy_document
 
@@ -22,7 +23,7 @@ class Permission:
 
 def permissions(document: Mapping[str, Any]) -> Iterator[Permission]:
     """Every permission of a policy document. Raises ValueError for a statement that is no plain permission."""
-    for statement in document["Statement"]:
+    for statement in _statements(document["Statement"]):
         if statement["Effect"] != "Allow" or {"NotAction", "NotResource"} & set(statement):
             raise ValueError(f"the statement {statement.get('Sid')} is no plain permission")
         for action in _listed(statement["Action"]):
@@ -52,6 +53,15 @@ def _is_wide(permission: Permission) -> bool:
     resource = permission.resource
     named = resource.removesuffix(end) if before in resource else resource
     return "*" in named or "?" in named or "*" in permission.action
+
+
+def _statements(value: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    """Every statement that there can be, for all parameters."""
+    for statement in value:
+        if "Fn::If" in statement:
+            yield from _statements(one for one in statement["Fn::If"][1:] if one != NO_VALUE)
+        else:
+            yield statement
 
 
 def _listed(value: Any) -> list[Any]:

@@ -6,10 +6,10 @@ All resources with the same actions are in one statement, because resources take
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from infra.aws.cloudformation import Json, arn, exported, ref, when
+from infra.aws.cloudformation import Json, arn, exported, ref, sub, when
 from infra.aws.functions import FUNCTIONS, Function, Rights
 from infra.aws.given_secrets import secret_arns
-from infra.aws.parameters import CREDENTIALS_KEY, IN_VPC, OWN_KEYS, audit_key
+from infra.aws.parameters import ANCHOR_NAME, CREDENTIALS_KEY, HAS_ANCHOR_BUCKET, IN_VPC, OWN_KEYS, audit_key
 
 NETWORK_POLICY = "NetworkInterfaces"
 """The policy without which AWS Lambda cannot connect a function to a VPC."""
@@ -30,6 +30,7 @@ def policy_document(function: Function) -> Json:
         *_by_actions("sqs", "", (consumed, function.queues)),
         *_keys(function),
         *([_allow("secretsmanager", "GetSecretValue", secret_arns())] if function.reads_secrets else []),
+        *_anchor_copy(function),
     ]
     return _document(statements)
 
@@ -95,3 +96,19 @@ def _keys(function: Function) -> Iterator[Json]:
             key = when(OWN_KEYS, ref("KmsKeyArns"), exported(CREDENTIALS_KEY))
             context = {"kms:EncryptionContext:headgate": [secret_class.value for secret_class in classes]}
             yield {**_allow("kms", actions, key), "Condition": {"StringEquals": context}}
+
+
+def _anchor_copy(function: Function) -> Iterator[Json]:
+    """What it may do with the copy of the last anchor: an object of a bucket, or a parameter."""
+    if not function.anchor_copy:
+        return
+    parameter = _allow(
+        "ssm",
+        " ".join(f"{verb}Parameter" for verb in function.anchor_copy),
+        [arn("ssm", f"parameter/{ANCHOR_NAME}")],
+    )
+    bucket = "arn:${AWS::Partition}:s3:::${AuditAnchorBucket}"
+    verbs = " ".join(f"{verb}Object" for verb in function.anchor_copy)
+    yield when(HAS_ANCHOR_BUCKET, _allow("s3", verbs, [sub(f"{bucket}/{ANCHOR_NAME}")]), parameter)
+    # Without it S3 answers that access is denied, where there is no object yet.
+    yield when(HAS_ANCHOR_BUCKET, _allow("s3", "ListBucket", [sub(bucket)]))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from infra.aws.functions import FUNCTIONS, Function
-from infra.aws.parameters import IN_VPC, OWN_KEYS
+from infra.aws.parameters import HAS_ANCHOR_BUCKET, IN_VPC, OWN_KEYS
 from infra.aws.policies import network_policy, policy_document
 
 IAM_LIMIT, LIMIT = 10_240, 9_500
@@ -32,8 +32,9 @@ REGIONS: Mapping[str, str] = {
 }
 """The partition of each region."""
 
-_CONDITIONS = {IN_VPC, OWN_KEYS}
-"""True in the largest stack: it is in a VPC, and its key is being exchanged."""
+_CONDITIONS = {IN_VPC, OWN_KEYS, HAS_ANCHOR_BUCKET}
+"""True in the largest stack: it is in a VPC, its key is being exchanged, and a bucket has the copy of the last anchor.
+"""
 
 
 def role_size(function: Function, region: str, prefix: str) -> int:
@@ -43,6 +44,7 @@ def role_size(function: Function, region: str, prefix: str) -> int:
         "AWS::Region": region,
         "AWS::Partition": REGIONS[region],
         "AWS::AccountId": "1" * 12,
+        "AuditAnchorBucket": "b" * 63,
     }
     documents = [policy_document(function)]
     if function.in_vpc:

@@ -9,6 +9,7 @@ from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthStatus
 from chalicelib.errors import Invalid
 from chalicelib.kit.masking import Secret
+from chalicelib.services.connect_clusters import SWEPT_AFTER
 from infra.local.doubles.connect import VERSION
 from tests.support.apps.call_interceptor import Side
 from tests.support.apps.in_process_app import InProcessApp
@@ -97,3 +98,25 @@ def test_the_stored_password_of_workers_is_never_sent_to_another_place(app: InPr
     assert not any(point.side is Side.CONNECT or point.writes for point in app.interceptor.unwatch())
     given = replace(data, secrets={"password": Secret("given")}, address=address)
     assert app.services.connect_clusters.update(app.context(), cluster.id, given).credentials.fields == {"password": 2}
+
+
+def test_what_ticks_remember_of_a_deleted_cluster_is_removed_also_what_a_late_one_has_written(
+    app: InProcessApp,
+) -> None:
+    clusters, kept = app.services.connect_clusters, app.cluster
+    app.deployed_pipeline()
+    deleted = app.register_connect(app.connect.url)
+    for cluster in (kept, deleted):
+        app.tick(cluster)
+    late = app.services.stores.connectors.observations.read([deleted.id])[deleted.id]
+    clusters.delete(app.context(), deleted.id)
+    app.clock.advance(5)
+    app.services.stores.connectors.observations.write(
+        deleted.id, replace(late, observed_at=app.clock.now), changed=False
+    )
+    assert clusters.sweep() == 0
+    assert {row["cluster_id"] for row in app.tables.rows("observations")} == {kept.id, deleted.id}
+    app.clock.advance(SWEPT_AFTER.total_seconds())
+    rows = [row for row in app.tables.rows("observations") if row["cluster_id"] == kept.id]
+    assert [clusters.sweep() for _ in range(2)] == [1, 0]
+    assert app.tables.rows("observations") == rows

@@ -1,6 +1,7 @@
 """Settings that cannot work are refused with a text that says what is expected."""
 
 import hashlib
+from datetime import timedelta
 
 import pytest
 
@@ -122,3 +123,26 @@ def test_a_part_of_single_sign_on_that_cannot_work_is_refused(name: str, value: 
 def test_plain_http_is_enough_on_this_machine(host: str) -> None:
     urls = {"HEADGATE_PUBLIC_URL": f"http://{host}", "HEADGATE_OIDC_ISSUER": f"http://{host}"}
     assert Settings.read({**SIGN_ON, **urls}).oidc is not None
+
+
+def test_audit_records_are_kept_for_seven_years_unless_the_installation_says_otherwise() -> None:
+    days = [Settings.read({"HEADGATE_AUDIT_RETENTION_DAYS": value}).audit_retention for value in ("", "365", "0")]
+    assert days == [timedelta(days=2_557), timedelta(days=365), None]
+
+
+@pytest.mark.parametrize("value", ["29", "-1", "36501", "a year", "365.5"])
+def test_a_time_for_which_no_trail_can_be_kept_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="0 \\(for ever\\), or from 30 to 36500"):
+        Settings.read({"HEADGATE_AUDIT_RETENTION_DAYS": value})
+
+
+@pytest.mark.parametrize("value", ["ssm:/headgate/audit-anchor", "s3://audit-bucket/headgate/last"])
+def test_the_last_anchor_may_be_copied_to_a_parameter_or_an_object(value: str) -> None:
+    assert Settings.read({"HEADGATE_AUDIT_ANCHOR_COPY": value}).audit_anchor_copy == value
+    assert Settings.read({}).audit_anchor_copy is None
+
+
+@pytest.mark.parametrize("value", ["/headgate/audit-anchor", "s3://bucket", "s3:bucket/key", "ssm:", "ssm:a b"])
+def test_another_place_for_the_anchor_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="HEADGATE_AUDIT_ANCHOR_COPY must be like"):
+        Settings.read({"HEADGATE_AUDIT_ANCHOR_COPY": value})

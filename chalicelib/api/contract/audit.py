@@ -1,10 +1,10 @@
 """The audit trail."""
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
-from chalicelib.api.contract.common import Integer, Output, Timestamp, Uuid
+from chalicelib.api.contract.common import Input, Integer, Lines, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.domain.audit.chain import SHARDS
 from chalicelib.domain.audit.record import Outcome
@@ -37,6 +37,7 @@ class AuditOutput(Output):
     action: str
     resource_type: str
     resource_id: str | None
+    resource_name: str | None
     parent_id: str | None
     outcome: Outcome
     before: dict[str, Any] | None
@@ -45,14 +46,39 @@ class AuditOutput(Output):
     meaningful: bool
 
 
+class ActivityOutput(Output):
+    """The part of a record that people who are no Admins see."""
+
+    at: Timestamp
+    action: str
+    resource_type: str
+    resource_id: str | None
+    resource_name: str | None
+    outcome: Outcome
+
+
 class VerificationQuery(ListQuery):
     """How much of the trail one request verifies."""
 
     limit: Integer = Field(default=2_000, ge=1, le=10_000, description="About how many records to verify.")
+    from_anchor: Integer | None = Field(
+        default=None,
+        ge=1,
+        description="Verify only what was signed behind this anchor, an `anchor` of an earlier answer.",
+    )
+
+
+class AcceptRestoredBody(Input):
+    """The restored tables that are accepted."""
+
+    anchor: Integer = Field(ge=0, description="The last `anchor` of the tables; 0 where they have none.")
+    reason: Annotated[Lines, StringConstraints(min_length=1, max_length=300)]
 
 
 class ProblemOutput(Output):
-    """The first thing that is wrong. `number` counts the records of the shard; the rest names the record."""
+    """The first thing that is wrong. `number` counts the records or the blocks of the shard, or the anchors; the rest
+    names the record.
+    """
 
     code: str
     message: str
@@ -80,7 +106,12 @@ class VerificationOutput(Output):
         description="Records that are not chained yet: the next signature does it, once a minute."
     )
     first_problem: ProblemOutput | None
+    anchor: int | None = Field(description="The number of the last signature, which is called an anchor.")
     anchored_at: Timestamp | None = Field(description="When the ends of the shards were signed last.")
+    begins_at: Timestamp | None = Field(
+        description="Only what was signed behind this time is verified: what is older has expired, or belongs to "
+        "tables that were restored and accepted. Null: everything."
+    )
     shards: list[ShardOutput]
 
     @classmethod
@@ -92,7 +123,9 @@ class VerificationOutput(Output):
             verified=is_verified,
             complete=is_verified and entity.next_key is None,
             before_chain=sum(entity.unsigned.values()),
+            anchor=entity.anchor.number if entity.anchor else None,
             anchored_at=entity.anchor.at if entity.anchor else None,
+            begins_at=entity.start.at,
             shards=[],
         )
 

@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field
 
-from chalicelib.api.contract.audit import AuditOutput
+from chalicelib.api.contract.audit import ActivityOutput, AuditOutput
 from chalicelib.api.contract.common import Output
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.observation import ObservedState
@@ -45,7 +45,10 @@ class OverviewOutput(Output):
     throughput: float | None
     lag: int | None
     metrics_notice: str | None
-    recent_activity: list[AuditOutput] = Field(description=f"Meaningful audit records, at most {ACTIVITY}.")
+    recent_activity: list[AuditOutput | ActivityOutput] = Field(
+        description=f"At most {ACTIVITY} meaningful audit records: for Admins whole, for others a part of those about "
+        "other things than people, tokens and secrets."
+    )
 
     @classmethod
     def of(cls, entity: Overview) -> Self:

@@ -142,7 +142,8 @@ class Boundary:
         self, context: RequestContext, route: Route, request: HttpRequest, refused: HeadgateError
     ) -> None:
         """Audit it, unless nothing was tried: a request without any credential is not worth a record."""
-        if isinstance(refused, Unauthenticated) and not _has_credential(request.headers):
+        is_known = isinstance(refused, NotPermitted) and refused.actor is not None
+        if not is_known and context.actor.id is None and not _has_credential(request.headers):
             return
         if isinstance(refused, NotPermitted) and refused.actor:
             context = replace(context, actor=refused.actor)
@@ -211,6 +212,7 @@ def _log(request: HttpRequest, response: HttpResponse) -> None:
         "method": request.method,
         "path": request.route,
         "status": response.status,
+        "source_address": request.source_address,
         "duration_ms": round((time.monotonic() - request.received_at) * 1000, 1),
     }
     if response.status >= 400 and response.headers.get("Content-Type") == JSON:

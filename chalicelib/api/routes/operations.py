@@ -1,6 +1,13 @@
 """Routes for people who operate: the overview, the audit trail, the incidents and the keys of secrets."""
 
-from chalicelib.api.contract.audit import AuditOutput, AuditQuery, VerificationOutput, VerificationQuery, shards_of
+from chalicelib.api.contract.audit import (
+    AcceptRestoredBody,
+    AuditOutput,
+    AuditQuery,
+    VerificationOutput,
+    VerificationQuery,
+    shards_of,
+)
 from chalicelib.api.contract.incidents import IncidentOutput, IncidentQuery, IncidentStatusQuery
 from chalicelib.api.contract.keys import KeysOutput
 from chalicelib.api.contract.overview import OverviewOutput
@@ -16,13 +23,13 @@ _VERIFY_SECONDS = 10.0
 
 
 @routes.get("/monitoring/overview", needs=Permission.READ)
-def get_overview() -> OverviewOutput:
+def get_overview(context: RequestContext) -> OverviewOutput:
     """Count everything by its state, and show what was done last.
 
-    The records of `recent_activity` are the same for every role: they say who changed what, and contain no secret. The
-    rest of the audit trail is for Admins.
+    `recent_activity` has whole audit records for Admins. Others see what was done to which resource, not by whom, and
+    nothing about people, tokens and secrets.
     """
-    return OverviewOutput.of(services().overview.read())
+    return OverviewOutput.of(services().overview.read(context.actor))
 
 
 @routes.get("/audit", needs=Permission.ADMINISTER)
@@ -36,15 +43,27 @@ def verify_audit(context: RequestContext, query: VerificationQuery) -> WithList[
     """Verify the audit trail: that no record was changed, removed, added or moved since it was written.
 
     A long trail takes several requests: go on with the `X-Next-Cursor` until `complete` is true. It ends at the first
-    problem, and says what is wrong and what to do.
+    problem, and says what is wrong and what to do. With `from_anchor` only what was signed since then is verified.
     """
     deadline = context.deadline.within(_VERIFY_SECONDS)
-    part = services().auditing.verifier.verify(after=query.after, limit=query.limit, deadline=deadline)
+    part = services().auditing.verifier.verify(
+        after=query.after, limit=query.limit, deadline=deadline, from_anchor=query.from_anchor
+    )
     shards = tuple(shards_of(part))
     # The page is all of the shards, and its cursor that of the next part.
     keys = ("",) * (len(shards) - 1) + (part.next_key or "",)
     page = Page(shards, keys, more=part.next_key is not None)
     return WithList(body=VerificationOutput.of(part), field="shards", page=page, list_path="")
+
+
+@routes.post("/audit/accept-restored", needs=Permission.ADMINISTER, status=204)
+def accept_restored_audit(context: RequestContext, body: AcceptRestoredBody) -> None:
+    """Accept the tables of the audit trail as they are, after you have restored them from a backup.
+
+    That is recorded with your name. Within a minute the next signature is made behind their last anchor, and the
+    verification begins there: what is older stays in the list, and is not verified any more.
+    """
+    services().auditing.restores.accept(context, body.anchor, body.reason)
 
 
 @routes.get("/operations/errors", needs=Permission.READ)

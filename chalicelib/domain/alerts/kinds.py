@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from chalicelib.domain.event_kind import EventKind
-from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Severity
+from chalicelib.domain.monitoring.condition import DESCRIPTIONS, WITHOUT_ALERTS, Severity
 
 
 class AlertSeverity(StrEnum):
@@ -29,7 +29,9 @@ SEVERITIES: Mapping[Severity, AlertSeverity] = {
 _OF_CONNECTORS = ("CDC_", "SOURCE_", "DESTINATION_")
 """What the classifier finds behind the failure of a connector or a task begins with one of these."""
 
-TITLES: Mapping[EventKind, str] = {code.event_kind: described.title for code, described in DESCRIPTIONS.items()}
+TITLES: Mapping[EventKind, str] = {
+    code.event_kind: described.title for code, described in DESCRIPTIONS.items() if code not in WITHOUT_ALERTS
+}
 
 
 def general_kind(kind: EventKind, connector_name: str | None, task_id: int | None) -> EventKind:

@@ -33,6 +33,7 @@ class AuditRecord:
     """One record. `action` is `<resource_type>.<verb>`; `before` and `after` are what `changes` says.
 
     `meaningful` is false for routine actions: jobs, tests, sign-ins. `parent_id` is the destination of a delivery.
+    `resource_name` is the name at that time, or the e-mail of a user.
     """
 
     id: str
@@ -43,6 +44,7 @@ class AuditRecord:
     action: str
     resource_type: str
     resource_id: str | None
+    resource_name: str | None = None
     parent_id: str | None = None
     outcome: Outcome
     before: View | None = None
@@ -54,6 +56,42 @@ class AuditRecord:
     def actor(self) -> Actor:
         """The role is not recorded."""
         return Actor(id=self.actor_id, email=self.actor_email, role=None, via=self.actor_via)
+
+    @property
+    def activity(self) -> "Activity | None":
+        """The part of the record that everybody may see; None for a record about people, tokens or secrets."""
+        if self.resource_type not in _SHOWN_TO_ALL:
+            return None
+        return Activity(
+            at=self.at,
+            action=self.action,
+            resource_type=self.resource_type,
+            resource_id=self.resource_id,
+            resource_name=self.resource_name,
+            outcome=self.outcome,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """What was done to a resource, without who did it and what changed (wire contract, section 5)."""
+
+    at: datetime
+    action: str
+    resource_type: str
+    resource_id: str | None
+    resource_name: str | None
+    outcome: Outcome
+
+
+_SHOWN_TO_ALL = frozenset(
+    {
+        *("source", "destination", "connection", "stream_cluster", "connect_cluster", "pipeline", "delivery"),
+        *("incident", "alert", "alert_rule", "notification_channel"),
+    }
+)
+"""The types of resources of which everybody may read. What is not named here is for Admins, also what is added later.
+"""
 
 
 def changes(before: View | None, after: View | None) -> tuple[View | None, View | None]:

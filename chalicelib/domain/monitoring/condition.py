@@ -25,6 +25,7 @@ class Category(StrEnum):
     SOURCE = "SOURCE"
     DESTINATION = "DESTINATION"
     PIPELINE = "PIPELINE"
+    INSTALLATION = "INSTALLATION"
 
 
 class ConditionCode(StrEnum):
@@ -62,6 +63,7 @@ class ConditionCode(StrEnum):
     CONNECTOR_NAME_CONFLICT = "CONNECTOR_NAME_CONFLICT"
     KAFKA_CLUSTER_CHANGED = "KAFKA_CLUSTER_CHANGED"
     CREATIONS_PENDING = "CREATIONS_PENDING"
+    AUDIT_TRAIL_CHANGED = "AUDIT_TRAIL_CHANGED"
 
     @property
     def event_kind(self) -> EventKind:
@@ -81,6 +83,12 @@ _KINDS_OF_OWN_CODES: Mapping[ConditionCode, EventKind] = {
     ConditionCode.KAFKA_CLUSTER_CHANGED: EventKind.STREAM_CONNECT_UNAVAILABLE,
     ConditionCode.CREATIONS_PENDING: EventKind.STREAM_CONNECT_UNAVAILABLE,
 }
+
+
+WITHOUT_ALERTS = frozenset({ConditionCode.AUDIT_TRAIL_CHANGED})
+"""About the installation itself: no event kind of the specification fits. The function that finds it fails as well, so
+that the alarms of the platform see it.
+"""
 
 
 class Cause(StrEnum):
@@ -117,10 +125,14 @@ _OTHER_WORKERS_HINT = (
     "Find out which workers answer at the address. If the connectors still run on others, correct the address: created "
     "again, they would capture and write everything twice."
 )
+_AUDIT_HINT = (
+    "Nothing is signed until it is settled. GET /api/v1/audit/verify says what is wrong. If you have restored the "
+    "tables yourself, accept that: POST /api/v1/audit/accept-restored."
+)
 _NOT_PAUSED_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
-_CONNECT, _SOURCE, _DESTINATION, _PIPELINE = Category
+_CONNECT, _SOURCE, _DESTINATION, _PIPELINE, _INSTALLATION = Category
 
 DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ConditionCode.CONNECTOR_FAILED: Description(_CONNECT, _ERROR, "Connector failed"),
@@ -165,6 +177,7 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
         _CONNECT, _ERROR, "Kafka Connect unavailable", _OTHER_WORKERS_HINT
     ),
     ConditionCode.CREATIONS_PENDING: Description(_CONNECT, _ERROR, "Kafka Connect unavailable", _OTHER_WORKERS_HINT),
+    ConditionCode.AUDIT_TRAIL_CHANGED: Description(_INSTALLATION, _ERROR, "Audit trail changed", _AUDIT_HINT),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a
 pipeline that writes nothing, or a delivery of which nothing arrives.
@@ -191,7 +204,7 @@ _CAUSE_HINTS: Mapping[Cause, str | None] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """Something wrong with one resource: a pipeline, delivery, source, destination or connect_cluster.
+    """Something wrong with one resource: a pipeline, delivery, source, destination, connect_cluster or installation.
 
     `message` says what is wrong, in a sentence of ours. `diagnosis` is that of the connector or task that has failed.
     `pipeline_id` is the only pipeline that a source's condition concerns, if there is only one.

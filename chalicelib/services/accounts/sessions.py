@@ -152,7 +152,8 @@ class SessionService:
         self.stores.users.record_login(transaction, user, now)
         session, token = self._put_session(transaction, user)
         context = replace(context, actor=actor_of(user, session))
-        self.audit.record(transaction, context, "session.login", user.id, after={"via": via}, meaningful=False)
+        shown = {"via": via, "source_address": context.source_address or None}
+        self.audit.record(transaction, context, "session.login", user.id, after=shown, meaningful=False)
         transaction.commit()
         return UserSession(user=replace(user, last_login_at=now), session=session, token=token)
 

@@ -127,7 +127,12 @@ class ChannelService:
         settled = AuditOutcome.FAILED if failure else AuditOutcome.SUCCESS
         shown = {"status": "failed" if failure else "delivered", "code": failure.code if failure else None}
         self.registry.audit.record_alone(
-            context, f"{self.stores.channels.noun}.test", channel_id, outcome=settled, after=shown
+            context,
+            f"{self.stores.channels.noun}.test",
+            channel_id,
+            resource_name=channel.name,
+            outcome=settled,
+            after=shown,
         )
         return failure
 
@@ -143,7 +148,9 @@ class ChannelService:
             credentials = vault.rotate(transaction, store.noun, channel_id, channel.credentials, changed)
             after = replace(channel, credentials=credentials, version=channel.version + 1, updated_at=self.clock())
             store.save(transaction, after)
-            self.registry.audit.record(transaction, context, f"{store.noun}.migrate", channel_id, after=fields)
+            self.registry.audit.record(
+                transaction, context, f"{store.noun}.migrate", channel_id, resource_name=channel.name, after=fields
+            )
 
     def _note_test(self, context: RequestContext, channel_id: str) -> Channel:
         """The channel, with the test noted in it: two requests at the same moment send one."""
@@ -155,7 +162,9 @@ class ChannelService:
         with Transaction() as transaction:
             noted = self.stores.channels.save(transaction, replace(channel, tested_at=now))
             action, requested = f"{self.stores.channels.noun}.test", AuditOutcome.REQUESTED
-            self.registry.audit.record(transaction, context, action, channel_id, outcome=requested)
+            self.registry.audit.record(
+                transaction, context, action, channel_id, resource_name=channel.name, outcome=requested
+            )
         return noted
 
     def _send_test(self, context: RequestContext, channel: Channel) -> Outcome:

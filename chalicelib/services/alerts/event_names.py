@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.naming import Resource, emitter_of, event_of, pipeline_id_of
-from chalicelib.domain.monitoring.condition import Condition
+from chalicelib.domain.monitoring.condition import WITHOUT_ALERTS, Condition
 from chalicelib.stores.documents import Documents, batch_find
 
 
@@ -20,7 +20,8 @@ class EventNames:
     _known: dict[Resource, Any] = field(default_factory=dict)
 
     def events(self, conditions: Sequence[Condition]) -> list[AlertEvent]:
-        """The events of the conditions, without those whose resource does not exist (any more)."""
+        """The events of the conditions, without those whose resource does not exist (any more), or that have none."""
+        conditions = [condition for condition in conditions if condition.code not in WITHOUT_ALERTS]
         self._read((condition.resource_type, condition.resource_id) for condition in conditions)
         resources = [
             (condition, self._known[condition.resource_type, condition.resource_id]) for condition in conditions

@@ -11,21 +11,23 @@ from chalicelib.domain.audit.chain import (
     SIGNED_WITHIN,
     Anchor,
     Block,
+    End,
     last_position,
     next_anchor,
     next_block,
     search_start,
 )
+from chalicelib.domain.audit.problems import AuditChanged, Problem, ProblemCode
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline, rfc3339
 from chalicelib.kit.log import get_logger
-from chalicelib.secrets.macs import Mac
+from chalicelib.services.audit.anchors import Anchors
+from chalicelib.services.audit.restores import Acceptance, Restores
 from chalicelib.stores.audit.group import AuditStores
 from chalicelib.stores.audit.records import StoredRecord
 
-
-class AuditChanged(Exception):
-    """The chain of the audit trail is not what was signed: somebody has tampered with it."""
+_MAX_EXPIRED = 20
+"""So many expired anchors are passed by one signature. There is one for each minute at the most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,72 +35,93 @@ class AuditSigner:
     """Chains and signs new records. `infra/decisions/020-audit-integrity.md` says what that proves."""
 
     stores: AuditStores
-    mac: Mac
+    anchors: Anchors
+    restores: Restores
     clock: Clock
 
     def sign(self, deadline: Deadline) -> int:
         """Sign the records that are new, until the deadline; what is left has its turn in the next minute.
 
-        Returns how many anchors were made. Each is also logged, so that the log is a second place that has it. Raises
-        AuditChanged, and signs nothing, when the chain is not what the last anchor says.
+        Returns how many anchors were made. Each is also logged, and a copy of the last one is kept where the
+        installation says: places outside of the tables that have it. Raises AuditChanged, and signs nothing, when the
+        tables are not what was signed last, unless somebody has accepted that; StoreUnavailable.
         """
-        before, count = self._anchor(), 0
-        last = self._last_blocks(before) if before else {}
+        before, acceptance = self._begin()
+        count = 0
+        last = self.anchors.last_blocks(before) if before else {}
         while not count or (before and before.unfinished and not deadline.passed):
             blocks = [block for shard in SHARDS if (block := self._next_block(shard, before, last.get(shard)))]
             now = self.clock()
-            if not blocks and (before is None or now - before.at < SIGNED_WITHIN):
+            is_due = before is not None and now - before.at >= SIGNED_WITHIN
+            if not blocks and not is_due and acceptance is None:
                 break
-            last.update({block.shard: block for block in blocks})
-            anchor = next_anchor(before, last, blocks, now)
-            anchor = replace(anchor, signature=self.mac.sign(anchor.text).hex())
+            anchor = self._next_anchor(before, blocks, now, acceptance)
             try:
                 self.stores.chain.append(before, anchor, blocks)
             except WriteConflict as conflict:
                 if conflict.label == "block.exists":
-                    raise AuditChanged("The audit trail has a block behind the one that was signed last.") from None
+                    raise AuditChanged(Problem(code=ProblemCode.ANCHOR_MISSING)) from None
                 break  # another process was faster
             _log(anchor)
-            before, count = anchor, count + 1
+            self.anchors.keep(anchor)
+            last |= {block.shard: block for block in blocks}
+            before, acceptance, count = anchor, None, count + 1
         return count
 
     def unsigned_seconds(self) -> float:
         """How long ago the last signature was made; 0 before the first one."""
-        anchor = self.stores.chain.anchor()
+        anchor = self.anchors.stored()
         return (self.clock() - anchor.at).total_seconds() if anchor else 0.0
 
-    def is_genuine(self, anchor: Anchor) -> bool:
+    def _begin(self) -> tuple[Anchor | None, Acceptance | None]:
+        """The last anchor, and what a person has accepted of the restored tables that end with it."""
+        acceptance = self.restores.latest()
         try:
-            signature = bytes.fromhex(anchor.signature)
-        except ValueError:
-            return False
-        return self.mac.verify(anchor.text, signature)
+            anchor, copy = self.anchors.last()
+        except AuditChanged:
+            if acceptance is None:
+                raise
+            anchor, copy = self.anchors.stored(), self.anchors.copied()
+            if acceptance.copy != (copy.number if copy else None) or not self.restores.applies(acceptance, anchor):
+                raise
+            return anchor, acceptance
+        if acceptance and self.restores.applies(acceptance, anchor):
+            return anchor, acceptance
+        if anchor and copy and copy.number < anchor.number:
+            self.anchors.keep(anchor)  # the process that has signed it could not
+        return anchor, None
 
-    def _anchor(self) -> Anchor | None:
-        """The last anchor. Raises AuditChanged when there are blocks, and none."""
-        anchor = self.stores.chain.anchor()
-        if anchor is None and self.stores.chain.has_blocks():
-            # Another process may have stored the first anchor, with its blocks, between the two reads.
-            anchor = self.stores.chain.anchor()
-            if anchor is None:
-                raise AuditChanged("The anchor of the audit trail is missing.")
-        return anchor
+    def _next_anchor(
+        self, before: Anchor | None, blocks: list[Block], now: datetime, acceptance: Acceptance | None
+    ) -> Anchor:
+        """The next anchor, signed. Behind an accepted one its number is greater than that of any copy."""
+        anchor = next_anchor(before, blocks, now)
+        if acceptance:
+            copy, start = self.anchors.copied(), self.anchors.numbered(acceptance.anchor)
+            number = max(anchor.number, copy.number + 1 if copy else 0)
+            anchor = replace(anchor, number=number, restored=True, accepted=acceptance.position)
+            anchor = anchor.beginning_behind(start) if start else anchor
+        elif start := self._last_expired(anchor, now):
+            anchor = anchor.beginning_behind(start)
+        anchor = replace(anchor, copied_to=self.anchors.copy.place if self.anchors.copy else "")
+        return replace(anchor, signature=self.anchors.mac.sign(anchor.text).hex())
 
-    def _last_blocks(self, anchor: Anchor) -> dict[str, Block]:
-        """The blocks that the anchor names. Raises AuditChanged when one of them is not what was signed."""
-        blocks = self.stores.chain.blocks([(shard, end.blocks) for shard, end in anchor.ends.items()])
-        last = {shard: block for shard, block in zip(anchor.ends, blocks, strict=True) if block}
-        changed = [shard for shard, end in anchor.ends.items() if shard not in last or last[shard].end != end]
-        if changed or not self.is_genuine(anchor):
-            raise AuditChanged(f"The audit trail is not what was signed: shards {', '.join(changed) or 'none'}.")
-        return last
+    def _last_expired(self, anchor: Anchor, now: datetime) -> Anchor | None:
+        """The last of the anchors behind the beginning of the trail up to which every record has expired."""
+        behind = self.stores.chain.anchors_behind(anchor.first.number, _MAX_EXPIRED)
+        expired = list(takewhile(lambda one: one.expires_at is not None and one.expires_at < now, behind))
+        return expired[-1] if expired and self.anchors.is_genuine(expired[-1]) else None
 
     def _next_block(self, shard: str, anchor: Anchor | None, last: Block | None) -> Block | None:
         """The block of the new records of a shard; None when there are none."""
         now = self.clock()
         new = list(islice(self._new_records(shard, search_start(anchor, shard, now), last, now), MAX_RECORDS))
+        if not new:
+            return None
         until = new[-1].position if len(new) == MAX_RECORDS else last_position(now)
-        return next_block(shard, last, {record.position: record.digest for record in new}, until) if new else None
+        digests = {record.position: record.digest for record in new}
+        end = last.end if last else anchor.end(shard) if anchor else End()
+        return next_block(shard, end, digests, until, [record.expires_at for record in new])
 
     def _new_records(self, shard: str, after: str, last: Block | None, now: datetime) -> Iterator[StoredRecord]:
         """The records of a shard behind that position that no block lists, the oldest first. A process whose clock is
@@ -123,4 +146,5 @@ class AuditSigner:
 def _log(anchor: Anchor) -> None:
     ends: Mapping[str, object] = {shard: asdict(end) for shard, end in anchor.ends.items()}
     fields = {"anchor": anchor.number, "anchored_at": rfc3339(anchor.at), "shards": ends, "mac": anchor.signature}
+    fields |= {"digest": anchor.link.digest, "previous": anchor.previous, "restored": anchor.restored}
     get_logger().info("audit anchored", extra=fields)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
@@ -19,6 +20,8 @@ class AuditTrail:
     store: Audit
     refusals: RefusalBound
     clock: Clock
+    keep_for: timedelta | None = None
+    """None: for ever."""
 
     def record(  # noqa: PLR0913 - the fields of one record
         self,
@@ -30,10 +33,15 @@ class AuditTrail:
         outcome: Outcome = Outcome.SUCCESS,
         before: View | None = None,
         after: View | None = None,
+        resource_name: str | None = None,
         parent_id: str | None = None,
         meaningful: bool = True,
     ) -> None:
-        """Add the record of a change from one view to the other. `action` is `<resource_type>.<verb>`."""
+        """Add the record of a change from one view to the other. `action` is `<resource_type>.<verb>`.
+
+        Without a `resource_name` it is that in one of the views.
+        """
+        name = resource_name or _name_in(after) or _name_in(before)
         actor, (before, after) = context.actor, changes(before, after)
         record = AuditRecord(
             id=new_id(),
@@ -44,6 +52,7 @@ class AuditTrail:
             action=action,
             resource_type=action.partition(".")[0],
             resource_id=resource_id,
+            resource_name=name,
             parent_id=parent_id,
             outcome=outcome,
             before=before,
@@ -51,7 +60,7 @@ class AuditTrail:
             correlation_id=context.correlation_id,
             meaningful=meaningful,
         )
-        self.store.append(transaction, record)
+        self.store.append(transaction, record, expires_at=record.at + self.keep_for if self.keep_for else None)
 
     def record_alone(self, context: RequestContext, action: str, resource_id: str | None, **more: Any) -> None:
         """Write a record in a transaction of its own: of a denial, of a secret that was read."""
@@ -113,5 +122,15 @@ class AuditTrail:
     ) -> Page[AuditRecord]:
         """Newest first; see `stores.audit.Audit.list`."""
         return self.store.list(
-            limit=limit, after=after, resource_id=resource_id, include_related=include_related, meaningful=meaningful
+            limit=limit,
+            after=after,
+            resource_id=resource_id,
+            include_related=include_related,
+            meaningful=meaningful,
+            now=self.clock(),
         )
+
+
+def _name_in(view: View | None) -> str | None:
+    name = (view or {}).get("name") or (view or {}).get("email")
+    return name if isinstance(name, str) else None

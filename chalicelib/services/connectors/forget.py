@@ -46,6 +46,7 @@ def forget_resource(
         resource.id,
         before=view(resource),
         after={"connector_that_may_be_left": left, **owner.deletion_details(resource, None)},
+        resource_name=resource.name,
         parent_id=owner.parent_id(resource),
     )
     _commit(transaction, owner, resource)

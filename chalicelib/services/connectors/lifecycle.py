@@ -355,6 +355,7 @@ class Lifecycle:
             replace(run.context, actor=operation.actor, correlation_id=operation.correlation_id),
             f"{owner.store.noun}.{operation.kind}",
             resource.id,
+            resource_name=resource.name,
             outcome=outcome,
             before=view(resource) if outcome is Outcome.SUCCESS else None,
             after=details,

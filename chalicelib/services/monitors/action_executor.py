@@ -126,7 +126,9 @@ class ActionExecutor:
         if owned.do(owned.connect.restart_failed, name):
             owner = self.owners[desired.resource_type]
             action, parent_id = f"{owner.store.noun}.restart_failed", owner.parent_id(resource)
-            self.lifecycle.audit.record_alone(owned.context(), action, resource.id, parent_id=parent_id)
+            self.lifecycle.audit.record_alone(
+                owned.context(), action, resource.id, resource_name=resource.name, parent_id=parent_id
+            )
 
     def _check_before(
         self, owned: "OwnedConnectors", kind: OperationKind, desired: DesiredConnector, resource: Any

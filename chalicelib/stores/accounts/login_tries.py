@@ -73,7 +73,15 @@ class RefusalCounts:
     def add(self, key: str, number: int, until: datetime) -> int:
         """Add to a counter, which expires at `until`, and return it."""
         row = LoginTryRow(f"refusals/{key}")
-        actions: list[Action] = [LoginTryRow.tries.add(number), LoginTryRow.expires_at.set(until)]
         with store_errors():
-            row.update(actions)
+            row.update(_added(number, until))
         return int(row.tries or 0)
+
+    def add_in(self, transaction: Transaction, key: str, until: datetime) -> None:
+        """Add one to a counter in a transaction."""
+        row = LoginTryRow(f"refusals/{key}")
+        transaction.update(row, _added(1, until), condition=None, label="refusal.counted")
+
+
+def _added(number: int, until: datetime) -> list[Action]:
+    return [LoginTryRow.tries.add(number), LoginTryRow.expires_at.set(until)]

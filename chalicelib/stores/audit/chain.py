@@ -1,47 +1,56 @@
-"""The blocks and the anchor of the audit trail. Only the signer writes them; it and the verification read them."""
+"""The blocks and the anchors of the audit trail. Only the signer writes them; it and the verification read them."""
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import BinaryAttribute, TTLAttribute, UnicodeAttribute
 
-from chalicelib.domain.audit.chain import SHARDS, Anchor, Block
+from chalicelib.domain.audit.chain import CHAIN_OUTLIVES, SHARDS, Anchor, Block
 from chalicelib.kit.adapters import adapter
+from chalicelib.stores.counts import CountRow
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, meta, store_errors
 from chalicelib.stores.transaction import Transaction
 
 C = TypeVar("C", Anchor, Block)
 
-_ANCHOR = ("anchor", "last")
+_ANCHORS = "anchor"
+_BEGUN = ("audit", "begun")
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS = 12
 """Of a number in a key. Leading zeros make the order of the texts that of the numbers."""
 
 
 class ChainRow(Table):
-    """A block of a shard, by its number; or the anchor, which is overwritten and has its number in `version`.
-
-    `body` is compressed.
-    """
+    """A block of a shard, or an anchor (in place of the shard: `anchor`), by its number. `body` is compressed."""
 
     Meta = meta("audit-chain")  # type: ignore[assignment]
     shard = UnicodeAttribute(hash_key=True)
     number = UnicodeAttribute(range_key=True)
     body = BinaryAttribute(legacy_encoding=False)
-    version = NumberAttribute(null=True)
     write_id = UnicodeAttribute()
+    expires_at = TTLAttribute(null=True)
 
 
 class AuditChain:
-    """Reads are consistent."""
+    """Reads are consistent. No row is ever changed."""
 
     def anchor(self) -> Anchor | None:
         """The last one; None before the first signature."""
-        (row,) = read_rows((ChainRow, *_ANCHOR))
-        return _decode(row, Anchor(number=0, at=_NEVER)) if row else None
+        with store_errors():
+            rows = ChainRow.query(_ANCHORS, limit=1, scan_index_forward=False, consistent_read=True)
+            return next(map(_anchor, rows), None)
+
+    def numbered(self, number: int) -> Anchor | None:
+        """The anchor with this number."""
+        (row,) = read_rows((ChainRow, _ANCHORS, _key(number)))
+        return _anchor(row) if row else None
+
+    def anchors_behind(self, number: int, limit: int) -> Iterator[Anchor]:
+        """At most `limit` anchors with greater numbers, in their order."""
+        yield from map(_anchor, _behind(_ANCHORS, number, limit))
 
     def blocks(self, names: Sequence[tuple[str, int]]) -> list[Block | None]:
         """The blocks with these shards and numbers, None for each that does not exist."""
@@ -49,15 +58,18 @@ class AuditChain:
         return [_block(row) if row else None for row in rows]
 
     def has_blocks(self) -> bool:
-        """Whether a shard has its first block."""
-        return any(self.blocks([(shard, 1) for shard in SHARDS]))
+        """Whether a shard has any block."""
+        return any(next(self.blocks_behind(shard, 0, 1), None) for shard in SHARDS)
+
+    def has_begun(self) -> bool:
+        """Whether there was an anchor once. That is noted in another table."""
+        kind, part = _BEGUN
+        with store_errors():
+            return next(iter(CountRow.query(kind, CountRow.part == part, consistent_read=True)), None) is not None
 
     def blocks_behind(self, shard: str, number: int, limit: int) -> Iterator[Block]:
         """At most `limit` blocks of a shard with greater numbers, in their order."""
-        greater = ChainRow.number > _key(number)
-        with store_errors():
-            rows = ChainRow.query(shard, greater, limit=limit, page_size=limit, consistent_read=True)
-            yield from map(_block, rows)
+        yield from map(_block, _behind(shard, number, limit))
 
     def blocks_before(self, shard: str, number: int) -> Iterator[Block]:
         """The blocks of a shard with smaller numbers, the newest first."""
@@ -69,16 +81,29 @@ class AuditChain:
     def append(self, before: Anchor | None, anchor: Anchor, blocks: Iterable[Block]) -> None:
         """Store blocks and their anchor in one transaction.
 
-        Raises WriteConflict: `anchor.changed` when `before` is no longer the anchor, `block.exists`.
+        Raises WriteConflict: `anchor.exists` when another process has stored one behind `before`, `block.exists`.
         """
+        is_new, expires_at = ChainRow.number.does_not_exist(), _expiry(anchor)
+        rows = [(ChainRow(_ANCHORS, _key(anchor.number), body=_encode(anchor)), "anchor.exists")]
+        rows += [(ChainRow(block.shard, _key(block.number), body=_encode(block)), "block.exists") for block in blocks]
         with Transaction() as transaction:
-            write_id, is_new = transaction.write_id, ChainRow.number.does_not_exist()
-            row = ChainRow(*_ANCHOR, body=_encode(anchor), version=anchor.number, write_id=write_id)
-            unchanged = ChainRow.version == before.number if before else is_new
-            transaction.put(row, condition=unchanged, label="anchor.changed")
-            for block in blocks:
-                row = ChainRow(block.shard, _key(block.number), body=_encode(block), write_id=write_id)
-                transaction.put(row, condition=is_new, label="block.exists")
+            for row, label in rows:
+                row.write_id = transaction.write_id
+                row.expires_at = expires_at
+                transaction.put(row, condition=is_new, label=label)
+            if before is None:
+                transaction.put(CountRow(*_BEGUN, at=anchor.at), condition=None, label="audit.begun")
+
+
+def _expiry(anchor: Anchor) -> datetime | None:
+    # While nothing is recorded, each anchor has been up to expired records from the beginning.
+    return max(anchor.expires_at, anchor.at) + CHAIN_OUTLIVES if anchor.expires_at else None
+
+
+def _behind(shard: str, number: int, limit: int) -> Iterator[ChainRow]:
+    greater = ChainRow.number > _key(number)
+    with store_errors():
+        yield from ChainRow.query(shard, greater, limit=limit, page_size=limit, consistent_read=True)
 
 
 def _encode(entity: Anchor | Block) -> bytes:
@@ -93,7 +118,11 @@ def _decode(row: ChainRow, unreadable: C) -> C:
         entity: C = adapter(kind).validate_json(zlib.decompress(row.body))
     except (ValueError, TypeError, zlib.error):
         return unreadable
-    return entity
+    return entity if row.number == _key(entity.number) else unreadable
+
+
+def _anchor(row: ChainRow) -> Anchor:
+    return _decode(row, Anchor(number=0, at=_NEVER))
 
 
 def _block(row: ChainRow) -> Block:

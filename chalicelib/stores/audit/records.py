@@ -1,11 +1,12 @@
 """Audit records: append-only, listed newest first, all of them or those of a resource."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from heapq import merge
 from typing import Any
 
-from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, TTLAttribute, UnicodeAttribute
 
 from chalicelib.domain.audit.chain import SHARDS, record_digest, shard_of
 from chalicelib.domain.audit.record import AuditRecord
@@ -37,6 +38,7 @@ class AuditRow(Table):
     meaningful = BooleanAttribute()
     body = UnicodeAttribute()
     write_id = UnicodeAttribute()
+    expires_at = TTLAttribute(null=True)
     by_trail = index_on("trail", columns=())
     by_meaningful_trail = index_on("meaningful_trail", columns=())
     by_resource_id = index_on("resource_id")
@@ -49,16 +51,17 @@ _SIGNED = tuple(AuditRow.get_attributes())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRecord:
-    """The values of a record that the verification compares: its position, and the digest of its row."""
+    """The values of a record that signer and verification need: its position, the digest of its row, and its end."""
 
     position: str
     digest: str
+    expires_at: datetime | None = None
 
 
 class Audit:
-    """Appends and reads. Records are never changed or deleted."""
+    """Appends and reads. Records are never changed or deleted, but DynamoDB removes those that have expired."""
 
-    def append(self, transaction: Transaction, record: AuditRecord) -> None:
+    def append(self, transaction: Transaction, record: AuditRecord, *, expires_at: datetime | None = None) -> None:
         """Add the record to the transaction of the change that it describes. Conflict label: `audit.exists`."""
         row = AuditRow(
             shard_of(record.id),
@@ -70,6 +73,7 @@ class Audit:
             meaningful=record.meaningful,
             body=adapter(AuditRecord).dump_json(record).decode(),
             write_id=transaction.write_id,
+            expires_at=expires_at,
         )
         transaction.put(row, condition=AuditRow.position.does_not_exist(), label="audit.exists")
 
@@ -96,28 +100,42 @@ class Audit:
         resource_id: str | None = None,
         include_related: bool = False,
         meaningful: bool | None = None,
+        now: datetime | None = None,
     ) -> Page[AuditRecord]:
         """Newest first. A page ends at `limit`, and when its rows reach `PAGE_BYTES`.
 
-        `include_related` adds the records of a destination's deliveries to the destination's own.
+        `include_related` adds the records of a destination's deliveries to the destination's own. What has expired
+        `now` is left out.
         """
         with store_errors():
             if resource_id is None:
-                page = _page_of_all(limit, after, meaningful=bool(meaningful))
+                page = _page_of_all(limit, after, now, meaningful=bool(meaningful))
             else:
                 indexes: list[Any] = [AuditRow.by_resource_id, *([AuditRow.by_parent_id] if include_related else [])]
                 rows = [_query(index, resource_id, limit, after, only_meaningful=bool(meaningful)) for index in indexes]
-                merged = merge(*rows, key=position_of, reverse=True)
+                merged = _kept(merge(*rows, key=position_of, reverse=True), now)
                 page = page_of(merged, key=position_of, limit=limit, size=body_size)
         return page.map(lambda row: adapter(AuditRecord).validate_json(row.body))
 
 
-def _page_of_all(limit: int, after: str | None, *, meaningful: bool) -> Page[AuditRow]:
+def _kept(rows: Rows, now: datetime | None) -> Rows:
+    """Those that have not expired: DynamoDB removes these some days later."""
+    return (row for row in rows if now is None or _is_kept(row.expires_at, now))
+
+
+def _is_kept(expires_at: datetime | None, now: datetime) -> bool:
+    return expires_at is None or expires_at > now
+
+
+def _page_of_all(limit: int, after: str | None, now: datetime | None, *, meaningful: bool) -> Page[AuditRow]:
     """A page of all records, or of all meaningful ones. The index has only keys, so each row is read by its key."""
     index, key = (AuditRow.by_meaningful_trail, _MEANINGFUL) if meaningful else (AuditRow.by_trail, _TRAIL)
-    keys = page_of(_query(index, key, limit, after), key=position_of, limit=limit)
-    page = page_of(_whole_rows(keys.items), key=position_of, limit=limit, size=body_size)
-    return replace(page, more=page.more or keys.more)
+    while True:
+        keys = page_of(_query(index, key, limit, after), key=position_of, limit=limit)
+        page = page_of(_kept(_whole_rows(keys.items), now), key=position_of, limit=limit, size=body_size)
+        if page.items or not keys.more:
+            return replace(page, more=page.more or keys.more)
+        after = keys.next_key  # all of these have expired
 
 
 def _whole_rows(keys: Sequence[AuditRow]) -> Rows:
@@ -139,5 +157,7 @@ def _query(index: Any, key: str, limit: int, after: str | None, *, only_meaningf
 
 
 def _stored_record(row: AuditRow) -> StoredRecord:
-    columns: Mapping[str, Any] = {name: getattr(row, name) for name in _SIGNED}
-    return StoredRecord(position=row.position, digest=record_digest(columns))
+    columns: dict[str, Any] = {name: getattr(row, name) for name in _SIGNED}
+    expires_at: datetime | None = row.expires_at
+    columns["expires_at"] = int(expires_at.timestamp()) if expires_at else None
+    return StoredRecord(position=row.position, digest=record_digest(columns), expires_at=expires_at)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from chalicelib.stores.connectors.deleted_clusters import DeletedClusters
 from chalicelib.stores.connectors.observations import Observations
 from chalicelib.stores.connectors.operations import Operations
 from chalicelib.stores.connectors.transitions import Transitions
@@ -11,6 +12,7 @@ from chalicelib.stores.connectors.transitions import Transitions
 class ConnectorStores:
     """What is done to connectors, and how they were observed."""
 
+    deleted_clusters: DeletedClusters = field(default_factory=DeletedClusters)
     observations: Observations = field(default_factory=Observations)
     operations: Operations = field(default_factory=Operations)
     transitions: Transitions = field(default_factory=Transitions)

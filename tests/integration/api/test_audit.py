@@ -10,8 +10,8 @@ from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp,
 from tests.support.apps.sandbox import ADMIN, Json, Sandbox
 
 FIELDS = {
-    "id", "at", "actor", "action", "resource_type", "resource_id", "parent_id", "outcome", "before", "after",
-    "correlation_id", "meaningful",
+    "id", "at", "actor", "action", "resource_type", "resource_id", "resource_name", "parent_id", "outcome", "before",
+    "after", "correlation_id", "meaningful",
 }  # fmt: skip
 
 
@@ -268,7 +268,8 @@ def test_an_admin_verifies_the_trail_in_parts(sandbox: Sandbox) -> None:
     assert [part["complete"] for part in parts] == [False] * (len(parts) - 1) + [True]
     last = parts[-1]
     assert set(last) == {
-        "verified", "complete", "checked", "before_chain", "first_problem", "anchored_at", "shards",
+        "verified", "complete", "checked", "before_chain", "first_problem", "anchor", "anchored_at",
+        "begins_at", "shards",
     }  # fmt: skip
     assert is_timestamp(last["anchored_at"])
     assert sum(part["checked"] for part in parts) >= sum(shard["records"] for shard in parts[0]["shards"]) > 0
@@ -279,3 +280,30 @@ def test_an_admin_verifies_the_trail_in_parts(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(("name", "value"), [("limit", "0"), ("limit", "10001"), ("cursor", "x"), ("after", "0/1")])
 def test_a_bad_part_is_refused(sandbox: Sandbox, name: str, value: str) -> None:
     validation_error(sandbox.admin.get("/audit/verify", params={name: value}), "query", name)
+
+
+def test_an_admin_accepts_restored_tables_by_their_last_anchor_and_nobody_else_does(sandbox: Sandbox) -> None:
+    sandbox.new_source()
+    sandbox.fire("dispatch")
+    anchor = _verified(sandbox, 10_000)[-1]["anchor"]
+    path, body = "/audit/accept-restored", {"anchor": anchor, "reason": "an exercise"}
+    assert_error(sandbox.with_role("Ops").post(path, json=body), 403, "FORBIDDEN")
+    assert_error(sandbox.admin.post(path, json={**body, "anchor": anchor + 1}), 409, "STATE_CONFLICT")
+    validation_error(sandbox.admin.post(path, json={"anchor": anchor}), "body", "reason")
+    assert sandbox.admin.post(path, json=body).status_code == 204
+    [record, *_] = [one for one in sandbox.admin.get_ok("/audit?limit=50") if one["action"] == "audit.accept_restored"]
+    assert (record["actor"]["email"], record["outcome"]) == (ADMIN.email, "success")
+    assert record["after"]["reason"] == "an exercise"
+    sandbox.fire("dispatch")
+    last = _verified(sandbox, 10_000)[-1]
+    assert is_timestamp(last["begins_at"])
+    assert last["anchor"] > anchor
+
+
+def test_a_verification_that_begins_at_an_anchor_checks_what_was_signed_since(sandbox: Sandbox) -> None:
+    sandbox.new_source()
+    sandbox.fire("dispatch")
+    anchor = _verified(sandbox, 10_000)[-1]["anchor"]
+    part = sandbox.admin.get_ok(f"/audit/verify?from_anchor={anchor}")
+    assert (part["verified"], part["complete"], part["checked"]) == (True, True, 0)
+    validation_error(sandbox.admin.get(f"/audit/verify?from_anchor={anchor + 1}"), "query", "from_anchor")

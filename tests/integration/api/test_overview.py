@@ -1,6 +1,9 @@
 """The overview over HTTP. Its counts against all that is done: `tests/service/test_overview.py`."""
 
+import json
 from collections import Counter
+
+import pytest
 
 from tests.support.apps.sandbox import Json, Sandbox
 from tests.support.waiting import eventually
@@ -67,3 +70,29 @@ def test_recent_activity_is_what_people_did_and_at_most_20_records(sandbox: Sand
     activity, _ = eventually(read, lambda both: both[0] == both[1])
     assert len(activity) == 20
     assert all(record["meaningful"] for record in activity)
+
+
+SHOWN_TO_ALL = {"at", "action", "resource_type", "resource_id", "resource_name", "outcome"}
+
+
+@pytest.mark.parametrize("role", ["Viewer", "Ops"])
+def test_others_than_admins_see_what_was_done_to_resources_and_nothing_about_people_or_tokens(
+    sandbox: Sandbox, role: str
+) -> None:
+    api, email, token = sandbox.with_role(role), f"{sandbox.name('invited')}@example.com", sandbox.name("token")
+    destination = sandbox.admin.post_ok("/destinations", sandbox.destination_body())
+    sandbox.admin.post_ok("/users/invite", {"email": email, "role": "Ops"})
+    sandbox.admin.post_ok("/auth/tokens", {"name": token, "role": "Viewer"})
+    assert api.delete(f"/users/{destination['id']}").status_code == 403
+
+    def read() -> list[Json]:
+        return list(api.get_ok("/monitoring/overview")["recent_activity"])
+
+    activity = eventually(read, lambda shown: shown and shown[0]["resource_id"] == destination["id"])
+    assert all(set(entry) == SHOWN_TO_ALL for entry in activity)
+    assert (activity[0]["action"], activity[0]["outcome"]) == ("destination.create", "success")
+    assert activity[0]["resource_name"] == destination["name"]
+    text = json.dumps(activity)
+    assert not [word for word in (email, token, "@", "127.0.0.1", "user.", "api_token", "session") if word in text]
+    admin = json.dumps(_overview(sandbox)["recent_activity"])
+    assert all(word in admin for word in (email, token, "127.0.0.1"))

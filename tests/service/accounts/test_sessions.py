@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 from chalicelib.domain.access import RequestContext, Role
 from chalicelib.domain.accounts.user import UserStatus
+from chalicelib.domain.audit.record import Outcome
 from chalicelib.errors import Unauthenticated
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password
@@ -67,6 +68,15 @@ def test_a_refused_login_is_one_error_and_is_audited(app: InProcessApp, cookie: 
     assert refused.value.code == "INVALID_CREDENTIALS"
     denied = [row for row in app.tables.rows("audit") if '"denied"' in row["body"]]
     assert [json.loads(row["body"])["action"] for row in denied] == ["session.login"]
+
+
+def test_the_record_of_a_sign_in_has_the_address_that_it_came_from(app: InProcessApp, cookie: str) -> None:
+    app.clock.advance(1)
+    context = replace(app.context(), source_address="192.0.2.7")
+    app.services.sessions.login(context, "admin@example.com", PASSWORD)
+    (record,) = app.services.audit.list(limit=1).items
+    assert (record.action, record.outcome) == ("session.login", Outcome.SUCCESS)
+    assert record.after == {"via": "password", "source_address": "192.0.2.7"}
 
 
 @pytest.mark.parametrize("cookie", ["", ".", "x.y", "3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11.token"])

@@ -24,7 +24,7 @@ def test_a_person_gets_an_account_without_a_password_and_a_session_like_a_logins
     assert signed_in.token is not None
     assert sign_on.services.sessions.signed_in(signed_in.token.reveal()).user.id == signed_in.user.id
     [record] = sign_on.records("session.login")
-    assert record.after == {"via": "oidc"}
+    assert record.after == {"via": "oidc", "source_address": "203.0.113.7"}
     assert record.actor_id == signed_in.user.id
     [made] = sign_on.records("user.create")
     assert made.after == {"email": "alice@example.com", "role": "Ops", "status": "ACTIVE"}

@@ -2,8 +2,9 @@
 
 import pytest
 
+from chalicelib.domain.audit.problems import Problem
 from chalicelib.kit.clock import Deadline
-from chalicelib.services.audit.verification import Problem, Verification
+from chalicelib.services.audit.verification import Verification
 from tests.support.apps.in_process_app import InProcessApp
 from tests.support.hostile.audit_tampering import EarlierTrail, StoredTrail
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.access import Actor, RequestContext
+from chalicelib.kit.ids import id_from
 from chalicelib.services.audit import refusals
 from tests.support.apps.in_process_app import ADMIN, InProcessApp
 
@@ -32,7 +33,7 @@ def context(app: InProcessApp, actor: Actor = ANONYMOUS, address: str = "192.0.2
 def refuse(app: InProcessApp, count: int, actor: Actor = ANONYMOUS, address: str = "192.0.2.7") -> None:
     for _ in range(count):
         one = context(app, actor, address)
-        app.services.audit.record_refusal(one, "session.login", None, reason="wrong_password")
+        app.services.audit.record_refusal(one, "source.read", None, reason="unauthenticated")
 
 
 def records(app: InProcessApp) -> list[Any]:
@@ -43,7 +44,7 @@ def records(app: InProcessApp) -> list[Any]:
 
 def test_each_refusal_has_a_record_with_its_reason_and_the_address_that_it_came_from(app: InProcessApp) -> None:
     refuse(app, 3)
-    assert records(app) == [{"reason": "wrong_password", "source_address": "192.0.2.7"}] * 3
+    assert records(app) == [{"reason": "unauthenticated", "source_address": "192.0.2.7"}] * 3
 
 
 def test_behind_the_bound_of_a_user_there_is_a_record_each_time_that_the_number_has_doubled(
@@ -91,3 +92,53 @@ def test_a_flood_costs_one_write_for_fifty_requests(app: InProcessApp, bounds: B
     refuse(app, 100)
     points = app.interceptor.unwatch()
     assert len([point for point in points if point.writes]) <= 3
+
+
+@pytest.fixture
+def flooded(app: InProcessApp, bounds: Bounds) -> InProcessApp:
+    """Refusals from many addresses have used up the bounds of all of them."""
+    bounds(9, 3, 10)
+    for number in range(20):
+        refuse(app, 5, address=f"192.0.2.{number}")
+    return app
+
+
+def fail_sign_ins(
+    app: InProcessApp, count: int, account: str | None, *, address: str = "192.0.2.7", reason: str = "wrong_password"
+) -> int:
+    """So many failed sign-ins; how many records they leave."""
+    before = len(records(app))
+    for _ in range(count):
+        refused = context(app, address=address)
+        app.services.audit.record_refusal(refused, "session.login", account, reason=reason)
+    return len(records(app)) - before
+
+
+def test_ten_failed_sign_ins_of_an_account_are_recorded_whatever_the_flood(flooded: InProcessApp) -> None:
+    ada, grace = id_from("user", "ada"), id_from("user", "grace")
+    assert fail_sign_ins(flooded, 4, ada) == 4
+    assert fail_sign_ins(flooded, 16, ada, address="198.51.100.9") == 6
+    assert fail_sign_ins(flooded, 16, grace) == 10
+    flooded.clock.advance(600)
+    assert fail_sign_ins(flooded, 1, ada) == 1
+
+
+def test_failed_sign_ins_without_an_account_have_no_bound_of_their_own(flooded: InProcessApp) -> None:
+    assert fail_sign_ins(flooded, 20, None) == 0
+
+
+def test_tries_that_were_not_looked_at_have_no_bound_of_their_own(flooded: InProcessApp) -> None:
+    assert fail_sign_ins(flooded, 20, id_from("user", "ada"), reason="throttled") == 0
+
+
+def test_behind_the_bounds_a_failed_sign_in_makes_the_same_calls_with_and_without_an_account(
+    flooded: InProcessApp,
+) -> None:
+    calls = []
+    for account in (id_from("user", "ada"), None, id_from("user", "ada"), None):
+        fail_sign_ins(flooded, 1, account)  # counts in memory what is counted by fifties
+        flooded.interceptor.watch()
+        refused = context(flooded)
+        flooded.services.audit.record_refusal(refused, "session.login", account, reason="wrong_password")
+        calls.append([point.operation for point in flooded.interceptor.unwatch()])
+    assert calls == [["UpdateItem", "TransactWriteItems"]] * 4

@@ -2,13 +2,13 @@
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
-from chalicelib.domain.audit.chain import MAX_RECORDS, SHARDS, next_block
+from chalicelib.domain.audit.chain import MAX_RECORDS, SHARDS, End, next_block
+from chalicelib.domain.audit.problems import AuditChanged
 from chalicelib.errors import StoreUnavailable
-from chalicelib.services.audit.signer import AuditChanged
 from chalicelib.stores.audit.records import AuditRow
 from chalicelib.stores.transaction import Transaction
 from tests.service.audit.conftest import sign, verify, write
@@ -66,7 +66,7 @@ def test_a_run_without_anything_new_reads_the_ends_and_each_shard_and_writes_not
     write(app, 20)
     sign(app)
     app.clock.advance(120)
-    assert store_calls(app) == ["BatchGetItem"] * 2 + ["Query"] * len(SHARDS)
+    assert store_calls(app) == ["Query", "Query", "BatchGetItem"] + ["Query"] * len(SHARDS)
 
 
 def test_a_run_writes_all_blocks_and_the_anchor_in_one_transaction(app: InProcessApp) -> None:
@@ -128,7 +128,7 @@ def test_a_lost_reply_is_one_anchor(app: InProcessApp) -> None:
     assert verify(app).checked == 5
 
 
-@pytest.mark.parametrize("call", range(11))
+@pytest.mark.parametrize("call", range(13))
 def test_a_run_that_ends_at_any_call_is_made_good_by_the_next_one(app: InProcessApp, call: int) -> None:
     write(app, 10)
     sign(app)
@@ -171,13 +171,25 @@ def test_nothing_is_signed_behind_a_block_that_is_not_what_was_signed(app: InPro
     assert trail.anchor() == anchor
 
 
+def test_nothing_is_signed_behind_a_block_that_was_changed(app: InProcessApp) -> None:
+    write(app, 20)
+    sign(app)
+    trail = StoredTrail(app.tables)
+    block = trail.blocks()[-1]
+    trail.put_block(replace(block, until="2027"))
+    write(app, 20)
+    with pytest.raises(AuditChanged):
+        sign(app)
+    assert len(trail.anchors()) == 1
+
+
 def test_a_block_that_somebody_has_put_behind_the_last_one_is_no_faster_signer(app: InProcessApp) -> None:
     write(app, 20)
     sign(app)
     trail = StoredTrail(app.tables)
     for shard in SHARDS:
         last = trail.blocks_of(shard)[-1:]
-        trail.put_block(next_block(shard, *last or [None], {"2026": "digest"}, "2026"))
+        trail.put_block(next_block(shard, last[0].end if last else End(), {"2026": "digest"}, "2026"))
     write(app, 1)
     with pytest.raises(AuditChanged):
         sign(app)
@@ -186,7 +198,7 @@ def test_a_block_that_somebody_has_put_behind_the_last_one_is_no_faster_signer(a
 def test_a_chain_without_its_anchor_is_not_begun_again(app: InProcessApp) -> None:
     write(app, 1)
     sign(app)
-    StoredTrail(app.tables).delete_anchor()
+    StoredTrail(app.tables).delete_anchors()
     write(app, 1)
     with pytest.raises(AuditChanged):
         sign(app)

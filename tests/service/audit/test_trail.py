@@ -84,3 +84,11 @@ def test_a_denial_says_what_was_requested_and_lacked(app: InProcessApp) -> None:
     assert (record.action, record.resource_type, record.resource_id) == ("source.delete", "source", source_id)
     assert (record.outcome, record.actor_id, record.meaningful) == (Outcome.DENIED, ADMIN.id, True)
     assert record.after == {**request, "reason": "forbidden", "source_address": None}
+
+
+def test_a_record_has_the_name_that_the_resource_had_then(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    app.services.destinations.test(app.context(), app.destination().id)
+    names = {record.action: record.resource_name for record in app.services.audit.list(limit=100).items}
+    assert names["pipeline.create"] == names["pipeline.deploy"] == pipeline.name
+    assert all(names[action] for action in ("source.create", "destination.create", "destination.test"))

@@ -3,12 +3,13 @@
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from random import Random
 from typing import Any
 
 import boto3
 
-from chalicelib.domain.audit.chain import Anchor, Block, next_anchor, next_block, record_digest
+from chalicelib.domain.audit.chain import Anchor, Block, End, next_anchor, next_block, record_digest
 from chalicelib.kit.adapters import adapter
 from chalicelib.stores.audit.records import AuditRow
 from tests.support.apps.tables import Tables
@@ -36,9 +37,13 @@ class StoredTrail:
         return sorted(blocks, key=lambda block: (block.shard, block.number))
 
     def anchor(self) -> Anchor:
-        (row,) = [row for row in self.tables.rows(CHAIN) if row["shard"] == "anchor"]
-        anchor: Anchor = adapter(Anchor).validate_json(_body(row))
-        return anchor
+        """The last one."""
+        return self.anchors()[-1]
+
+    def anchors(self) -> list[Anchor]:
+        """All of them, the oldest first."""
+        rows = [row for row in self.tables.rows(CHAIN) if row["shard"] == "anchor"]
+        return [adapter(Anchor).validate_json(_body(row)) for row in sorted(rows, key=lambda row: str(row["number"]))]
 
     def signed(self) -> list[Row]:
         listed = {position for block in self.blocks() for position in block.records}
@@ -51,7 +56,7 @@ class StoredTrail:
         self._put_chain(block.shard, f"{block.number:012}", adapter(Block).dump_json(block))
 
     def put_anchor(self, anchor: Anchor) -> None:
-        self._put_chain("anchor", "last", adapter(Anchor).dump_json(anchor), version=anchor.number)
+        self._put_chain("anchor", f"{anchor.number:012}", adapter(Anchor).dump_json(anchor))
 
     def delete(self, row: Mapping[str, Any]) -> None:
         self._table(RECORDS).delete_item(Key={key: row[key] for key in _KEYS[RECORDS]})
@@ -59,13 +64,24 @@ class StoredTrail:
     def delete_block(self, block: Block) -> None:
         self._table(CHAIN).delete_item(Key={"shard": block.shard, "number": f"{block.number:012}"})
 
-    def delete_anchor(self) -> None:
-        self._table(CHAIN).delete_item(Key={"shard": "anchor", "number": "last"})
+    def delete_anchor(self, anchor: Anchor) -> None:
+        self._table(CHAIN).delete_item(Key={"shard": "anchor", "number": f"{anchor.number:012}"})
+
+    def delete_anchors(self) -> None:
+        for anchor in self.anchors():
+            self.delete_anchor(anchor)
 
     def delete_listed(self, block: Block) -> None:
         for row in self.records():
             if row["position"] in block.records:
                 self.delete(row)
+
+    def remove_expired(self, now: datetime) -> None:
+        """As the store does for the time to live."""
+        for table, keys in _KEYS.items():
+            for row in self.tables.rows(table):
+                if (row.get("expires_at") or now.timestamp()) < now.timestamp():
+                    self._table(table).delete_item(Key={key: row[key] for key in keys})
 
     def blocks_of(self, shard: str) -> list[Block]:
         """The blocks of a shard, the oldest first."""
@@ -75,8 +91,8 @@ class StoredTrail:
         """The same, of a shard that has any."""
         return self.blocks_of(self.random.choice(self.blocks()).shard)
 
-    def _put_chain(self, shard: str, number: str, body: bytes, **attributes: Any) -> None:
-        row = {"shard": shard, "number": number, "body": zlib.compress(body), "write_id": "w", **attributes}
+    def _put_chain(self, shard: str, number: str, body: bytes) -> None:
+        row = {"shard": shard, "number": number, "body": zlib.compress(body), "write_id": "w"}
         self._table(CHAIN).put_item(Item=row)
 
     @staticmethod
@@ -90,8 +106,9 @@ def chain_faults(tables: Tables) -> Iterator[str]:
     records = {row["position"]: row for row in trail.records()}
     before: dict[str, Block] = {}
     for block in trail.blocks():
-        new_block = next_block(block.shard, before.get(block.shard), block.records, block.until)
-        if new_block != block:
+        end = before[block.shard].end if block.shard in before else End()
+        new_block = next_block(block.shard, end, block.records, block.until)
+        if replace(new_block, kept_until=block.kept_until, expires_at=block.expires_at) != block:
             yield f"block {block.shard}/{block.number} is not behind the one before"
         for position, digest in block.records.items():
             if position not in records:
@@ -99,12 +116,18 @@ def chain_faults(tables: Tables) -> Iterator[str]:
             elif _digest(records.pop(position)) != digest:
                 yield f"the record {position} is not what its block lists"
         before[block.shard] = block
-    if before and next_anchor(None, before, (), trail.anchor().at).ends != trail.anchor().ends:
+    if before and next_anchor(None, before.values(), trail.anchor().at).ends != trail.anchor().ends:
         yield "the anchor does not say where the shards end"
+    previous = ""
+    for number, anchor in enumerate(trail.anchors(), 1):
+        if (anchor.number, anchor.previous) != (number, previous):
+            yield f"the anchor {anchor.number} is not behind the one before"
+        previous = anchor.link.digest
 
 
 def _digest(row: Row) -> str:
-    return record_digest({name: row.get(name) for name in _COLUMNS})
+    columns = {name: row.get(name) for name in _COLUMNS}
+    return record_digest(columns | {"expires_at": int(row["expires_at"]) if row.get("expires_at") else None})
 
 
 def _body(row: Mapping[str, Any]) -> bytes:
@@ -180,7 +203,7 @@ def insert_block(trail: StoredTrail) -> None:
     row = next(row for row in trail.records() if row["position"] in last.records)
     row["position"] = row["position"][:-4] + "beef"
     trail.put(row)
-    trail.put_block(next_block(last.shard, last, {row["position"]: _digest(row)}, last.until))
+    trail.put_block(next_block(last.shard, last.end, {row["position"]: _digest(row)}, last.until))
 
 
 def edit_block(trail: StoredTrail) -> None:
@@ -201,7 +224,7 @@ def break_block(trail: StoredTrail) -> None:
     if trail.random.random() < 0.5:
         trail._put_chain(block.shard, f"{block.number:012}", b"{}")
     else:
-        trail._put_chain("anchor", "last", b"[", version=trail.anchor().number)
+        trail._put_chain("anchor", f"{trail.anchor().number:012}", b"[")
 
 
 def delete_block(trail: StoredTrail) -> None:
@@ -234,7 +257,7 @@ def truncate_with_anchor(trail: StoredTrail) -> None:
     truncate(trail)
     last = {block.shard: block for block in trail.blocks()}
     before = trail.anchor()
-    trail.put_anchor(replace(next_anchor(before, last, (), before.at), signature=before.signature))
+    trail.put_anchor(replace(before, ends={shard: block.end for shard, block in last.items()}))
 
 
 def remove_shard(trail: StoredTrail) -> None:
@@ -244,21 +267,52 @@ def remove_shard(trail: StoredTrail) -> None:
 
 
 def delete_anchor(trail: StoredTrail) -> None:
-    trail.delete_anchor()
+    """The last one, or one of those before it."""
+    trail.delete_anchor(trail.random.choice(trail.anchors()))
+
+
+def delete_anchors(trail: StoredTrail) -> None:
+    trail.delete_anchors()
+
+
+def remove_shard_and_anchors(trail: StoredTrail) -> None:
+    remove_shard(trail)
+    trail.delete_anchors()
+
+
+def wipe(trail: StoredTrail) -> None:
+    """Both tables are empty."""
+    for row in trail.records():
+        trail.delete(row)
+    for block in trail.blocks():
+        trail.delete_block(block)
+    trail.delete_anchors()
+
+
+def copy_anchor(trail: StoredTrail) -> None:
+    """The last anchor, under the number of the next one."""
+    anchor = trail.anchor()
+    trail._put_chain("anchor", f"{anchor.number + 1:012}", adapter(Anchor).dump_json(anchor))
 
 
 def edit_anchor(trail: StoredTrail) -> None:
-    before = trail.anchor()
+    before = trail.random.choice(trail.anchors())
     shard = trail.random.choice(sorted(before.ends))
     end = before.ends[shard]
     other = replace(end, digest=_changed(trail.random, end.digest), blocks=max(1, end.blocks - 1))
     changes: list[Mapping[str, Any]] = [
         {"ends": {**before.ends, shard: other}},
         {"ends": {end: before.ends[end] for end in before.ends if end != shard}},
+        {"previous": _changed(trail.random, before.previous or "0")},
+        {"first": trail.anchor().link, "starts": trail.anchor().ends},
+        {"restored": True},
+    ]
+    last: list[Mapping[str, Any]] = [
         {"signature": _changed(trail.random, before.signature)},
         {"signature": "not hexadecimal"},
         {"number": before.number + 1},
     ]
+    changes += last if before == trail.anchor() else []
     trail.put_anchor(replace(before, **trail.random.choice(changes)))
 
 
@@ -274,16 +328,17 @@ def write_anew(trail: StoredTrail) -> None:
             row["body"] = _changed(trail.random, row["body"])
             trail.put(row)
             records[chosen] = _digest(row)
-        before = next_block(block.shard, before, records, block.until)
+        new = next_block(block.shard, before.end if before else End(), records, block.until)
+        before = replace(new, kept_until=block.kept_until, expires_at=block.expires_at)
         trail.put_block(before)
     if trail.random.random() < 0.5:
         last, anchor = {block.shard: block for block in trail.blocks()}, trail.anchor()
-        trail.put_anchor(replace(anchor, ends=next_anchor(None, last, (), anchor.at).ends))
+        trail.put_anchor(replace(anchor, ends={shard: block.end for shard, block in last.items()}))
 
 
 @dataclass(frozen=True)
 class EarlierTrail:
-    """The rows of both tables at some time, without the anchor."""
+    """The rows of both tables at some time, without the anchors."""
 
     records: list[Row]
     blocks: list[Block]
@@ -294,7 +349,7 @@ class EarlierTrail:
 
 
 def roll_back(trail: StoredTrail, earlier: EarlierTrail) -> None:
-    """Restores the records and blocks of `earlier`; the anchor stays."""
+    """Restores the records and blocks of `earlier`; the anchors stay."""
     for row in trail.records():
         trail.delete(row)
     for block in trail.blocks():
@@ -323,8 +378,12 @@ TAMPERINGS: Mapping[str, Callable[[StoredTrail], None]] = {
     "the end of a shard cut off": truncate,
     "the end cut off and the anchor adapted": truncate_with_anchor,
     "a whole shard removed": remove_shard,
-    "the anchor deleted": delete_anchor,
-    "the anchor edited": edit_anchor,
+    "an anchor deleted": delete_anchor,
+    "all anchors deleted": delete_anchors,
+    "a whole shard and all anchors removed": remove_shard_and_anchors,
+    "everything removed": wipe,
+    "an anchor edited": edit_anchor,
+    "an anchor put under the next number": copy_anchor,
     "a shard written anew": write_anew,
 }
 """The changes that are possible without the key."""

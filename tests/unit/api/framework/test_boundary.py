@@ -65,6 +65,15 @@ def test_a_denial_is_audited_with_its_route() -> None:
     )
 
 
+def test_a_request_without_a_credential_is_no_denial_worth_a_record_also_where_a_service_is_expected() -> None:
+    edge = make_edge()
+    send = through_lambda_event(edge.app)
+    assert outcome(send("GET", "/api/v1/machine", {}, b"")) == (403, "FORBIDDEN")
+    assert edge.denied == []
+    assert outcome(send("GET", "/api/v1/machine", {"authorization": "Bearer wrong"}, b"")) == (403, "FORBIDDEN")
+    assert len(edge.denied) == 1
+
+
 def test_an_unauthenticated_request_is_not_audited_as_a_denial() -> None:
     edge = make_edge()
     through_lambda_event(edge.app)("DELETE", f"{THINGS}/{THING}", {}, b"")
@@ -104,11 +113,12 @@ def test_the_handler_gets_a_deadline_of_twenty_seconds_and_the_correlation_id() 
 def test_one_line_is_logged_with_the_pattern_and_not_the_path() -> None:
     send = through_lambda_event(make_edge().app)
     with logged() as lines:
-        send("GET", f"{THINGS}/{THING}?hunter2=1", {**ADMIN, "cookie": "hunter2"}, b"")
+        send("GET", f"{THINGS}/{THING}?hunter2=1", {**ADMIN, "cookie": "hunter2", "x-forwarded-for": "192.0.2.9"}, b"")
     [line] = [json.loads(line) for line in lines.getvalue().splitlines()]
     logged_fields = (line["method"], line["path"], line["status"], line["code"])
     assert logged_fields == ("GET", "/api/v1/things/{uuid}", 422, "VALIDATION_FAILED")
     assert line["duration_ms"] >= 0
+    assert line["source_address"] == "127.0.0.1"
     assert line["correlation_id"]
     assert f"things/{THING}" not in str(line)
     assert "hunter2" not in str(line)

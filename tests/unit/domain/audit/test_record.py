@@ -3,7 +3,10 @@
 import json
 from typing import Any
 
-from chalicelib.domain.audit.record import MAX_BYTES, changes
+import pytest
+
+from chalicelib.domain.audit.record import MAX_BYTES, AuditRecord, Outcome, changes
+from tests.support.entities import NOW
 
 MANY = [{"schema_name": "s" * 60, "table_name": f"{number:060}"} for number in range(500)]
 
@@ -53,3 +56,23 @@ def test_fields_without_room_are_counted() -> None:
     _, after = changes(None, {"name": "shop", **fields})
     assert after is not None
     assert (after["name"], after["omitted"]) == ("shop", 201 - (len(after) - 1))
+
+
+def record(resource_type: str) -> AuditRecord:
+    return AuditRecord(
+        id="record", at=NOW, actor_id="u", actor_email="ada@example.com", actor_via="session",
+        action=f"{resource_type}.update", resource_type=resource_type, resource_id="r", resource_name="orders",
+        outcome=Outcome.SUCCESS, before={"name": "shop"}, after={"source_address": "192.0.2.7"}, correlation_id="c",
+    )  # fmt: skip
+
+
+def test_everybody_may_see_what_was_done_to_a_resource_but_not_by_whom_nor_what_changed() -> None:
+    shown = str(record("pipeline").activity)
+    assert "pipeline.update" in shown
+    assert "orders" in shown
+    assert not [hidden for hidden in ("ada@", "192.0.2.7", "shop", "session") if hidden in shown]
+
+
+@pytest.mark.parametrize("resource_type", ["user", "session", "api_token", "invite", "secret", "audit", "a later type"])
+def test_only_admins_see_records_about_people_tokens_and_secrets(resource_type: str) -> None:
+    assert record(resource_type).activity is None

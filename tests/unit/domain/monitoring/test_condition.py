@@ -24,6 +24,7 @@ CONDITION = Condition(code=ConditionCode.STALLED, resource_type="pipeline", reso
         (ConditionCode.PIPELINE_FAILED, Category.PIPELINE),
         (ConditionCode.STALLED, Category.PIPELINE),
         (ConditionCode.CHANGES_LOST, Category.PIPELINE),
+        (ConditionCode.AUDIT_TRAIL_CHANGED, Category.INSTALLATION),
     ],
 )
 def test_the_category_follows_from_the_code(code: ConditionCode, category: Category) -> None:

@@ -20,6 +20,7 @@ from infra.aws.package import (
     require_python,
     stage_project,
 )
+from infra.aws.parameters import PARAMETERS
 from infra.aws.sbom import SBOM
 from infra.local.stack.layout import ROOT
 
@@ -101,30 +102,4 @@ def test_the_zip_has_no_tool_in_it(built: tuple[Path, str]) -> None:
 def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) -> None:
     template = json.loads((built[0] / TEMPLATE).read_text())
     assert template["Transform"] == "AWS::Serverless-2016-10-31"
-    assert set(template["Parameters"]) == {
-        "Prefix",
-        "ServiceCredentialHash",
-        "AdminEmail",
-        "AdminPassword",
-        "AlarmTopicArn",
-        "InstallationId",
-        "KmsKeyArns",
-        "VpcSubnetIds",
-        "VpcSecurityGroupIds",
-        "AllowInlineSecrets",
-        "CaBundle",
-        "CaBundleLayerArn",
-        "LogLevel",
-        "EmitMetrics",
-        "PublicUrl",
-        "ChatWebhookHost",
-        "BotApiHost",
-        "MetricsToken",
-        "OidcIssuer",
-        "OidcClientId",
-        "OidcClientSecret",
-        "OidcScopes",
-        "OidcGroupsClaim",
-        "OidcRoles",
-        "OidcLinkAccounts",
-    }
+    assert set(template["Parameters"]) == {parameter.name for parameter in PARAMETERS}

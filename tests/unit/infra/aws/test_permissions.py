@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 from moto.core.models import botocore_stubber
 
+from chalicelib.domain.audit.problems import AuditChanged
 from chalicelib.domain.credentials import SecretClass
 from chalicelib.domain.job import JobKind, JobStatus
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
@@ -34,6 +35,7 @@ from tests.integration.lambda_process import actions
 from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.apps.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module, changed_input
 from tests.support.apps.throttled_store import throttled
+from tests.support.hostile.audit_tampering import StoredTrail, wipe
 
 __all__ = ["app", "app_of_the_module"]
 Act = Callable[[InProcessApp, str], object]
@@ -134,6 +136,22 @@ def test_who_writes_records_cannot_sign_them_and_who_signs_cannot_write_them(fun
     assert not (signs == {True} and allows(policy, "dynamodb:PutItem", "table/${Prefix}audit"))
 
 
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("service", "kind", "resource"),
+    [
+        ("ssm", "Parameter", "parameter/${Prefix}audit-anchor"),
+        ("s3", "Object", "arn:${AWS::Partition}:s3:::${AuditAnchorBucket}/${Prefix}audit-anchor"),
+    ],
+)
+def test_only_who_signs_writes_the_copy_of_the_last_anchor_and_who_verifies_reads_it(
+    function: str, service: str, kind: str, resource: str
+) -> None:
+    policy = policy_of(function)
+    allowed = [allows(policy, f"{service}:{verb}{kind}", resource) for verb in ("Put", "Get")]
+    assert allowed == [function == "dispatch", function in ("dispatch", "api_handler")]
+
+
 @pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "api_handler"])
 def test_only_the_api_seals_credentials_and_keeps_sessions(function: str) -> None:
     """But a chat that has moved gets another id, and that is a secret of its channel; one function seals all again."""
@@ -161,7 +179,7 @@ OPENS = {
 def test_a_function_opens_only_the_classes_of_secrets_that_it_needs(function: str) -> None:
     allowed: set[str] = set()
     for statement in statements(function):
-        if "kms:Decrypt" in statement["Action"]:
+        if "kms:Decrypt" in statement.get("Action", ()):
             allowed |= set(statement["Condition"]["StringEquals"]["kms:EncryptionContext:headgate"])
     assert allowed == OPENS.get(function, set())
 
@@ -329,6 +347,15 @@ def tables_of_deleted_sources(app: InProcessApp) -> Iterator[None]:
     assert app.services.sources.sweep() == 1
 
 
+def rows_of_deleted_clusters(app: InProcessApp) -> Iterator[None]:
+    cluster = app.cluster
+    app.tick(cluster)
+    app.services.connect_clusters.delete(app.context(), cluster.id)
+    app.clock.advance(3600)
+    yield
+    assert app.services.connect_clusters.sweep() == 1
+
+
 def incidents_about_what_was_deleted(app: InProcessApp) -> Iterator[None]:
     lost = Condition(
         code=ConditionCode.STALLED, resource_type="pipeline", resource_id=new_id(), message="It stands still."
@@ -346,7 +373,25 @@ def records_without_a_signature(app: InProcessApp) -> Iterator[None]:
     app.source()
     app.clock.advance(60)
     yield
-    assert app.services.auditing.signer.sign(Deadline.after(10)) == 1
+    assert app.services.audit_watch.sign(Deadline.after(10)) == 1
+
+
+def a_trail_that_was_removed(app: InProcessApp) -> Iterator[None]:
+    app.source()
+    app.services.auditing.signer.sign(Deadline.after(10))
+    wipe(StoredTrail(app.tables))
+    yield
+    with pytest.raises(AuditChanged):
+        app.services.audit_watch.sign(Deadline.after(10))
+    found = app.services.incidents.current_conditions("audit")
+    assert [condition.code for condition in found] == [ConditionCode.AUDIT_TRAIL_CHANGED]
+
+
+def a_restored_trail_that_is_accepted(app: InProcessApp) -> Iterator[None]:
+    app.source()
+    app.services.auditing.signer.sign(Deadline.after(10))
+    yield
+    app.services.auditing.restores.accept(app.context(), 1, "an exercise")
 
 
 def signed_records(app: InProcessApp) -> Iterator[None]:
@@ -365,11 +410,14 @@ def signed_records(app: InProcessApp) -> Iterator[None]:
         ("run_job", discovery),
         ("dispatch", clusters_and_lost_jobs),
         ("dispatch", tables_of_deleted_sources),
+        ("dispatch", rows_of_deleted_clusters),
         ("dispatch", incidents_about_what_was_deleted),
         ("dispatch", records_without_a_signature),
+        ("dispatch", a_trail_that_was_removed),
         ("reseal_secrets", secrets_under_an_old_key),
         ("api_handler", secrets_counted_by_their_key),
         ("api_handler", signed_records),
+        ("api_handler", a_restored_trail_that_is_accepted),
     ],
 )
 def test_a_function_may_do_all_that_its_work_needs(app: InProcessApp, function: str, scenario: Scenario) -> None:

@@ -51,6 +51,7 @@ def sound() -> Json:
     return {
         "Parameters": {
             "Prefix": {"Type": "String", "Default": "headgate-"},
+            "AuditAnchorBucket": {"Type": "String", "Default": ""},
             "AdminPassword": {"Type": "String", "NoEcho": True, "Default": ""},
             "VpcSubnetIds": {"Type": "CommaDelimitedList", "Default": ""},
             "KmsKeyArns": {"Type": "CommaDelimitedList", "Default": ""},
