@@ -28,7 +28,7 @@ class Category(StrEnum):
 
 
 class ConditionCode(StrEnum):
-    """The event kinds of the specification (section 6), and five codes of Headgate."""
+    """The event kinds of the specification (section 6), and six codes of Headgate."""
 
     CONNECTOR_FAILED = "CONNECTOR_FAILED"
     CONNECTOR_UNASSIGNED = "CONNECTOR_UNASSIGNED"
@@ -58,6 +58,7 @@ class ConditionCode(StrEnum):
     CHANGES_LOST = "CHANGES_LOST"
     CAPTURE_NARROWED = "CAPTURE_NARROWED"
     CONFIG_DRIFT = "CONFIG_DRIFT"
+    TARGET_REPLACED = "TARGET_REPLACED"
 
     @property
     def event_kind(self) -> EventKind:
@@ -71,6 +72,7 @@ _KINDS_OF_OWN_CODES: Mapping[ConditionCode, EventKind] = {
     ConditionCode.CHANGES_LOST: EventKind.PIPELINE_FAILED,
     ConditionCode.CAPTURE_NARROWED: EventKind.PIPELINE_DEGRADED,
     ConditionCode.CONFIG_DRIFT: EventKind.PIPELINE_DEGRADED,
+    ConditionCode.TARGET_REPLACED: EventKind.DESTINATION_CONNECTOR_FAILED,
 }
 
 
@@ -83,6 +85,7 @@ class Cause(StrEnum):
     RESTARTS = "RESTARTS"  # CONNECTOR_RESTART_LOOP
     RECREATIONS = "RECREATIONS"
     RECORDS_REMOVED = "RECORDS_REMOVED"  # CHANGES_LOST
+    SWAPPED = "SWAPPED"  # TARGET_REPLACED
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,10 @@ _DESTINATION_HINT = "Nothing is delivered while this lasts. Test the destination
 _OPERATION_HINT = "Its last_error and the audit trail say more. Remove the cause, then do it again."
 _UNASSIGNED_HINT = "Its rows do not move. Look at the workers: too few are running, or one of them cannot start it."
 _UNAVAILABLE_HINT = "What its connectors do is not known until it answers. Look at its workers and at the network."
+_LOST_ROWS_HINT = (
+    "The rows stay missing while the delivery goes on. Put them back, or delete the delivery and deploy a new one, which "
+    "reads its topics from their beginning. Then resolve this incident."
+)
 _NOT_PAUSED_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
@@ -142,6 +149,7 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ConditionCode.CHANGES_LOST: Description(_PIPELINE, _ERROR, "Pipeline failed"),
     ConditionCode.CAPTURE_NARROWED: Description(_SOURCE, _ERROR, "Pipeline degraded"),
     ConditionCode.CONFIG_DRIFT: Description(_CONNECT, _WARNING, "Pipeline degraded"),
+    ConditionCode.TARGET_REPLACED: Description(_DESTINATION, _ERROR, "Delivery failed", _LOST_ROWS_HINT),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a
 pipeline that writes nothing, or a delivery of which nothing arrives.
@@ -159,6 +167,7 @@ _CAUSE_HINTS: Mapping[Cause, str | None] = {
         "What was removed stays missing in the target, also when the delivery goes on. This incident ends when a "
         "person resolves it or the delivery is deleted."
     ),
+    Cause.SWAPPED: "Changes that arrived while the other table was filled may be missing in it. Compare some rows.",
 }
 """Instead of the hint of the code."""
 

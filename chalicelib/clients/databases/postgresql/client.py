@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from chalicelib.clients.databases.checks import failure_result, success_result
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots
+from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots, target_tables
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.target_tables import TargetTable
 from chalicelib.domain.providers.postgresql.facts import (
     ConnectionLimit,
     OpenTransaction,
@@ -116,6 +117,14 @@ class PostgreSQL:
                 schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in rows),
                 tables=_target_tables(session, targets),
             )
+
+    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[TargetTable]:
+        with self._session(deadline) as session:
+            return target_tables.read(session, targets)
+
+    def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
+        with self._session(deadline) as session:
+            return target_tables.count(session, bounds)
 
     def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
         with self._session(Deadline.after(deadline.remaining() + _LAST_READ_SECONDS)) as session:
