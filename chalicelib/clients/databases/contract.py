@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from chalicelib.clients.targets import TargetClient
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.monitoring.target_tables import TargetTable
+from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
@@ -48,7 +48,7 @@ class Database(TargetClient, Protocol):
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> Any:
         """Reads the facts about target tables that a delivery depends on."""
 
-    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[TargetTable]:
+    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
         """Reads the state of target tables from the catalogue, without those that do not exist."""
 
     def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:

@@ -104,8 +104,8 @@ _OPERATION_HINT = "Its last_error and the audit trail say more. Remove the cause
 _UNASSIGNED_HINT = "Its rows do not move. Look at the workers: too few are running, or one of them cannot start it."
 _UNAVAILABLE_HINT = "What its connectors do is not known until it answers. Look at its workers and at the network."
 _LOST_ROWS_HINT = (
-    "The rows stay missing while the delivery goes on. Put them back, or delete the delivery and deploy a new one, which "
-    "reads its topics from their beginning. Then resolve this incident."
+    "The rows stay missing while the delivery goes on. Put them back, or delete the delivery and deploy a new one, "
+    "which reads its topics from their beginning. Then resolve this incident."
 )
 _NOT_PAUSED_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 

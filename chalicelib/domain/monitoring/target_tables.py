@@ -9,7 +9,7 @@ may be wrong, and a table is also rewritten without any loss. What was measured 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from chalicelib.domain.table import TableName
@@ -19,6 +19,11 @@ MAX_TABLES = 5_000
 
 MAX_COUNTED = 100_000
 """Rows of a table that are counted at most. Whether a larger one has fewer rows than before is estimated."""
+
+LOOKS_APART = timedelta(seconds=30)
+"""Looks that a person has asked for come sooner. Their numbers of records are not remembered: a session may report what
+it has deleted ten seconds later, and that must not be compared with a time after it.
+"""
 
 _EXACT, _ESTIMATED = 99, 90
 """Percent of the rows before that are enough, where rows were counted and where they were estimated."""
@@ -38,7 +43,7 @@ class LossKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TargetTable:
+class WatchedTable:
     """A target table with all of its partitions, as the catalogue of its server shows it.
 
     `identity` is another one once the table is another one, `storage` also once it or a partition has other files.
@@ -61,18 +66,20 @@ class TargetTable:
 class TargetMemory:
     """The target tables of a delivery (`id`) as the last look has found them, without those that did not exist.
 
-    `delivered` are the numbers of records that were delivered before the last two looks, the older one first.
+    `delivered` are the numbers of records that were delivered before the last two looks, the older one first; `basis`
+    says of which topics.
     """
 
     id: str
-    tables: tuple[TargetTable, ...]
+    tables: tuple[WatchedTable, ...]
     delivered: tuple[int, ...] = ()
+    basis: int = 0
     checked_at: datetime
     revision: int = 1
     created_at: datetime
 
     def says_the_same(self, other: "TargetMemory") -> bool:
-        return (self.tables, self.delivered) == (other.tables, other.delivered)
+        return (self.tables, self.delivered, self.basis) == (other.tables, other.delivered, other.basis)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +106,7 @@ class Deletes:
     enabled: bool
     records: int | None = None
 
-    def explain(self, before: TargetTable, after: TargetTable, kind: LossKind) -> int:
+    def explain(self, before: WatchedTable, after: WatchedTable, kind: LossKind) -> int:
         """How many of the missing rows the delivery may have deleted."""
         if not self.enabled:
             return 0
@@ -111,7 +118,7 @@ class Deletes:
 
 
 Suspicions = Mapping[TableName, LossKind]
-Tables = Mapping[TableName, TargetTable]
+Tables = Mapping[TableName, WatchedTable]
 
 
 def suspicions(before: Tables, seen: Tables, deletes: Deletes) -> Suspicions:
@@ -157,10 +164,12 @@ def losses(
 def after_look(
     memory: TargetMemory | None,
     delivery_id: str,
-    seen: Iterable[TargetTable],
+    seen: Iterable[WatchedTable],
     kept: frozenset[TableName],
     delivered: int | None,
     now: datetime,
+    *,
+    basis: int,
 ) -> TargetMemory:
     """What is remembered after a look. The tables in `kept` stay as they were remembered.
 
@@ -169,15 +178,18 @@ def after_look(
     before = memory or TargetMemory(id=delivery_id, tables=(), checked_at=now, created_at=now)
     known = [table for table in before.tables if table.name in kept]
     tables = sorted((*known, *(table for table in seen if table.name not in kept)), key=lambda table: table.name)
-    records = () if delivered is None else (*before.delivered, delivered)[-2:]
-    return replace(before, tables=tuple(tables), delivered=records, checked_at=now)
+    former = before.delivered if before.basis == basis else ()
+    records = () if delivered is None else (*former, delivered)[-2:]
+    if former and delivered is not None and now - before.checked_at < LOOKS_APART:
+        records = former
+    return replace(before, tables=tuple(tables), delivered=records, basis=basis, checked_at=now)
 
 
-def by_name(tables: Iterable[TargetTable]) -> Tables:
+def by_name(tables: Iterable[WatchedTable]) -> Tables:
     return {table.name: table for table in tables}
 
 
-def _suspicion(before: TargetTable, after: TargetTable | None, deletes: Deletes) -> LossKind | None:
+def _suspicion(before: WatchedTable, after: WatchedTable | None, deletes: Deletes) -> LossKind | None:
     if after is None:
         return LossKind.DROPPED
     if after.identity != before.identity:
@@ -191,8 +203,8 @@ def _suspicion(before: TargetTable, after: TargetTable | None, deletes: Deletes)
 
 
 def _loss(
-    before: TargetTable,
-    after: TargetTable | None,
+    before: WatchedTable,
+    after: WatchedTable | None,
     kind: LossKind,
     counted: int | None,
     deletes: Deletes,
@@ -207,7 +219,7 @@ def _loss(
 
 
 def _rows_missing(
-    before: TargetTable, after: TargetTable, kind: LossKind, counted: int | None, deletes: Deletes
+    before: WatchedTable, after: WatchedTable, kind: LossKind, counted: int | None, deletes: Deletes
 ) -> tuple[int, bool]:
     """The rows of a table now, at least, and whether rows are missing that the delivery did not delete."""
     is_exact = counted is not None and counted < MAX_COUNTED
@@ -223,7 +235,7 @@ def _is_fewer(rows: int, before: int, percent: int) -> bool:
     return rows < before - before * (100 - percent) // 100
 
 
-def _deleted(before: TargetTable, after: TargetTable) -> int:
+def _deleted(before: WatchedTable, after: WatchedTable) -> int:
     """Rows that were deleted since; the count begins anew with another table, and when statistics are reset."""
     same = after.identity == before.identity and after.deleted >= before.deleted
     return after.deleted - before.deleted if same else after.deleted

@@ -5,7 +5,7 @@ import pytest
 from chalicelib.domain.monitoring.target_tables import (
     Deletes,
     LossKind,
-    TargetTable,
+    WatchedTable,
     by_name,
     losses,
     rows_to_count,
@@ -26,17 +26,17 @@ NONE_OF_OURS = Deletes(enabled=True, records=0)
 Found = list[tuple[LossKind, int | None]]
 
 
-def tables(shop: Shop, name: TableName = ORDERS) -> dict[TableName, TargetTable]:
+def tables(shop: Shop, name: TableName = ORDERS) -> dict[TableName, WatchedTable]:
     return dict(by_name(client(shop.endpoint).target_tables([name], Deadline.after(15))))
 
 
-def remembered(shop: Shop, rows: int = ROWS, name: TableName = ORDERS) -> dict[TableName, TargetTable]:
+def remembered(shop: Shop, rows: int = ROWS, name: TableName = ORDERS) -> dict[TableName, WatchedTable]:
     """The table as a look finds it, once the server's statistics know of its rows."""
     report(shop)
     return eventually(lambda: tables(shop, name), lambda seen: name in seen and seen[name].rows == rows)
 
 
-def compare(shop: Shop, before: dict[TableName, TargetTable], deletes: Deletes = NONE_OF_OURS) -> Found:
+def compare(shop: Shop, before: dict[TableName, WatchedTable], deletes: Deletes = NONE_OF_OURS) -> Found:
     """What the next look finds: each loss with the rows that are left."""
     (name,) = before
     seen = tables(shop, name)
@@ -53,19 +53,19 @@ def report(shop: Shop) -> None:
 
 
 @pytest.fixture
-def filled(shop: Shop) -> dict[TableName, TargetTable]:
+def filled(shop: Shop) -> dict[TableName, WatchedTable]:
     """990 orders that a look has seen."""
     shop.run(FILL)
     return remembered(shop)
 
 
-def test_a_dropped_table_is_told_before_it_is_made_again(shop: Shop, filled: dict[TableName, TargetTable]) -> None:
+def test_a_dropped_table_is_told_before_it_is_made_again(shop: Shop, filled: dict[TableName, WatchedTable]) -> None:
     shop.run("DROP TABLE shop.orders")
     assert compare(shop, filled) == [(LossKind.DROPPED, None)]
 
 
 def test_a_table_that_was_dropped_and_made_again_with_one_row_is_told(
-    shop: Shop, filled: dict[TableName, TargetTable]
+    shop: Shop, filled: dict[TableName, WatchedTable]
 ) -> None:
     shop.run(
         "DROP TABLE shop.orders",
@@ -78,7 +78,7 @@ def test_a_table_that_was_dropped_and_made_again_with_one_row_is_told(
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_truncate_is_told_also_when_a_row_has_come_since(
-    shop: Shop, filled: dict[TableName, TargetTable], rows: int
+    shop: Shop, filled: dict[TableName, WatchedTable], rows: int
 ) -> None:
     shop.run("TRUNCATE shop.orders", f"INSERT INTO shop.orders SELECT 1, 'x', 1 FROM generate_series(1, {rows})")
     assert compare(shop, filled) == [(LossKind.TRUNCATED, rows)]
@@ -86,7 +86,7 @@ def test_a_truncate_is_told_also_when_a_row_has_come_since(
 
 @pytest.mark.parametrize("deletes", [NONE_OF_OURS, Deletes(enabled=False)])
 def test_rows_that_somebody_else_deletes_are_told(
-    shop: Shop, filled: dict[TableName, TargetTable], deletes: Deletes
+    shop: Shop, filled: dict[TableName, WatchedTable], deletes: Deletes
 ) -> None:
     shop.run("DELETE FROM shop.orders")
     report(shop)
@@ -94,7 +94,7 @@ def test_rows_that_somebody_else_deletes_are_told(
 
 
 def test_rows_that_are_vacuumed_before_their_deletion_is_reported_are_told(
-    shop: Shop, filled: dict[TableName, TargetTable]
+    shop: Shop, filled: dict[TableName, WatchedTable]
 ) -> None:
     shop.run("DELETE FROM shop.orders")
     with shop.server.connect(shop.name) as other:
@@ -104,7 +104,7 @@ def test_rows_that_are_vacuumed_before_their_deletion_is_reported_are_told(
 
 @pytest.mark.parametrize("deletes", [Deletes(enabled=True, records=2 * ROWS), Deletes(enabled=True)])
 def test_rows_that_the_delivery_may_have_deleted_are_no_loss(
-    shop: Shop, filled: dict[TableName, TargetTable], deletes: Deletes
+    shop: Shop, filled: dict[TableName, WatchedTable], deletes: Deletes
 ) -> None:
     shop.run("DELETE FROM shop.orders")
     assert compare(shop, filled, deletes) == []
@@ -114,7 +114,7 @@ def test_rows_that_the_delivery_may_have_deleted_are_no_loss(
     assert compare(shop, filled, deletes) == []
 
 
-def test_an_older_dump_is_told(shop: Shop, filled: dict[TableName, TargetTable]) -> None:
+def test_an_older_dump_is_told(shop: Shop, filled: dict[TableName, WatchedTable]) -> None:
     shop.run(
         "BEGIN", "TRUNCATE shop.orders",
         "INSERT INTO shop.orders SELECT number, 'older', 1 FROM generate_series(1, 900) AS number", "COMMIT",
@@ -132,7 +132,7 @@ def _swap(shop: Shop, rows: int) -> None:
 
 @pytest.mark.parametrize(("rows", "kind"), [(ROWS, LossKind.SWAPPED), (ROWS - 50, LossKind.RECREATED)])
 def test_a_swap_by_rename_is_told_as_such_and_as_a_loss_with_fewer_rows(
-    shop: Shop, filled: dict[TableName, TargetTable], rows: int, kind: LossKind
+    shop: Shop, filled: dict[TableName, WatchedTable], rows: int, kind: LossKind
 ) -> None:
     _swap(shop, rows)
     assert compare(shop, filled) == [(kind, rows)]
@@ -152,7 +152,7 @@ def test_a_swap_by_rename_is_told_as_such_and_as_a_loss_with_fewer_rows(
         "SELECT pg_stat_reset()",
     ],
 )
-def test_what_removes_no_row_is_no_loss(shop: Shop, filled: dict[TableName, TargetTable], statement: str) -> None:
+def test_what_removes_no_row_is_no_loss(shop: Shop, filled: dict[TableName, WatchedTable], statement: str) -> None:
     shop.run(statement)
     assert compare(shop, filled) == []
     assert compare(shop, tables(shop)) == []
@@ -167,7 +167,7 @@ def test_rows_that_are_counted_twice_by_the_statistics_are_not_missed_later(shop
 
 
 @pytest.fixture
-def parted(shop: Shop) -> dict[TableName, TargetTable]:
+def parted(shop: Shop) -> dict[TableName, WatchedTable]:
     """A table of three partitions with 100 rows each."""
     shop.run("CREATE TABLE shop.parted (id int PRIMARY KEY) PARTITION BY RANGE (id)")
     for number in range(3):
@@ -182,17 +182,17 @@ def parted(shop: Shop) -> dict[TableName, TargetTable]:
 @pytest.mark.parametrize(
     "statement", ["ALTER TABLE shop.parted DETACH PARTITION shop.parted_1", "DROP TABLE shop.parted_1"]
 )
-def test_a_partition_that_is_gone_is_told(shop: Shop, parted: dict[TableName, TargetTable], statement: str) -> None:
+def test_a_partition_that_is_gone_is_told(shop: Shop, parted: dict[TableName, WatchedTable], statement: str) -> None:
     shop.run(statement)
     assert compare(shop, parted) == [(LossKind.PARTITIONS_REMOVED, 200)]
 
 
-def test_a_partition_that_is_truncated_is_told(shop: Shop, parted: dict[TableName, TargetTable]) -> None:
+def test_a_partition_that_is_truncated_is_told(shop: Shop, parted: dict[TableName, WatchedTable]) -> None:
     shop.run("TRUNCATE shop.parted_1")
     assert compare(shop, parted) == [(LossKind.TRUNCATED, 200)]
 
 
-def test_new_and_empty_partitions_are_no_loss(shop: Shop, parted: dict[TableName, TargetTable]) -> None:
+def test_new_and_empty_partitions_are_no_loss(shop: Shop, parted: dict[TableName, WatchedTable]) -> None:
     shop.run("CREATE TABLE shop.parted_3 PARTITION OF shop.parted FOR VALUES FROM (300) TO (400)")
     assert compare(shop, parted) == []
     before = tables(shop, PARTED)
@@ -201,7 +201,7 @@ def test_new_and_empty_partitions_are_no_loss(shop: Shop, parted: dict[TableName
 
 
 def test_a_table_that_somebody_has_locked_is_read_and_not_counted(
-    shop: Shop, filled: dict[TableName, TargetTable]
+    shop: Shop, filled: dict[TableName, WatchedTable]
 ) -> None:
     with shop.server.connect(shop.name) as other, other.transaction():
         other.execute("LOCK TABLE shop.orders IN ACCESS EXCLUSIVE MODE")
@@ -209,7 +209,7 @@ def test_a_table_that_somebody_has_locked_is_read_and_not_counted(
         assert client(shop.endpoint).count_rows({ORDERS: 10}, Deadline.after(15)) == {}
 
 
-def test_a_role_that_sees_not_all_rows_counts_none(shop: Shop, filled: dict[TableName, TargetTable]) -> None:
+def test_a_role_that_sees_not_all_rows_counts_none(shop: Shop, filled: dict[TableName, WatchedTable]) -> None:
     assert filled[ORDERS].countable
     shop.run("ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY", "ALTER TABLE shop.orders FORCE ROW LEVEL SECURITY")
     assert not tables(shop)[ORDERS].countable

@@ -7,6 +7,7 @@ double without databases and secrets: every connection test passes, and every ta
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -16,6 +17,7 @@ from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.providers.postgresql.facts import (
     PostgreSQLRawColumn,
     PostgreSQLRawTable,
@@ -71,6 +73,8 @@ class FakeDatabase:
     """How the next connection tests end; None, and those after them: they succeed."""
     captures: PostgreSQLCaptureFacts | None = None
     """What is read about deployed captures; None: all of them are well."""
+    target_tables: dict[TableName, WatchedTable] = field(default_factory=dict)
+    """The target tables that exist, and their rows as they are counted."""
 
     def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
         """A client of it, the same for every address."""
@@ -78,10 +82,10 @@ class FakeDatabase:
 
     def state(self) -> Mapping[str, Any]:
         """Everything, for `restore`."""
-        return {**vars(self), "slots": dict(self.slots), "test_failures": list(self.test_failures)}
+        return {name: copy(value) for name, value in vars(self).items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        vars(self).update({**state, "slots": dict(state["slots"]), "test_failures": list(state["test_failures"])})
+        vars(self).update({name: copy(value) for name, value in state.items()})
 
     def reset(self) -> None:
         self.restore(FakeDatabase().state())
@@ -164,6 +168,15 @@ class FakeDatabaseClient:
             server_identity=self.database.server_identity,
             schemas=tuple(SchemaFacts(name=name) for name in schemas),
         )
+
+    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
+        self.database.raise_if_unreadable()
+        return [self.database.target_tables[name] for name in targets if name in self.database.target_tables]
+
+    def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
+        self.database.raise_if_unreadable()
+        existing = bounds.keys() & self.database.target_tables.keys()
+        return {name: min(self.database.target_tables[name].rows, bounds[name]) for name in existing}
 
     def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
         """Drops the slot unless something reads from it; waits for nothing."""

@@ -15,7 +15,7 @@ from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.monitoring.target_tables import TargetTable
+from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.providers.postgresql.facts import (
     ConnectionLimit,
     OpenTransaction,
@@ -118,7 +118,7 @@ class PostgreSQL:
                 tables=_target_tables(session, targets),
             )
 
-    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[TargetTable]:
+    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
         with self._session(deadline) as session:
             return target_tables.read(session, targets)
 

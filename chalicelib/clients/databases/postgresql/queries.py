@@ -247,9 +247,9 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 2, 3 LIMIT %s
 """
 
 # All members of a table: itself, its partitions and theirs. A table is rewritten under another file number, and one
-# that was made again has another oid. Statistics count twice what a session inserts and ANALYZE sees before they get its
-# report (measured: 1980 live rows of 990), and begin at zero after a crash: the estimate takes the lower one. No lock of
-# a table is waited for.
+# that was made again has another oid. Statistics count twice what a session inserts and ANALYZE sees before they get
+# its report (measured: 1980 live rows of 990), and begin at zero after a crash: the estimate takes the lower one. No
+# lock of a table is waited for.
 TARGET_TABLE_STATES = """
 WITH RECURSIVE members (root, oid) AS (
     SELECT c.oid, c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -262,7 +262,8 @@ WITH RECURSIVE members (root, oid) AS (
            c.reltuples::bigint AS analyzed, pg_stat_get_live_tuples(c.oid) AS live,
            pg_stat_get_tuples_inserted(c.oid) AS inserted, pg_stat_get_tuples_deleted(c.oid) AS deleted,
            coalesce(pg_stat_get_last_vacuum_time(c.oid), pg_stat_get_last_autovacuum_time(c.oid),
-                    pg_stat_get_last_analyze_time(c.oid), pg_stat_get_last_autoanalyze_time(c.oid)) IS NULL AS only_counted
+                    pg_stat_get_last_analyze_time(c.oid), pg_stat_get_last_autoanalyze_time(c.oid))
+               IS NULL AS only_counted
     FROM members m JOIN pg_class c ON c.oid = m.oid
 )
 SELECT n.nspname::text, t.relname::text, t.oid::text, md5(string_agg(concat(c.oid, ':', c.file), ',' ORDER BY c.oid)),

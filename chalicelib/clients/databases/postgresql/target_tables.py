@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.clients.databases.postgresql import catalog, queries
-from chalicelib.domain.monitoring.target_tables import TargetTable
+from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _LAST_COUNT_SECONDS = 2.0
 """No count is begun with less."""
 
 
-def read(session: "DatabaseSession", targets: Sequence[TableName]) -> list[TargetTable]:
+def read(session: "DatabaseSession", targets: Sequence[TableName]) -> list[WatchedTable]:
     return [_table(row) for names in _chunks(targets) for row in _states(session, names)]
 
 
@@ -41,9 +41,9 @@ def _states(session: "DatabaseSession", targets: Sequence[TableName]) -> "list[R
     return session.rows(queries.TARGET_TABLE_STATES, catalog.names_of(targets), max_rows=len(targets))
 
 
-def _table(row: "Row") -> TargetTable:
+def _table(row: "Row") -> WatchedTable:
     schema_name, table_name, identity, storage, partitions, rows, live, deleted, countable = row
-    return TargetTable(
+    return WatchedTable(
         name=TableName(schema_name, table_name),
         identity=identity,
         storage=storage,
