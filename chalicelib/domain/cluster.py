@@ -1,7 +1,7 @@
 """The two kinds of clusters: Kafka brokers and Kafka Connect workers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -92,9 +92,11 @@ def require_same_kafka(workers: str | None, brokers: str | None) -> None:
 class TopicFacts:
     """The topics of a cluster, each with the number of its partitions; and of those asked about, what was lost.
 
-    `truncated`: the first records are gone. `unread`: it could not be read whether they are.
+    `truncated`: the first records are gone. `unread`: it could not be read whether they are. `first_written` is the
+    time of the first record that is there, for topics with records.
     """
 
     partitions: Mapping[str, int]
     truncated: frozenset[str] = frozenset()
     unread: frozenset[str] = frozenset()
+    first_written: Mapping[str, datetime] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Deliveries: previewed, deployed, controlled, observed, changed, deleted. What was written stays in the target."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,6 +17,8 @@ from chalicelib.kit.pages import Page
 from chalicelib.kit.randomness import jitter
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, writing_parameters
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
+from chalicelib.services.connectors.known_targets import target_keys
+from chalicelib.services.connectors.latest_deliveries import latest_deliveries
 from chalicelib.services.connectors.operation_run import changes_nothing
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
@@ -74,6 +76,21 @@ class DeliveryService(ConnectorService[Delivery]):
     )
     connector: DeliveryConnector
 
+    def with_findings(self, resource: Delivery, deps: DeliveryDependencies) -> Delivery:
+        return deps.targets.explain(resource)
+
+    def observed(self, resources: Sequence[Delivery]) -> tuple[Delivery, ...]:
+        connector = self.connector
+        return latest_deliveries(resources, self.observation_reader, connector.resources, connector.monitoring)
+
+    def _with_targets(self, deliveries: Sequence[Delivery]) -> tuple[Delivery, ...]:
+        """The deliveries with what is wrong at their destinations: one read."""
+        targets = target_keys(
+            deliveries, self.connector.resources.destinations, self.connector.monitoring.target_losses
+        )
+        known = targets.known(batch_find(*targets.keys) if deliveries else ())
+        return tuple(map(known.explain, deliveries))
+
     def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> ConnectorPreview:
         """Check topics, schema, keys, target, plug-in and config. Stores nothing, shows no secret."""
         delivery, deps = self._draft(context, destination_id, data)
@@ -95,7 +112,7 @@ class DeliveryService(ConnectorService[Delivery]):
     def deploy(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> Delivery:
         """Create the sink connector, then the delivery, and start it. With `open_operation` it is not settled yet."""
         if context.request_key and (stored := self.connector.store.find(context.request_key)):
-            return self.observation_reader.latest([stored])[0]
+            return self.observed([stored])[0]
         for attempt in range(1, _DEPLOY_ATTEMPTS + 1):
             delivery, deps = self._draft(context, destination_id, data)
             deps = self._identified(context, deps)
@@ -124,7 +141,7 @@ class DeliveryService(ConnectorService[Delivery]):
         page = self.connector.store.list_in("destination_id", destination_id, limit=limit, after=after, by_size=by_size)
         if not page.items:
             self.connector.resources.destinations.get(destination_id)
-        return page.with_items(self.observation_reader.latest(page.items))
+        return page.with_items(self.observed(page.items))
 
     def status_of(self, context: RequestContext, destination_id: str) -> Page[Delivery]:
         """All of a destination's deliveries, newest first, each with an observation made now. Raises NotFound."""
@@ -132,7 +149,7 @@ class DeliveryService(ConnectorService[Delivery]):
         ids = sorted({delivery.connect_cluster_id for delivery in page.items})
         clusters = batch_find(*((connects, cluster_id) for cluster_id in ids)) if ids else []
         by_id = {cluster_id: require_found(cluster) for cluster_id, cluster in zip(ids, clusters, strict=True)}
-        return page.with_items(self.observation_reader.all_now(context, page.items, by_id))
+        return page.with_items(self._with_targets(self.observation_reader.all_now(context, page.items, by_id)))
 
     def control_all(
         self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None
@@ -190,7 +207,7 @@ class DeliveryService(ConnectorService[Delivery]):
         listed = self._listed(destination_id).items
         # An index may lag behind, and what is desired decides who is left alone.
         stored = batch_find(*((self.connector.store, delivery.id) for delivery in listed))
-        return self.observation_reader.latest([delivery for delivery in stored if delivery])
+        return self.observed([delivery for delivery in stored if delivery])
 
     def _control_one(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:
         if changes_nothing(kind, delivery):

@@ -4,7 +4,8 @@ Each report says all that is wrong, so the next one stores what was lost or stor
 condition's key makes each incident open once, when several find the condition at the same time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
@@ -12,7 +13,7 @@ from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.monitoring.condition import Condition
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.episodes import Episodes, Phase, episode_of, phase_of
 from chalicelib.domain.monitoring.incident import (
     ALLOWED_MOVES,
@@ -24,7 +25,7 @@ from chalicelib.domain.monitoring.incident import (
     resolved,
 )
 from chalicelib.domain.monitoring.report import MonitorReport
-from chalicelib.errors import Conflict, WriteConflict
+from chalicelib.errors import Conflict, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import get_logger
@@ -56,12 +57,16 @@ _VERBS: Mapping[IncidentStatus, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentService:
-    """Reads and changes incidents. `resources` are the stores of what they are about, by type: `source`, ..."""
+    """Reads and changes incidents. `resources` are the stores of what they are about, by type: `source`, ...
+
+    `look_soon` has a monitor look at a system, by its noun and id.
+    """
 
     store: Incidents
     claims: Claims
     resources: Mapping[str, Documents[Any]]
     audit: AuditTrail
+    look_soon: Callable[[str, str], None]
     clock: Clock
 
     def list(
@@ -110,6 +115,10 @@ class IncidentService:
             transaction.commit()
         except WriteConflict as conflict:
             raise _why_not(conflict.label) from conflict
+        if changed.dismissed and incident.condition.code is ConditionCode.TARGET_REPLACED:
+            # The next look accepts the loss. Without a message it comes within a minute.
+            with suppress(StoreUnavailable):
+                self.look_soon(*incident.origin.split("/", 1))
         return saved
 
     def record(self, report: MonitorReport, deadline: Deadline) -> Episodes:
@@ -167,6 +176,13 @@ class IncidentService:
     def current_conditions(self, origin: str) -> Sequence[Condition]:
         """What incidents of an origin are about, as far as it was not seen to end. Raises StoreUnavailable."""
         return [incident.condition for incident in self.store.current_of(origin)]
+
+    def dismissed(self, origin: str, code: ConditionCode) -> frozenset[str]:
+        """The ids of resources about which a person has resolved an incident of this code while its condition goes on.
+        Raises StoreUnavailable.
+        """
+        current = (incident for incident in self.store.current_of(origin) if incident.dismissed)
+        return frozenset(one.condition.resource_id for one in current if one.condition.code is code)
 
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
         """Resolve the incidents of a resource in the transaction that deletes it: at most `_MAX_ENDED`."""

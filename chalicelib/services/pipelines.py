@@ -1,12 +1,14 @@
 """Pipelines: previewed, created as a validated draft, deployed, controlled, observed, deleted."""
 
 from collections.abc import Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.checks.topics import old_topic_warnings
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
-from chalicelib.domain.connector_config import public_config
+from chalicelib.domain.connector_config import ConfigWarning, public_config
 from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.source_state import SourceState, observed_with
@@ -16,11 +18,12 @@ from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.source import Source
-from chalicelib.errors import Conflict, Invalid, WriteConflict
+from chalicelib.errors import Conflict, Invalid, Unavailable, WriteConflict
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.known_progress import known_progress, progress_rows
+from chalicelib.services.connectors.latest_deliveries import latest_deliveries
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
@@ -32,6 +35,7 @@ from chalicelib.stores.transaction import Transaction
 
 BOUND = 500
 _STORE_ATTEMPTS = 5
+_TOPICS_SECONDS = 6.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +113,20 @@ class PipelineService(ConnectorService[Pipeline]):
             topics=pipeline.capture.topics,
             internal_topics=(*pipeline.capture.internal_topics, *provider.internal_topics(pipeline)),
             validation=validation.validate(context, cluster, pipeline.connector_name, built),
-            warnings=tuple(provider.preview_warnings(pipeline, list(tables.values()))),
+            warnings=(
+                *provider.preview_warnings(pipeline, list(tables.values())),
+                *self._old_topics(context, pipeline, require_found(deps.stream_cluster)),
+            ),
         )
+
+    def _old_topics(
+        self, context: RequestContext, pipeline: Pipeline, stream: StreamCluster
+    ) -> tuple[ConfigWarning, ...]:
+        """Topics that have records already. Brokers that only Connect can reach are accepted: then nothing is known."""
+        topics, facts = pipeline.capture.topics, None
+        with suppress(Unavailable, Invalid), closing(self.connector.clients.kafka(stream)) as kafka:
+            facts = kafka.topic_facts(topics, context.deadline.within(_TOPICS_SECONDS))
+        return tuple(old_topic_warnings(topics, facts, None))
 
     def create(self, context: RequestContext, data: PipelineInput) -> Pipeline:
         """Validate against the source and Connect, and store a draft. Nothing is deployed."""
@@ -153,14 +169,14 @@ class PipelineService(ConnectorService[Pipeline]):
         pipeline = with_notice(self.connector, self._latest(stored, deps), deps, self.OUTDATED)
         workers, views = require_found(deps.connect_cluster), {stored.connect_cluster_id: deps.view}
         source, now = require_found(deps.source), self.lifecycle.clock()
-        observed = self.observation_reader.latest(deliveries.items, views, deps.progress)
+        observed = map(deps.targets.explain, self.observation_reader.latest(deliveries.items, views, deps.progress))
         return PipelineDetail(
             pipeline=pipeline,
             source=replace(source, health=source.health.as_of(now)),
             stream_cluster=require_found(deps.stream_cluster),
             connect_cluster=deps.view.on(workers, now),
             config=public_config(self.connector.config(pipeline, deps).config),
-            deliveries=deliveries.with_items(observed),
+            deliveries=deliveries.with_items(tuple(observed)),
         )
 
     def destinations(self, pipeline_id: str, *, limit: int, after: str | None) -> Page[Delivery]:
@@ -168,7 +184,8 @@ class PipelineService(ConnectorService[Pipeline]):
         page = self._page(pipeline_id, limit=limit, after=after)
         if not page.items:
             self.connector.store.get(pipeline_id)
-        return page.with_items(self.observation_reader.latest(page.items))
+        stores = self.connector.resources, self.connector.monitoring
+        return page.with_items(latest_deliveries(page.items, self.observation_reader, *stores))
 
     def readiness(self, context: RequestContext, source_id: str, pipeline_id: str | None) -> ReadinessReport:
         """Whether a source is ready, in general or for one of its pipelines. Raises NotFound, REFERENCE_NOT_FOUND."""
@@ -194,9 +211,9 @@ class PipelineService(ConnectorService[Pipeline]):
             return self._execute(context, pipeline, deps, OperationKind.UPDATE_CONFIG, parameters) or pipeline
         kind = OperationKind.DEPLOY
         if pipeline.desired_state is not DesiredState.DRAFT and not pipeline.open_operation:
-            observed = self.observation_reader.now(context, pipeline, require_found(deps.connect_cluster), deps.view)
+            observed = self._seen_now(context, pipeline, deps)
             if observed.observation is None or observed.observation.state is not ObservedState.NOT_DEPLOYED:
-                return observed
+                return self.explained(observed, deps)
             kind = kind if pipeline.desired_state is DesiredState.RUNNING else OperationKind.RECREATE
         deployed = self._execute(context, pipeline, deps, kind, parameters) or pipeline
         if pipeline.desired_state is DesiredState.DRAFT and not deployed.open_operation:

@@ -26,6 +26,7 @@ from chalicelib.stores.jobs import JobRows
 from chalicelib.stores.monitoring.incidents import IncidentRows
 from chalicelib.stores.monitoring.progress import ProgressRow
 from chalicelib.stores.monitoring.source_states import SourceStateRows
+from chalicelib.stores.monitoring.target_tables import TargetLossRows, TargetTableRows
 from chalicelib.stores.pipelines import PipelineRows
 from chalicelib.stores.secrets import SecretRows
 from chalicelib.stores.source_tables import SourceTableRow
@@ -60,6 +61,8 @@ ALL_TABLES: tuple[type[Model], ...] = (
     SourceStateRows,
     SourceTableRow,
     StreamClusterRows,
+    TargetLossRows,
+    TargetTableRows,
     TransitionRow,
     UserRows,
 )

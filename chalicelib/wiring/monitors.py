@@ -11,6 +11,7 @@ from chalicelib.services.monitors.own_state import OwnState
 from chalicelib.services.monitors.progress_reader import ProgressReader
 from chalicelib.services.monitors.reports import MonitorReports, Send
 from chalicelib.services.monitors.source_monitor import SourceMonitor
+from chalicelib.services.monitors.target_looks import TargetLooks
 from chalicelib.services.monitors.tick import Tick
 from chalicelib.stores.groups import Stores
 from chalicelib.wiring.connectors import Connectors
@@ -46,6 +47,12 @@ class Monitors:
         self.destination_monitor = DestinationMonitor(
             resources=stores.resources,
             checks=resources.system_checks,
+            targets=TargetLooks(
+                resources=stores.resources,
+                monitoring=stores.monitoring,
+                incidents=resources.incidents,
+                clients=resources.clients,
+            ),
             reports=self.reports,
             clock=clock,
             sleep=sleep,

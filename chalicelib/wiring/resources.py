@@ -52,6 +52,7 @@ class Resources:
             claims=resources.claims,
             resources=resources.by_type(),
             audit=audit,
+            look_soon=look_soon,
             clock=clock,
         )
         self.registry = Registry(claims=resources.claims, vault=self.credentials, audit=audit, incidents=self.incidents)

@@ -141,7 +141,7 @@ FUNCTIONS = (
                 f"{_READ_ADD} Query": "audit",
                 f"{_READ} Query": "audit-chain",
                 _READ_CHANGE: "observations source-states alerts",
-                _READ: "progress channel-gates",
+                _READ: "progress channel-gates target-losses",
                 "BatchGetItem BatchWriteItem Query": "source-tables",
             },
             {
@@ -200,7 +200,7 @@ FUNCTIONS = (
                 _READ_CHANGE: "sources destinations stream-clusters connect-clusters",
                 "BatchGetItem UpdateItem DeleteItem": "pipelines",
                 _READ_WRITE: "deliveries",
-                _READ: "secrets source-states",
+                _READ: "secrets source-states target-losses",
                 _READ_ADD_REMOVE: "claims",
                 _READ_ADD_CHANGE: "operations observations incidents",
                 _READ_ADD: "progress",
@@ -252,15 +252,16 @@ FUNCTIONS = (
             _OPENS_ALERTS,
             {
                 _READ_CHANGE: "destinations",
-                _READ: "secrets",
-                _READ_ADD_CHANGE: "incidents",
+                _READ: "secrets deliveries pipelines stream-clusters progress",
+                _READ_ADD_CHANGE: "incidents target-tables target-losses",
                 _READ_ADD_REMOVE: "claims",
-                "UpdateItem": "counts",
+                "PutItem UpdateItem DeleteItem": "counts",
                 _QUERY: "deliveries/by_destination_id",
             },
         ),
         queues={_SEND: "notifications"},
-        opens=(SecretClass.DESTINATION,),
+        # Kafka is asked how much was delivered, where rows were deleted.
+        opens=(SecretClass.DESTINATION, SecretClass.CLUSTER),
     ),
     Function(
         name="deliver_notifications",

@@ -190,4 +190,19 @@ DATA_BUGS: tuple[Bug, ...] = (
         "return total",
         _INTEGRITY,
     ),
+    # target tables
+    Bug(
+        "a table that was made again is taken for the same one",
+        "chalicelib/domain/monitoring/target_tables.py",
+        "    if after.identity != before.identity:\n        return LossKind.RECREATED",
+        "    if not after.identity:\n        return LossKind.RECREATED",
+        ("tests/unit/domain/monitoring/test_target_tables.py",),
+    ),
+    Bug(
+        "rows that the delivery has deleted count as lost",
+        "chalicelib/domain/monitoring/target_tables.py",
+        "max(before.rows, before.live) if self.records is None else self.records",
+        "0",
+        ("tests/unit/domain/monitoring/test_target_tables.py",),
+    ),
 )

@@ -269,3 +269,18 @@ def test_the_slot_of_a_draft_is_not_touched(app: InProcessApp) -> None:
     app.database.slots[slot_of(pipeline)] = False
     app.services.pipelines.delete(app.context(), pipeline.id, release=True)
     assert slot_of(pipeline) in app.database.slots
+
+
+def test_a_preview_warns_of_topics_that_have_records_already(app: InProcessApp, data: PipelineInput) -> None:
+    def codes() -> list[str]:
+        return [warning.code for warning in app.services.pipelines.preview(app.context(), data).warnings]
+
+    topic = data.capture.topics[0]
+    app.kafka.state.create_topic(topic)
+    assert "TOPIC_OLDER_THAN_PIPELINE" not in codes()
+    (log,) = app.kafka.state.topics[topic].partitions
+    log.batches[:], log.end = [(0, 1_000, b"")], 1
+    assert "TOPIC_OLDER_THAN_PIPELINE" in codes()
+    app.kafka.refuse()
+    assert "TOPIC_OLDER_THAN_PIPELINE" not in codes()
+    app.kafka.accept()

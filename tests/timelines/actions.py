@@ -10,7 +10,7 @@ from chalicelib.clients.connect import client
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.apps.lost_snapshot import lose_snapshot
 from tests.timelines.script import CAPTURE, Action
-from tests.timelines.world import World
+from tests.timelines.world import World, tables_of
 
 OFTEN = 100_000
 _LISTING = "^/connectors$"
@@ -259,6 +259,31 @@ def put_back(*, by: int, writes: int = 0) -> Action:
     Without any that are gone it is an ordinary restart.
     """
     return lambda world: world.server.become_older(by=by, since=writes, reader="4242")
+
+
+# the target
+
+
+def target_table(**changes: Any) -> Action:
+    """The delivery's target table is like this now; see `WatchedTable`."""
+
+    def act(world: World) -> None:
+        tables = world.app.database.target_tables
+        world.app.database.target_tables = {name: replace(table, **changes) for name, table in tables.items()}
+
+    return act
+
+
+def drop_target(world: World) -> None:
+    world.app.database.target_tables = {}
+
+
+def make_target_again(world: World) -> None:
+    """The sink writes one change into a new table, as auto_create has it."""
+    world.app.database.target_tables = {
+        name: replace(table, identity="2", storage="2", rows=1, live=1)
+        for name, table in tables_of(world.delivery).items()
+    }
 
 
 # people

@@ -59,6 +59,7 @@ def run(timeline: Timeline, world: World) -> Run:
             action(world)
         elif kind == "look":
             world.look()
+            world.look_at_destination()
         else:
             world.tick()
             readings.append(read(world, live=len(readings) % LIVE_EVERY == 0))

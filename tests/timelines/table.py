@@ -13,6 +13,7 @@ from tests.timelines import (
     healthy_scenarios,
     progress_scenarios,
     source_scenarios,
+    target_scenarios,
     torn_snapshot_scenarios,
 )
 from tests.timelines.api import api_of
@@ -26,6 +27,7 @@ GROUPS = (
     cluster_scenarios,
     progress_scenarios,
     source_scenarios,
+    target_scenarios,
     torn_snapshot_scenarios,
     headgate_scenarios,
     healthy_scenarios,

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka_state import Group, Topic
@@ -90,6 +92,9 @@ class World:
         self.app.database.captures = self.server.facts(self.pipelines)
         self.app.services.source_monitor.run(self.pipeline.source_id, Deadline.after(25))
 
+    def look_at_destination(self) -> None:
+        self.app.services.destination_monitor.run(self.delivery.destination_id, Deadline.after(25))
+
     def settle(self) -> None:
         """Wait until every connector that is not frozen has reached its target state."""
         end = time.monotonic() + 40
@@ -151,6 +156,7 @@ def prepare(app: InProcessApp, api: Api) -> tuple[World, Beginning]:
         app.kafka.state.create_topic(topic)
     delivery_input = replace(app.delivery_input(pipelines[0]), tasks_max=2)
     delivery = app.services.deliveries.deploy(app.context(), app.destination().id, delivery_input)
+    app.database.target_tables = tables_of(delivery)
     world = World(app=app, api=api, pipelines=pipelines, delivery=delivery, cluster_id=app.cluster.id)
     world.server.slots = {pipeline.id: Slot() for pipeline in pipelines}
     world.settle()
@@ -159,6 +165,7 @@ def prepare(app: InProcessApp, api: Api) -> tuple[World, Beginning]:
         world.tick()
         if second % 60 == 0:
             world.look()
+            world.look_at_destination()
     state = app.kafka.state
     return world, Beginning(
         app=app.snapshot(),
@@ -168,6 +175,14 @@ def prepare(app: InProcessApp, api: Api) -> tuple[World, Beginning]:
         groups=deepcopy(state.groups),
         server=deepcopy(world.server),
     )
+
+
+def tables_of(delivery: Delivery) -> dict[TableName, WatchedTable]:
+    """The target tables of a delivery, full of rows."""
+    table = WatchedTable(
+        name=TableName("", ""), identity="1", storage="1", partitions=0, rows=990, live=990, deleted=0, countable=True
+    )
+    return {target: replace(table, name=target) for target in delivery.writing.targets}
 
 
 def begin(world: World, beginning: Beginning) -> World:
@@ -182,6 +197,7 @@ def begin(world: World, beginning: Beginning) -> World:
         app.kafka.state.topics = deepcopy(beginning.topics)
         app.kafka.state.groups = deepcopy(beginning.groups)
     app.database.reachable, app.database.tables = True, TABLES
+    app.database.target_tables = tables_of(world.delivery)
     world.api.bodies.clear()
     return replace(
         world,

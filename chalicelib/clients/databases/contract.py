@@ -6,13 +6,14 @@ A new kind of database is an implementation of `Database` in a package beside `p
 `TargetClient` only.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from chalicelib.clients.targets import TargetClient
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
@@ -47,6 +48,12 @@ class Database(TargetClient, Protocol):
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> Any:
         """Reads the facts about target tables that a delivery depends on."""
+
+    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
+        """Reads the state of target tables from the catalogue, without those that do not exist."""
+
+    def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
+        """Counts the rows of each of these tables, up to its bound, without those that cannot be counted in time."""
 
     def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
         """Releases a resource of the source when it is no longer used, and waits for that until the deadline.

@@ -3,6 +3,7 @@
 import ssl
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chalicelib.clients.http.addresses import HostCheck
@@ -17,6 +18,8 @@ from chalicelib.kit.hosts import UrlRefused, in_url, parse_server
 from chalicelib.kit.masking import Secret
 
 if TYPE_CHECKING:
+    from kafka import TopicPartition
+
     from chalicelib.clients.kafka.admin import Admin
 
 ANSWER_SECONDS = 8.0
@@ -31,6 +34,9 @@ _NO_ANSWER = "The brokers did not answer in time. Check the bootstrap servers, t
 _REFUSED = "The brokers refuse the credentials that are stored for them."
 _NOT_TRUSTED = "No trusted TLS connection to the brokers could be made. Check the protocol and the certificates."
 _UNREADABLE = "The brokers gave an answer that cannot be read."
+_BEGINNING_OF_TIME, _LAST_TIME = 0, 32_503_680_000_000
+"""In milliseconds; the latter is the year 3000. A producer gives a record any time."""
+
 _CLEANUP_POLICY, _COMPACTED = "cleanup.policy", "compact"
 
 
@@ -64,7 +70,9 @@ class Kafka:
         return self._run(deadline, lambda admin: frozenset(_bounded(admin.client.list_topics())))
 
     def topic_facts(self, topics: Collection[str], deadline: Deadline) -> TopicFacts:
-        """All topics that this user may see, and which of `topics` lack their first records, without compacted ones."""
+        """All topics that this user may see; which of `topics` lack their first records, without compacted ones; and
+        when the first records that they have were written.
+        """
         return self._run(deadline, lambda admin: _topic_facts(admin, topics))
 
     def offsets(self, topics: Collection[str], groups: Mapping[str, Collection[str]], deadline: Deadline) -> Offsets:
@@ -216,23 +224,39 @@ def _topic_facts(admin: "Admin", topics: Collection[str]) -> TopicFacts:
     described = {topic["name"]: topic["partitions"] for topic in admin.client.describe_topics()}
     counts = {name: len(partitions) for name, partitions in described.items()}
     existing = [topic for topic in topics if topic in described]
+    partitions = _partitions({topic: described[topic] for topic in existing})
     try:
-        truncated = _truncated(admin, {topic: described[topic] for topic in existing})
+        truncated, written = _truncated(admin, partitions), _first_written(admin, partitions)
     except KafkaError:
         return TopicFacts(partitions=_bounded(counts), unread=frozenset(existing))
-    return TopicFacts(partitions=_bounded(counts), truncated=truncated)
+    return TopicFacts(partitions=_bounded(counts), truncated=truncated, first_written=written)
 
 
-def _truncated(admin: "Admin", described: Mapping[str, Sequence[Mapping[str, Any]]]) -> frozenset[str]:
-    """The topics that begin after offset 0, without the compacted ones. Raises KafkaError."""
+def _partitions(described: Mapping[str, Sequence[Mapping[str, Any]]]) -> "Sequence[TopicPartition]":
     from kafka import TopicPartition
-    from kafka.admin import ConfigResource, ConfigResourceType, OffsetSpec
 
-    partitions = [
+    return [
         TopicPartition(topic, partition["partition_index"])
         for topic, listed in described.items()
         for partition in listed
     ]
+
+
+def _first_written(admin: "Admin", partitions: "Sequence[TopicPartition]") -> Mapping[str, datetime]:
+    """The times of the first records of topics that have any. Raises KafkaError."""
+    # The answer for a time is the first record that is not older, with its own time.
+    found = admin.client.list_partition_offsets(dict.fromkeys(partitions, _BEGINNING_OF_TIME)) if partitions else {}
+    times: dict[str, int] = {}
+    for partition, first in found.items():
+        if first.offset >= 0 and 0 <= first.timestamp <= _LAST_TIME:
+            times[partition.topic] = min(first.timestamp, times.get(partition.topic, first.timestamp))
+    return {topic: datetime.fromtimestamp(time / 1000, UTC) for topic, time in times.items()}
+
+
+def _truncated(admin: "Admin", partitions: "Sequence[TopicPartition]") -> frozenset[str]:
+    """The topics that begin after offset 0, without the compacted ones. Raises KafkaError."""
+    from kafka.admin import ConfigResource, ConfigResourceType, OffsetSpec
+
     first = admin.client.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST)) if partitions else {}
     topics = sorted({partition.topic for partition, earliest in first.items() if earliest.offset > 0})
     if not topics:

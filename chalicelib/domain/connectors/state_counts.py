@@ -21,8 +21,9 @@ def state_counts(
 ) -> dict[str, Counter[ObservedState]]:
     """The observed states of each of these resource types.
 
-    `views` has one of each Connect cluster, `degraded` the ids of pipelines with something wrong at their source. What
-    was registered and is in no fresh view is UNKNOWN, unless all views are newer than the count: then it was deleted.
+    `views` has one of each Connect cluster, `degraded` the ids of pipelines with something wrong at their source and of
+    deliveries with something wrong at their destination. What was registered and is in no fresh view is UNKNOWN, unless
+    all views are newer than the count: then it was deleted.
     """
     counts = {resource_type: Counter[ObservedState]() for resource_type in resource_types}
     fresh = [view for view in views if _is_fresh(view, now)]

@@ -26,7 +26,9 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
             "limit."
         ),
         Diagnosis.NOT_CONVERTED: (
-            "Debezium cannot convert a value, for example NaN. Correct the value, or set on_conversion_error to null."
+            "Debezium cannot convert a value, for example NaN. During the first snapshot it is enough to correct the "
+            "row. Later the value stands in the log as well: delete the deliveries and the pipeline, and create them "
+            "anew with another topic_prefix and on_conversion_error null."
         ),
         Diagnosis.DEFINITION: (
             "Debezium cannot parse a statement or definition of the source. Change that definition, or use its legacy"

@@ -64,6 +64,7 @@ class ConditionCode(StrEnum):
     KAFKA_CLUSTER_CHANGED = "KAFKA_CLUSTER_CHANGED"
     CREATIONS_PENDING = "CREATIONS_PENDING"
     AUDIT_TRAIL_CHANGED = "AUDIT_TRAIL_CHANGED"
+    TARGET_REPLACED = "TARGET_REPLACED"
 
     @property
     def event_kind(self) -> EventKind:
@@ -82,6 +83,7 @@ _KINDS_OF_OWN_CODES: Mapping[ConditionCode, EventKind] = {
     # Of the cluster: in a storm its alert speaks for those of all its connectors.
     ConditionCode.KAFKA_CLUSTER_CHANGED: EventKind.STREAM_CONNECT_UNAVAILABLE,
     ConditionCode.CREATIONS_PENDING: EventKind.STREAM_CONNECT_UNAVAILABLE,
+    ConditionCode.TARGET_REPLACED: EventKind.DESTINATION_CONNECTOR_FAILED,
 }
 
 
@@ -100,6 +102,7 @@ class Cause(StrEnum):
     RESTARTS = "RESTARTS"  # CONNECTOR_RESTART_LOOP
     RECREATIONS = "RECREATIONS"
     RECORDS_REMOVED = "RECORDS_REMOVED"  # CHANGES_LOST
+    SWAPPED = "SWAPPED"  # TARGET_REPLACED
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,10 @@ _OTHER_WORKERS_HINT = (
 _AUDIT_HINT = (
     "Nothing is signed until it is settled. GET /api/v1/audit/verify says what is wrong. If you have restored the "
     "tables yourself, accept that: POST /api/v1/audit/accept-restored."
+)
+_LOST_ROWS_HINT = (
+    "The rows stay missing while the delivery goes on. Put them back, or delete the delivery and deploy a new one, "
+    "which reads its topics from their beginning. Then resolve this incident."
 )
 _NOT_PAUSED_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 
@@ -178,6 +185,7 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ),
     ConditionCode.CREATIONS_PENDING: Description(_CONNECT, _ERROR, "Kafka Connect unavailable", _OTHER_WORKERS_HINT),
     ConditionCode.AUDIT_TRAIL_CHANGED: Description(_INSTALLATION, _ERROR, "Audit trail changed", _AUDIT_HINT),
+    ConditionCode.TARGET_REPLACED: Description(_DESTINATION, _ERROR, "Delivery failed", _LOST_ROWS_HINT),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a
 pipeline that writes nothing, or a delivery of which nothing arrives.
@@ -198,6 +206,7 @@ _CAUSE_HINTS: Mapping[Cause, str | None] = {
         "What was removed stays missing in the target, also when the delivery goes on. This incident ends when a "
         "person resolves it or the delivery is deleted."
     ),
+    Cause.SWAPPED: "Changes that arrived while the other table was filled may be missing in it. Compare some rows.",
 }
 """Instead of the hint of the code."""
 

@@ -22,7 +22,7 @@ VALID_FOR = LOOKED_AT_FOR
 
 
 class FindingCode(StrEnum):
-    """What can be wrong with a capture at its source."""
+    """What can be wrong with a capture at its source, and with a delivery at its destination."""
 
     SOURCE_UNREACHABLE = "SOURCE_UNREACHABLE"
     OTHER_SERVER = "OTHER_SERVER"
@@ -34,6 +34,8 @@ class FindingCode(StrEnum):
     LAG_HIGH = "LAG_HIGH"
     CHANGES_LOST = "CHANGES_LOST"
     LOG_AT_RISK = "LOG_AT_RISK"
+    DESTINATION_UNREACHABLE = "DESTINATION_UNREACHABLE"
+    TARGET_REPLACED = "TARGET_REPLACED"
 
 
 LASTING = frozenset({FindingCode.OTHER_SERVER, FindingCode.LOG_POSITION_LOST, FindingCode.CHANGES_LOST})

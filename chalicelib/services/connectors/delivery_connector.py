@@ -38,8 +38,9 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
         self, destination_id: str, pipeline_id: str, connect_cluster_id: str, rows: Sequence[ProgressRow] = ()
     ) -> DeliveryDependencies:
         """What a delivery with these references depends on, with these rows of progress: one call."""
-        destination, pipeline, cluster, view, *parts = batch_find(
+        destination, losses, pipeline, cluster, view, *parts = batch_find(
             (self.resources.destinations, destination_id),
+            (self.monitoring.target_losses, destination_id),
             (self.resources.pipelines, pipeline_id),
             (self.resources.connects, connect_cluster_id),
             (self.connectors.observations, connect_cluster_id),
@@ -47,6 +48,7 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
         )
         return DeliveryDependencies(
             destination=destination,
+            target_losses=losses,
             pipeline=pipeline,
             connect_cluster=cluster,
             view=view,

@@ -6,9 +6,11 @@ from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.monitoring.source_state import SourceState
+from chalicelib.domain.monitoring.target_losses import TargetLosses
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.source import Source
 from chalicelib.services.connectors.known_progress import KnownProgress
+from chalicelib.services.connectors.known_targets import KnownTargets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +27,22 @@ class PipelineDependencies(ConnectorDependencies):
     source: Source | None
     stream_cluster: StreamCluster | None
     source_state: SourceState | None
+    targets: KnownTargets
+    """Of the deliveries with which it was loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryDependencies(ConnectorDependencies):
     destination: Destination | None
     pipeline: Pipeline | None
+    target_losses: TargetLosses | None
+
+    @property
+    def targets(self) -> KnownTargets:
+        destination = self.destination
+        return (
+            KnownTargets({destination.id: destination}, {destination.id: self.target_losses}) if destination else _NONE
+        )
+
+
+_NONE = KnownTargets()

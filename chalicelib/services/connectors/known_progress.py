@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.monitoring.progress import metrics
+from chalicelib.domain.monitoring.progress import Progress, metrics
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.stores.monitoring.progress import ProgressPart, ProgressStore
@@ -28,10 +28,14 @@ class KnownProgress:
         """The resource with its metrics. A draft has no connector that could be measured."""
         if resource.desired_state is DesiredState.DRAFT:
             return resource
-        part, cluster = (self._part(resource, name) for name in (resource.connector_name, None))
-        progress = part.progress(resource.connector_name, cluster)
+        progress, cluster = self.of(resource), self._part(resource, None)
         shown = metrics(progress, cluster.look, now, is_sink=isinstance(resource, Delivery))
         return replace(resource, metrics=shown)
+
+    def of(self, resource: Pipeline | Delivery) -> Progress | None:
+        """The last measurement of its connector."""
+        part, cluster = (self._part(resource, name) for name in (resource.connector_name, None))
+        return part.progress(resource.connector_name, cluster)
 
     def _part(self, resource: Pipeline | Delivery, connector: str | None) -> ProgressPart:
         return self.parts.get(ProgressStore.key((resource.connect_cluster_id, connector)), ProgressPart())

@@ -65,6 +65,11 @@ class ObservationReader:
     def measured(self, resource: R, known: KnownProgress) -> R:
         return known.measured(resource, self.clock())
 
+    def explained(self, resource: R, known: KnownProgress, view: ClusterView) -> R:
+        """A resource whose connector was seen now, with its metrics and what its progress says about it."""
+        measured, seen = self.measured(resource, known), resource.observation
+        return _explained(measured, seen, view) if seen and seen.connector else measured
+
     def now(self, context: RequestContext, resource: R, cluster: ConnectCluster, view: ClusterView | None = None) -> R:
         """The resource with its connector's state in Connect now; UNKNOWN when Connect cannot be read.
 

@@ -20,6 +20,7 @@ from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
+from chalicelib.services.connectors.known_targets import target_keys
 from chalicelib.services.connectors.owner import RELEASE, ConnectorOwner, require_found
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
@@ -57,19 +58,28 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     def load_dependencies(self, resource: Pipeline, deliveries: Sequence[Delivery] = ()) -> PipelineDependencies:
         """What it refers to, and its progress, with that of its `deliveries`: one call."""
         ids = resource.source_id, resource.stream_cluster_id, resource.connect_cluster_id
-        return self.load_references(*ids, progress_rows([resource, *deliveries]))
+        return self.load_references(*ids, progress_rows([resource, *deliveries]), deliveries)
 
     def load_references(
-        self, source_id: str, stream_cluster_id: str, connect_cluster_id: str, rows: Sequence[ProgressRow] = ()
+        self,
+        source_id: str,
+        stream_cluster_id: str,
+        connect_cluster_id: str,
+        rows: Sequence[ProgressRow] = (),
+        deliveries: Sequence[Delivery] = (),
     ) -> PipelineDependencies:
-        """What a pipeline with these references depends on, with these rows of progress: one call."""
-        source, stream, cluster, view, state, *parts = batch_find(
+        """What a pipeline with these references depends on, with these rows of progress, and what is known about the
+        destinations of these deliveries: one call.
+        """
+        targets = target_keys(deliveries, self.resources.destinations, self.monitoring.target_losses)
+        source, stream, cluster, view, state, *others = batch_find(
             (self.resources.sources, source_id),
             (self.resources.streams, stream_cluster_id),
             (self.resources.connects, connect_cluster_id),
             (self.connectors.observations, connect_cluster_id),
             (self.captures.store, source_id),
             *((self.monitoring.progress, row) for row in rows),
+            *targets.keys,
         )
         return PipelineDependencies(
             source=source,
@@ -77,7 +87,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             connect_cluster=cluster,
             view=view,
             source_state=state,
-            progress=known_progress(rows, parts),
+            progress=known_progress(rows, others[: len(rows)]),
+            targets=targets.known(others[len(rows) :]),
         )
 
     def check(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:

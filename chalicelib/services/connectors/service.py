@@ -10,6 +10,7 @@ from chalicelib.domain.delivery import TargetStatement
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import TimedOut, Unavailable
 from chalicelib.kit.pages import Page
+from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS
 from chalicelib.services.connectors.forget import forget_resource
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
@@ -51,14 +52,27 @@ class ConnectorService(Generic[R]):
     def list(self, *, limit: int, after: str | None) -> Page[R]:
         """Newest first, each with its latest observation."""
         page = self.connector.store.list(limit=limit, after=after, by_size=True)
-        return page.with_items(self.observation_reader.latest(page.items))
+        return page.with_items(self.observed(page.items))
+
+    def observed(self, resources: Sequence[R]) -> tuple[R, ...]:
+        """The resources with their latest observations."""
+        return self.observation_reader.latest(resources)
 
     def status(self, context: RequestContext, resource_id: str) -> R:
         """The resource with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
         resource, deps = self._read(resource_id)
-        measured = self.observation_reader.measured(resource, deps.progress)
-        observed = self.observation_reader.now(context, measured, require_found(deps.connect_cluster), deps.view)
-        return with_notice(self.connector, self.with_findings(observed, deps), deps, self.OUTDATED)
+        return self.explained(self._seen_now(context, resource, deps), deps)
+
+    def explained(self, resource: R, deps: Any) -> R:
+        """A resource that was observed now, with everything else that is known about its connector: all answers about
+        one resource say the same.
+        """
+        measured = self.observation_reader.explained(resource, deps.progress, deps.view)
+        return with_notice(self.connector, self.with_findings(measured, deps), deps, self.OUTDATED)
+
+    def _seen_now(self, context: RequestContext, resource: R, deps: Any) -> R:
+        """The resource with what Kafka Connect says about its connector now."""
+        return self.observation_reader.now(context, resource, require_found(deps.connect_cluster), deps.view)
 
     def with_findings(self, resource: R, deps: Any) -> R:
         """The resource, its observation with what else is known about its connector than Connect says."""
@@ -75,10 +89,12 @@ class ConnectorService(Generic[R]):
         require_deployed(resource)
         if changes_nothing(kind, self._latest(resource, deps)):
             # What the last tick saw may be ten seconds old: a writing call follows unless Connect says the same now.
-            observed = self.observation_reader.now(context, resource, require_found(deps.connect_cluster))
+            observed = self._seen_now(context, resource, deps)
             if changes_nothing(kind, observed) and self._has_our_connector(context, resource, deps):
-                return with_notice(self.connector, observed, deps, self.OUTDATED)
-        return self._execute(context, resource, deps, kind, parameters) or resource
+                return self.explained(observed, deps)
+        changed = self._execute(context, resource, deps, kind, parameters) or resource
+        # What was known about lost changes has just been accepted.
+        return changed if parameters.get(ACCEPT_DATA_LOSS) else self.with_findings(changed, deps)
 
     def _has_our_connector(self, context: RequestContext, resource: R, deps: Any) -> bool:
         """Whether the connector of this name carries our marker; False also when Connect cannot be read."""

@@ -86,8 +86,10 @@ def end_watch(store: Documents[Any], system_id: str) -> None:
 
 def send_looks(noun: str, ids: Sequence[str], send: Send, within_seconds: float) -> int:
     """Send a look at each of these, spread over the coming minute. See `send_all`."""
-    messages = [(emitter_id, number % SPREAD_SECONDS) for number, emitter_id in enumerate(shuffled(ids))]
-    return send_all(noun, messages, send, within_seconds)
+    # At the same second of each minute, so that two looks are a minute apart; in another order, so that a dispatcher
+    # without time does not leave out the same ones.
+    messages = [(emitter_id, number % SPREAD_SECONDS) for number, emitter_id in enumerate(sorted(ids))]
+    return send_all(noun, shuffled(messages), send, within_seconds)
 
 
 def send_all(noun: str, messages: Sequence[tuple[str, int]], send: Send, within_seconds: float) -> int:

@@ -1,4 +1,7 @@
-"""Pipelines with a fault at their source, by source: the overview reads these, not the states of all sources."""
+"""Pipelines with a fault at their source, by source, and deliveries with one at their destination, by destination.
+
+The overview reads these, not the states of all sources and destinations.
+"""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -12,12 +15,12 @@ _RETENTION = timedelta(hours=1)
 
 
 class CaptureFindings:
-    """One row for each source with a fault; usually there is none."""
+    """One row for each source or destination with a fault; usually there is none."""
 
     @staticmethod
-    def replace(transaction: Transaction, source_id: str, pipelines: Collection[str], checked_at: datetime) -> None:
-        """Store the ids of the pipelines with a fault at `checked_at`."""
-        row = CountRow(_KIND, source_id)
+    def replace(transaction: Transaction, system_id: str, pipelines: Collection[str], checked_at: datetime) -> None:
+        """Store the ids of the pipelines or deliveries with a fault at `checked_at`."""
+        row = CountRow(_KIND, system_id)
         if pipelines:
             row.pipelines, row.at, row.expires_at = set(pipelines), checked_at, checked_at + _RETENTION
             transaction.put(row, condition=None, label="findings")
@@ -25,7 +28,7 @@ class CaptureFindings:
             transaction.delete(row, condition=None, label="findings")
 
     def pipelines(self, since: datetime) -> frozenset[str]:
-        """The ids of all pipelines with a fault, by checks since that time. Consistent."""
+        """The ids of all pipelines and deliveries with a fault, by checks since that time. Consistent."""
         with store_errors():
             rows = list(CountRow.query(_KIND, consistent_read=True))
         return frozenset(pipeline_id for row in rows if row.at >= since for pipeline_id in row.pipelines)

@@ -7,6 +7,7 @@ from chalicelib.stores.monitoring.findings import CaptureFindings
 from chalicelib.stores.monitoring.incidents import Incidents
 from chalicelib.stores.monitoring.progress import ProgressStore
 from chalicelib.stores.monitoring.source_states import SourceStates
+from chalicelib.stores.monitoring.target_tables import TargetLossStore, TargetTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +19,5 @@ class MonitoringStores:
     incidents: Incidents = field(default_factory=Incidents)
     progress: ProgressStore = field(default_factory=ProgressStore)
     source_states: SourceStates = field(default_factory=SourceStates)
+    target_losses: TargetLossStore = field(default_factory=TargetLossStore)
+    target_tables: TargetTables = field(default_factory=TargetTables)

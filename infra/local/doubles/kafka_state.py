@@ -69,7 +69,8 @@ class Log:
 
     def at_time(self, timestamp: int) -> tuple[int, int]:
         """The first (offset, timestamp) at or after a time; (-1, -1) when there is none."""
-        return next(((first, newest) for first, newest, _ in self.batches if newest >= timestamp), (-1, -1))
+        left = ((first, newest) for first, newest, _ in self.batches if first >= self.begin)
+        return next((batch for batch in left if batch[1] >= timestamp), (-1, -1))
 
 
 @dataclass(kw_only=True)

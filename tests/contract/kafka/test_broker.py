@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.clients.kafka.client import Kafka
 from chalicelib.domain.addresses import KafkaAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.kit.clock import Deadline
+from chalicelib.kit.clock import Deadline, utc_now
 from tests.contract.conftest import Servers
 from tests.contract.kafka.conftest import LIMIT
 from tests.support.waiting import eventually
@@ -173,8 +174,13 @@ def test_headgate_finds_the_topics_that_have_lost_their_beginning(
     before = kafka.topic_facts(names, Deadline.after(LIMIT))
     assert (before.partitions[topic], before.partitions[mixed]) == (2, 1)
     assert (before.truncated, before.unread, "unknown.topic" in before.partitions) == (set(), set(), False)
+    assert before.first_written.keys() & set(names) == set()
+    began = utc_now() - timedelta(seconds=5)
     for name in (topic, mixed):
         _write(servers, name, 5)
+    written = kafka.topic_facts(names, Deadline.after(LIMIT)).first_written
+    assert began < written[topic] <= written[mixed] <= utc_now() + timedelta(seconds=5)
+    for name in (topic, mixed):
         admin.delete_records([TopicPartition(name, 0, 3)])[TopicPartition(name, 0)].result(LIMIT)
     after = kafka.topic_facts(names, Deadline.after(LIMIT))
     assert (after.truncated, after.unread) == ({topic, mixed}, set())

@@ -1,6 +1,7 @@
 """The order of the checks of a delivery, and the errors of Kafka and of the target."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -35,7 +36,7 @@ def refusal(app: InProcessApp, checked: Checked) -> str:
 
 def test_a_correct_delivery_passes(app: InProcessApp, checked: Checked) -> None:
     app.services.delivery_connector.check(app.context(), *checked)
-    assert warned(app, checked) == ["TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES"]
+    assert warned(app, checked) == ["TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES", "AUTO_CREATE_AFTER_DROP"]
 
 
 def warned(app: InProcessApp, checked: Checked) -> list[str]:
@@ -100,3 +101,13 @@ def test_the_target_is_not_asked_about_mappings_that_are_refused(app: InProcessA
     app.database.reachable = False
     twice = replace(delivery, writing=TableWriting(mappings=delivery.mappings[:1] * 2))
     assert refusal(app, (twice, deps)) == "VALIDATION_FAILED"
+
+
+def test_records_that_an_earlier_pipeline_left_in_the_topic_are_a_warning(app: InProcessApp, checked: Checked) -> None:
+    delivery, deps = checked
+    assert deps.pipeline is not None
+    for age, warns in ((timedelta(), False), (timedelta(days=1), True)):
+        milliseconds = int((deps.pipeline.created_at - age).timestamp() * 1000)
+        (log,) = app.kafka.state.topics[delivery.topics[0]].partitions
+        log.batches[:], log.end = [(0, milliseconds, b"")], 1
+        assert ("TOPIC_OLDER_THAN_PIPELINE" in warned(app, checked)) == warns

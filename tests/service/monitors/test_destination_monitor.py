@@ -1,17 +1,21 @@
 """Looks at destinations: what becomes an incident, and what is reported to alerting. The database is a fake."""
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 
 from chalicelib.clients.databases.errors import FailureCode
+from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.kit.clock import Deadline
+from chalicelib.services.monitors import destination_monitor
 from tests.faults.inspection import incidents
 from tests.support.alerting.recording_bus import RecordingBus
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
+from tests.support.apps.fakes import FakeDatabaseClient
 from tests.support.apps.in_process_app import InProcessApp
 
 REFUSED, PASSWORD = FailureCode.CONNECTION_REFUSED, FailureCode.AUTHENTICATION_FAILED
@@ -166,3 +170,52 @@ def test_every_destination_is_sent_once_a_minute_spread_over_it(app: InProcessAp
     assert monitor.dispatch() == 3
     assert sorted(one for one, _ in sent) == sorted(ids)
     assert sorted(delay for _, delay in sent) == [0, 1, 2]
+
+
+def test_each_destination_has_its_second_of_the_minute_so_that_looks_are_a_minute_apart(app: InProcessApp) -> None:
+    sent: list[tuple[str, int]] = []
+    for _ in range(8):
+        app.destination()
+    monitor = replace(app.services.destination_monitor, send=lambda one, delay: sent.append((one, delay)))
+    for _ in range(5):
+        monitor.dispatch()
+    assert len(set(sent)) == 8
+
+
+def test_a_destination_that_stays_away_is_tested_once_a_minute_and_only_shortly(
+    app: InProcessApp, bus: RecordingBus, destination: Destination
+) -> None:
+    look(app, destination, REFUSED, REFUSED)
+    limits: list[float] = []
+    database = FakeDatabaseClient.test
+
+    def measured(client: FakeDatabaseClient, deadline: Deadline) -> TestResult:
+        limits.append(deadline.remaining())
+        return database(client, deadline)
+
+    with patch.object(FakeDatabaseClient, "test", measured):
+        look(app, destination, REFUSED, REFUSED)
+    assert len(limits) == 1
+    assert limits[0] <= 5
+    assert bus.codes[-1] == ["DESTINATION_CONNECTION_FAILED"]
+
+
+def test_many_that_are_away_take_no_time_of_the_others(app: InProcessApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(destination_monitor, "MAX_UNREACHABLE", 2)
+    away = [app.destination() for _ in range(5)]
+    for destination in away:
+        app.database.test_failures[:] = [REFUSED]
+        app.services.destinations.test(app.context(), destination.id)
+    reachable = [app.destination().id for _ in range(3)]
+    sent: list[str] = []
+    monitor = replace(app.services.destination_monitor, send=lambda one, _delay: sent.append(one))
+    for _ in range(40):
+        sent.clear()
+        assert monitor.dispatch() == 5
+        assert set(reachable) < set(sent)
+    seen = set[str]()
+    for _ in range(40):
+        sent.clear()
+        monitor.dispatch()
+        seen |= set(sent)
+    assert seen == {*reachable, *(destination.id for destination in away)}

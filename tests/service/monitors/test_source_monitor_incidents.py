@@ -12,7 +12,7 @@ from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.alerting.recording_bus import RecordingBus
 from tests.support.apps.call_interceptor import Crash, FailureMode, InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp, changed_input
-from tests.support.apps.source_looks import facts_of, incidents, look, pipeline
+from tests.support.apps.source_looks import facts_of, incidents, look, pipeline, seen
 
 __all__ = ["pipeline"]
 
@@ -226,3 +226,15 @@ def test_what_one_test_has_found_is_one_occurrence_however_often_it_is_reported(
         (alert,) = app.services.stores.alerts.alerts.all()
         counts.append(alert.occurrence_count)
     assert counts == [1, 2]
+
+
+@pytest.mark.parametrize("call", ["deploy", "resume", "restart"])
+def test_deploys_and_controls_say_what_the_pipeline_says(app: InProcessApp, pipeline: Pipeline, call: str) -> None:
+    facts = facts_of(pipeline)
+    app.database.captures = replace(facts, published=dict.fromkeys(facts.published, frozenset()))
+    look(app, pipeline)
+    state, reasons = seen(app, pipeline)
+    assert state == "DEGRADED"
+    answer = getattr(app.services.pipelines, call)(app.context(), pipeline.id)
+    assert answer.observation.state != "RUNNING"
+    assert set(reasons) <= set(answer.observation.reasons)

@@ -7,6 +7,7 @@ double without databases and secrets: every connection test passes, and every ta
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.providers.postgresql.facts import (
     PostgreSQLRawColumn,
     PostgreSQLRawTable,
@@ -76,6 +78,8 @@ class FakeDatabase:
     """What is read about deployed captures; None: all of them are well."""
     next_captures: list[PostgreSQLCaptureFacts] = field(default_factory=list)
     """What the next reads of them show, before that."""
+    target_tables: dict[TableName, WatchedTable] = field(default_factory=dict)
+    """The target tables that exist, and their rows as they are counted."""
 
     def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
         """A client of it, the same for every address."""
@@ -83,12 +87,10 @@ class FakeDatabase:
 
     def state(self) -> Mapping[str, Any]:
         """Everything, for `restore`."""
-        lists = {"test_failures": list(self.test_failures), "next_captures": list(self.next_captures)}
-        return {**vars(self), "slots": dict(self.slots), **lists}
+        return {name: copy(value) for name, value in vars(self).items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        lists = {name: list(state[name]) for name in ("test_failures", "next_captures")}
-        vars(self).update({**state, "slots": dict(state["slots"]), **lists})
+        vars(self).update({name: copy(value) for name, value in state.items()})
 
     def reset(self) -> None:
         self.restore(FakeDatabase().state())
@@ -173,6 +175,15 @@ class FakeDatabaseClient:
             server_identity=self.database.server_identity,
             schemas=tuple(SchemaFacts(name=name) for name in schemas),
         )
+
+    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
+        self.database.raise_if_unreadable()
+        return [self.database.target_tables[name] for name in targets if name in self.database.target_tables]
+
+    def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
+        self.database.raise_if_unreadable()
+        existing = bounds.keys() & self.database.target_tables.keys()
+        return {name: min(self.database.target_tables[name].rows, bounds[name]) for name in existing}
 
     def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
         """Drops the slot unless something reads from it; waits for nothing."""

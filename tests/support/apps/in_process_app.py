@@ -397,4 +397,5 @@ def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     app.database.slots.clear()
     app.database.test_failures.clear()
     app.database.captures = None
+    app.database.target_tables.clear()
     return app

@@ -260,6 +260,10 @@ class RealHeadgate:
         """Sends a look at the source through the queue, as the schedule does once a minute."""
         self._send("source-checks", {"source_id": source["id"]})
 
+    def look_at_destination(self, destination: Json) -> None:
+        """Sends a look at the destination through the queue, as the schedule does once a minute."""
+        self._send("destination-checks", {"destination_id": destination["id"]})
+
     def _send(self, queue: str, body: Json) -> None:
         url = self.queues.get_queue_url(QueueName=f"headgate-{queue}")["QueueUrl"]
         message = {**body, "due_at": rfc3339(utc_now())}

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from chalicelib.clients.databases.checks import failure_result, success_result
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots
+from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots, target_tables
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.providers.postgresql.facts import (
     ConnectionLimit,
     OpenTransaction,
@@ -134,6 +135,14 @@ class PostgreSQL:
                 schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in rows),
                 tables=_target_tables(session, targets),
             )
+
+    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
+        with self._session(deadline) as session:
+            return target_tables.read(session, targets)
+
+    def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
+        with self._session(deadline) as session:
+            return target_tables.count(session, bounds)
 
     def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
         with self._session(Deadline.after(deadline.remaining() + _LAST_READ_SECONDS)) as session:

@@ -10,7 +10,7 @@ from typing import Any, LiteralString
 
 import psycopg
 from psycopg import capabilities, errors, generators
-from psycopg.abc import RV, PQGen
+from psycopg.abc import RV, PQGen, Query
 from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
@@ -83,13 +83,13 @@ class DatabaseSession:
             return self._read(sql, {**parameters, "max_rows": max_rows}, max_rows)
         return self._read(sql, [*parameters, max_rows], max_rows)
 
-    def row(self, sql: LiteralString, parameters: Parameters = ()) -> Row:
+    def row(self, sql: Query, parameters: Parameters = ()) -> Row:
         rows = self._read(sql, parameters, max_rows=1)
         if not rows:
             raise failure(FailureCode.READ_FAILED)
         return rows[0]
 
-    def _read(self, sql: LiteralString, parameters: Parameters, max_rows: int) -> list[Row]:
+    def _read(self, sql: Query, parameters: Parameters, max_rows: int) -> list[Row]:
         rows: list[Row] = []
         size = 0
         with _translate_errors(self.deadline), self.connection.cursor() as cursor:

@@ -17,6 +17,7 @@ from chalicelib.domain.checks.delivery import (
     topic_warnings,
     type_warnings,
 )
+from chalicelib.domain.checks.topics import old_topic_warnings
 from chalicelib.domain.cluster import TopicFacts
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import DeliveryVerdict, TableMapping, TableWriting
@@ -75,6 +76,7 @@ def check_mappings(
         problems=problems,
         warnings=(
             *topic_warnings(topics, facts, tasks_max),
+            *old_topic_warnings(topics, facts, pipeline.created_at),
             *_option_warnings(writing),
             *_change_warnings(writing),
             *type_warnings(topics, captured),
@@ -164,3 +166,8 @@ def _change_warnings(writing: TableWriting) -> Iterator[ConfigWarning]:
             "A dropped column stays in the target, and stops the delivery where it is NOT NULL without a default."
         )
         yield ConfigWarning(code="SCHEMA_CHANGES", message=message)
+        message = (
+            "A target table that somebody drops later is made again by the sink, with only the changes that come after "
+            "that: the rows before are missing. Headgate tells it within a minute or two (TARGET_REPLACED)."
+        )
+        yield ConfigWarning(code="AUTO_CREATE_AFTER_DROP", message=message)

@@ -1,6 +1,6 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -62,7 +62,8 @@ def only(verdict: DeliveryVerdict) -> HeadgateError:
 def of_this_delivery(verdict: DeliveryVerdict) -> list[ConfigWarning]:
     """The warnings beside those that every delivery gets."""
     assert verdict.warnings, "every delivery is warned of a TRUNCATE"
-    return [warning for warning in verdict.warnings if warning.code not in ("TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES")]
+    of_all = ("TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES", "AUTO_CREATE_AFTER_DROP")
+    return [warning for warning in verdict.warnings if warning.code not in of_all]
 
 
 def test_a_correct_delivery_has_no_problems_and_no_warnings_of_its_own() -> None:
@@ -157,6 +158,13 @@ def test_a_topic_whose_beginning_could_not_be_read_is_a_warning() -> None:
     assert (warning.code, "shop.public.orders" in warning.message) == ("TOPICS_NOT_CHECKED", True)
 
 
+@pytest.mark.parametrize(("age", "codes"), [(timedelta(hours=1), ["TOPIC_OLDER_THAN_PIPELINE"]), (timedelta(), [])])
+def test_a_topic_with_records_of_an_earlier_pipeline_is_a_warning(age: timedelta, codes: list[str]) -> None:
+    at = pipeline().created_at - age
+    topics = replace(TOPICS, first_written={"shop.public.orders": at, "not.mapped": at - timedelta(days=1)})
+    assert [warning.code for warning in of_this_delivery(check(TO_ORDERS, topics=topics))] == codes
+
+
 @pytest.mark.parametrize(("partitions", "tasks", "warned"), [(1, 4, False), (3, 1, False), (3, 2, True)])
 def test_several_partitions_and_tasks_are_a_warning_about_changed_keys(
     partitions: int, tasks: int, warned: bool
@@ -170,7 +178,7 @@ def test_several_partitions_and_tasks_are_a_warning_about_changed_keys(
     ("options", "codes"),
     [
         ({"auto_create": False, "auto_evolve": False}, ["TRUNCATE_NOT_DELIVERED"]),
-        ({}, ["TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES"]),
+        ({}, ["TRUNCATE_NOT_DELIVERED", "SCHEMA_CHANGES", "AUTO_CREATE_AFTER_DROP"]),
     ],
 )
 def test_every_delivery_is_warned_of_changes_at_the_source(options: dict[str, Any], codes: list[str]) -> None:

@@ -62,7 +62,8 @@ def test_what_is_still_well_or_not_known_says_nothing(before: HealthRecord, afte
 
 def test_every_finding_has_a_code_but_those_whose_provider_names_it() -> None:
     of_providers = {FindingCode.LOG_POSITION_MISSING, FindingCode.NOT_READ}
-    assert CODES.keys() == set(FindingCode) - {FindingCode.SOURCE_UNREACHABLE, *of_providers}
+    of_targets = {FindingCode.DESTINATION_UNREACHABLE, FindingCode.TARGET_REPLACED}
+    assert CODES.keys() == set(FindingCode) - {FindingCode.SOURCE_UNREACHABLE, *of_providers, *of_targets}
 
 
 def test_the_code_that_a_provider_names_is_that_of_the_condition() -> None:

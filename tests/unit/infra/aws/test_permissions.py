@@ -12,10 +12,13 @@ import pytest
 from moto.core.models import botocore_stubber
 
 from chalicelib.domain.audit.problems import AuditChanged
+from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.credentials import SecretClass
 from chalicelib.domain.job import JobKind, JobStatus
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
+from chalicelib.domain.monitoring.incident import IncidentStatus, moved_by_person, origin_of
 from chalicelib.domain.monitoring.report import MonitorReport
+from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
@@ -167,7 +170,7 @@ OPENS = {
     "api_handler": set(SecretClass) - {SecretClass.AUDIT},
     "deliver_notifications": {SecretClass.CHANNEL},
     "reseal_secrets": set(SecretClass) - {SecretClass.ANSWER, SecretClass.AUDIT},
-    "run_destination_check": {SecretClass.DESTINATION},
+    "run_destination_check": {SecretClass.DESTINATION, SecretClass.CLUSTER},
     "run_job": {SecretClass.SOURCE},
     "run_source_check": {SecretClass.SOURCE},
     "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER},
@@ -402,9 +405,34 @@ def signed_records(app: InProcessApp) -> Iterator[None]:
     assert report.first_problem is None
 
 
+def lost_target_rows(app: InProcessApp) -> Iterator[None]:
+    """Kafka is asked whether the delivery may have deleted them; a person accepts the loss."""
+    stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
+    app.services.stream_clusters.create(app.context(), stream)
+    destination, made = app.destination().id, app.delivery_input(app.deployed_pipeline())
+    (name,) = app.services.deliveries.deploy(app.context(), destination, made).writing.targets
+    table = WatchedTable(
+        name=name, identity="1", storage="1", partitions=0, rows=99, live=99, deleted=0, countable=True
+    )
+    app.database.target_tables[name] = table
+    for _ in range(3):
+        app.tick(after=60)
+        app.services.destination_monitor.run(destination, Deadline.after(25))
+    app.database.target_tables[name] = replace(table, rows=0, live=0, deleted=99)
+    yield
+    app.services.destination_monitor.run(destination, Deadline.after(25))
+    (lost,) = app.services.stores.monitoring.incidents.current_of(origin_of("destination", destination))
+    assert lost.condition.code is ConditionCode.TARGET_REPLACED
+    app.services.stores.monitoring.incidents.save_alone(moved_by_person(lost, IncidentStatus.RESOLVED, app.clock()))
+    app.clock.advance(60)
+    app.services.destination_monitor.run(destination, Deadline.after(25))
+    assert app.services.stores.monitoring.target_losses.find(destination).losses == {}
+
+
 @pytest.mark.parametrize(
     ("function", "scenario"),
     [
+        ("run_destination_check", lost_target_rows),
         ("run_tick", connector_that_was_lost),
         ("run_tick", connector_without_an_owner),
         ("run_job", discovery),
