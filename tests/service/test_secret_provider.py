@@ -200,13 +200,19 @@ def test_the_row_of_another_resource_is_not_opened(app: InProcessApp) -> None:
     refused(app, mine)
 
 
+def with_certificate(app: InProcessApp, source: Source) -> Source:
+    """The source with two secret fields."""
+    secrets = {"ca_certificate": Secret("pem"), "password": Secret("another password")}
+    return app.services.sources.update(app.context(), source.id, changed_input(source, secrets=secrets))
+
+
 def test_a_rotation_never_writes_to_the_row_of_another_resource(app: InProcessApp) -> None:
-    victim, mine = app.source(), app.source()
+    victim, mine = app.source(), with_certificate(app, app.source())
     overwrite(columns(victim.credentials), id={"S": mine.credentials.id})
     app.restart()
-    certificate = changed_input(mine, secrets={"ca_certificate": Secret("pem")})
+    one_of_two = changed_input(mine, secrets={"password": Secret("another password")})
     with pytest.raises(SecretMismatch):
-        app.services.sources.update(app.context(), mine.id, certificate)
+        app.services.sources.update(app.context(), mine.id, one_of_two)
     assert password(app, victim.credentials) == "source password"
 
 
@@ -222,8 +228,7 @@ def test_an_old_row_that_was_restored_is_not_opened(app: InProcessApp) -> None:
 def test_a_field_that_is_missing_is_not_passed_over(app: InProcessApp) -> None:
     source = deployed_source(app)
     without = columns(source.credentials)
-    certificate = changed_input(source, secrets={"ca_certificate": Secret("pem")})
-    source = app.services.sources.update(app.context(), source.id, certificate)
+    source = with_certificate(app, source)
     overwrite(without)
     app.restart()
     refused(app, source)
