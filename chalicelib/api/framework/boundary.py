@@ -19,7 +19,7 @@ from chalicelib.api.framework.idempotency import IdempotentRequests
 from chalicelib.api.framework.rendering import render, with_security_headers
 from chalicelib.api.framework.route import Route
 from chalicelib.api.framework.sent_credentials import bearer_token, sent_cookie
-from chalicelib.domain.access import Actor, Permission, RequestContext, may
+from chalicelib.domain.access import Actor, Permission, RequestContext
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.errors import HeadgateError, NotPermitted, Unauthenticated
 from chalicelib.kit.clock import Clock
@@ -185,8 +185,14 @@ def _has_credential(headers: Mapping[str, str]) -> bool:
 def _check_permission(route: Route, actor: Actor) -> None:
     if route.needs in (Permission.PUBLIC, Permission.SERVICE):
         return
-    if actor.role is None or not may(actor.role, route.needs):
-        raise NotPermitted(f"This needs the permission {route.needs}.", actor=actor)
+    if not actor.may(route.needs):
+        raise NotPermitted(f"This needs the permission {route.needs}{_how(route, actor)}.", actor=actor)
+
+
+def _how(route: Route, actor: Actor) -> str:
+    if actor.via == "token" and route.needs is Permission.MANAGE_USERS:
+        return ", which no token has: sign in"
+    return ""
 
 
 def _failure_fields(request: HttpRequest, error: Exception) -> dict[str, Any]:
