@@ -94,7 +94,8 @@ class Boundary:
         request = inputs.with_canonical_path(request, path_values)
         if request.method in ("PUT", "PATCH", "DELETE"):
             context = replace(context, if_match=inputs.if_match(request))
-        key = inputs.idempotency_key(request)
+        # Strangers would share the keys of public routes: one could keep the request of another from being carried out.
+        key = None if route.needs is Permission.PUBLIC else inputs.idempotency_key(request)
         arguments = path_values | self._query(route, request)
         if route.request_parameter:
             arguments[route.request_parameter] = request

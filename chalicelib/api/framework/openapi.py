@@ -167,7 +167,8 @@ def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[
         for name in _VARIABLE.findall(path)
     ]
     conditional = {"POST": ["IdempotencyKey"], "PUT": ["IfMatch"], "PATCH": ["IfMatch"], "DELETE": ["IfMatch"]}
-    headers = ["CorrelationId", *conditional.get(route.method, [])]
+    ignored = {"IdempotencyKey"} if route.needs is Permission.PUBLIC else set()
+    headers = ["CorrelationId", *(name for name in conditional.get(route.method, []) if name not in ignored)]
     references = [{"$ref": f"#/components/parameters/{name}"} for name in headers]
     return named + _query(route, schemas, definitions) + references
 
