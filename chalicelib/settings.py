@@ -12,6 +12,11 @@ from chalicelib.kit.masking import Secret
 
 _ROLES = ("Admin", "Ops", "Viewer")
 
+MIN_TOKEN_CHARACTERS = 16
+"""Of what programs sign in with: a short one could be guessed, and an empty one is sent by everybody."""
+
+_HASH_OF_NOTHING = hashlib.sha256(b"").hexdigest()
+
 
 class SettingMissing(RuntimeError):
     """A required setting is not set."""
@@ -65,14 +70,28 @@ class Settings:
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
-        """The settings in an environment. Blank counts as not set. Raises ValueError for one that cannot work."""
+        """The settings in an environment. Empty counts as not set, and so does blank for what is no secret.
+
+        Raises ValueError for one that cannot work, or that would let everybody in.
+        """
 
         def text(name: str, default: str = "") -> str:
             return environment.get(f"HEADGATE_{name}", "").strip() or default
 
         def secret(name: str) -> Secret | None:
             value = environment.get(f"HEADGATE_{name}", "")
+            if value and not value.strip():
+                raise ValueError(f"HEADGATE_{name} is set, and blank. Give it a value, or leave it out.")
             return Secret(value) if value else None
+
+        def token(name: str) -> Secret | None:
+            value = secret(name)
+            if value and len(value.reveal().strip()) < MIN_TOKEN_CHARACTERS:
+                raise ValueError(
+                    f"HEADGATE_{name} must have {MIN_TOKEN_CHARACTERS} characters or more, such as the output of "
+                    "openssl rand -hex 32."
+                )
+            return value
 
         return cls(
             table_prefix=text("TABLE_PREFIX", "headgate-"),
@@ -81,14 +100,14 @@ class Settings:
             admin_password=secret("ADMIN_PASSWORD"),
             master_key=tuple(map(Secret, _listed(text("MASTER_KEY")))),
             kms_key_id=_listed(text("KMS_KEY_ID")),
-            service_credential_hash=_hashes(text("SERVICE_CREDENTIAL_HASH"), secret("SERVICE_CREDENTIAL")),
+            service_credential_hash=_hashes(text("SERVICE_CREDENTIAL_HASH"), token("SERVICE_CREDENTIAL")),
             allow_loopback_targets=text("ALLOW_LOOPBACK_TARGETS", "false").lower() == "true",
             allow_inline_secrets=text("ALLOW_INLINE_SECRETS", "false").lower() == "true",
             ca_bundle=text("CA_BUNDLE") or None,
             chat_webhook_host=text("CHAT_WEBHOOK_HOST", "hooks.slack.com"),
             bot_api_host=text("BOT_API_HOST", "api.telegram.org"),
             public_url=_url(text("PUBLIC_URL")),
-            metrics_token=secret("METRICS_TOKEN"),
+            metrics_token=token("METRICS_TOKEN"),
             log_level=text("LOG_LEVEL", "INFO"),
             oidc=_oidc(text, secret("OIDC_CLIENT_SECRET")),
             audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
@@ -153,6 +172,11 @@ def _hashes(text: str, plain: Secret | None) -> tuple[str, ...]:
     hashes = list(_listed(text.lower()))
     if not all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes):
         raise ValueError("HEADGATE_SERVICE_CREDENTIAL_HASH must be the SHA-256 of the credential: 64 hex digits.")
+    if _HASH_OF_NOTHING in hashes:
+        raise ValueError(
+            "HEADGATE_SERVICE_CREDENTIAL_HASH is the hash of an empty text, which everybody could send. Make a "
+            "credential with openssl rand -hex 32, and set its SHA-256."
+        )
     if plain:
         hashes.append(hashlib.sha256(plain.reveal().strip().encode()).hexdigest())
     return tuple(hashes)

@@ -45,7 +45,7 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "the service credential is not asked for",
         "chalicelib/api/framework/authentication.py",
-        '        if not has_hash(bearer_token(headers) or "", self.service_credential_hash):',
+        "        if not _has_token(headers, self.service_credential_hash):",
         "        if not headers:",
         (f"{_API}/test_permissions.py",),
     ),

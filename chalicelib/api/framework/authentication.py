@@ -37,15 +37,21 @@ class SessionAuthenticator:
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
-        if not has_hash(bearer_token(headers) or "", self.service_credential_hash):
+        if not _has_token(headers, self.service_credential_hash):
             raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
 
 
 def require_token(headers: Mapping[str, str], token: Secret | None) -> None:
     """Returns when the request carries this bearer token, or none is set. Raises Unauthenticated."""
-    if token is None or has_hash(bearer_token(headers) or "", [token_hash(token.reveal().strip())]):
+    if token is None or _has_token(headers, [token_hash(token.reveal().strip())]):
         return
     raise Unauthenticated("This address needs the token that the installation was given for it.")
+
+
+def _has_token(headers: Mapping[str, str], hashes: Collection[str]) -> bool:
+    # Nothing is no token, whatever the hashes are.
+    token = bearer_token(headers)
+    return bool(token) and has_hash(token or "", hashes)
 
 
 def cookie_of(headers: Mapping[str, str]) -> str:
