@@ -19,6 +19,9 @@ from chalicelib.stores.monitoring.source_states import SourceStates
 LOOK_SECONDS = 8.0
 """One look at a source, whatever the number of its captures."""
 
+_BEGIN_SECONDS = 4.0
+"""Of the look before a deploy, which is followed by all of its checks."""
+
 _OFFSET_SECONDS = 4.0
 
 ACCEPT_DATA_LOSS = "accept_data_loss"
@@ -37,6 +40,14 @@ class CaptureChecks:
         plans = [provider.capture_plan(pipeline) for pipeline in pipelines]
         bounded = deadline.within(LOOK_SECONDS)
         return self.clients.database(source.endpoint).capture_facts(plans, bounded)
+
+    def beginning(self, context: RequestContext, pipeline: Pipeline, source: Source) -> Pipeline:
+        """The draft with what its connector will make in the source; unchanged when that cannot be read."""
+        try:
+            facts = self.read(source, [pipeline], context.deadline.within(_BEGIN_SECONDS))
+        except (Unavailable, TimedOut, Invalid):
+            return pipeline
+        return capture_provider(pipeline.provider).beginning(facts, pipeline)
 
     def require_continuous(self, context: RequestContext, pipeline: Pipeline, source: Source, connect: Connect) -> None:
         """Raise Conflict when changes were lost since the capture ran last.

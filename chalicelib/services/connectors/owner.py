@@ -49,6 +49,10 @@ class ConnectorOwner(ABC, Generic[R]):
     ) -> None:
         """What must hold before an operation of this kind begins. Raises what does not."""
 
+    def beginning(self, context: RequestContext, kind: OperationKind, resource: R, deps: Any) -> R:
+        """The resource with what is decided when an operation of this kind begins. T1 stores it."""
+        return resource
+
     @abstractmethod
     def config(self, resource: R, deps: Any) -> BuiltConfig:
         """The connector's config with references, and the credentials that it refers to."""

@@ -14,7 +14,7 @@ from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.release import ReleaseResult, ReleaseState
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
-from chalicelib.errors import HeadgateError, Invalid, StoreUnavailable
+from chalicelib.errors import HeadgateError, Invalid, StoreUnavailable, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
@@ -114,6 +114,16 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         connect = self.clients.connect(require_found(deps.connect_cluster))
         self.captures.require_continuous(context, resource, require_found(deps.source), connect)
 
+    def beginning(
+        self, context: RequestContext, kind: OperationKind, resource: Pipeline, deps: PipelineDependencies
+    ) -> Pipeline:
+        """Before the connector exists for the first time it can be seen what of the source is not ours. Afterwards only
+        the record of it tells, also after a deploy that died and left something there.
+        """
+        if kind is not OperationKind.DEPLOY or resource.desired_state is not DesiredState.DRAFT:
+            return resource
+        return self.captures.beginning(context, resource, require_found(deps.source))
+
     def discovered_tables(self, pipeline: Pipeline, source: Source) -> dict[TableName, SourceTable]:
         """All tables that the pipeline captures, as discovered; its options fit them.
 
@@ -172,6 +182,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         release = capture_provider(resource.provider).source_release(resource)
         if not operation.parameters.get(RELEASE) or release is None or resource.desired_state is DesiredState.DRAFT:
             return None
+        if not release.is_own:
+            return ReleaseResult(state=ReleaseState.ADOPTED)
         seconds = min(_RELEASE_SECONDS, max(1.0, context.deadline.remaining() - _SETTLE_SECONDS))
         try:
             database = self.clients.database(require_found(deps.source).endpoint)
@@ -189,6 +201,10 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         deployed = pipeline.desired_state is not DesiredState.DRAFT
         server = self.captures.known_server(pipeline) if deployed else None
         readiness = self.database_checks.readiness(context, source, pipeline, deployed=deployed, server=server)
+        if pipeline.open_operation and not deployed and pipeline.made_in_source is None and not readiness.failures:
+            unread = Unavailable("The source could not be read when the deploy began.", code="SOURCE_UNAVAILABLE")
+            provider = capture_provider(pipeline.provider)
+            readiness = provider.unreachable_readiness(unread, readiness.checked_at)
         failures = readiness.failures
         if failures:
             raise Invalid(

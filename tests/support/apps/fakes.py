@@ -7,7 +7,7 @@ double without databases and secrets: every connection test passes, and every ta
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from chalicelib.clients.databases.checks import failure_result, success_result
@@ -23,6 +23,7 @@ from chalicelib.domain.providers.postgresql.facts import (
     PostgreSQLTargetFacts,
     RoleFacts,
     SchemaFacts,
+    SlotFacts,
     TypeFacts,
 )
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
@@ -142,6 +143,10 @@ class FakeDatabaseClient:
             database=self.address.database_name,
             wal_level="logical",
             role=RoleFacts(name=self.address.username),
+            slots=tuple(
+                SlotFacts(name=name, database=self.address.database_name, active=active)
+                for name, active in self.database.slots.items()
+            ),
             tables=tuple(table for table in self.database.raw_tables() if tables is None or table.name in tables),
         )
 
@@ -152,7 +157,12 @@ class FakeDatabaseClient:
     def capture_facts(self, plans: Sequence[PostgreSQLCapturePlan], deadline: Deadline) -> PostgreSQLCaptureFacts:
         """Active slots and complete publications, unless a test says otherwise."""
         self.database.raise_if_unreadable()
-        return self.database.captures or healthy_captures(plans)
+        if self.database.captures:
+            return self.database.captures
+        healthy = healthy_captures([plan for plan in plans if plan.deployed])
+        # A draft has nothing yet, unless there is a slot of its name.
+        left = healthy_captures([plan for plan in plans if plan.slot_name in self.database.slots])
+        return replace(healthy, slots={**left.slots, **healthy.slots})
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> PostgreSQLTargetFacts:
         """Schemas that exist, and no table in them yet."""
