@@ -15,6 +15,7 @@ _ROLES = ("Admin", "Ops", "Viewer")
 MIN_TOKEN_CHARACTERS = 16
 """Of what programs sign in with: a short one could be guessed, and an empty one is sent by everybody."""
 
+_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _HASH_OF_NOTHING = hashlib.sha256(b"").hexdigest()
 
 
@@ -44,7 +45,8 @@ class Settings:
     """Typed settings. The variable of a field is `HEADGATE_` and its name in capitals: `infra/docs/configuration.md`.
 
     `service_credential_hash` are SHA-256, in hex: a function's environment can be read by more people than may read
-    secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.
+    secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two. One may be of
+    a single Connect cluster, whose id is then its value.
     Of `master_key` and `kms_key_id` the first one seals; the others only open what they have sealed.
     `public_url` is where people reach this installation, without a slash at its end; messages link to it.
     `chat_webhook_host` and `bot_api_host` are hosts, each with a port where that is not 443.
@@ -56,7 +58,7 @@ class Settings:
     admin_password: Secret | None
     master_key: tuple[Secret, ...]
     kms_key_id: tuple[str, ...]
-    service_credential_hash: tuple[str, ...]
+    service_credential_hash: Mapping[str, str | None]
     allow_loopback_targets: bool
     allow_inline_secrets: bool
     ca_bundle: str | None
@@ -168,18 +170,22 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.strip() for one in text.split(",") if one.strip()))
 
 
-def _hashes(text: str, plain: Secret | None) -> tuple[str, ...]:
-    hashes = list(_listed(text.lower()))
-    if not all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes):
-        raise ValueError("HEADGATE_SERVICE_CREDENTIAL_HASH must be the SHA-256 of the credential: 64 hex digits.")
+def _hashes(text: str, plain: Secret | None) -> Mapping[str, str | None]:
+    entries = [re.fullmatch(rf"([0-9a-f]{{64}})(?:@({_UUID}))?", entry) for entry in _listed(text.lower())]
+    hashes = {entry[1]: entry[2] for entry in entries if entry}
+    if len(hashes) < len(entries):
+        raise ValueError(
+            "HEADGATE_SERVICE_CREDENTIAL_HASH must be the SHA-256 of the credential: 64 hex digits, followed by @ and "
+            "the id of a Connect cluster if it is for that one only. Each credential is listed once."
+        )
     if _HASH_OF_NOTHING in hashes:
         raise ValueError(
             "HEADGATE_SERVICE_CREDENTIAL_HASH is the hash of an empty text, which everybody could send. Make a "
             "credential with openssl rand -hex 32, and set its SHA-256."
         )
     if plain:
-        hashes.append(hashlib.sha256(plain.reveal().strip().encode()).hexdigest())
-    return tuple(hashes)
+        hashes[hashlib.sha256(plain.reveal().strip().encode()).hexdigest()] = None
+    return hashes
 
 
 @cache

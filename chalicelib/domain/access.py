@@ -58,7 +58,8 @@ class Actor:
 
     A token's actor is its owner, with the role that the token has at this moment, and no more than `limited_to` where
     its owner has limited it. `credential_id` names the session or token that the request came with, and `expires_at` is
-    when that ends.
+    when that ends. Of Kafka Connect's secret provider (`via` service) `credential_id` is the Connect cluster that its
+    credential belongs to, if it belongs to one.
     """
 
     id: str | None

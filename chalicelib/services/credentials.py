@@ -109,15 +109,17 @@ class CredentialVault:
             return True
         return any(value != stored.get(name) for name, value in given.items())
 
-    def grant(self, transaction: Transaction, credentials: Credentials) -> None:
-        """Let Connect read these secrets for two minutes, although no deployed connector refers to them yet."""
+    def grant(self, transaction: Transaction, credentials: Credentials, cluster_id: str) -> None:
+        """Let a Connect cluster read these secrets for two minutes, although none of its deployed connectors refers to
+        them yet.
+        """
         if credentials.configured:
-            self.store.grant(transaction, credentials.id, self.clock() + GRANTED)
+            self.store.grant(transaction, credentials.id, cluster_id, self.clock() + GRANTED)
 
-    def grant_alone(self, credentials: Credentials) -> None:
+    def grant_alone(self, credentials: Credentials, cluster_id: str) -> None:
         """`grant` in a transaction of its own: Connect is about to validate a config that refers to them."""
         with suppress(WriteConflict), Transaction() as transaction:  # they were deleted: nothing can be read
-            self.grant(transaction, credentials)
+            self.grant(transaction, credentials, cluster_id)
 
     def _opened(self, credentials: Credentials, row: SealedCredentials) -> Mapping[str, Secret]:
         belongs = credentials_id(row.resource_type, row.resource_id) == credentials.id

@@ -12,7 +12,9 @@ HASHES = [hashlib.sha256(text.encode()).hexdigest() for text in (CREDENTIAL, "tw
 
 
 def hashes(**variables: str) -> tuple[str, ...]:
-    return Settings.read({f"HEADGATE_{name}": value for name, value in variables.items()}).service_credential_hash
+    return tuple(
+        Settings.read({f"HEADGATE_{name}": value for name, value in variables.items()}).service_credential_hash
+    )
 
 
 def test_the_service_credential_is_set_by_its_hash_or_itself_and_may_have_a_successor() -> None:
@@ -22,7 +24,20 @@ def test_the_service_credential_is_set_by_its_hash_or_itself_and_may_have_a_succ
     assert hashes(SERVICE_CREDENTIAL_HASH=HASHES[1], SERVICE_CREDENTIAL=CREDENTIAL) == (HASHES[1], HASHES[0])
 
 
-@pytest.mark.parametrize("value", ["one", HASHES[0][1:], f"{HASHES[0]};{HASHES[1]}"])
+def test_a_service_credential_may_belong_to_one_connect_cluster() -> None:
+    cluster = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
+    value = f"{HASHES[0]}@{cluster.upper()}, {HASHES[1]}"
+    known = Settings.read({"HEADGATE_SERVICE_CREDENTIAL_HASH": value}).service_credential_hash
+    assert known == {HASHES[0]: cluster, HASHES[1]: None}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("one", HASHES[0][1:], f"{HASHES[0]};{HASHES[1]}", f"{HASHES[0]}@", f"{HASHES[0]}@orders"),
+        f"{HASHES[0]}@7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10,{HASHES[0]}@8d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10",
+    ],
+)
 def test_a_hash_of_another_form_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="64 hex digits"):
         hashes(SERVICE_CREDENTIAL_HASH=value)

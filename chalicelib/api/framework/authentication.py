@@ -22,7 +22,7 @@ class SessionAuthenticator:
 
     sessions: Callable[[], SessionService]
     api_tokens: Callable[[], ApiTokenService]
-    service_credential_hash: Collection[str]
+    service_credential_hash: Mapping[str, str | None]
 
     def authenticate(self, headers: Mapping[str, str], method: str) -> Actor:
         """The signed-in user, or the owner of a token. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
@@ -35,10 +35,15 @@ class SessionAuthenticator:
             _refuse_cross_site(headers, actor)
         return actor
 
-    def authenticate_service(self, headers: Mapping[str, str]) -> None:
-        """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
-        if not _has_token(headers, self.service_credential_hash):
-            raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
+    def authenticate_service(self, headers: Mapping[str, str]) -> str | None:
+        """The Connect cluster that the service credential belongs to; None for one of all clusters.
+
+        Raises NotPermitted for everything else, sessions included.
+        """
+        for known, cluster_id in self.service_credential_hash.items():
+            if _has_token(headers, [known]):
+                return cluster_id
+        raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
 
 
 def require_token(headers: Mapping[str, str], token: Secret | None) -> None:

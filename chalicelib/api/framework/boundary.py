@@ -38,8 +38,11 @@ class Authenticator(Protocol):
         """The person or token behind the request, with a role. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
         ...
 
-    def authenticate_service(self, headers: Mapping[str, str]) -> None:
-        """Raises NotPermitted unless the request carries the service credential."""
+    def authenticate_service(self, headers: Mapping[str, str]) -> str | None:
+        """The Connect cluster whose service credential the request carries; None when it is of all clusters.
+
+        Raises NotPermitted when it carries none.
+        """
         ...
 
 
@@ -132,8 +135,7 @@ class Boundary:
             return ANONYMOUS
         authenticator = self._dependencies().authenticator
         if route.needs is Permission.SERVICE:
-            authenticator.authenticate_service(request.headers)
-            return SERVICE
+            return replace(SERVICE, credential_id=authenticator.authenticate_service(request.headers))
         return authenticator.authenticate(request.headers, request.method)
 
     def _record_denial(

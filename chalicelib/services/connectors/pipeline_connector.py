@@ -146,7 +146,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     ) -> None:
         """A deploy lets Connect read the source's secrets until the index of pipelines shows it."""
         if operation.kind is OperationKind.DEPLOY:
-            self.registry.vault.grant(transaction, require_found(deps.source).credentials)
+            credentials = require_found(deps.source).credentials
+            self.registry.vault.grant(transaction, credentials, resource.connect_cluster_id)
 
     def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         self.store.remove(transaction, resource)

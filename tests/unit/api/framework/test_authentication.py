@@ -14,7 +14,11 @@ def authenticator(*hashes: str) -> SessionAuthenticator:
     def not_asked() -> None:
         raise AssertionError
 
-    return SessionAuthenticator(sessions=not_asked, api_tokens=not_asked, service_credential_hash=hashes)  # type: ignore[arg-type]
+    return SessionAuthenticator(
+        sessions=not_asked,  # type: ignore[arg-type]
+        api_tokens=not_asked,  # type: ignore[arg-type]
+        service_credential_hash={text: f"cluster of {at}" if at else None for at, text in enumerate(hashes)},
+    )
 
 
 @pytest.mark.parametrize("headers", EMPTY)
@@ -31,5 +35,6 @@ def test_no_token_is_not_the_token_of_an_address(headers: dict[str, str]) -> Non
 
 def test_the_right_ones_are_let_in() -> None:
     headers = {"authorization": "Bearer right"}
-    authenticator(token_hash("other"), token_hash("right")).authenticate_service(headers)
+    assert authenticator(token_hash("other"), token_hash("right")).authenticate_service(headers) == "cluster of 1"
+    assert authenticator(token_hash("right"), token_hash("other")).authenticate_service(headers) is None
     require_token(headers, Secret("right\n"))
