@@ -45,8 +45,8 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "the service credential is not asked for",
         "chalicelib/api/framework/authentication.py",
-        "        if not _has_token(headers, self.service_credential_hash):",
-        "        if not headers:",
+        "            if _has_token(headers, [known]):",
+        "            if headers:",
         (f"{_API}/test_permissions.py",),
     ),
     # sessions and the CSRF rule
