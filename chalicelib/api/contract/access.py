@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, StringConstraints
+from pydantic import Field, SecretStr, StrictBool, StringConstraints
 
 from chalicelib.api.contract.common import VISIBLE_ADDRESS, Input, Name, Output, Time, Timestamp
 from chalicelib.domain.access import Actor, Permission, Role
@@ -36,7 +36,7 @@ class PasswordBody(Input):
 
     current_password: SecretStr = Field(min_length=1, max_length=MAX_CHARACTERS)
     new_password: NewPassword
-    end_tokens: bool = Field(default=False, description="Whether your tokens for programs end too, all of them.")
+    end_tokens: StrictBool = Field(default=False, description="Whether your tokens for programs end too, all of them.")
 
 
 class SessionUser(Output):
