@@ -15,7 +15,6 @@ _ROLES = ("Admin", "Ops", "Viewer")
 MIN_TOKEN_CHARACTERS = 16
 """Of what programs sign in with: a short one could be guessed, and an empty one is sent by everybody."""
 
-_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _HASH_OF_NOTHING = hashlib.sha256(b"").hexdigest()
 
 
@@ -171,7 +170,10 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _hashes(text: str, plain: Secret | None) -> Mapping[str, str | None]:
-    entries = [re.fullmatch(rf"([0-9a-f]{{64}})(?:@({_UUID}))?", entry) for entry in _listed(text.lower())]
+    entries = [
+        re.fullmatch(r"([0-9a-f]{64})(?:@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?", entry)
+        for entry in _listed(text.lower())
+    ]
     hashes = {entry[1]: entry[2] for entry in entries if entry}
     if len(hashes) < len(entries):
         raise ValueError(

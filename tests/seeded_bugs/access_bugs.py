@@ -123,8 +123,8 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a new password leaves other sessions alive",
         "chalicelib/services/accounts/sessions.py",
-        "            session_generation=user.session_generation + 1,\n            version=user.version + 1,",
-        "            version=user.version + 1,",
+        "            session_generation=user.session_generation + 1,\n            token_generation",
+        "            token_generation",
         (f"{_API}/test_users.py",),
     ),
     # passwords and tries
