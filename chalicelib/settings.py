@@ -16,6 +16,11 @@ _ROLES = ("Admin", "Ops", "Viewer")
 _SEVEN_YEARS, _SHORTEST_RETENTION, _LONGEST_RETENTION = 2_557, 30, 36_500
 """Days for which audit records are kept."""
 
+MIN_TOKEN_CHARACTERS = 16
+"""Of what programs sign in with: a short one could be guessed, and an empty one is sent by everybody."""
+
+_HASH_OF_NOTHING = hashlib.sha256(b"").hexdigest()
+
 
 class SettingMissing(RuntimeError):
     """A required setting is not set."""
@@ -43,7 +48,8 @@ class Settings:
     """Typed settings. The variable of a field is `HEADGATE_` and its name in capitals: `infra/docs/configuration.md`.
 
     `service_credential_hash` are SHA-256, in hex: a function's environment can be read by more people than may read
-    secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.
+    secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two. One may be of
+    a single Connect cluster, whose id is then its value.
     Of `master_key` and `kms_key_id` the first one seals; the others only open what they have sealed.
     `emit_metrics`: what Headgate measures of itself is written for CloudWatch; on AWS that is the default.
     `public_url` is where people reach this installation, without a slash at its end; messages link to it.
@@ -57,7 +63,7 @@ class Settings:
     admin_password: Secret | None
     master_key: tuple[Secret, ...]
     kms_key_id: tuple[str, ...]
-    service_credential_hash: tuple[str, ...]
+    service_credential_hash: Mapping[str, str | None]
     allow_loopback_targets: bool
     allow_inline_secrets: bool
     ca_bundle: str | None
@@ -75,14 +81,28 @@ class Settings:
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
-        """The settings in an environment. Blank counts as not set. Raises ValueError for one that cannot work."""
+        """The settings in an environment. Empty counts as not set, and so does blank for what is no secret.
+
+        Raises ValueError for one that cannot work, or that would let everybody in.
+        """
 
         def text(name: str, default: str = "") -> str:
             return environment.get(f"HEADGATE_{name}", "").strip() or default
 
         def secret(name: str) -> Secret | None:
             value = environment.get(f"HEADGATE_{name}", "")
+            if value and not value.strip():
+                raise ValueError(f"HEADGATE_{name} is set, and blank. Give it a value, or leave it out.")
             return Secret(value) if value else None
+
+        def token(name: str) -> Secret | None:
+            value = secret(name)
+            if value and len(value.reveal().strip()) < MIN_TOKEN_CHARACTERS:
+                raise ValueError(
+                    f"HEADGATE_{name} must have {MIN_TOKEN_CHARACTERS} characters or more, such as the output of "
+                    "openssl rand -hex 32."
+                )
+            return value
 
         return cls(
             table_prefix=text("TABLE_PREFIX", "headgate-"),
@@ -91,14 +111,14 @@ class Settings:
             admin_password=secret("ADMIN_PASSWORD"),
             master_key=tuple(map(Secret, _listed(text("MASTER_KEY")))),
             kms_key_id=_listed(text("KMS_KEY_ID")),
-            service_credential_hash=_hashes(text("SERVICE_CREDENTIAL_HASH"), secret("SERVICE_CREDENTIAL")),
+            service_credential_hash=_hashes(text("SERVICE_CREDENTIAL_HASH"), token("SERVICE_CREDENTIAL")),
             allow_loopback_targets=text("ALLOW_LOOPBACK_TARGETS", "false").lower() == "true",
             allow_inline_secrets=text("ALLOW_INLINE_SECRETS", "false").lower() == "true",
             ca_bundle=text("CA_BUNDLE") or None,
             chat_webhook_host=text("CHAT_WEBHOOK_HOST", "hooks.slack.com"),
             bot_api_host=text("BOT_API_HOST", "api.telegram.org"),
             public_url=_url(text("PUBLIC_URL")),
-            metrics_token=secret("METRICS_TOKEN"),
+            metrics_token=token("METRICS_TOKEN"),
             log_level=text("LOG_LEVEL", "INFO"),
             emit_metrics=text("EMIT_METRICS", "false").lower() == "true",
             oidc=_oidc(text, secret("OIDC_CLIENT_SECRET")),
@@ -186,13 +206,25 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.strip() for one in text.split(",") if one.strip()))
 
 
-def _hashes(text: str, plain: Secret | None) -> tuple[str, ...]:
-    hashes = list(_listed(text.lower()))
-    if not all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes):
-        raise ValueError("HEADGATE_SERVICE_CREDENTIAL_HASH must be the SHA-256 of the credential: 64 hex digits.")
+def _hashes(text: str, plain: Secret | None) -> Mapping[str, str | None]:
+    entries = [
+        re.fullmatch(r"([0-9a-f]{64})(?:@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?", entry)
+        for entry in _listed(text.lower())
+    ]
+    hashes = {entry[1]: entry[2] for entry in entries if entry}
+    if len(hashes) < len(entries):
+        raise ValueError(
+            "HEADGATE_SERVICE_CREDENTIAL_HASH must be the SHA-256 of the credential: 64 hex digits, followed by @ and "
+            "the id of a Connect cluster if it is for that one only. Each credential is listed once."
+        )
+    if _HASH_OF_NOTHING in hashes:
+        raise ValueError(
+            "HEADGATE_SERVICE_CREDENTIAL_HASH is the hash of an empty text, which everybody could send. Make a "
+            "credential with openssl rand -hex 32, and set its SHA-256."
+        )
     if plain:
-        hashes.append(hashlib.sha256(plain.reveal().strip().encode()).hexdigest())
-    return tuple(hashes)
+        hashes[hashlib.sha256(plain.reveal().strip().encode()).hexdigest()] = None
+    return hashes
 
 
 @cache

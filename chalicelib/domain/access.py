@@ -45,17 +45,21 @@ GRANTS: Mapping[Role, frozenset[Permission]] = {
 }
 
 
-def may(role: Role, permission: Permission) -> bool:
-    """Whether the role has the permission. Every signed-in user has `SIGNED_IN`."""
-    return permission in (Permission.PUBLIC, Permission.SIGNED_IN) or permission in GRANTS[role]
+def token_grants(role: Role) -> frozenset[Permission]:
+    """What a token with this role may have: never the management of users, with which a token that somebody has found
+    could make others that outlive it.
+    """
+    return GRANTS[role] - {Permission.MANAGE_USERS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
     """Who acts: a user (`via` session), a program of theirs (`via` token), or Headgate (`via` system).
 
-    A token's actor is its owner, with the role that the token has at this moment. `credential_id` names the session or
-    token that the request came with, and `expires_at` is when that ends (None: never).
+    A token's actor is its owner, with the role that the token has at this moment, and no more than `limited_to` where
+    its owner has limited it. `credential_id` names the session or token that the request came with, and `expires_at` is
+    when that ends. Of Kafka Connect's secret provider (`via` service) `credential_id` is the Connect cluster that its
+    credential belongs to, if it belongs to one.
     """
 
     id: str | None
@@ -64,6 +68,19 @@ class Actor:
     via: str
     credential_id: str | None = None
     expires_at: datetime | None = None
+    limited_to: frozenset[Permission] | None = None
+
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        """What it may do with this credential."""
+        if self.role is None:
+            return frozenset()
+        granted = token_grants(self.role) if self.via == "token" else GRANTS[self.role]
+        return granted if self.limited_to is None else granted & self.limited_to
+
+    def may(self, permission: Permission) -> bool:
+        """Whether it has the permission. Everybody with a role has `SIGNED_IN`."""
+        return self.role is not None and (permission is Permission.SIGNED_IN or permission in self.permissions)
 
 
 SYSTEM = Actor(id=None, email=None, role=None, via="system")

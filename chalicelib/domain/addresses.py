@@ -1,7 +1,8 @@
 """Addresses: how to reach each kind of system, without its secrets.
 
-Each kind says when two addresses are the same place (`identity`), which secrets it takes (`SECRETS`), and where and how
-these are sent (`secret_target`; wire contract, Credentials). A new kind is a class here and a member of `Address`.
+Each kind says when two addresses are the same place (`identity`), which secrets it takes (`SECRETS`), which of them say
+whom to trust (`TRUST`), and where and how the others are sent (`secret_target`; wire contract, Credentials). A new kind
+is a class here and a member of `Address`.
 """
 
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ class DatabaseAddress:
     """A database. `connection_timeout_seconds` is 1 to 30."""
 
     SECRETS: ClassVar = frozenset({"password", "ca_certificate"})
+    TRUST: ClassVar = frozenset({"ca_certificate"})
 
     provider: DatabaseProvider
     host: str
@@ -40,6 +42,7 @@ class ConnectAddress:
     """The REST API of Kafka Connect workers. Without a user name there is no authentication."""
 
     SECRETS: ClassVar = frozenset({"password"})
+    TRUST: ClassVar[frozenset[str]] = frozenset()
 
     base_url: str
     username: str | None = None
@@ -87,6 +90,7 @@ class KafkaAddress:
     """
 
     SECRETS: ClassVar = frozenset({"password", "ca_certificate", "client_certificate", "client_key", "client_secret"})
+    TRUST: ClassVar = frozenset({"ca_certificate"})
 
     bootstrap_servers: str
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT

@@ -91,7 +91,8 @@ class SealedSecret:
 class SealedCredentials:
     """The sealed fields that `Credentials` describe, and the resource that they belong to.
 
-    Until `granted_until` Connect may read them although no deployed connector refers to them yet.
+    Until `granted_until` the Connect cluster `granted_to` may read them although no deployed connector refers to them
+    yet.
     """
 
     id: str
@@ -99,6 +100,7 @@ class SealedCredentials:
     resource_id: str
     sealed: Mapping[str, SealedSecret]
     granted_until: datetime | None = None
+    granted_to: str | None = None
     revision: int = 1
     created_at: datetime
 

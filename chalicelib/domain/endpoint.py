@@ -20,14 +20,15 @@ class Endpoint(Generic[A_co]):
     address: A_co
     credentials: Credentials
 
-    def require_secrets_for(self, address: Address, secrets: Secrets) -> None:
+    def require_secrets_for(self, address: Address, secrets: Secrets, *, trusts_another: bool = False) -> None:
         """Raise Invalid when stored secrets would be sent to another place by a change to `address`.
 
         `secrets` are those that come with the change. Every stored field that the new address takes has to be among
         them, a CA certificate too: it opens nothing, but it says whom to trust, and what was trusted at one place must
-        not be so at another unsaid.
+        not be so at another unsaid. `trusts_another`: one of the secrets in `TRUST` gets another value. Then another
+        server may answer at the same address.
         """
-        if address.secret_target == self.address.secret_target:
+        if address.secret_target == self.address.secret_target and not trusts_another:
             return
         missing = sorted((self.credentials.fields.keys() & address.SECRETS) - without_blanks(secrets).keys())
         if missing:

@@ -136,6 +136,9 @@ class Pipeline:
 
     `log` is what the source keeps for it: like `observation` it is added when the pipeline is read, and never stored,
     as `metrics` are.
+    `made_in_source` names, in the words of the provider, what its connector makes in the source: it did not exist there
+    when a deploy began. What else the connector uses there was adopted, and is never dropped nor altered. None: no
+    deploy has begun that could read the source.
     `provider` is its source's. `claims` are the keys that it holds beside its name, so that no other pipeline uses the
     same thing on its server. `version` counts what people changed, `revision` every write.
     """
@@ -154,6 +157,7 @@ class Pipeline:
     config_hash: str | None = None
     secrets_digest: str | None = None
     claims: tuple[str, ...] = ()
+    made_in_source: tuple[str, ...] | None = None
     open_operation: OpenOperation | None = None
     last_error: Failure | None = None
     version: int = 1
@@ -173,6 +177,13 @@ class Pipeline:
     def expected_tasks(self) -> int:
         """How many tasks its connector has: a log is read by one."""
         return 1
+
+    def making(self, things: Collection[str], existing: Collection[str]) -> "Pipeline":
+        """The pipeline when a deploy begins: of the `things` that a capture uses in the source it makes those that do
+        not exist there, and those that an earlier deploy may have made.
+        """
+        made = {*(self.made_in_source or ()), *(thing for thing in things if thing not in existing)}
+        return replace(self, made_in_source=tuple(sorted(made)))
 
     def with_claims(self, added: Sequence[str], *, released: Collection[str]) -> "Pipeline":
         """The pipeline with claims at a new address, the newest first; those at its oldest addresses go."""

@@ -6,17 +6,24 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRelease:
-    """What a deletion can release in the source, by its name there. `statement` does it by hand."""
+    """What a deletion can release in the source, by its name there. `statement` does it by hand.
+
+    `is_own`: the connector has made it. What was adopted is not released.
+    """
 
     name: str
     statement: str
+    is_own: bool = True
 
 
 class ReleaseState(StrEnum):
-    """`NOT_OURS`: something else has that name. `UNKNOWN`: the source could not be read."""
+    """`ADOPTED`: it was there before the pipeline. `NOT_OURS`: something else has that name. `UNKNOWN`: the source
+    could not be read.
+    """
 
     RELEASED = "released"
     IN_USE = "in use"
+    ADOPTED = "adopted"
     NOT_OURS = "not ours"
     UNKNOWN = "unknown"
 

@@ -21,7 +21,10 @@ _MAX_NAME, _MAX_DIGEST_ERROR = 120, 120
 _CUT = "…"
 _ZERO_WIDTH_SPACE = "\u200b"
 _MENTION = re.compile(r"(?<![\w.+-])@(?=\w)")
-_LINK = re.compile(r"(?<=[A-Za-z0-9]):(?=//)|(?<=\bwww)\.", re.IGNORECASE)
+_LINK = re.compile(r"(?<=\w):(?=//)|(?<=[\w)\]-])[.\u3002\uff0e\uff61](?=(?:xn--|[^\W\d_]{2,}(?!\w)))", re.IGNORECASE)
+"""Where a scheme ends, and a dot before what may be a top-level domain, which has letters only (or is `xn--...`): chats
+make links of bare host names too.
+"""
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Control characters, line breaks, changes of direction, and surrogates."""
 _MODIFIERS = frozenset("\u200d\u20e3") | {chr(code) for code in (*range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400))}

@@ -1,6 +1,6 @@
 """Credentials: sealed before they are stored, opened only for a client that is about to use them."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -15,7 +15,7 @@ from chalicelib.domain.credentials import (
     without_blanks,
 )
 from chalicelib.domain.timing import REQUEST
-from chalicelib.errors import SecretMismatch, StoreUnavailable, WriteConflict
+from chalicelib.errors import NotFound, SecretMismatch, StoreUnavailable, WriteConflict
 from chalicelib.kit.bounded import Bounded
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.log import get_logger
@@ -95,15 +95,31 @@ class CredentialVault:
         except SecretMismatch:
             raise _refused(credentials.id) from None
 
-    def grant(self, transaction: Transaction, credentials: Credentials) -> None:
-        """Let Connect read these secrets for two minutes, although no deployed connector refers to them yet."""
-        if credentials.configured:
-            self.store.grant(transaction, credentials.id, self.clock() + GRANTED)
+    def differs(self, credentials: Credentials, secrets: Secrets, names: Collection[str]) -> bool:
+        """Whether `secrets` have another value than the stored one in any of these fields.
 
-    def grant_alone(self, credentials: Credentials) -> None:
+        True for stored secrets that cannot be opened: nobody knows what they are.
+        """
+        given = {name: value for name, value in without_blanks(secrets).items() if name in names}
+        if not given:
+            return False
+        try:
+            stored = self.open(credentials)
+        except (SecretMismatch, NotFound):
+            return True
+        return any(value != stored.get(name) for name, value in given.items())
+
+    def grant(self, transaction: Transaction, credentials: Credentials, cluster_id: str) -> None:
+        """Let a Connect cluster read these secrets for two minutes, although none of its deployed connectors refers to
+        them yet.
+        """
+        if credentials.configured:
+            self.store.grant(transaction, credentials.id, cluster_id, self.clock() + GRANTED)
+
+    def grant_alone(self, credentials: Credentials, cluster_id: str) -> None:
         """`grant` in a transaction of its own: Connect is about to validate a config that refers to them."""
         with suppress(WriteConflict), Transaction() as transaction:  # they were deleted: nothing can be read
-            self.grant(transaction, credentials)
+            self.grant(transaction, credentials, cluster_id)
 
     def _opened(self, credentials: Credentials, row: SealedCredentials) -> Mapping[str, Secret]:
         belongs = credentials_id(row.resource_type, row.resource_id) == credentials.id

@@ -75,7 +75,8 @@ class RegisteredService(Generic[E]):
         """
         changes = data.entity_fields() | {"updated_at": self.clock()}
         after = replace(before, version=before.version + 1, **changes)
-        before.endpoint.require_secrets_for(after.endpoint.address, data.secrets)
         vault, noun = self.registry.vault, self.store.noun
+        trusts_another = vault.differs(before.credentials, data.secrets, before.endpoint.address.TRUST)
+        before.endpoint.require_secrets_for(after.endpoint.address, data.secrets, trusts_another=trusts_another)
         credentials = vault.rotate(transaction, noun, before.id, before.credentials, data.secrets)
         return replace(after, credentials=credentials)

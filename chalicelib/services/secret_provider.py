@@ -23,7 +23,10 @@ _ACTION = "secret.read"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretProvider:
-    """Opens secrets for the service credential. Never those of clusters, and never a key of Headgate's own."""
+    """Opens secrets for the service credential. Never those of clusters, and never a key of Headgate's own.
+
+    A credential of one Connect cluster opens those that connectors on that cluster refer to.
+    """
 
     vault: CredentialVault
     resources: ResourceStores
@@ -48,7 +51,7 @@ class SecretProvider:
         resource = store.find(row.resource_id)
         if resource is None or resource.credentials.id != credentials_id:
             raise self._mismatch(context, row)
-        if not self._needed(row, resource):
+        if not self._needed(row, resource, context.actor.credential_id if context.actor.via == "service" else None):
             raise self._refused(context, row, "not_deployed")
         try:
             secrets = self.vault.opened(resource.credentials, row)
@@ -61,20 +64,27 @@ class SecretProvider:
         )
         return secrets
 
-    def _needed(self, row: SealedCredentials, resource: Source | Destination) -> bool:
-        """Whether a connector refers to them: a deployed one, one being deployed, or one that is being validated.
+    def _needed(self, row: SealedCredentials, resource: Source | Destination, cluster_id: str | None) -> bool:
+        """Whether a connector refers to them, on this Connect cluster (None: on any): a deployed one, one being
+        deployed, or one that is being validated.
 
-        A destination counts its deliveries exactly, those being deployed included. The index of pipelines lags behind,
-        by less than a grant lasts.
+        A destination counts its deliveries exactly, those being deployed included. The indexes of pipelines and of
+        deliveries lag behind, by less than a grant lasts; a delivery that is being deployed is in none.
         """
-        if row.granted_until is not None and row.granted_until > self.clock():
+        if row.granted_until is not None and row.granted_until > self.clock() and cluster_id in (None, row.granted_to):
             return True
         if isinstance(resource, Destination):
-            return resource.deliveries > 0
+            return resource.deliveries > 0 and (cluster_id is None or self._delivers(resource.id, cluster_id))
         of_source = self.resources.pipelines.all_in("source_id", resource.id)
         return any(
-            pipeline.desired_state is not DesiredState.DRAFT or pipeline.open_operation for pipeline in of_source
+            (pipeline.desired_state is not DesiredState.DRAFT or pipeline.open_operation)
+            and cluster_id in (None, pipeline.connect_cluster_id)
+            for pipeline in of_source
         )
+
+    def _delivers(self, destination_id: str, cluster_id: str) -> bool:
+        of_destination = self.resources.deliveries.all_in("destination_id", destination_id)
+        return any(delivery.connect_cluster_id == cluster_id for delivery in of_destination)
 
     def _refused(self, context: RequestContext, row: SealedCredentials | None, reason: str) -> NotFound:
         self.audit.record_refusal(context, _ACTION, row.resource_id if row else None, reason=reason, once=True)

@@ -20,7 +20,8 @@ class SealedSecrets(Documents[SealedCredentials]):
 
     def from_row(self, row: Document) -> SealedCredentials:
         # The id is that of the row: a body that was copied to another row has the id of its former row.
-        return replace(super().from_row(row), id=row.id, granted_until=row.granted_until)
+        credentials = super().from_row(row)
+        return replace(credentials, id=row.id, granted_until=row.granted_until, granted_to=row.granted_to)
 
     def walk(self) -> Iterator[Document]:
         """All rows, newest first, without a bound: for workers and with a deadline only."""
@@ -47,9 +48,10 @@ class SealedSecrets(Documents[SealedCredentials]):
         actions = [getattr(SecretRows, name).set(getattr(row, name)) for name in columns]
         transaction.update(row, actions, condition=None, label="credentials.overwritten")
 
-    def grant(self, transaction: Transaction, credentials_id: str, until: datetime) -> None:
-        """Let Connect read them until then, also after a rotation. Conflict label: `credentials.missing`."""
-        actions = [SecretRows.granted_until.set(until), SecretRows.write_id.set(transaction.write_id)]
+    def grant(self, transaction: Transaction, credentials_id: str, cluster_id: str, until: datetime) -> None:
+        """Let a Connect cluster read them until then, also after a rotation. Conflict label: `credentials.missing`."""
+        actions = [SecretRows.granted_until.set(until), SecretRows.granted_to.set(cluster_id)]
+        actions.append(SecretRows.write_id.set(transaction.write_id))
         exists = SecretRows.id.exists()
         transaction.update(SecretRows(credentials_id), actions, condition=exists, label="credentials.missing")
 

@@ -78,6 +78,7 @@ class Document(Table):
     closing = BooleanAttribute(null=True)
     expires_at = TTLAttribute(null=True)
     granted_until = UTCDateTimeAttribute(null=True)
+    granted_to = UnicodeAttribute(null=True)
     """Of sealed credentials only: see `stores.secrets`."""
 
 

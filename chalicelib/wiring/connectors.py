@@ -44,6 +44,7 @@ class Connectors:
             monitoring=stores.monitoring,
             target_claims=TargetClaims(targets=stores.resources.targets),
             checks=DeliveryChecks(resources=stores.resources, clients=clients, validation=self.validation),
+            vault=clients.vault,
         )
         self.lifecycle = Lifecycle(
             stores=stores.connectors,

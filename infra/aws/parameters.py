@@ -105,10 +105,10 @@ API_SETTINGS = (
     Parameter(
         "ServiceCredentialHash",
         "The SHA-256, in hex, of what Kafka Connect asks for secrets with; two, separated by a comma, while "
-        "it is exchanged.",
+        "it is exchanged. HASH@ID: for the Connect cluster with this id only.",
         default=None,
         is_secret=True,
-        pattern="[0-9a-f]{64}(,[0-9a-f]{64})?",
+        pattern="[0-9a-f]{64}(@[0-9a-f-]{36})?(,[0-9a-f]{64}(@[0-9a-f-]{36})?)*",
     ),
     Parameter("AdminEmail", "Whose account is made first. May be left out once it exists."),
     Parameter(

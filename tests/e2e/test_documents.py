@@ -78,6 +78,18 @@ def test_a_function_that_calls_headgate_fails_without_a_good_response(document: 
         assert "asked again" in run_script(script, state)
 
 
+@pytest.mark.parametrize("document", EXECUTED)
+def test_the_file_with_the_printed_password_is_for_its_owner_only(document: str) -> None:
+    serve = next(block.commands for block in blocks(document) if block.mark == SERVE)
+    with fresh_state() as state:
+        lines = state / "run.env"
+        lines.write_text("of an earlier run")
+        lines.chmod(0o644)
+        run_script(serve.replace(".headgate/run.env", str(lines)).replace("./infra/run", "echo"), state)
+        assert lines.read_text() == "--no-demo\n"
+        assert lines.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("document", EXECUTED)
 def test_the_first_pipeline_works_in_the_sandbox(document: str) -> None:

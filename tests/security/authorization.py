@@ -61,6 +61,8 @@ def expected(route: str, permission: str, caller: str) -> str:
         return "401"
     if permission == "signed_in":
         return "403" if kind == "token" and route in _FOR_PEOPLE else THROUGH
+    if kind == "token" and permission == "manage_users":
+        return "403"
     return THROUGH if permission in _ROLES[role] else "403"
 
 

@@ -17,7 +17,7 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a permission is not checked",
         "chalicelib/api/framework/boundary.py",
-        "    if actor.role is None or not may(actor.role, route.needs):",
+        "    if not actor.may(route.needs):",
         "    if actor.role is None:",
         ("tests/unit/api/framework/test_boundary.py", f"{_API}/test_permissions.py"),
     ),
@@ -52,8 +52,8 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "the service credential is not asked for",
         "chalicelib/api/framework/authentication.py",
-        '        if not has_hash(bearer_token(headers) or "", self.service_credential_hash):',
-        "        if not headers:",
+        "            if _has_token(headers, [known]):",
+        "            if headers:",
         (f"{_API}/test_permissions.py",),
     ),
     # sessions and the CSRF rule
@@ -130,8 +130,8 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a new password leaves other sessions alive",
         "chalicelib/services/accounts/sessions.py",
-        "            session_generation=user.session_generation + 1,\n            version=user.version + 1,",
-        "            version=user.version + 1,",
+        "            session_generation=user.session_generation + 1,\n            token_generation",
+        "            token_generation",
         (f"{_API}/test_users.py",),
     ),
     # passwords and tries
@@ -250,6 +250,20 @@ ACCESS_BUGS: tuple[Bug, ...] = (
         "chalicelib/domain/accounts/api_token.py",
         "        return min(self.role, owner.role, key=ROLES.index)",
         "        return self.role",
+        (f"{_API}/test_api_tokens.py",),
+    ),
+    Bug(
+        "a token manages users",
+        "chalicelib/domain/access.py",
+        "    return GRANTS[role] - {Permission.MANAGE_USERS}",
+        "    return GRANTS[role]",
+        (f"{_API}/test_api_tokens.py", f"{_API}/test_permissions.py"),
+    ),
+    Bug(
+        "a token has all permissions of its role",
+        "chalicelib/domain/access.py",
+        "        return granted if self.limited_to is None else granted & self.limited_to",
+        "        return granted",
         (f"{_API}/test_api_tokens.py",),
     ),
     Bug(

@@ -29,9 +29,23 @@ DATA_BUGS: tuple[Bug, ...] = (
     Bug(
         "a stored secret follows to another host",
         "chalicelib/domain/endpoint.py",
-        "        if address.secret_target == self.address.secret_target:\n            return",
+        "        if address.secret_target == self.address.secret_target and not trusts_another:\n            return",
         "        if self.credentials:\n            return",
         ("tests/unit/domain/test_endpoint.py", f"{_API}/test_secrets.py"),
+    ),
+    Bug(
+        "a stored secret follows to a server that another certificate vouches for",
+        "chalicelib/services/registered.py",
+        "data.secrets, trusts_another=trusts_another)",
+        "data.secrets)",
+        ("tests/service/test_systems.py", f"{_API}/test_secrets.py"),
+    ),
+    Bug(
+        "a slot of somebody else is taken and dropped",
+        "chalicelib/domain/providers/postgresql/replication.py",
+        "        return self.deployed or thing in self.made or self.adopts",
+        "        return True",
+        ("tests/unit/domain/providers/postgresql/readiness", f"{_API}/test_adoption.py"),
     ),
     Bug(
         "references to secrets are accepted in texts of users",

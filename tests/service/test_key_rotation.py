@@ -160,7 +160,7 @@ def test_a_user_who_changes_one_field_does_not_notice_that_the_row_is_sealed_aga
 def test_a_grant_outlives_that_the_row_is_sealed_again(app: InProcessApp) -> None:
     source, store = app.source(), app.services.stores.resources.secrets
     use(app, NEW_KEY, OLD_KEY)
-    app.interceptor.before_first_write(lambda: app.services.credentials.grant_alone(source.credentials))
+    app.interceptor.before_first_write(lambda: app.services.credentials.grant_alone(source.credentials, app.cluster.id))
     assert run(app) == 1
     app.interceptor.unwatch()
     granted = store.get(source.credentials.id).granted_until

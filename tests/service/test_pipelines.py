@@ -1,6 +1,7 @@
 """Pipelines: what a draft may refer to, repeated requests, and deploys that need no change."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from chalicelib.domain.audit.record import Outcome
 from chalicelib.domain.database import SslMode
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.errors import Conflict, Invalid, NotFound, VersionMismatch
+from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch
 from chalicelib.kit.ids import new_id
 from chalicelib.services.pipelines import PipelineInput, PipelineService
 from infra.local.doubles.connect_faults import FaultEffect
@@ -262,6 +263,55 @@ def test_a_slot_that_cannot_be_dropped_does_not_prevent_the_deletion(
     assert details["slot_dropped"] is False
     assert reason in details["slot_message"]
     assert details["kept"]["slot_name"] == slot_of(pipeline)
+
+
+def test_an_adopted_slot_is_not_dropped(app: InProcessApp, data: PipelineInput) -> None:
+    app.database.slots["theirs"] = False
+    options = {"slot_name": "theirs", "adopt_existing": True}
+    capture = replace(data.capture, provider_options=options)
+    pipeline = app.services.pipelines.create(app.context(), replace(data, capture=capture))
+    app.services.pipelines.deploy(app.context(), pipeline.id)
+    app.services.pipelines.delete(app.context(), pipeline.id, release=True)
+    assert "theirs" in app.database.slots
+    details = deletion_of(app, pipeline.id)
+    assert details["slot_dropped"] is False
+    assert "adopted" in details["slot_message"]
+
+
+@pytest.mark.parametrize("fault", [FaultEffect.REBALANCE, FaultEffect.TIMED_OUT_APPLIED])
+def test_a_slot_that_an_earlier_deploy_has_left_is_the_pipelines_own(app: InProcessApp, fault: FaultEffect) -> None:
+    pipeline = app.pipeline()
+    app.connect.plant(fault, "POST", "/connectors$")
+    with suppress(HeadgateError):
+        app.services.pipelines.deploy(app.context(), pipeline.id)
+    # Connect has created it all the same, and Debezium its slot; then the connector was removed.
+    app.database.slots[slot_of(pipeline)] = False
+    for name in app.connect.names():
+        app.connect.drop(name)
+    app.ticks(60, 60)
+    deployed = app.services.pipelines.deploy(app.context(), pipeline.id)
+    assert deployed.desired_state is DesiredState.RUNNING
+    app.services.pipelines.delete(app.context(), pipeline.id, release=True)
+    assert slot_of(pipeline) not in app.database.slots
+
+
+def test_a_source_that_cannot_be_read_when_the_deploy_begins_refuses_it(app: InProcessApp) -> None:
+    """Otherwise nobody would know afterwards whose the slot is."""
+    pipeline, slots = app.pipeline(), app.database.slots
+
+    def come_back() -> None:
+        app.database.reachable = True
+
+    app.database.reachable = False
+    app.interceptor.before_first_write(come_back)
+    with pytest.raises(Invalid) as refused:
+        app.services.pipelines.deploy(app.context(), pipeline.id)
+    assert refused.value.code == "SOURCE_NOT_READY"
+    assert [check["key"] for check in refused.value.details["checks"] if check["status"] == "fail"] == ["connection"]
+    assert app.services.pipelines.deploy(app.context(), pipeline.id).desired_state is DesiredState.RUNNING
+    slots[slot_of(pipeline)] = False
+    app.services.pipelines.delete(app.context(), pipeline.id, release=True)
+    assert slots == {}
 
 
 def test_the_slot_of_a_draft_is_not_touched(app: InProcessApp) -> None:

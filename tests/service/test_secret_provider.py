@@ -7,6 +7,7 @@ import httpx
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
+from chalicelib.api.framework.boundary import SERVICE
 from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.cluster import SecretDelivery
 from chalicelib.domain.source import Source
@@ -15,6 +16,7 @@ from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
 from chalicelib.services.credentials import GRANTED
 from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
+from tests.support.apps.call_interceptor import InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp, changed_input
 from tests.support.hostile.stored_secrets import columns, delete, overwrite, password, rotated
 
@@ -101,6 +103,45 @@ def test_a_rotation_leaves_a_grant_as_it_is(app: InProcessApp) -> None:
     refuses(app, source.credentials.id)
 
 
+def read_as(app: InProcessApp, cluster_id: str, credentials_id: str) -> bool:
+    """Whether the workers of a Connect cluster, with a credential of their own, may read them."""
+    context = replace(app.context(), actor=replace(SERVICE, credential_id=cluster_id))
+    try:
+        app.services.secret_provider.read(context, credentials_id)
+    except NotFound:
+        return False
+    return True
+
+
+def test_the_credential_of_a_connect_cluster_opens_what_its_own_connectors_refer_to(app: InProcessApp) -> None:
+    pipeline, destination = app.deployed_pipeline(), app.destination()
+    source = app.services.sources.get(pipeline.source_id)
+    own, other = app.cluster.id, app.register_connect(app.connect.url).id
+    app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline))
+    # Grants are of one cluster too.
+    for after in (0, 300):
+        app.clock.advance(after)
+        for credentials in (source.credentials.id, destination.credentials.id):
+            assert (read_as(app, own, credentials), read_as(app, other, credentials)) == (True, False)
+    assert read(app, source.credentials.id) == {"password": "source password"}
+
+
+def test_the_credential_of_a_connect_cluster_opens_what_is_being_deployed_there(app: InProcessApp) -> None:
+    pipeline, destination = app.deployed_pipeline(), app.destination()
+    own, other = app.cluster.id, app.register_connect(app.connect.url).id
+    app.clock.advance(300)
+    seen = []
+
+    def while_it_is_made(point: Point, call: InterceptedCall) -> Any:
+        if point.operation == "POST /connectors":
+            seen.extend(read_as(app, cluster_id, destination.credentials.id) for cluster_id in (own, other))
+        return call()
+
+    app.interceptor.watch(while_it_is_made)
+    app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline))
+    assert seen == [True, False]
+
+
 def test_a_validation_for_inline_secrets_opens_nothing(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     source = app.services.sources.get(pipeline.source_id)
@@ -129,7 +170,7 @@ def test_what_clusters_sign_in_with_is_never_open(app: InProcessApp) -> None:
         app.services.stream_clusters.create(app.context(), stream),
         app.services.connect_clusters.create(app.context(), connect),
     ):
-        app.services.credentials.grant_alone(cluster.credentials)
+        app.services.credentials.grant_alone(cluster.credentials, app.cluster.id)
         refuses(app, cluster.credentials.id)
     assert refusals(app) == ["not_for_connectors"] * 2
 
@@ -194,19 +235,25 @@ def refused(app: InProcessApp, source: Source) -> None:
 
 def test_the_row_of_another_resource_is_not_opened(app: InProcessApp) -> None:
     victim, mine = app.source(), app.source()
-    app.services.credentials.grant_alone(victim.credentials)
+    app.services.credentials.grant_alone(victim.credentials, app.cluster.id)
     overwrite(columns(victim.credentials), id={"S": mine.credentials.id})
     app.restart()
     refused(app, mine)
 
 
+def with_certificate(app: InProcessApp, source: Source) -> Source:
+    """The source with two secret fields."""
+    secrets = {"ca_certificate": Secret("pem"), "password": Secret("another password")}
+    return app.services.sources.update(app.context(), source.id, changed_input(source, secrets=secrets))
+
+
 def test_a_rotation_never_writes_to_the_row_of_another_resource(app: InProcessApp) -> None:
-    victim, mine = app.source(), app.source()
+    victim, mine = app.source(), with_certificate(app, app.source())
     overwrite(columns(victim.credentials), id={"S": mine.credentials.id})
     app.restart()
-    certificate = changed_input(mine, secrets={"ca_certificate": Secret("pem")})
+    one_of_two = changed_input(mine, secrets={"password": Secret("another password")})
     with pytest.raises(SecretMismatch):
-        app.services.sources.update(app.context(), mine.id, certificate)
+        app.services.sources.update(app.context(), mine.id, one_of_two)
     assert password(app, victim.credentials) == "source password"
 
 
@@ -222,8 +269,7 @@ def test_an_old_row_that_was_restored_is_not_opened(app: InProcessApp) -> None:
 def test_a_field_that_is_missing_is_not_passed_over(app: InProcessApp) -> None:
     source = deployed_source(app)
     without = columns(source.credentials)
-    certificate = changed_input(source, secrets={"ca_certificate": Secret("pem")})
-    source = app.services.sources.update(app.context(), source.id, certificate)
+    source = with_certificate(app, source)
     overwrite(without)
     app.restart()
     refused(app, source)

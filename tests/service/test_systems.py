@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.credentials import Secrets
 from chalicelib.domain.database import SslMode
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthStatus
@@ -89,7 +90,7 @@ def test_a_secret_that_is_left_blank_keeps_its_version_and_a_new_one_counts_up(
     for secrets, versions in (
         ({"password": None}, {"password": 1}),
         ({"password": Secret("new")}, {"password": 2}),
-        ({"ca_certificate": Secret("pem")}, {"password": 2, "ca_certificate": 1}),
+        ({"ca_certificate": Secret("pem"), "password": Secret("new")}, {"password": 3, "ca_certificate": 1}),
     ):
         source = edited(app, source, secrets=secrets)
         assert source.credentials.fields == versions
@@ -135,7 +136,7 @@ def test_a_connector_that_does_not_exist_has_no_status(app: InProcessApp) -> Non
 
 def test_stored_secrets_are_never_sent_to_another_place(app: InProcessApp, source: Source) -> None:
     elsewhere = {"host": "elsewhere.example.com"}
-    source = edited(app, source, secrets={"ca_certificate": Secret("pem")})
+    source = edited(app, source, secrets={"ca_certificate": Secret("pem"), "password": Secret("stored")})
     for again, missing in (
         ({}, ["ca_certificate", "password"]),
         ({"password": Secret(""), "ca_certificate": None}, ["ca_certificate", "password"]),
@@ -148,7 +149,30 @@ def test_stored_secrets_are_never_sent_to_another_place(app: InProcessApp, sourc
         ]
     assert app.services.sources.get(source.id) == source
     given = {"password": Secret("given"), "ca_certificate": Secret("other pem")}
-    assert edited(app, source, secrets=given, **elsewhere).credentials.fields == {"password": 2, "ca_certificate": 2}
+    assert edited(app, source, secrets=given, **elsewhere).credentials.fields == {"password": 3, "ca_certificate": 2}
+
+
+def refused_fields(app: InProcessApp, source: Source, secrets: Secrets) -> list[str]:
+    with pytest.raises(Invalid) as refused:
+        edited(app, source, secrets=secrets)
+    assert app.services.sources.get(source.id) == source
+    return [detail["location"][-1] for detail in refused.value.details]
+
+
+def test_a_stored_password_is_never_sent_to_a_server_that_another_certificate_vouches_for(
+    app: InProcessApp, source: Source
+) -> None:
+    assert refused_fields(app, source, {"ca_certificate": Secret("first")}) == ["password"]
+    source = edited(app, source, secrets={"ca_certificate": Secret("first"), "password": Secret("given")})
+    assert refused_fields(app, source, {"ca_certificate": Secret("second")}) == ["password"]
+    again = {"ca_certificate": Secret("second"), "password": Secret("given again")}
+    assert edited(app, source, secrets=again).credentials.fields == {"ca_certificate": 2, "password": 3}
+
+
+def test_the_stored_certificate_may_be_sent_again_without_the_password(app: InProcessApp, source: Source) -> None:
+    source = edited(app, source, secrets={"ca_certificate": Secret("pem"), "password": Secret("given")})
+    again = edited(app, source, secrets={"ca_certificate": Secret("pem")})
+    assert again.credentials.fields["password"] == source.credentials.fields["password"]
 
 
 def test_what_does_not_decide_where_secrets_go_may_change_without_them(app: InProcessApp, source: Source) -> None:

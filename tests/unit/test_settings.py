@@ -8,24 +8,68 @@ import pytest
 from chalicelib.domain.access import Role
 from chalicelib.settings import Settings
 
-HASHES = [hashlib.sha256(text).hexdigest() for text in (b"one", b"two")]
+CREDENTIAL = "a credential that nobody guesses"
+HASHES = [hashlib.sha256(text.encode()).hexdigest() for text in (CREDENTIAL, "two")]
 
 
 def hashes(**variables: str) -> tuple[str, ...]:
-    return Settings.read({f"HEADGATE_{name}": value for name, value in variables.items()}).service_credential_hash
+    return tuple(
+        Settings.read({f"HEADGATE_{name}": value for name, value in variables.items()}).service_credential_hash
+    )
 
 
 def test_the_service_credential_is_set_by_its_hash_or_itself_and_may_have_a_successor() -> None:
     assert hashes() == ()
-    assert hashes(SERVICE_CREDENTIAL_HASH=HASHES[0]) == hashes(SERVICE_CREDENTIAL="one") == (HASHES[0],)
+    assert hashes(SERVICE_CREDENTIAL_HASH=HASHES[0]) == hashes(SERVICE_CREDENTIAL=CREDENTIAL) == (HASHES[0],)
     assert hashes(SERVICE_CREDENTIAL_HASH=f" {HASHES[0].upper()}, {HASHES[1]}") == tuple(HASHES)
-    assert hashes(SERVICE_CREDENTIAL_HASH=HASHES[1], SERVICE_CREDENTIAL="one") == (HASHES[1], HASHES[0])
+    assert hashes(SERVICE_CREDENTIAL_HASH=HASHES[1], SERVICE_CREDENTIAL=CREDENTIAL) == (HASHES[1], HASHES[0])
 
 
-@pytest.mark.parametrize("value", ["one", HASHES[0][1:], f"{HASHES[0]};{HASHES[1]}"])
+def test_a_service_credential_may_belong_to_one_connect_cluster() -> None:
+    cluster = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
+    value = f"{HASHES[0]}@{cluster.upper()}, {HASHES[1]}"
+    known = Settings.read({"HEADGATE_SERVICE_CREDENTIAL_HASH": value}).service_credential_hash
+    assert known == {HASHES[0]: cluster, HASHES[1]: None}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("one", HASHES[0][1:], f"{HASHES[0]};{HASHES[1]}", f"{HASHES[0]}@", f"{HASHES[0]}@orders"),
+        f"{HASHES[0]}@7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10,{HASHES[0]}@8d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10",
+    ],
+)
 def test_a_hash_of_another_form_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="64 hex digits"):
         hashes(SERVICE_CREDENTIAL_HASH=value)
+
+
+@pytest.mark.parametrize("name", ["SERVICE_CREDENTIAL", "METRICS_TOKEN", "OIDC_CLIENT_SECRET", "ADMIN_PASSWORD"])
+@pytest.mark.parametrize("value", [" ", "\n", "\t \r\n"])
+def test_a_secret_of_blanks_is_refused_at_the_start(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"HEADGATE_{name} is set, and blank"):
+        Settings.read({**SIGN_ON, f"HEADGATE_{name}": value})
+
+
+@pytest.mark.parametrize("name", ["SERVICE_CREDENTIAL", "METRICS_TOKEN"])
+def test_a_token_that_could_be_guessed_is_refused_at_the_start_without_being_shown(name: str) -> None:
+    for value in ("guessed", f"{'0' * 15} \n"):
+        with pytest.raises(ValueError, match=f"HEADGATE_{name} must have 16 characters") as refused:
+            Settings.read({f"HEADGATE_{name}": value})
+        assert value not in str(refused.value)
+    assert Settings.read({f"HEADGATE_{name}": "0" * 16})
+
+
+def test_the_hash_of_an_empty_credential_is_refused_at_the_start() -> None:
+    nothing = hashlib.sha256(b"").hexdigest()
+    for value in (nothing, f"{HASHES[0]},{nothing}", nothing.upper()):
+        with pytest.raises(ValueError, match="hash of an empty text"):
+            hashes(SERVICE_CREDENTIAL_HASH=value)
+
+
+def test_an_empty_variable_counts_as_not_set() -> None:
+    names = ("SERVICE_CREDENTIAL", "SERVICE_CREDENTIAL_HASH", "METRICS_TOKEN", "OIDC_CLIENT_SECRET")
+    assert Settings.read({f"HEADGATE_{name}": "" for name in names}) == Settings.read({})
 
 
 def test_the_public_address_ends_without_a_slash_and_may_be_left_out() -> None:

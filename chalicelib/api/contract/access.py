@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, StringConstraints
+from pydantic import Field, SecretStr, StrictBool, StringConstraints
 
 from chalicelib.api.contract.common import VISIBLE_ADDRESS, Input, Name, Output, Time, Timestamp
-from chalicelib.domain.access import GRANTS, Actor, Permission, Role
+from chalicelib.domain.access import Actor, Permission, Role
 from chalicelib.domain.accounts import email
 from chalicelib.domain.accounts.passwords import MAX_CHARACTERS, MIN_CHARACTERS
 from chalicelib.domain.accounts.user import UserStatus
@@ -36,6 +36,7 @@ class PasswordBody(Input):
 
     current_password: SecretStr = Field(min_length=1, max_length=MAX_CHARACTERS)
     new_password: NewPassword
+    end_tokens: StrictBool = Field(default=False, description="Whether your tokens for programs end too, all of them.")
 
 
 class SessionUser(Output):
@@ -59,11 +60,11 @@ class LoginOutput(Output):
 
 
 class SessionOutput(Output):
-    """The current session, or the token of the request. `expires_at` is null for a token that does not end."""
+    """The current session, or the token of the request."""
 
     user: SessionUser
     permissions: list[Permission]
-    expires_at: Timestamp | None
+    expires_at: Timestamp
     via: Literal["session", "token"]
 
     @classmethod
@@ -71,15 +72,21 @@ class SessionOutput(Output):
         role = actor.role or Role.VIEWER
         # Only who is active has a session or a token that counts.
         user = {"id": actor.id, "email": actor.email, "role": role, "status": UserStatus.ACTIVE}
-        return cls._read(actor, user=user, permissions=sorted(GRANTS[role], key=list(Permission).index))
+        return cls._read(actor, user=user, permissions=sorted(actor.permissions, key=list(Permission).index))
 
 
 class ApiTokenBody(Input):
-    """A token for a program. Without `expires_at` it works until it is deleted."""
+    """A token for a program. It ends 90 days from now if `expires_at` is left out, and at most 365 days from now."""
 
     name: Name
     role: Role
     expires_at: Time | None = None
+    permissions: list[Permission] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=len(Permission),
+        description="The only permissions of the role that it has; all of them when left out. None manages users.",
+    )
 
 
 class ApiTokenOutput(Output):
@@ -88,9 +95,10 @@ class ApiTokenOutput(Output):
     id: str
     name: str
     role: Role
+    permissions: list[Permission]
     user_id: str
     created_at: Timestamp
-    expires_at: Timestamp | None
+    expires_at: Timestamp
     last_used_at: Timestamp | None
 
 

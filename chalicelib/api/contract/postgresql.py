@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import Field, StrictBool, StringConstraints
 
 from chalicelib.api.contract.common import Input, Output
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
@@ -17,6 +17,11 @@ class PostgreSQLOptionsBody(Input):
     publication_mode: PublicationMode = PublicationMode.FILTERED
     publication_name: PublicationName | None = None
     slot_name: SlotName | None = None
+    adopt_existing: StrictBool = Field(
+        default=False,
+        description="Use a slot, or with `filtered` a publication, that exists already and is no pipeline's. Headgate "
+        "never drops or alters it.",
+    )
 
 
 class PostgreSQLOptionsOutput(Output):
@@ -25,3 +30,4 @@ class PostgreSQLOptionsOutput(Output):
     publication_mode: PublicationMode
     publication_name: str
     slot_name: str
+    adopt_existing: bool

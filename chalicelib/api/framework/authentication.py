@@ -22,7 +22,7 @@ class SessionAuthenticator:
 
     sessions: Callable[[], SessionService]
     api_tokens: Callable[[], ApiTokenService]
-    service_credential_hash: Collection[str]
+    service_credential_hash: Mapping[str, str | None]
 
     def authenticate(self, headers: Mapping[str, str], method: str) -> Actor:
         """The signed-in user, or the owner of a token. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
@@ -35,17 +35,28 @@ class SessionAuthenticator:
             _refuse_cross_site(headers, actor)
         return actor
 
-    def authenticate_service(self, headers: Mapping[str, str]) -> None:
-        """Returns for the service credential. Raises NotPermitted for everything else, sessions included."""
-        if not has_hash(bearer_token(headers) or "", self.service_credential_hash):
-            raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
+    def authenticate_service(self, headers: Mapping[str, str]) -> str | None:
+        """The Connect cluster that the service credential belongs to; None for one of all clusters.
+
+        Raises NotPermitted for everything else, sessions included.
+        """
+        for known, cluster_id in self.service_credential_hash.items():
+            if _has_token(headers, [known]):
+                return cluster_id
+        raise NotPermitted("This address is for Kafka Connect's secret provider and needs the service credential.")
 
 
 def require_token(headers: Mapping[str, str], token: Secret | None) -> None:
     """Returns when the request carries this bearer token, or none is set. Raises Unauthenticated."""
-    if token is None or has_hash(bearer_token(headers) or "", [token_hash(token.reveal().strip())]):
+    if token is None or _has_token(headers, [token_hash(token.reveal().strip())]):
         return
     raise Unauthenticated("This address needs the token that the installation was given for it.")
+
+
+def _has_token(headers: Mapping[str, str], hashes: Collection[str]) -> bool:
+    # Nothing is no token, whatever the hashes are.
+    token = bearer_token(headers)
+    return bool(token) and has_hash(token or "", hashes)
 
 
 def cookie_of(headers: Mapping[str, str]) -> str:

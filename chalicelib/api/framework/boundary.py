@@ -20,7 +20,7 @@ from chalicelib.api.framework.rendering import render, with_security_headers
 from chalicelib.api.framework.resources import resource_in_answer, resource_in_path
 from chalicelib.api.framework.route import Route
 from chalicelib.api.framework.sent_credentials import bearer_token, sent_cookie
-from chalicelib.domain.access import Actor, Permission, RequestContext, may
+from chalicelib.domain.access import Actor, Permission, RequestContext
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.errors import HeadgateError, NotPermitted, Unauthenticated
 from chalicelib.kit.clock import Clock
@@ -39,8 +39,11 @@ class Authenticator(Protocol):
         """The person or token behind the request, with a role. Raises Unauthenticated, NotPermitted CSRF_REJECTED."""
         ...
 
-    def authenticate_service(self, headers: Mapping[str, str]) -> None:
-        """Raises NotPermitted unless the request carries the service credential."""
+    def authenticate_service(self, headers: Mapping[str, str]) -> str | None:
+        """The Connect cluster whose service credential the request carries; None when it is of all clusters.
+
+        Raises NotPermitted when it carries none.
+        """
         ...
 
 
@@ -96,7 +99,8 @@ class Boundary:
         request = inputs.with_canonical_path(request, path_values)
         if request.method in ("PUT", "PATCH", "DELETE"):
             context = replace(context, if_match=inputs.if_match(request))
-        key = inputs.idempotency_key(request)
+        # Strangers would share the keys of public routes: one could keep the request of another from being carried out.
+        key = None if route.needs is Permission.PUBLIC else inputs.idempotency_key(request)
         arguments = path_values | self._query(route, request)
         if route.request_parameter:
             arguments[route.request_parameter] = request
@@ -134,8 +138,7 @@ class Boundary:
             return ANONYMOUS
         authenticator = self._dependencies().authenticator
         if route.needs is Permission.SERVICE:
-            authenticator.authenticate_service(request.headers)
-            return SERVICE
+            return replace(SERVICE, credential_id=authenticator.authenticate_service(request.headers))
         return authenticator.authenticate(request.headers, request.method)
 
     def _record_denial(
@@ -191,8 +194,14 @@ def _has_credential(headers: Mapping[str, str]) -> bool:
 def _check_permission(route: Route, actor: Actor) -> None:
     if route.needs in (Permission.PUBLIC, Permission.SERVICE):
         return
-    if actor.role is None or not may(actor.role, route.needs):
-        raise NotPermitted(f"This needs the permission {route.needs}.", actor=actor)
+    if not actor.may(route.needs):
+        raise NotPermitted(f"This needs the permission {route.needs}{_how(route, actor)}.", actor=actor)
+
+
+def _how(route: Route, actor: Actor) -> str:
+    if actor.via == "token" and route.needs is Permission.MANAGE_USERS:
+        return ", which no token has: sign in"
+    return ""
 
 
 def _failure_fields(request: HttpRequest, error: Exception) -> dict[str, Any]:

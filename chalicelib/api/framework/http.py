@@ -47,12 +47,6 @@ def over_https(headers: Mapping[str, str]) -> bool:
     return forwarded_scheme(headers) == "https"
 
 
-def own_url(request: HttpRequest) -> str:
-    """Where the client reached us, without a slash at its end."""
-    scheme = "https" if over_https(request.headers) else "http"
-    return f"{scheme}://{request.headers.get('host', '')}{request.base}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
     """A response as it is sent. A header with several values (`Set-Cookie`) is a tuple."""

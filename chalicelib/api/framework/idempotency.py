@@ -1,7 +1,8 @@
 """`Idempotency-Key`: a POST that may be sent twice and is carried out once.
 
-A request with a key is identified by its principal (a user or a token), method, path and key, and by a keyed digest of
-its query and body (keyed, because a body may contain a password that is short enough to be guessed).
+Public routes ignore it. A request with a key is identified by its principal (a user or a token), method, path and key,
+and by a keyed digest of its query and body (keyed, because a body may contain a password that is short enough to be
+guessed).
 
 The response is stored for 24 hours and sent again when the handler was reached: success or a definite refusal (404,
 409, 412, 422, 502). It is not stored, so that the same key may be tried again, for
@@ -9,7 +10,7 @@ The response is stored for 24 hours and sent again when the handler was reached:
 - 401 and 429, operations or requests in progress and writes that lost a race: the caller should repeat the request;
 - 5xx other than 502, and unexpected errors: the outcome is unknown. The next attempt runs the handler again under the
   same `request_key`, and what the first attempt did is recognised by that;
-- responses that set cookies, and refusals of anonymous callers.
+- responses that set cookies.
 """
 
 from collections.abc import Callable
@@ -63,8 +64,7 @@ class IdempotentRequests:
         try:
             response = run(context)
         except HeadgateError as error:
-            # Anonymous callers must not be able to fill the table with refusals.
-            self._settle(claim, render(error) if _is_final(error) and context.actor.id is not None else None)
+            self._settle(claim, render(error) if _is_final(error) else None)
             raise
         except BaseException:
             self._settle(claim, None)

@@ -123,6 +123,10 @@ def _name_bounds(schema: Any) -> None:
                 schema[keyword] = schema.pop(own)
 
 
+_SCHEMES: Mapping[Permission, tuple[str, ...]] = {Permission.PUBLIC: (), Permission.MANAGE_USERS: ("session",)}
+"""How one signs in for a permission, where not everything will do."""
+
+
 def _key(route: Route, part: Part) -> Key:
     return f"{route.name}.{part}", "serialization" if part == "response" else "validation"
 
@@ -137,7 +141,7 @@ def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[s
         "deprecated": _is_gone(route),
         "x-permission": route.needs.value,
         "x-roles": roles or [role.value for role in GRANTS],
-        "security": [] if route.needs is Permission.PUBLIC else [{"session": []}, {"token": []}],
+        "security": [{scheme: []} for scheme in _SCHEMES.get(route.needs, ("session", "token"))],
         "parameters": _parameters(path, route, schemas, definitions),
         "responses": _responses(route, schemas),
     }
@@ -152,6 +156,8 @@ def _who_may(route: Route, roles: list[str]) -> str:
     if route.needs is Permission.PUBLIC:
         return "For everybody."
     granted = f"The permission `{route.needs}`: {', '.join(roles)}."
+    if route.needs is Permission.MANAGE_USERS:
+        return f"Who may: {granted} With a session, never with a token."
     return f"Who may: {granted}" if roles else "Who may: everybody who has signed in."
 
 
@@ -161,7 +167,8 @@ def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[
         for name in _VARIABLE.findall(path)
     ]
     conditional = {"POST": ["IdempotencyKey"], "PUT": ["IfMatch"], "PATCH": ["IfMatch"], "DELETE": ["IfMatch"]}
-    headers = ["CorrelationId", *conditional.get(route.method, [])]
+    ignored = {"IdempotencyKey"} if route.needs is Permission.PUBLIC else set()
+    headers = ["CorrelationId", *(name for name in conditional.get(route.method, []) if name not in ignored)]
     references = [{"$ref": f"#/components/parameters/{name}"} for name in headers]
     return named + _query(route, schemas, definitions) + references
 

@@ -87,9 +87,12 @@ def _single(values: Sequence[str]) -> str | None:
 
 @routes.post("/auth/password", needs=Permission.SIGNED_IN, shows_secret=True)
 def change_password(context: RequestContext, request: HttpRequest, body: PasswordBody) -> JsonResponse[LoginOutput]:
-    """Change your password. All of your sessions end, and the cookie of a new one is in the answer."""
+    """Change your password. All of your sessions end, and the cookie of a new one is in the answer.
+
+    With `end_tokens` all of your tokens for programs end too.
+    """
     current, new = Secret(body.current_password.get_secret_value()), Secret(body.new_password.get_secret_value())
-    signed_in = services().sessions.change_password(context, current, new)
+    signed_in = services().sessions.change_password(context, current, new, end_tokens=body.end_tokens)
     cookie = session_cookie(request, signed_in)
     return JsonResponse(body=LoginOutput.of(signed_in), status=200, cookies=(cookie,))
 
@@ -108,8 +111,12 @@ def get_session(context: RequestContext) -> SessionOutput:
 
 @routes.post("/auth/tokens", needs=Permission.SIGNED_IN, status=201, shows_secret=True)
 def create_api_token(context: RequestContext, body: ApiTokenBody) -> MadeTokenOutput:
-    """Make a token for a program, which sends it as `Authorization: Bearer`. It acts as you, with this role at most."""
-    return MadeTokenOutput.of(services().api_tokens.create(context, body.name, body.role, body.expires_at))
+    """Make a token for a program, which sends it as `Authorization: Bearer`. It acts as you, with this role at most.
+
+    It never manages users, makes other tokens or ends those of others.
+    """
+    made = services().api_tokens.create(context, body.name, body.role, body.expires_at, body.permissions)
+    return MadeTokenOutput.of(made)
 
 
 @routes.get("/auth/tokens", needs=Permission.SIGNED_IN)

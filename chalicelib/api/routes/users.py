@@ -10,7 +10,7 @@ from chalicelib.api.contract.users import (
     RoleBody,
     UserOutput,
 )
-from chalicelib.api.framework.http import HttpRequest, JsonResponse, own_url
+from chalicelib.api.framework.http import HttpRequest, JsonResponse
 from chalicelib.api.framework.route import InvitePath, UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -33,8 +33,8 @@ def list_users(query: ListQuery) -> Page[UserOutput]:
 )
 def invite_user(context: RequestContext, request: HttpRequest, body: InviteBody) -> InvitedOutput:
     """Invite somebody, for 72 hours. Somebody who has not joined yet can be invited again: the earlier invite ends."""
-    # The Host header is the caller's word: an installation that names its URL does not depend on it.
-    base_url = services().settings.public_url or own_url(request)
+    # Without a public URL the link is relative: the Host header is the caller's word, and the link carries the token.
+    base_url = services().settings.public_url or request.base
     return InvitedOutput.under(base_url, services().invites.invite(context, body.email, body.role))
 
 

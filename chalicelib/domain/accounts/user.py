@@ -32,7 +32,8 @@ class User:
     """A user. `password_hash` is Argon2id in PHC form; None until an invite is accepted.
 
     `identity` names who signs in as this user through single sign-on (`sign_on.Person.identity`).
-    A session belongs to the `session_generation` in which it began: raising the number ends all sessions for good.
+    A session belongs to the `session_generation` in which it began: raising the number ends all sessions for good. So
+    does a token to its `token_generation`.
     """
 
     id: str
@@ -43,6 +44,7 @@ class User:
     invite: Invite | None = None
     identity: str | None = None
     session_generation: int = 1
+    token_generation: int = 1
     last_login_at: datetime | None = None
     version: int = 1
     revision: int = 1

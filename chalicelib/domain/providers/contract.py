@@ -133,6 +133,11 @@ class CaptureProvider(Protocol):
 
     # What a pipeline keeps in its source, and what becomes of it when the pipeline is deleted.
 
+    def beginning(self, facts: Any, pipeline: Pipeline) -> Pipeline:
+        """The draft when its deploy begins: with what its connector makes in the source, because it does not exist
+        there (`Pipeline.making`). `facts` are those of `capture_plan`.
+        """
+
     def source_release(self, pipeline: Pipeline) -> SourceRelease | None:
         """What a deletion can release there, because only this pipeline uses it; None when there is no such thing."""
 

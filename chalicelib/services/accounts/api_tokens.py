@@ -1,11 +1,12 @@
 """API tokens: how programs sign in. A token is shown once, to the user who makes it, and stored as its hash."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from chalicelib.domain.access import ROLES, Actor, Permission, RequestContext, Role, may
-from chalicelib.domain.accounts.api_token import MAX_TOKENS, ApiToken
+from chalicelib.domain.access import ROLES, Actor, Permission, RequestContext, Role, token_grants
+from chalicelib.domain.accounts.api_token import LIFETIME, MAX_LIFETIME, MAX_TOKENS, ApiToken
 from chalicelib.domain.audit.record import View
 from chalicelib.errors import Conflict, Invalid, NotFound, NotPermitted, Unauthenticated
 from chalicelib.kit.clock import Clock, rfc3339
@@ -36,8 +37,18 @@ class ApiTokenService:
     audit: AuditTrail
     clock: Clock
 
-    def create(self, context: RequestContext, name: str, role: Role, expires_at: datetime | None) -> NewToken:
-        """A token of the caller. Raises NotPermitted for a role above the caller's, and for callers that are programs.
+    def create(
+        self,
+        context: RequestContext,
+        name: str,
+        role: Role,
+        expires_at: datetime | None = None,
+        permissions: Sequence[Permission] | None = None,
+    ) -> NewToken:
+        """A token of the caller, for `LIFETIME` unless `expires_at` says otherwise, with all that a token of this role
+        may have unless `permissions` say what of it.
+
+        Raises NotPermitted for a role above the caller's, and for callers that are programs; Invalid.
 
         A repeated request with the same `Idempotency-Key`, whose answer was lost, exchanges the token that was made.
         """
@@ -46,10 +57,10 @@ class ApiTokenService:
             raise NotPermitted("Tokens are made by people: sign in with a password.")
         if ROLES.index(role) > ROLES.index(actor.role):
             raise NotPermitted(f"A token cannot have a higher role than its owner: yours is {actor.role}.")
-        if expires_at is not None and expires_at <= now:
-            raise Invalid.at("body", "expires_at", type_="in_the_past", message="The token would have ended already.")
+        ends_at = now + LIFETIME if expires_at is None else _possible_end(expires_at, now)
+        limited_to = None if permissions is None else _granted(permissions, role)
         token_id = context.fresh_id()
-        earlier = self.store.find(token_id)
+        earlier, owner = self.store.find_with_owner(token_id, actor.id)
         text = token_with_ids(PREFIX, token_id, actor.id)
         token = ApiToken(
             id=token_id,
@@ -57,7 +68,9 @@ class ApiTokenService:
             name=name,
             role=role,
             token_hash=token_hash(text.reveal()),
-            expires_at=expires_at,
+            expires_at=ends_at,
+            limited_to=limited_to,
+            generation=owner.token_generation if owner else 1,
             created_at=now,
             updated_at=now,
         )
@@ -91,8 +104,8 @@ class ApiTokenService:
         A token that somebody else has found should not be able to stop all other programs of its owner.
         """
         token, actor = self.get(context, token_id), context.actor
-        if actor.via == "token" and token.id != actor.credential_id and not _manages_users(actor):
-            raise NotPermitted("A token can end itself. Others are ended by their owner, who signs in, or by an Admin.")
+        if actor.via == "token" and token.id != actor.credential_id:
+            raise NotPermitted("A token can end itself. Others are ended by their owner or by an Admin, who sign in.")
         context.expect_version(token.version)
         with Transaction() as transaction:
             self.store.remove(transaction, token)
@@ -102,7 +115,7 @@ class ApiTokenService:
         """The owner, with the role that the token has at this moment. Raises Unauthenticated."""
         ids = ids_in(PREFIX, text, count=2)
         # An unknown, an ended and a wrong token are one answer, so that nobody learns which ids exist.
-        token, owner = (self.store.with_owner(*ids) if ids else None) or (None, None)
+        token, owner = self.store.find_with_owner(*ids) if ids else (None, None)
         now = self.clock()
         role = token.role_under(owner, now) if token and owner else None
         if not token or not owner or role is None or not has_hash(text, [token.token_hash]):
@@ -110,7 +123,13 @@ class ApiTokenService:
         if token.last_used_at is None or now - token.last_used_at >= _TOUCH_EVERY:
             self.store.touch(token, now)
         return Actor(
-            id=owner.id, email=owner.email, role=role, via="token", credential_id=token.id, expires_at=token.expires_at
+            id=owner.id,
+            email=owner.email,
+            role=role,
+            via="token",
+            credential_id=token.id,
+            expires_at=token.expires_at,
+            limited_to=None if token.limited_to is None else frozenset(token.limited_to),
         )
 
     def _require_room(self, user_id: str) -> None:
@@ -119,9 +138,35 @@ class ApiTokenService:
 
 
 def _manages_users(actor: Actor) -> bool:
-    return actor.role is not None and may(actor.role, Permission.MANAGE_USERS)
+    return actor.may(Permission.MANAGE_USERS)
+
+
+def _possible_end(expires_at: datetime, now: datetime) -> datetime:
+    if expires_at <= now:
+        raise Invalid.at("body", "expires_at", type_="in_the_past", message="The token would have ended already.")
+    if expires_at > now + MAX_LIFETIME:
+        message = f"A token ends at most {MAX_LIFETIME.days} days from now. Make a new one before it does."
+        raise Invalid.at("body", "expires_at", type_="too_late", message=message)
+    return expires_at
+
+
+def _granted(permissions: Sequence[Permission], role: Role) -> tuple[Permission, ...]:
+    """Each once, in their order. Raises Invalid, with the position of each that a token of the role cannot have."""
+    granted = token_grants(role)
+    if refused := [at for at, permission in enumerate(permissions) if permission not in granted]:
+        possible = ", ".join(permission for permission in Permission if permission in granted)
+        raise Invalid(
+            f"A token with the role {role} can have these permissions: {possible}. None manages users.",
+            details=[{"location": ["body", "permissions", at], "type": "not_granted"} for at in refused],
+        )
+    return tuple(permission for permission in Permission if permission in permissions)
 
 
 def _view(token: ApiToken) -> View:
-    ends = rfc3339(token.expires_at) if token.expires_at else None
-    return {"name": token.name, "role": token.role, "user_id": token.user_id, "expires_at": ends}
+    return {
+        "name": token.name,
+        "role": token.role,
+        "permissions": list(token.permissions),
+        "user_id": token.user_id,
+        "expires_at": rfc3339(token.expires_at),
+    }

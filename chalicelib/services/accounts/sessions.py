@@ -84,9 +84,14 @@ class SessionService:
         self._hash_again(signed_in.user, password)
         return signed_in
 
-    def change_password(self, context: RequestContext, current: Secret, new: Secret) -> UserSession:
-        """Set another password; all sessions of the user end, and one begins. Raises Invalid for a common password,
-        Unauthenticated (INVALID_CREDENTIALS for a wrong one), NotPermitted for a token, RateLimited, WriteConflict.
+    def change_password(
+        self, context: RequestContext, current: Secret, new: Secret, *, end_tokens: bool = False
+    ) -> UserSession:
+        """Set another password; all sessions of the user end, and one begins. With `end_tokens` all API tokens of the
+        user end too.
+
+        Raises Invalid for a common password, Unauthenticated (INVALID_CREDENTIALS for a wrong one), NotPermitted for a
+        token, RateLimited, WriteConflict.
         """
         session_id = context.actor.credential_id or ""
         present = self._valid(session_id, _person(context))
@@ -104,6 +109,7 @@ class SessionService:
             user,
             password_hash=hash_password(new),
             session_generation=user.session_generation + 1,
+            token_generation=user.token_generation + end_tokens,
             version=user.version + 1,
             updated_at=self.clock(),
         )
@@ -111,8 +117,11 @@ class SessionService:
             stored = self.stores.users.change(transaction, user, after)
             self.stores.sessions.delete(transaction, session_id)
             self.throttle.succeeded(transaction, admitted)
-            self.audit.record(transaction, context, "user.change_password", user.id)
+            ended = {"tokens_ended": end_tokens}
+            self.audit.record(transaction, context, "user.change_password", user.id, after=ended)
             session, token = self._put_session(transaction, stored)
+        if end_tokens:
+            self.stores.api_tokens.remove_ended(stored)
         return UserSession(user=stored, session=session, token=token)
 
     def logout(self, context: RequestContext) -> None:

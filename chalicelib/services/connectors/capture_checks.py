@@ -21,6 +21,9 @@ from chalicelib.stores.monitoring.source_states import SourceStates
 LOOK_SECONDS = 8.0
 """One look at a source, whatever the number of its captures."""
 
+_BEGIN_SECONDS = 4.0
+"""Of the look before a deploy, which is followed by all of its checks."""
+
 _OFFSET_SECONDS = 4.0
 
 _ALTER_SECONDS = 6.0
@@ -75,6 +78,14 @@ class CaptureChecks:
         """Facts, once what Connect has stored by now is confirmed to the source."""
         self.sleep(_CONFIRMED_WITHIN_SECONDS)
         return self.read(source, pipelines, known, deadline)
+
+    def beginning(self, context: RequestContext, pipeline: Pipeline, source: Source) -> Pipeline:
+        """The draft with what its connector will make in the source; unchanged when that cannot be read."""
+        try:
+            facts = self.read(source, [pipeline], {}, context.deadline.within(_BEGIN_SECONDS))
+        except (Unavailable, TimedOut, Invalid):
+            return pipeline
+        return capture_provider(pipeline.provider).beginning(facts, pipeline)
 
     def require_continuous(self, context: RequestContext, pipeline: Pipeline, source: Source, connect: Connect) -> None:
         """Raise Conflict DATA_LOSS when changes were lost since the capture ran last, or a look has found that before.

@@ -17,6 +17,7 @@ from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
 from chalicelib.services.connectors.target_claims import TargetClaims
+from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.documents import batch_find
 from chalicelib.stores.transaction import Transaction
@@ -29,6 +30,7 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     store: Deliveries
     target_claims: TargetClaims
     checks: DeliveryChecks
+    vault: CredentialVault
 
     def load_dependencies(self, resource: Delivery) -> DeliveryDependencies:
         ids = resource.destination_id, resource.pipeline_id, resource.connect_cluster_id
@@ -94,6 +96,8 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
                 transaction, resource.destination_id, +1, revision=destination.revision
             )
             self.resources.connects.change_references(transaction, resource.connect_cluster_id, +1)
+            # No index shows the delivery before it is deployed.
+            self.vault.grant(transaction, destination.credentials, resource.connect_cluster_id)
 
     def on_deployed(self, transaction: Transaction, resource: Delivery, operation: Operation) -> Delivery:
         self.resources.claims.release(transaction, _draft_key(resource.id), operation.id)

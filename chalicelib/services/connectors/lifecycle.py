@@ -85,6 +85,7 @@ class Lifecycle:
         if require := REQUIRED_BEFORE.get(kind):
             require(self._action(run))
         owner.check_before(context, kind, resource, deps, parameters)
+        run = replace(run, resource=owner.beginning(context, kind, resource, deps))
         return self.carry_out(replace(run, resource=self._begin(run, draft=draft)))
 
     def carry_out(self, run: OperationRun[R]) -> R | None:

@@ -58,6 +58,10 @@ class ConnectorOwner(ABC, Generic[R]):
     def check_start(self, context: RequestContext, resource: R, deps: Any) -> None:
         """What must hold before Headgate starts the connector, without anybody having asked for it. Raises Conflict."""
 
+    def beginning(self, context: RequestContext, kind: OperationKind, resource: R, deps: Any) -> R:
+        """The resource with what is decided when an operation of this kind begins. T1 stores it."""
+        return resource
+
     @abstractmethod
     def config(self, resource: R, deps: Any) -> BuiltConfig:
         """The connector's config with references, and the credentials that it refers to."""

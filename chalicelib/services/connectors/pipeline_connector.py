@@ -14,7 +14,7 @@ from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.release import ReleaseResult, ReleaseState
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
-from chalicelib.errors import HeadgateError, Invalid, StoreUnavailable
+from chalicelib.errors import HeadgateError, Invalid, StoreUnavailable, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
@@ -144,6 +144,16 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         source, connect = require_found(deps.source), self.clients.connect(require_found(deps.connect_cluster))
         return lambda: self.captures.go_on(resource, source, connect, context.deadline)
 
+    def beginning(
+        self, context: RequestContext, kind: OperationKind, resource: Pipeline, deps: PipelineDependencies
+    ) -> Pipeline:
+        """Before the connector exists for the first time it can be seen what of the source is not ours. Afterwards only
+        the record of it tells, also after a deploy that died and left something there.
+        """
+        if kind is not OperationKind.DEPLOY or resource.desired_state is not DesiredState.DRAFT:
+            return resource
+        return self.captures.beginning(context, resource, require_found(deps.source))
+
     def discovered_tables(self, pipeline: Pipeline, source: Source) -> dict[TableName, SourceTable]:
         """All tables that the pipeline captures, as discovered; its options fit them.
 
@@ -166,7 +176,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     ) -> None:
         """A deploy lets Connect read the source's secrets until the index of pipelines shows it."""
         if operation.kind is OperationKind.DEPLOY:
-            self.registry.vault.grant(transaction, require_found(deps.source).credentials)
+            credentials = require_found(deps.source).credentials
+            self.registry.vault.grant(transaction, credentials, resource.connect_cluster_id)
 
     def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         self.store.remove(transaction, resource)
@@ -202,6 +213,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         release = capture_provider(resource.provider).source_release(resource)
         if not operation.parameters.get(RELEASE) or release is None or resource.desired_state is DesiredState.DRAFT:
             return None
+        if not release.is_own:
+            return ReleaseResult(state=ReleaseState.ADOPTED)
         seconds = min(_RELEASE_SECONDS, max(1.0, context.deadline.remaining() - _SETTLE_SECONDS))
         try:
             database = self.clients.database(require_found(deps.source).endpoint)
@@ -219,6 +232,10 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         deployed = pipeline.desired_state is not DesiredState.DRAFT
         server = self.captures.known_server(pipeline) if deployed else None
         readiness = self.database_checks.readiness(context, source, pipeline, deployed=deployed, server=server)
+        if pipeline.open_operation and not deployed and pipeline.made_in_source is None and not readiness.failures:
+            unread = Unavailable("The source could not be read when the deploy began.", code="SOURCE_UNAVAILABLE")
+            provider = capture_provider(pipeline.provider)
+            readiness = provider.unreachable_readiness(unread, readiness.checked_at)
         failures = readiness.failures
         if failures:
             raise Invalid(

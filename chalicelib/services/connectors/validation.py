@@ -62,7 +62,7 @@ class ConnectorValidation:
         """Let the workers read the secrets of a config that is only being validated."""
         # Inline secrets are part of the config: then workers read none.
         for credentials in built.credentials if cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER else ():
-            self.clients.vault.grant_alone(credentials)
+            self.clients.vault.grant_alone(credentials, cluster.id)
 
     def require_valid(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> None:
         """Raise CONNECTOR_CONFIG_INVALID when Connect finds an error in the config."""

@@ -1,5 +1,6 @@
 """API tokens, by id and by owner."""
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -7,10 +8,11 @@ from pynamodb.attributes import UTCDateTimeAttribute
 
 from chalicelib.domain.accounts.api_token import KEPT_AFTER_END, ApiToken
 from chalicelib.domain.accounts.user import User
+from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.documents import Documents, batch_find
 from chalicelib.stores.tables import Document, document_table
-from chalicelib.stores.transaction import update_existing
+from chalicelib.stores.transaction import Transaction, update_existing
 
 
 class ApiTokenRows(document_table("api-tokens", groups=("user_id",))):  # type: ignore[misc]
@@ -25,13 +27,23 @@ class ApiTokens(Documents[ApiToken]):
     def __init__(self, users: Users) -> None:
         self._users = users
 
-    def expires_at(self, entity: ApiToken) -> datetime | None:
-        return entity.expires_at and entity.expires_at + KEPT_AFTER_END
+    def expires_at(self, entity: ApiToken) -> datetime:
+        return entity.expires_at + KEPT_AFTER_END
 
-    def with_owner(self, token_id: str, owner_id: str) -> tuple[ApiToken, User] | None:
-        """A token and its owner, by one call; None when either does not exist."""
+    def find_with_owner(self, token_id: str, owner_id: str) -> tuple[ApiToken | None, User | None]:
+        """A token and a user, by one call; None for what does not exist."""
         token, owner = batch_find((self, token_id), (self._users, owner_id))
-        return (token, owner) if token and owner else None
+        return token, owner
+
+    def remove_ended(self, owner: User) -> None:
+        """Delete the owner's tokens of former generations, as far as the index shows them. A failure is ignored: they
+        sign nobody in.
+        """
+        with suppress(StoreUnavailable):
+            for token in self.all_in("user_id", owner.id):
+                if token.generation != owner.token_generation:
+                    with suppress(WriteConflict), Transaction() as transaction:
+                        self.remove(transaction, token)
 
     def touch(self, token: ApiToken, at: datetime) -> None:
         """Store the time of its last use, unless it was deleted. A failure is ignored: the next request stores it."""

@@ -1,8 +1,9 @@
 """Fetches the programs of the real stack, once.
 
-Each part has a pom in `poms/`, with pinned versions, and a folder `PART-HASH` in the cache, where HASH is the pom's: a
-changed pom is fetched again, and an unchanged one needs no Maven. Parts are fetched one after the other, since Maven's
-local repository is not made for several writers at a time.
+Each part has a pom in `poms/`, with pinned versions, a listing of its files with their SHA-256, and a folder
+`PART-HASH` in the cache, where HASH is that of both: a changed pom is fetched again, and an unchanged one needs no
+Maven. A part whose files are not as listed is not used. Parts are fetched one after the other, since Maven's local
+repository is not made for several writers at a time.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from infra.local.app.errors import SetupMissing
 from infra.local.app.progress import megabytes, say, ticking
 from infra.local.process.locks import locked
 from infra.local.stack import java
+from infra.local.stack.checksums import require_known
 from infra.local.stack.layout import PLUGIN_PROJECT, POMS, cache_folder, display_path
 
 # A line of Maven in batch mode: "[INFO] Downloaded from REPOSITORY: URL (1.2 MB at 3.4 MB/s)".
@@ -105,12 +107,17 @@ def fetch_all() -> Programs:
 
 def fetch(part: DownloadPart, cache: Path) -> Path:
     """The part's folder in the cache, filled by Maven if it is not there yet."""
-    pom = POMS / f"{part.name}.xml"
-    folder = cache / f"{part.name}-{digest([pom])}"
+    pom, listing = POMS / f"{part.name}.xml", POMS / f"{part.name}.sha256"
+    folder = cache / f"{part.name}-{digest([pom, listing])}"
     if folder.is_dir():
         return folder
     say(f"fetching {part.brings} (about {part.size}), once, into {display_path(folder)}")
-    return _fill(folder, part.brings, lambda work: _copy_dependencies(part, pom, work))
+
+    def fetch_known(work: Path) -> None:
+        _copy_dependencies(part, pom, work)
+        require_known(work, listing)
+
+    return _fill(folder, part.brings, fetch_known)
 
 
 def build_plugin(project: Path, cache: Path) -> Path:

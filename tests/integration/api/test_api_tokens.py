@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, validation_error
-from tests.support.apps.sandbox import Api, Json, Sandbox
+from tests.support.apps.sandbox import PASSWORD, Api, Json, Sandbox
 
-FIELDS = {"id", "name", "role", "user_id", "created_at", "expires_at", "last_used_at"}
+FIELDS = {"id", "name", "role", "permissions", "user_id", "created_at", "expires_at", "last_used_at"}
 
 
 def make_token(api: Api, role: str = "Viewer", **more: object) -> Json:
@@ -35,7 +35,7 @@ def test_a_token_is_shown_once_and_acts_as_its_owner(sandbox: Sandbox) -> None:
     assert session == {
         "user": {"id": user_id, "email": email, "role": "Ops", "status": "ACTIVE"},
         "permissions": ["read", "write", "operate"],
-        "expires_at": None,
+        "expires_at": made["expires_at"],
         "via": "token",
     }
     assert owner.get_ok(f"/auth/tokens/{made['id']}")["last_used_at"] is not None
@@ -132,6 +132,93 @@ def test_a_token_has_an_end_in_the_future(sandbox: Sandbox) -> None:
 def test_what_is_for_people_is_refused_to_programs(sandbox: Sandbox, method: str, path: str, body: Json | None) -> None:
     api = program(sandbox, make_token(sandbox.admin, "Admin")["token"])
     assert_error(api.call(method, path, body), 403, "FORBIDDEN")
+
+
+def test_a_token_never_manages_users(sandbox: Sandbox) -> None:
+    user_id, _ = sandbox.make_user("Viewer")
+    other = make_token(sandbox.signed_in(sandbox.make_user("Ops")[1]))
+    api = program(sandbox, make_token(sandbox.signed_in(sandbox.make_user("Admin")[1]), "Admin")["token"])
+    for method, path, body in (
+        ("GET", "/users", None),
+        ("POST", "/users/invite", {"email": f"{sandbox.name('lasting')}@example.com", "role": "Admin"}),
+        ("PATCH", f"/users/{user_id}/role", {"role": "Admin"}),
+        ("POST", f"/users/{user_id}/disable", None),
+        ("DELETE", f"/users/{user_id}", None),
+    ):
+        assert_error(api.call(method, path, body), 403, "FORBIDDEN")
+    assert_error(api.get(f"/auth/tokens/{other['id']}"), 404, "NOT_FOUND")
+    assert_error(api.delete(f"/auth/tokens/{other['id']}"), 404, "NOT_FOUND")
+    assert other["id"] not in [token["id"] for token in api.get_ok("/auth/tokens")]
+    assert api.get_ok("/session")["permissions"] == ["read", "write", "operate", "administer"]
+
+
+def days_from_now(text: str) -> float:
+    return (datetime.fromisoformat(text) - datetime.now(UTC)) / timedelta(days=1)
+
+
+def test_a_token_ends_after_ninety_days_unless_another_end_within_a_year_is_set(sandbox: Sandbox) -> None:
+    assert round(days_from_now(make_token(sandbox.admin)["expires_at"]), 2) == 90
+    assert round(days_from_now(make_token(sandbox.admin, expires_at=None)["expires_at"]), 2) == 90
+    year = (datetime.now(UTC) + timedelta(days=365)).isoformat()
+    assert round(days_from_now(make_token(sandbox.admin, expires_at=year)["expires_at"]), 2) == 365
+    longer = (datetime.now(UTC) + timedelta(days=365, minutes=1)).isoformat()
+    refused = sandbox.admin.post("/auth/tokens", {"name": "long", "role": "Viewer", "expires_at": longer})
+    assert validation_error(refused, "body", "expires_at") == "too_late"
+    assert "365 days" in refused.json()["error"]["message"]
+
+
+def test_a_token_has_only_the_permissions_that_its_owner_gives_it(sandbox: Sandbox) -> None:
+    made = make_token(sandbox.admin, "Admin", permissions=["operate", "read", "read"])
+    assert made["permissions"] == ["read", "operate"]
+    assert sandbox.admin.get_ok(f"/auth/tokens/{made['id']}")["permissions"] == ["read", "operate"]
+    api = program(sandbox, made["token"])
+    assert api.get_ok("/session")["permissions"] == ["read", "operate"]
+    assert api.get("/sources").status_code == 200
+    assert_error(api.post("/sources", sandbox.source_body()), 403, "FORBIDDEN")
+    assert_error(api.get("/audit"), 403, "FORBIDDEN")
+    assert make_token(sandbox.admin, "Ops")["permissions"] == ["read", "write", "operate"]
+
+
+def test_a_limited_token_never_exceeds_its_owner(sandbox: Sandbox) -> None:
+    user_id, email = sandbox.make_user("Ops")
+    api = program(sandbox, make_token(sandbox.signed_in(email), "Ops", permissions=["read", "write"])["token"])
+    sandbox.change_user(user_id, role="Viewer")
+    assert api.get_ok("/session")["permissions"] == ["read"]
+
+
+@pytest.mark.parametrize(
+    ("role", "permissions", "location"),
+    [
+        ("Viewer", ["read", "write"], 1),
+        ("Ops", ["administer"], 0),
+        ("Admin", ["manage_users"], 0),
+        ("Admin", ["read", "service"], 1),
+        ("Admin", ["read", "everything"], 1),
+    ],
+)
+def test_permissions_above_the_role_of_a_token_are_422(
+    sandbox: Sandbox, role: str, permissions: list[str], location: int
+) -> None:
+    body = {"name": "more", "role": role, "permissions": permissions}
+    validation_error(sandbox.admin.post("/auth/tokens", body), "body", "permissions", location)
+
+
+def test_a_token_without_any_permission_is_422(sandbox: Sandbox) -> None:
+    refused = sandbox.admin.post("/auth/tokens", {"name": "none", "role": "Viewer", "permissions": []})
+    validation_error(refused, "body", "permissions")
+
+
+@pytest.mark.parametrize("end_tokens", [None, False, True])
+def test_tokens_end_with_another_password_when_their_owner_says_so(sandbox: Sandbox, end_tokens: bool | None) -> None:
+    email = sandbox.make_user("Ops")[1]
+    owner = sandbox.signed_in(email)
+    api = program(sandbox, make_token(owner)["token"])
+    body: Json = {"current_password": PASSWORD, "new_password": "nine loud bells at dawn"}
+    body |= {} if end_tokens is None else {"end_tokens": end_tokens}
+    assert owner.post("/auth/password", body).status_code == 200
+    assert api.get("/session").status_code == (401 if end_tokens else 200)
+    assert len(owner.get_ok("/auth/tokens")) == (0 if end_tokens else 1)
+    assert program(sandbox, make_token(owner)["token"]).get("/session").status_code == 200
 
 
 def test_a_replay_shows_the_token_to_the_same_session_only(sandbox: Sandbox) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.api_assertions import assert_error, validation_error
 from tests.support.apps.sandbox import Sandbox
+from tests.support.apps.sandbox_stack import ADMIN
 
 
 def test_a_create_answers_201_with_the_resource_its_location_and_its_version(sandbox: Sandbox) -> None:
@@ -213,3 +214,14 @@ def test_a_boolean_is_a_boolean(sandbox: Sandbox, value: object) -> None:
     body = sandbox.delivery_body(sandbox.pipeline, auto_create=value)
     response = sandbox.admin.post(f"/destinations/{sandbox.destination['id']}/preview", body)
     validation_error(response, "body", "auto_create")
+
+
+def test_a_key_that_a_stranger_has_used_keeps_nobody_from_signing_in(sandbox: Sandbox) -> None:
+    key = {"Idempotency-Key": sandbox.name("key")}
+    stranger = sandbox.unauthenticated().post(
+        "/auth/login", {"email": "nobody@example.com", "password": "x"}, headers=key
+    )
+    assert_error(stranger, 401, "INVALID_CREDENTIALS")
+    for value in (key, {"Idempotency-Key": "not a key"}):
+        body = {"email": ADMIN.email, "password": ADMIN.password}
+        assert sandbox.unauthenticated().post("/auth/login", body, headers=value).status_code == 200

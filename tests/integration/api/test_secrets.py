@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.api_assertions import UNKNOWN_ID, assert_error
+from tests.support.api_assertions import UNKNOWN_ID, assert_error, validation_error
 from tests.support.apps.sandbox import ROLE_PASSWORD, WRITER_PASSWORD, Json, Sandbox
+from tests.support.databases.self_signed import make_certificate
 
 MASKED = {"configured": True, "mask": "********"}
 
@@ -97,3 +98,15 @@ def test_a_stored_password_is_never_sent_to_another_place(sandbox: Sandbox) -> N
             ]
         assert sandbox.admin.get_ok(path)["version"] == before
         assert sandbox.admin.put(path, {**moved, "credentials": {"password": "given again"}}).status_code == 200
+
+
+def test_a_stored_password_is_never_sent_to_a_server_that_another_certificate_vouches_for(sandbox: Sandbox) -> None:
+    for kind, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
+        made = sandbox.admin.post_ok(kind, body)
+        certificate = {"ca_certificate": make_certificate().certificate}
+        for credentials in (certificate, {**certificate, "password": " "}):
+            refused = sandbox.admin.put(f"{kind}/{made['id']}", {**body, "credentials": credentials})
+            assert validation_error(refused, "body", "credentials", "password") == "required_for_new_target"
+        assert sandbox.admin.get_ok(f"{kind}/{made['id']}")["version"] == made["version"]
+        with_password = {**certificate, "password": "given again"}
+        assert sandbox.admin.put(f"{kind}/{made['id']}", {**body, "credentials": with_password}).status_code == 200

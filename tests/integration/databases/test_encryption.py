@@ -19,6 +19,7 @@ from tests.support.databases.blocking_proxy import forward_both_ways
 from tests.support.databases.postgresql import HOST, RunningPostgreSQL
 from tests.support.databases.scripted_server import scripted_server
 from tests.support.databases.self_signed import NAME, make_certificate
+from tests.support.hostile.server_in_between import PASSWORD, REQUESTS, server_in_between
 
 
 @dataclass(frozen=True)
@@ -105,3 +106,17 @@ def test_certificate_leaves_no_file_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert outcome(encrypted, SslMode.VERIFY_FULL, ca=encrypted.certificate) is None
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+@pytest.mark.parametrize("mode", [SslMode.REQUIRE, SslMode.VERIFY_CA, SslMode.VERIFY_FULL])
+def test_a_server_in_between_gets_no_password_even_when_its_certificate_is_trusted(
+    mode: SslMode, request_: str
+) -> None:
+    with server_in_between(REQUESTS[request_]) as server:
+        result = server.test(mode)
+    assert [check.code for check in result.checks if check.code] == ["AUTHENTICATION_NOT_SAFE"]
+    assert server.answers
+    received = b"".join(server.answers)
+    assert PASSWORD.encode() not in received
+    assert not received.startswith(b"p")

@@ -124,6 +124,7 @@ def test_a_user_with_more_tokens_than_one_transaction_removes_can_be_deleted(app
             name=f"{number}",
             role=Role.OPS,
             token_hash="-",
+            expires_at=NOW,
             created_at=NOW,
             updated_at=NOW,
         )

@@ -25,6 +25,7 @@ from chalicelib.domain.providers.postgresql.facts import (
     PostgreSQLTargetFacts,
     RoleFacts,
     SchemaFacts,
+    SlotFacts,
     TypeFacts,
 )
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
@@ -151,6 +152,10 @@ class FakeDatabaseClient:
             database=self.address.database_name,
             wal_level="logical",
             role=RoleFacts(name=self.address.username),
+            slots=tuple(
+                SlotFacts(name=name, database=self.address.database_name, active=active)
+                for name, active in self.database.slots.items()
+            ),
             tables=tuple(table for table in self.database.raw_tables() if tables is None or table.name in tables),
         )
 
@@ -163,7 +168,12 @@ class FakeDatabaseClient:
         self.database.raise_if_unreadable()
         if self.database.next_captures:
             return self.database.next_captures.pop(0)
-        return self.database.captures or healthy_captures(plans)
+        if self.database.captures:
+            return self.database.captures
+        healthy = healthy_captures([plan for plan in plans if plan.deployed])
+        # A draft has nothing yet, unless there is a slot of its name.
+        left = healthy_captures([plan for plan in plans if plan.slot_name in self.database.slots])
+        return replace(healthy, slots={**left.slots, **healthy.slots})
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> PostgreSQLTargetFacts:
         """Schemas that exist, and no table in them yet."""

@@ -233,9 +233,12 @@ class Shop:
         return next(table for table in tables if table.name == TableName("shop", name))
 
     def plan(self, **changes: Any) -> PostgreSQLCapturePlan:
-        """A plan to capture the orders, with a publication that Debezium makes."""
+        """A plan to capture the orders, with a slot and a publication that Debezium has made, or will make."""
         plan = PostgreSQLCapturePlan(
-            tables=(ORDERS,), slot_name=f"slot_{self.name}", publication_name=f"pub_{self.name}"
+            tables=(ORDERS,),
+            slot_name=f"slot_{self.name}",
+            publication_name=f"pub_{self.name}",
+            made=frozenset({"slot", "publication"}),
         )
         return replace(plan, **changes)
 

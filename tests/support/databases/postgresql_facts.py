@@ -33,7 +33,10 @@ FACTS = PostgreSQLServerFacts(
     role=RoleFacts(name="cdc"),
     tables=(TABLE,),
 )
-PLAN = PostgreSQLCapturePlan(tables=(ORDERS,), slot_name="slot", publication_name="pub")
+FIRST_PLAN = PostgreSQLCapturePlan(tables=(ORDERS,), slot_name="slot", publication_name="pub")
+"""Of a pipeline that has never been deployed."""
+PLAN = replace(FIRST_PLAN, made=frozenset({"slot", "publication"}))
+"""Of one that has made, or will make, slot and publication."""
 HEARTBEAT = PostgreSQLRawTable(
     name=TableName("shop", "heartbeat"),
     raw_columns=(COLUMN, replace(COLUMN, name="ts", type="timestamp with time zone")),

@@ -73,6 +73,18 @@ def test_secrets_stay_with_other_changes(address: Address) -> None:
         endpoint(address).require_secrets_for(replace(address, **{name: value}), {})
 
 
+@KINDS
+def test_secrets_do_not_follow_to_another_server_at_the_same_address(address: Address) -> None:
+    rest = address.SECRETS - address.TRUST
+    with pytest.raises(Invalid) as refused:
+        endpoint(address).require_secrets_for(
+            address, dict.fromkeys(address.TRUST, Secret("another")), trusts_another=True
+        )
+    assert [detail["location"][-1] for detail in refused.value.details] == sorted(rest)
+    again = dict.fromkeys(address.SECRETS, Secret("given"))
+    endpoint(address).require_secrets_for(address, again, trusts_another=True)
+
+
 def test_a_host_in_another_spelling_is_the_same_place() -> None:
     spelled = replace(DATABASE, host="DB.")
     assert spelled.identity == DATABASE.identity

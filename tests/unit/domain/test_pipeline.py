@@ -2,7 +2,7 @@
 
 from chalicelib.domain.pipeline import Capture, CaptureOptions
 from chalicelib.domain.table import Column, ColumnName, IssueCode, IssueSeverity, TableIssue, TableName
-from tests.support.entities import make_source_table
+from tests.support.entities import make_pipeline, make_source_table
 
 ORDERS, BEAT = TableName("shop", "orders"), TableName("ops", "beat")
 
@@ -49,3 +49,12 @@ def test_a_captured_table_has_neither_the_excluded_columns_nor_their_issues() ->
     assert [issue.column for issue in found.issues] == [None, "note"]
     other = capture(exclude_columns=(ColumnName("shop", "lines", "secret"),)).as_captured(table)
     assert other == table
+
+
+def test_a_pipeline_makes_what_does_not_exist_and_keeps_what_it_may_have_made_before() -> None:
+    draft = make_pipeline()
+    first = draft.making(("slot", "publication"), {"slot"})
+    assert (draft.made_in_source, first.made_in_source) == (None, ("publication",))
+    assert first.making(("slot", "publication"), {"slot", "publication"}).made_in_source == ("publication",)
+    assert first.making(("slot", "publication"), {"publication"}).made_in_source == ("publication", "slot")
+    assert draft.making(("slot",), {"slot"}).made_in_source == ()

@@ -15,9 +15,10 @@ _MESSAGES: Mapping[FailureCode, str] = {
         "The server lets no such connection in: its pg_hba.conf has no line for this user, database and address."
     ),
     FailureCode.AUTHENTICATION_NOT_SAFE: (
-        "The server does not ask for the password by SCRAM; without a verified certificate it could be read on the way "
-        "or be given to another server. Set scram-sha-256 for this user in pg_hba.conf and set its password again with "
-        "password_encryption = scram-sha-256, or use the ssl_mode verify-full."
+        "The server does not ask for the password by SCRAM (its pg_hba.conf has another method for this connection, "
+        "such as password, md5, trust or cert), and Headgate gives it in no other way, whatever the ssl_mode. Set "
+        "password_encryption = scram-sha-256, then set the password of this user again, and give its line in "
+        "pg_hba.conf the method scram-sha-256."
     ),
 }
 """Sentences that are better than those for any database."""
@@ -38,6 +39,7 @@ _BY_SQLSTATE: Mapping[str, FailureCode] = {
 
 _PHRASES: tuple[tuple[str, FailureCode], ...] = (
     ("authentication method requirement", FailureCode.AUTHENTICATION_NOT_SAFE),
+    ("requires a valid client certificate", FailureCode.AUTHENTICATION_NOT_SAFE),
     ("password authentication failed", FailureCode.AUTHENTICATION_FAILED),
     ("no password supplied", FailureCode.AUTHENTICATION_FAILED),
     ("no pg_hba.conf entry", FailureCode.ACCESS_NOT_ALLOWED),

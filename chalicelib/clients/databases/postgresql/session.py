@@ -33,9 +33,10 @@ _SWITCH = re.compile(r"\s*(\d{1,10})\s+([0-9A-F]{1,8})/([0-9A-F]{1,8})\b")
 """A line of a timeline's history: a timeline before it, and where that was left (PostgreSQL, timeline.c)."""
 
 _TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_UNREACHABLE, FailureCode.TIMEOUT})
-_SAFE_WITHOUT_TLS = "scram-sha-256"
-"""SCRAM does not show the password to an unverified server, and fails with a server that does not know it. libpq then
-refuses clear text, MD5 and no authentication (its manual, `require_auth`).
+_REQUIRED_AUTHENTICATION = "scram-sha-256"
+"""SCRAM does not show the password to the server, and fails with a server that does not know it. libpq then refuses
+clear text, MD5 and no authentication (its manual, `require_auth`). In every ssl_mode: a certificate proves no more than
+that somebody whom the CA knows has it, and whoever registers the database chooses the CA.
 """
 
 Row = tuple[Any, ...]
@@ -282,7 +283,7 @@ def _sign_in(
             user=address.username,
             password=password.reveal() if password else "",
             sslmode=address.ssl_mode.value,
-            require_auth=None if address.ssl_mode.verifies else _SAFE_WITHOUT_TLS,
+            require_auth=_REQUIRED_AUTHENTICATION,
             sslrootcert=ca_file,
             application_name=APPLICATION_NAME,
             client_encoding="UTF8",

@@ -26,11 +26,15 @@ class PublicationMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgreSQLCaptureOptions:
-    """Null means a name that is derived from the pipeline's id."""
+    """Null means a name that is derived from the pipeline's id.
+
+    `adopt_existing`: a slot, or with `filtered` a publication, that exists already may be used as it is.
+    """
 
     publication_mode: PublicationMode = PublicationMode.FILTERED
     publication_name: str | None = None
     slot_name: str | None = None
+    adopt_existing: bool = False
 
     @classmethod
     def of(cls, capture: Capture) -> Self:

@@ -6,6 +6,7 @@ from datetime import datetime
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.monitoring.source_state import CaptureState
+from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql import (
     capture_options,
@@ -51,8 +52,17 @@ class PostgreSQLCapture:
         return ()
 
     def capture_plan(self, pipeline: Pipeline, before: CaptureState | None = None) -> replication.PostgreSQLCapturePlan:
-        plan = replication.PostgreSQLCapturePlan.of(pipeline, deployed=True)
+        deployed = pipeline.desired_state is not DesiredState.DRAFT
+        plan = replication.PostgreSQLCapturePlan.of(pipeline, deployed=deployed)
         return replace(plan, timeline=before.captured.timeline) if before else plan
+
+    def beginning(self, facts: running_capture.PostgreSQLCaptureFacts, pipeline: Pipeline) -> Pipeline:
+        plan = self.capture_plan(pipeline)
+        existing = {
+            *({replication.SLOT} if plan.slot_name in facts.slots else ()),
+            *({replication.PUBLICATION} if plan.publication_name in facts.published else ()),
+        }
+        return pipeline.making((replication.SLOT, replication.PUBLICATION), existing)
 
     def judge_readiness(
         self,
@@ -64,6 +74,8 @@ class PostgreSQLCapture:
         server: str | None = None,
     ) -> ReadinessReport:
         plan = replication.PostgreSQLCapturePlan.of(pipeline, deployed=deployed, server=server) if pipeline else None
+        if plan and facts.publication(plan.publication_name):
+            plan = plan.leaving_publication()
         return judge(CHECKS, facts, plan, now)
 
     def unreachable_readiness(self, error: HeadgateError, now: datetime) -> ReadinessReport:

@@ -11,7 +11,7 @@ from chalicelib.domain.delivery import Delivery, TableWriting
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.providers.jdbc.checks import NO_DOT, NameRule
 from chalicelib.domain.providers.jdbc.sink_config import jdbc_sink_config, target_schema, url_authority
-from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS
+from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS, REQUIRED_AUTHENTICATION
 from chalicelib.errors import Invalid
 
 MAX_NAME_BYTES = 63
@@ -39,6 +39,7 @@ def jdbc_url(address: DatabaseAddress) -> str:
     parameters = {
         "stringtype": "unspecified",
         "sslmode": str(address.ssl_mode),
+        "requireAuth": REQUIRED_AUTHENTICATION,
         "connectTimeout": str(address.connection_timeout_seconds),
         "ApplicationName": "headgate",
     }

@@ -11,7 +11,7 @@ from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_c
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.heartbeat import heartbeat_statement
-from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS, PINNED_TLS
+from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS, PINNED_TLS, REQUIRED_AUTHENTICATION
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.source import Source
@@ -53,6 +53,7 @@ def _database(source: Source) -> ConnectorConfig:
         "database.password": source.credentials.reference("password"),
         "database.dbname": url_database_name(address),
         **_tls(address, source),
+        "database.requireAuth": REQUIRED_AUTHENTICATION,
         "connection.validation.timeout.ms": str(min(address.connection_timeout_seconds, MAX_VALIDATION_SECONDS) * 1000),
     }
 

@@ -207,3 +207,20 @@ def test_concurrent_requests_do_not_see_each_other() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(ask, range(400)))
+
+
+def test_an_idempotency_key_is_ignored_where_everybody_may_call() -> None:
+    routes, calls = Router(tag="Door"), list[RequestContext]()
+
+    @routes.post("/door", needs=Permission.PUBLIC, status=204)
+    def open_door(context: RequestContext) -> None:
+        """Open."""
+        calls.append(context)
+
+    edge = make_edge(routes)
+    send = through_lambda_event(edge.app)
+    for key in ("shared", "shared", "not a key"):
+        headers = {"content-type": "application/json", "idempotency-key": key}
+        assert send("POST", "/api/v1/door", headers, b"{}").status == 204
+    assert [call.request_key for call in calls] == [None] * 3
+    assert edge.rows.rows == {}

@@ -44,17 +44,14 @@ class _Requests:
         self.runs: list[RequestContext] = []
         self.outcome: HttpResponse | HeadgateError | Exception = HttpResponse(status=201, body="first")
 
-    def send(
-        self, *, user: str | None = "u1", path: str = "/p", key: str = "k", body: bytes = b"{}", **query: str
-    ) -> str:
+    def send(self, *, user: str = "u1", path: str = "/p", key: str = "k", body: bytes = b"{}", **query: str) -> str:
         idempotent = IdempotentRequests(store=self.rows, signer=Signer(key=b"k" * 32), clock=self.clock)
-        actor = Actor(id=user, email=None, role=Role.ADMIN, via="session" if user else "anonymous")
+        actor = Actor(id=user, email=None, role=Role.ADMIN, via="session")
         context = RequestContext(actor=actor, correlation_id="c")
         request = HttpRequest(
             method="POST", route=path, path=path, query={name: [value] for name, value in query.items()}
         )
-        principal = context.actor.id or context.actor.via
-        return idempotent.run(context, request, key, body, self._handle, principal=principal).body
+        return idempotent.run(context, request, key, body, self._handle, principal=user).body
 
     def _handle(self, context: RequestContext) -> HttpResponse:
         self.runs.append(context)
@@ -159,18 +156,6 @@ def test_a_temporary_or_unknown_failure_may_be_repeated_under_the_same_request_k
     requests = failed(error)
     assert requests.send() == "now it works"
     assert len({context.request_key for context in requests.runs}) == 1
-
-
-def test_a_refusal_of_an_anonymous_caller_is_not_stored_and_a_success_is() -> None:
-    requests = _Requests()
-    requests.outcome = NotFound("no such invite")
-    with pytest.raises(NotFound):
-        requests.send(user=None)
-    assert requests.rows.rows == {}
-    requests.outcome = HttpResponse(status=200, body="accepted")
-    requests.send(user=None)
-    assert requests.send(user=None) == "accepted"
-    assert len(requests.runs) == 2
 
 
 def test_a_response_with_cookies_is_not_stored() -> None:

@@ -18,7 +18,7 @@ from chalicelib.domain.providers.postgresql.facts import (
 from chalicelib.domain.providers.postgresql.properties import PARTITION_ROOT_PROPERTY
 from chalicelib.domain.providers.postgresql.readiness.tables import captured
 from chalicelib.domain.providers.postgresql.replica_identity import identity_columns
-from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
+from chalicelib.domain.providers.postgresql.replication import PUBLICATION, PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.readiness import Judgement, failed, for_plan, listed, passed, readiness_check, statements, warned
 
@@ -45,6 +45,13 @@ def publication_available(facts: PostgreSQLServerFacts, plan: PostgreSQLCaptureP
         if publication is None:
             return failed("missing", "exists", _create_publication(plan))
         return passed("exists", "exists")
+    if publication is not None and not plan.may_use(PUBLICATION):
+        return failed(
+            "exists already, and no pipeline has made it",
+            "missing, or for single tables",
+            "Choose another publication_name for the pipeline. Or take this one as it is, without a change of it: with "
+            "publication_mode existing, or with options.adopt_existing.",
+        )
     if publication is not None and publication.all_tables:
         return failed(
             "exists FOR ALL TABLES",
@@ -65,8 +72,9 @@ def publication_rights(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan
     if plan is None:
         return _right_to_create(facts)
     publication = facts.publication(plan.publication_name)
-    if plan.publication_mode is PublicationMode.EXISTING or (publication is not None and publication.all_tables):
-        # Nothing is made; or Debezium refuses every role, and `publication_available` has said so.
+    taken = publication is not None and (publication.all_tables or not plan.may_use(PUBLICATION))
+    if plan.publication_mode is PublicationMode.EXISTING or taken:
+        # Nothing is made; or no role may take it, and `publication_available` has said so.
         return None
     expected = "may make or change the publication"
     stays = publication is not None and not _is_rewritten(publication, plan)

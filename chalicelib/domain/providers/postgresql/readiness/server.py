@@ -2,9 +2,9 @@
 
 from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
-from chalicelib.domain.providers.postgresql.facts import UNLIMITED, PostgreSQLServerFacts
+from chalicelib.domain.providers.postgresql.facts import UNLIMITED, PostgreSQLServerFacts, SlotFacts
 from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting, enable_logical, grant_replication
-from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
+from chalicelib.domain.providers.postgresql.replication import SLOT, PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted
 from chalicelib.domain.readiness import CheckOutcome, Judgement, failed, for_plan, passed, readiness_check, warned
 from chalicelib.domain.table import IssueSeverity
@@ -187,17 +187,29 @@ def connection_limit(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan |
 )
 @for_plan
 def slot_usable(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Judgement:
-    slot, expected = facts.slot(plan.slot_name), "free, or an idle pgoutput slot of this database"
-    another = "Choose another slot_name for the pipeline"
-    drop = f"SELECT pg_drop_replication_slot('{plan.slot_name}');"
+    slot, expected = facts.slot(plan.slot_name), "free, or an idle pgoutput slot of this database that may be used"
     if slot is None:
         return passed("free", expected)
-    if slot.plugin is None:
-        return failed("a physical slot", expected, f"{another}.")
-    if slot.plugin != "pgoutput":
-        return failed(f"made for the plug-in {slot.plugin}", expected, f"{another}; or, when nobody needs it: {drop}")
-    if slot.database != facts.database:
-        return failed("belongs to another database", expected, f"{another}.")
-    if slot.active and not plan.deployed:
-        return failed("in use by another reader", expected, f"{another}, or stop the other reader of this slot.")
+    if fault := _slot_fault(facts, plan, slot):
+        current, advice = fault
+        return failed(current, expected, f"Choose another slot_name for the pipeline{advice}.")
     return passed("in use by this pipeline" if slot.active else "idle", expected)
+
+
+def _slot_fault(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan, slot: SlotFacts) -> tuple[str, str] | None:
+    """Why the plan cannot use the slot, and what to do besides choosing another name."""
+    if slot.plugin is None:
+        return "a physical slot", ""
+    if slot.plugin != "pgoutput":
+        drop = f"SELECT pg_drop_replication_slot('{plan.slot_name}');"
+        return f"made for the plug-in {slot.plugin}", f"; or, when nobody needs it: {drop}"
+    if slot.database != facts.database:
+        return "belongs to another database", ""
+    if slot.active and not plan.deployed:
+        return "in use by another reader", ", or stop the other reader of this slot"
+    if not plan.may_use(SLOT):
+        adopt = (
+            "; or, if nobody else needs this slot, set options.adopt_existing: it is then read from and never dropped"
+        )
+        return "exists already, and no pipeline has made it", adopt
+    return None

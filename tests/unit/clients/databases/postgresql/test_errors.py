@@ -34,6 +34,11 @@ PREFIX = 'connection failed: connection to server at "10.0.0.1", port 5432 faile
         ),
         ("FATAL:  the database system is starting up", FailureCode.NOT_ACCEPTING_CONNECTIONS),
         ('FATAL:  database "shop" is not currently accepting connections', FailureCode.NOT_ACCEPTING_CONNECTIONS),
+        ("FATAL:  connection requires a valid client certificate", FailureCode.AUTHENTICATION_NOT_SAFE),
+        (
+            'authentication method requirement "scram-sha-256" failed: server requested a cleartext password',
+            FailureCode.AUTHENTICATION_NOT_SAFE,
+        ),
         ("Connection refused", FailureCode.CONNECTION_REFUSED),
         ("No route to host", FailureCode.HOST_UNREACHABLE),
         ("SSL error: certificate verify failed", FailureCode.TLS_FAILED),

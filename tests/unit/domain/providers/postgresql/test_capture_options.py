@@ -49,6 +49,7 @@ def test_options_that_were_not_sent_have_defaults() -> None:
         "publication_mode": "filtered",
         "publication_name": None,
         "slot_name": "mine",
+        "adopt_existing": False,
     }
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql import replication
 from chalicelib.domain.release import ReleaseResult, ReleaseState
 from tests.support.entities import make_address, make_pipeline, make_source
@@ -28,6 +29,7 @@ def test_chosen_names_are_used() -> None:
         "publication_mode": "filtered",
         "publication_name": "ours",
         "slot_name": "mine",
+        "adopt_existing": False,
     }
 
 
@@ -48,6 +50,7 @@ def test_a_deleted_pipeline_leaves_its_publication_and_the_slot_unless_that_was_
     ("result", "reason"),
     [
         (ReleaseResult(state=ReleaseState.IN_USE), "Something still reads from the slot"),
+        (ReleaseResult(state=ReleaseState.ADOPTED), "was there before the pipeline"),
         (ReleaseResult(state=ReleaseState.NOT_OURS), "not a logical slot of this database"),
         (ReleaseResult(state=ReleaseState.UNKNOWN, error="No route."), "whether the slot was dropped. No route."),
     ],
@@ -69,3 +72,27 @@ def test_a_publication_that_its_owner_made_may_be_shared() -> None:
     options = {**CHOSEN.capture.provider_options, "publication_mode": "existing"}
     sharing = replace(CHOSEN, capture=replace(CHOSEN.capture, provider_options=options))
     assert replication.unique_claims(sharing, SOURCE) == ("slot/db.example:5432/mine",)
+
+
+def decided(*made: str, adopts: bool = True) -> Pipeline:
+    """The pipeline after a deploy began, whose connector makes these."""
+    options = {**CHOSEN.capture.provider_options, "adopt_existing": adopts}
+    return replace(CHOSEN, made_in_source=made, capture=replace(CHOSEN.capture, provider_options=options))
+
+
+def test_only_a_slot_that_the_pipeline_has_made_can_be_released() -> None:
+    assert replication.source_release(decided("publication", "slot")).is_own
+    assert not replication.source_release(decided("publication")).is_own
+    assert not replication.source_release(CHOSEN).is_own
+
+
+def test_an_adopted_publication_is_used_as_it_is_and_shown_as_it_was_chosen() -> None:
+    for pipeline, mode in (
+        (CHOSEN, "filtered"),
+        (decided("publication", "slot"), "filtered"),
+        (decided("slot"), "existing"),
+        # Without consent it is refused, not adopted.
+        (decided("slot", adopts=False), "filtered"),
+    ):
+        assert replication.PostgreSQLCapturePlan.of(pipeline).publication_mode == mode
+        assert replication.effective_options(pipeline)["publication_mode"] == "filtered"

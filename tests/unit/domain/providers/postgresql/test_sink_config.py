@@ -182,6 +182,7 @@ def test_the_url_has_the_database_the_ssl_mode_and_a_type_that_the_server_may_ca
     parameters = dict(parse_qsl(url.query))
     assert (url.netloc, url.path) == ("db.example:5433", "/dwh")
     assert (parameters["sslmode"], parameters["stringtype"]) == (mode.value, "unspecified")
+    assert parameters["requireAuth"] == "scram-sha-256"
 
 
 def test_a_ca_certificate_that_cannot_be_delivered_is_refused() -> None:

@@ -50,6 +50,7 @@ def patterns(entries: str) -> list[re.Pattern[str]]:
         ("database.dbname", "shop"),
         ("database.password", "${headgate:11111111-1111-4111-8111-111111111111:password}"),
         ("database.sslmode", "prefer"),
+        ("database.requireAuth", "scram-sha-256"),
         ("connection.validation.timeout.ms", "5000"),
         ("plugin.name", "pgoutput"),
         ("slot.name", "headgate_slot_0a1b2c3d00004000800000000000ffff"),

@@ -7,6 +7,7 @@ from chalicelib.domain.table import TableName
 from tests.support.databases.postgresql_facts import (
     BEATING,
     EXISTING,
+    FIRST_PLAN,
     HEARTBEAT,
     ORDERS,
     PLAN,
@@ -25,6 +26,15 @@ def test_publication_that_lists_exactly_the_tables_needs_no_rights() -> None:
     assert failing(role=poor, tables=(replace(TABLE, owned=False),), publications=(foreign,)) == set()
     more = replace(foreign, table_count=2)
     assert failing(role=poor, publications=(more,)) == {"publication_rights"}
+
+
+def test_a_publication_of_somebody_else_is_not_changed_unasked() -> None:
+    more = replace(PUBLICATION, table_count=2)
+    for publication in (PUBLICATION, more, replace(PUBLICATION, all_tables=True, table_count=None)):
+        assert failing(FIRST_PLAN, publications=(publication,)) == {"publication"}
+        assert failing(EXISTING, publications=(publication,)) == set()
+    (check,) = judged(FIRST_PLAN, publications=(more,)).failures
+    assert "adopt_existing" in (check.recommended_action or "")
 
 
 def test_a_row_filter_matters_only_when_the_publication_is_not_changed() -> None:

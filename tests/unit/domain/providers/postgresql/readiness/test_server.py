@@ -7,7 +7,16 @@ import pytest
 from chalicelib.domain.providers.postgresql.facts import ReplicationAttempt, RoleFacts, ServerIdentity, SlotFacts
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
-from tests.support.databases.postgresql_facts import EXISTING, PLAN, PUBLICATION, TABLE, failing, judged, warning
+from tests.support.databases.postgresql_facts import (
+    EXISTING,
+    FIRST_PLAN,
+    PLAN,
+    PUBLICATION,
+    TABLE,
+    failing,
+    judged,
+    warning,
+)
 from tests.support.databases.readiness import check_of, with_status
 
 
@@ -30,6 +39,27 @@ def test_standby_is_judged_by_its_version_and_by_who_makes_the_publication(
 
 def test_slot_of_another_plug_in_is_refused() -> None:
     assert failing(slots=(SlotFacts(name="slot", plugin="wal2json", database="shop"),)) == {"slot"}
+
+
+def test_an_existing_slot_is_for_the_pipeline_that_made_it_and_for_those_that_may_adopt_it() -> None:
+    slots = (SlotFacts(name="slot", database="shop", safe_bytes=10 * 1024**3),)
+    assert failing(FIRST_PLAN, slots=slots) == {"slot"}
+    assert failing(replace(FIRST_PLAN, made=frozenset({"publication"})), slots=slots) == {"slot"}
+    for allowed in (PLAN, replace(FIRST_PLAN, deployed=True), replace(FIRST_PLAN, adopts=True)):
+        assert failing(allowed, slots=slots) == set()
+    (check,) = judged(FIRST_PLAN, slots=slots).failures
+    assert "adopt_existing" in (check.recommended_action or "")
+    assert "pg_drop_replication_slot" not in (check.recommended_action or "")
+
+
+def test_what_cannot_be_read_is_not_adopted_either() -> None:
+    adopting = replace(FIRST_PLAN, adopts=True)
+    for slot in (
+        SlotFacts(name="slot", plugin="wal2json", database="shop"),
+        SlotFacts(name="slot", database="another"),
+        SlotFacts(name="slot", database="shop", active=True),
+    ):
+        assert failing(adopting, slots=(slot,)) == {"slot"}
 
 
 def test_used_up_slots_are_no_problem_for_a_pipeline_that_has_one() -> None:
