@@ -1,12 +1,6 @@
 """The last count of registered resources, by the schedule: `infra/decisions/016-overview.md`."""
 
-from pynamodb.attributes import (
-    NumberAttribute,
-    TTLAttribute,
-    UnicodeAttribute,
-    UnicodeSetAttribute,
-    UTCDateTimeAttribute,
-)
+from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UnicodeSetAttribute, UTCDateTimeAttribute
 
 from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.kit.adapters import adapter
@@ -19,14 +13,13 @@ REGISTERED = ("registered", "all")
 
 class CountRow(Table):
     """Small rows of several kinds: `registered` (JSON in `numbers`), `findings` of `stores/monitoring`,
-    `user/active-admins` (number in `ADMINS`), and notes of deleted sources.
+    and notes of deleted sources.
     """
 
     Meta = meta("counts")  # type: ignore[assignment]
     kind = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
     numbers = UnicodeAttribute(null=True)
-    ADMINS = NumberAttribute(null=True)
     at = UTCDateTimeAttribute(null=True)
     pipelines = UnicodeSetAttribute(null=True)
     expires_at = TTLAttribute(null=True)

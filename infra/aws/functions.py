@@ -119,7 +119,7 @@ FUNCTIONS = (
         failure="The function behind the API ended with an error or ran out of time, which is never expected.",
         tables=(
             {
-                _READ_WRITE: "users sessions api-tokens login-tries sources destinations stream-clusters "
+                _READ_WRITE: "users account-claims sessions api-tokens login-tries sources destinations stream-clusters "
                 "connect-clusters pipelines deliveries secrets claims alert-rules notification-channels",
                 "GetItem PutItem UpdateItem DeleteItem": "idempotency",
                 f"{_READ_WRITE} Query": "counts",

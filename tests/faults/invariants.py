@@ -9,6 +9,7 @@ from typing import Any
 from boto3.dynamodb.types import Binary
 
 from chalicelib.domain.connector_config import config_hash
+from chalicelib.domain.accounts.email import email_key
 from chalicelib.domain.names import OWNER_KEY, parse_connector_name, unique_key
 from chalicelib.stores.all_tables import ALL_TABLES
 from tests.faults.harness.incident_invariants import (
@@ -65,6 +66,7 @@ TABLE_OF = {
     "job": "jobs",
     "incident": "incidents",
 }
+CLAIMS = ("claims", "account-claims")
 REFERS_TO = {
     "connect_cluster": {"stream_cluster_id": "stream_cluster"},
     "alert_rule": {"channel_ids": "notification_channel"},
@@ -87,7 +89,7 @@ class StoredState:
         self.references = {noun: {row["id"]: int(row.get("references", 0)) for row in stored[noun]} for noun in stored}
         self.audit = [json.loads(row["body"]) for row in app.tables.rows("audit")]
         self.users = [json.loads(row["body"]) for row in app.tables.rows("users")]
-        self.claims = {row["id"]: row for row in app.tables.rows("claims")}
+        self.claims = {row["id"]: row for table in CLAIMS for row in app.tables.rows(table)}
         self.connectors = {name: app.connect.connector(name) for name in app.connect.names()}
 
     @property
@@ -314,7 +316,7 @@ def claims_have_the_right_holders(state: StoredState) -> Iterator[str]:
     expected = {
         f"name/{noun}/{unique_key(row['name'])}": row["id"] for noun in NAMED for row in state.rows[noun].values()
     }
-    expected |= {f"email/{unique_key(user['email'])}": user["id"] for user in state.users}
+    expected |= {f"email/{email_key(user['email'])}": user["id"] for user in state.users}
     expected |= {key: row["id"] for row in state.rows["pipeline"].values() for key in row["claims"]}
     expected |= {
         f"job/{job['kind']}/{job['resource_id']}": job["id"]

@@ -198,16 +198,37 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     # users, invites, tokens
     Bug(
         "the last Admin can go",
-        "chalicelib/stores/accounts/users.py",
-        "        has_others = CountRow.ADMINS > 1 if change < 0 else None",
+        "chalicelib/stores/accounts/claims.py",
+        "        has_others = AccountClaimRow.admins > 1 if change < 0 else None",
         "        has_others = None",
         ("tests/service/accounts", "tests/service/stores/accounts"),
     ),
     Bug(
+        "a first Admin who was deleted comes back",
+        "chalicelib/stores/accounts/claims.py",
+        "        never = AccountClaimRow.id.does_not_exist() if first else None",
+        "        never = None",
+        ("tests/service/accounts/test_first_admin.py",),
+    ),
+    Bug(
+        "a claim alone says who somebody is",
+        "chalicelib/stores/accounts/users.py",
+        "        if holder is None or (user is not None and has(user)):",
+        "        if user is not None:",
+        ("tests/service/accounts/test_account_claims.py",),
+    ),
+    Bug(
+        "addresses that look alike are one account",
+        "chalicelib/domain/accounts/email.py",
+        "    return email.strip().translate(_LOWER_CASE)",
+        "    return email.strip().casefold()",
+        ("tests/service/accounts/test_single_sign_on.py",),
+    ),
+    Bug(
         "an Admin who is made is not counted",
         "chalicelib/stores/accounts/users.py",
-        "        count_admins(transaction, after.is_active_admin - before.is_active_admin)",
-        "        count_admins(transaction, min(0, after.is_active_admin - before.is_active_admin))",
+        "        self._claims.count_admins(transaction, after.is_active_admin - before.is_active_admin)",
+        "        self._claims.count_admins(transaction, min(0, after.is_active_admin - before.is_active_admin))",
         ("tests/service/accounts", "tests/service/stores/accounts", f"{_API}/test_users.py"),
     ),
     Bug(

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from chalicelib.domain.access import Actor, RequestContext
+from chalicelib.domain.accounts.email import email_key
 from chalicelib.domain.accounts.login_limits import LoginTry
 from chalicelib.domain.accounts.user import Session, User, UserStatus
-from chalicelib.domain.names import unique_key
 from chalicelib.errors import NotPermitted, Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import is_uuid, new_token
@@ -59,7 +59,7 @@ class SessionService:
         present = self._present(replaces) if replaces else None
         own = present is not None and user is not None and present.user.id == user.id
         login = LoginTry(
-            account=unique_key(email),
+            account=email_key(email),
             source_address=context.source_address,
             session_id=present.session.id if present and own else None,
         )
@@ -94,7 +94,7 @@ class SessionService:
             raise _not_signed_in()  # another request has ended it since this one came
         user = present.user
         require_strong(new, user.email, field="new_password")
-        account, address = unique_key(user.email), context.source_address
+        account, address = email_key(user.email), context.source_address
         login = LoginTry(account=account, source_address=address, session_id=session_id)
         admitted = self.throttle.admit(context, login, user.id)
         if not verify_password(current, user.password_hash):
