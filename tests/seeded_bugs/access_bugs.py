@@ -170,8 +170,22 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a login does not give its try back",
         "chalicelib/services/accounts/login_throttle.py",
-        "        self.store.give_back(transaction, admitted.limits, window_end(now))",
+        "        self.store.give_back(transaction, admitted.limits)",
         "",
+        _SESSIONS,
+    ),
+    Bug(
+        "an attacked account is shut",
+        "chalicelib/domain/accounts/login_limits.py",
+        "now, self.account, then=slow)",
+        "now, self.account)",
+        _SESSIONS,
+    ),
+    Bug(
+        "the narrow counter comes first",
+        "chalicelib/domain/accounts/login_limits.py",
+        '        return [_limit("network", _PER_NETWORK, now, network), own, account]',
+        '        return [own, account, _limit("network", _PER_NETWORK, now, network)]',
         _SESSIONS,
     ),
     Bug(
