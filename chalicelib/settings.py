@@ -17,6 +17,10 @@ class SettingMissing(RuntimeError):
     """A required setting is not set."""
 
 
+class SettingInvalid(ValueError):
+    """A setting cannot work. The message names it, says what is right, and has no secret."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OidcSettings:
     """Single sign-on with an OpenID provider. The variable of a field is `HEADGATE_OIDC_` and its name in capitals.
@@ -42,6 +46,8 @@ class Settings:
     secrets. The credential is long and random, so no salt is needed. While it is exchanged there are two.
     Of `master_key` and `kms_key_id` the first one seals; the others only open what they have sealed.
     `public_url` is where people reach this installation, without a slash at its end; messages link to it.
+    With `password_login` off, which needs single sign-on, only the first Admin signs in with a password. With
+    `require_second_factor` who signs in with a password and has no second factor can do nothing but set one up.
     `chat_webhook_host` and `bot_api_host` are hosts, each with a port where that is not 443.
     """
 
@@ -62,6 +68,8 @@ class Settings:
     log_level: str
     oidc: OidcSettings | None = None
     audit_kms_key_id: str | None = None
+    password_login: bool = True
+    require_second_factor: bool = False
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
@@ -74,6 +82,7 @@ class Settings:
             value = environment.get(f"HEADGATE_{name}", "")
             return Secret(value) if value else None
 
+        oidc = _oidc(text, secret("OIDC_CLIENT_SECRET"))
         return cls(
             table_prefix=text("TABLE_PREFIX", "headgate-"),
             queue_prefix=text("QUEUE_PREFIX", "headgate-"),
@@ -90,8 +99,10 @@ class Settings:
             public_url=_url(text("PUBLIC_URL")),
             metrics_token=secret("METRICS_TOKEN"),
             log_level=text("LOG_LEVEL", "INFO"),
-            oidc=_oidc(text, secret("OIDC_CLIENT_SECRET")),
+            oidc=oidc,
             audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
+            password_login=_password_login(text, oidc),
+            require_second_factor=_switch(text, "REQUIRE_SECOND_FACTOR", "false"),
         )
 
 
@@ -118,6 +129,24 @@ def _oidc(text: Callable[..., str], client_secret: Secret | None) -> OidcSetting
         roles=_roles(roles),
         link_accounts=text("OIDC_LINK_ACCOUNTS", "false").lower() == "true",
     )
+
+
+def _password_login(text: Callable[..., str], oidc: OidcSettings | None) -> bool:
+    on = _switch(text, "PASSWORD_LOGIN", "true")
+    if not on and oidc is None:
+        raise ValueError(
+            "HEADGATE_PASSWORD_LOGIN=false needs single sign-on: set HEADGATE_OIDC_ISSUER and what belongs to it, or "
+            "nobody but the first Admin could sign in."
+        )
+    return on
+
+
+def _switch(text: Callable[..., str], name: str, default: str) -> bool:
+    """A setting that protects: a word that is misspelled must not switch it off."""
+    given = text(name, default).lower()
+    if given not in ("true", "false"):
+        raise ValueError(f"HEADGATE_{name} must be true or false.")
+    return given == "true"
 
 
 def _scopes(given: str) -> str:
@@ -160,5 +189,8 @@ def _hashes(text: str, plain: Secret | None) -> tuple[str, ...]:
 
 @cache
 def settings() -> Settings:
-    """The settings of this process, read once."""
-    return Settings.read(os.environ)
+    """The settings of this process, read once. Raises SettingInvalid for one that cannot work."""
+    try:
+        return Settings.read(os.environ)
+    except ValueError as error:
+        raise SettingInvalid(str(error)) from None

@@ -26,7 +26,10 @@ DATA_TEMPLATE_BYTES = 51_200
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _SECRET_NAME = re.compile("password|secret|credential|token|master", re.IGNORECASE)
-_NO_SECRETS = ("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS")
+_NO_SECRETS = (
+    *("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS"),
+    *("PasswordLogin", "HEADGATE_PASSWORD_LOGIN"),
+)
 """Permissions, in spite of their names."""
 
 NOT_DEPLOYED: Mapping[str, str] = {

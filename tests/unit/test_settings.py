@@ -122,3 +122,22 @@ def test_a_part_of_single_sign_on_that_cannot_work_is_refused(name: str, value: 
 def test_plain_http_is_enough_on_this_machine(host: str) -> None:
     urls = {"HEADGATE_PUBLIC_URL": f"http://{host}", "HEADGATE_OIDC_ISSUER": f"http://{host}"}
     assert Settings.read({**SIGN_ON, **urls}).oidc is not None
+
+
+def test_passwords_are_on_and_second_factors_are_not_required() -> None:
+    settings = Settings.read({})
+    assert (settings.password_login, settings.require_second_factor) == (True, False)
+    assert Settings.read({"HEADGATE_REQUIRE_SECOND_FACTOR": "True"}).require_second_factor
+
+
+def test_passwords_are_off_only_where_there_is_single_sign_on() -> None:
+    assert not Settings.read({**SIGN_ON, "HEADGATE_PASSWORD_LOGIN": "false"}).password_login
+    with pytest.raises(ValueError, match="HEADGATE_PASSWORD_LOGIN=false needs single sign-on"):
+        Settings.read({"HEADGATE_PASSWORD_LOGIN": "false"})
+
+
+@pytest.mark.parametrize("name", ["PASSWORD_LOGIN", "REQUIRE_SECOND_FACTOR"])
+@pytest.mark.parametrize("value", ["no", "0", "flase", "off"])
+def test_a_protection_is_not_switched_off_by_a_misspelled_word(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"HEADGATE_{name} must be true or false"):
+        Settings.read({**SIGN_ON, f"HEADGATE_{name}": value})

@@ -28,6 +28,10 @@ from chalicelib.kit.pages import Signer
 
 CORRELATION_HEADER = "X-Correlation-ID"
 ANONYMOUS = Actor(id=None, email=None, role=None, via="anonymous")
+_SET_UP_FIRST = (
+    "This installation requires a second factor, and your account has none. Set it up first: POST /api/v1/auth/totp "
+    "gives the secret for an authenticator app, POST /api/v1/auth/totp/confirm takes its first code."
+)
 SERVICE = Actor(id=None, email=None, role=None, via="service")
 
 
@@ -117,7 +121,12 @@ class Boundary:
     def _admitted(self, route: Route, request: HttpRequest) -> RequestContext:
         """The context of a caller who may use the route. Raises Unauthenticated, NotPermitted; both are audited."""
         address = request.source_address
-        context = RequestContext(actor=ANONYMOUS, correlation_id=request.correlation_id, source_address=address)
+        context = RequestContext(
+            actor=ANONYMOUS,
+            correlation_id=request.correlation_id,
+            source_address=address,
+            user_agent=request.headers.get("user-agent", ""),
+        )
         try:
             context = replace(context, actor=self._actor(route, request))
             _check_permission(route, context.actor)
@@ -187,6 +196,8 @@ def _check_permission(route: Route, actor: Actor) -> None:
         return
     if actor.role is None or not may(actor.role, route.needs):
         raise NotPermitted(f"This needs the permission {route.needs}.", actor=actor)
+    if actor.lacks_second_factor and not route.before_second_factor:
+        raise NotPermitted(_SET_UP_FIRST, actor=actor)
 
 
 def _failure_fields(request: HttpRequest, error: Exception) -> dict[str, Any]:

@@ -1,19 +1,19 @@
 """How often a password or a code may be tried, counted before it is checked.
 
-| a try of a password                                | is counted for           | in five minutes | then one more          |
-|----------------------------------------------------|--------------------------|-----------------|------------------------|
-| with a valid session of the account                | the session              | 10              | every 30 s             |
-| from a network that has signed in to the account   | account and network      | 10              | every 30 s             |
-| from any other network                             | network                  | 100             | when the window ends   |
-|                                                    | account and network      | 10              | every 30 s             |
-|                                                    | account, other networks  | 50              | every minute, for each |
-|                                                    |                          |                 | network by itself      |
+| a try of a password                               | is counted for          | in 5 minutes | then one more        |
+|---------------------------------------------------|-------------------------|--------------|----------------------|
+| with a valid session of the account               | the session             | 10           | every 30 s           |
+| from a network that has signed in to the account  | account and network     | 10           | every 30 s           |
+| from any other network                            | network                 | 100          | when the window ends |
+|                                                   | account and network     | 10           | every 30 s           |
+|                                                   | account, other networks | 50           | every minute, for    |
+|                                                   |                         |              | each network         |
 
-| a code of the second factor, after the password    | is counted for           | in an hour      | then one more          |
-|----------------------------------------------------|--------------------------|-----------------|------------------------|
-| with a valid session of the account                | the session              | 10              | when the window ends   |
-| from a network that has signed in to the account   | account and network      | 10              | when the window ends   |
-| from any other network                             | account, other networks  | 10              | when the window ends   |
+| a code of the second factor, after the password   | is counted for          | in an hour   | then one more        |
+|---------------------------------------------------|-------------------------|--------------|----------------------|
+| with a valid session of the account               | the session             | 10           | when the window ends |
+| from a network that has signed in to the account  | account and network     | 10           | when the window ends |
+| from any other network                            | account, other networks | 10           | when the window ends |
 
 A sign-in through single sign-on tries no password here; those that fail are counted for the network alone, at most 100.
 
@@ -111,9 +111,7 @@ def network_of(source_address: str) -> str:
     return str(ip_network((mapped, 24 if isinstance(mapped, IPv4Address) else 56), strict=False))
 
 
-def _limit(
-    kind: str, maximum: int, now: datetime, *parts: str, window: timedelta = WINDOW, **more: Any
-) -> LoginLimit:
+def _limit(kind: str, maximum: int, now: datetime, *parts: str, window: timedelta = WINDOW, **more: Any) -> LoginLimit:
     # The window is part of the key: a new window starts with a new counter, and nothing has to be reset.
     number = int(now.timestamp() // window.total_seconds())
     key = f"{kind}/{_digest(*parts)}/{number}"

@@ -36,9 +36,7 @@ class LoginThrottle:
         now = self.clock()
         known = self.store.is_known(login.known_key, now)
         # Counted now and given back later: of many tries at the same time none may pass uncounted.
-        counted = [
-            self._count(context, limit, user_id, tried="passwords") for limit in login.limits(now, known=known)
-        ]
+        counted = [self._count(context, limit, user_id, tried="passwords") for limit in login.limits(now, known=known)]
         return AdmittedTry(login=login, known=known, limits=counted)
 
     def admit_code(self, context: RequestContext, admitted: AdmittedTry, user_id: str) -> AdmittedTry:

@@ -11,6 +11,7 @@ from chalicelib.clients.http.openid import Attempt, OpenIdProvider
 from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.accounts.email import email_key
 from chalicelib.domain.accounts.login_limits import LoginLimit
+from chalicelib.domain.accounts.sign_in_rules import SignInRules
 from chalicelib.domain.accounts.sign_on import TICKET_LIFETIME, Person, Refusal, SignOnRefused, role_of
 from chalicelib.domain.accounts.user import User, UserStatus
 from chalicelib.errors import HeadgateError, NotPermitted, TimedOut, Unauthenticated, Unavailable, WriteConflict
@@ -38,8 +39,8 @@ _TEXTS: Mapping[Refusal, str] = {
     Refusal.EMAIL_NOT_VERIFIED: "The identity provider has not verified your e-mail address. Verify it there first.",
     Refusal.EMAIL_IN_USE: "There is another account with your e-mail address here, and it is not the one of your "
     "identity. An Admin can delete that account, or the operator can allow that accounts are linked.",
-    Refusal.LAST_ADMIN: "The account with your e-mail address here is the last active Admin, and your groups do not give "
-    "that role. Give another account the role Admin first.",
+    Refusal.LAST_ADMIN: "The account with your e-mail address here is the last active Admin, and your groups do not "
+    "give that role. Give another account the role Admin first.",
     Refusal.NO_ROLE: "None of your groups has a role in Headgate. Ask an Admin which group you need.",
     Refusal.DISABLED: "Your account is disabled. Ask an Admin.",
 }
@@ -81,6 +82,7 @@ class SingleSignOn:
     provider: OpenIdProvider
     roles: Mapping[str, Role]
     link_accounts: bool
+    rules: SignInRules
     public_url: str
     users: Users
     sessions: SessionService
@@ -193,7 +195,9 @@ class SingleSignOn:
 
     def _linked(self, context: RequestContext, user: User, person: Person, role: Role) -> User:
         """The account that has the person's address, where the operator allows that. Raises SignOnRefused."""
-        if not self.link_accounts or user.identity:
+        # Where passwords are off, single sign-on is how somebody joins who was invited: there is nothing to take over.
+        joins = user.status is UserStatus.INVITED and not self.rules.password_login
+        if user.identity or not (self.link_accounts or joins):
             raise SignOnRefused(Refusal.EMAIL_IN_USE, user.id)
         if user.status is UserStatus.DISABLED:
             raise SignOnRefused(Refusal.DISABLED, user.id)

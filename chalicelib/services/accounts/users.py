@@ -18,6 +18,8 @@ from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.passwords import hash_password, is_password_hash
 from chalicelib.services.audit.trail import AuditTrail
+from chalicelib.services.credentials import CredentialVault
+from chalicelib.settings import SettingInvalid
 from chalicelib.stores.accounts.group import AccountStores
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
@@ -28,6 +30,7 @@ class UserService:
     """Changes users. There is always an active Admin, and nobody takes their own rights away."""
 
     stores: AccountStores
+    vault: CredentialVault
     audit: AuditTrail
     clock: Clock
 
@@ -35,7 +38,7 @@ class UserService:
         """Create the first Admin, if the installation has never had one. Nothing else is ever changed.
 
         The password may be given as its hash, so that an environment that is shown to others does not hold it. Raises
-        ValueError for an address or a password that nobody could have here.
+        SettingInvalid for an address or a password that nobody could have here.
         """
         if not email or not password or self.stores.users.had_admin():
             return
@@ -56,7 +59,7 @@ class UserService:
                 self.audit.record(transaction, context, "user.install", user.id, after=user_view(user))
         except WriteConflict:
             if not self.stores.users.had_admin():  # else another process was faster
-                get_logger().warning("the first Admin was not made: HEADGATE_ADMIN_EMAIL has an account, and no Admin's")
+                get_logger().warning("the first Admin was not made: HEADGATE_ADMIN_EMAIL has an account already")
 
     def get(self, user_id: str) -> User:
         """Raises NotFound."""
@@ -104,6 +107,8 @@ class UserService:
         tokens = self._tokens_to_remove(user.id)
         with _last_admin_kept(), Transaction() as transaction:
             self.stores.users.remove(transaction, user)
+            if user.second_factor:
+                self.vault.remove(transaction, user.second_factor.credentials)
             for token in tokens:
                 self.stores.api_tokens.remove(transaction, token)
             self.audit.record(transaction, context, "user.delete", user.id, before=user_view(user))
@@ -136,11 +141,11 @@ class UserService:
 
 def _require_usable(email: str, password: Secret) -> None:
     if not is_email_address(email.strip()):
-        raise ValueError("HEADGATE_ADMIN_EMAIL must be an e-mail address, such as ada@example.com.")
+        raise SettingInvalid("HEADGATE_ADMIN_EMAIL must be an e-mail address, such as ada@example.com.")
     text = password.reveal()
     fits = MIN_CHARACTERS <= len(text) <= MAX_CHARACTERS and "${" not in text
     if not is_password_hash(password) and not (fits and not is_common(text, email)):
-        raise ValueError(
+        raise SettingInvalid(
             f"HEADGATE_ADMIN_PASSWORD must have {MIN_CHARACTERS} to {MAX_CHARACTERS} characters, without ${{, and must "
             "not be one of those that are tried first. Take four unrelated words, or its Argon2id hash."
         )

@@ -73,9 +73,15 @@ class Users(Documents[User]):
             self._claims.release(transaction, _identity_key(entity.identity), entity.id)
         super().remove(transaction, entity)
 
-    def record_login(self, transaction: Transaction, user: User, at: datetime) -> None:
-        """Write the time of a login, if the user was not written since it was read. Conflict label: `user.changed`."""
+    def record_login(self, transaction: Transaction, user: User, at: datetime, *, changed: bool = False) -> None:
+        """Write the time of a login, if the user was not written since it was read. Conflict label: `user.changed`.
+
+        With `changed` the login has changed other fields of the user than those that are columns, and they are stored.
+        """
         actions = [UserRows.last_login_at.set(at), UserRows.write_id.set(transaction.write_id)]
+        if changed:
+            row = self._row(replace(user, revision=user.revision + 1), transaction.write_id)
+            actions += [UserRows.body.set(row.body), UserRows.revision.set(row.revision)]
         unchanged = UserRows.revision == user.revision
         transaction.update(UserRows(user.id), actions, condition=unchanged, label="user.changed")
 

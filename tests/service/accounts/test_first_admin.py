@@ -12,6 +12,7 @@ from chalicelib.errors import Unauthenticated
 from chalicelib.kit.log import get_logger
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password
+from chalicelib.stores.accounts.claims import AccountClaimRow
 from chalicelib.stores.accounts.users import UserRows
 from tests.support.apps.in_process_app import InProcessApp
 from tests.support.entities import make_user, store_new
@@ -67,6 +68,14 @@ def test_the_memory_of_an_admin_survives_the_deletion_of_every_user(app: InProce
         UserRows(row["id"]).delete()
     start(app)
     assert users(app) == []
+
+
+def test_an_operator_who_removes_the_note_gets_another_admin(app: InProcessApp) -> None:
+    start(app)
+    AccountClaimRow("first-admin").delete()
+    start(app, email="another@example.com")
+    assert {user.email for user in users(app)} == {EMAIL, "another@example.com"}
+    assert app.services.stores.accounts.users.active_admins() == 2
 
 
 @pytest.mark.parametrize("how", ["invited", "promoted"])

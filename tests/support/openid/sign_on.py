@@ -38,8 +38,8 @@ class SignOn:
         assert self.services.single_sign_on is not None
         return self.services.single_sign_on
 
-    def with_settings(self, config: OidcSettings) -> "SignOn":
-        settings = replace(SETTINGS, public_url=PUBLIC_URL, oidc=config)
+    def with_settings(self, config: OidcSettings, **more: Any) -> "SignOn":
+        settings = replace(SETTINGS, public_url=PUBLIC_URL, oidc=config, **more)
         clients = CachedClients(self.app.database, self.app.connections, self.app.interceptor)
         self.services = Services(settings, clients=clients, clock=self.app.clock)
         return self

@@ -125,4 +125,6 @@ def test_the_template_is_one_that_cloudformation_reads(built: tuple[Path, str]) 
         "OidcGroupsClaim",
         "OidcRoles",
         "OidcLinkAccounts",
+        "PasswordLogin",
+        "RequireSecondFactor",
     }
