@@ -131,11 +131,8 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "the throttle comes after the hash",
         "chalicelib/services/accounts/sessions.py",
-        "        admitted = self.throttle.admit(context, login, user.id if user else None)\n"
-        "        password_hash = user.password_hash if user else None\n"
-        "        verified = verify_password(password, password_hash)\n",
-        "        password_hash = user.password_hash if user else None\n"
-        "        verified = verify_password(password, password_hash)\n"
+        "        admitted = self.throttle.admit(context, login, user.id if user else None)\n",
+        "        verify_password(password, None)\n"
         "        admitted = self.throttle.admit(context, login, user.id if user else None)\n",
         _SESSIONS,
     ),
@@ -198,9 +195,66 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a disabled user can sign in",
         "chalicelib/services/accounts/sessions.py",
-        "            if not is_right or current is None or current.status is not UserStatus.ACTIVE:",
-        "            if not is_right or current is None:",
+        "        if not verified or user is None or user.status is not UserStatus.ACTIVE:",
+        "        if not verified or user is None:",
         (f"{_API}/test_access.py", *_SESSIONS),
+    ),
+    Bug(
+        "passwords are taken although they are off",
+        "chalicelib/services/accounts/sessions.py",
+        "        if not self.rules.takes_password(email):",
+        "        if not email:",
+        _SESSIONS,
+    ),
+    # second factors
+    Bug(
+        "a code is taken twice",
+        "chalicelib/services/accounts/second_factor.py",
+        "            self.tries.use_once(",
+        "            self.tries.remember(",
+        _SESSIONS,
+    ),
+    Bug(
+        "codes are not counted",
+        "chalicelib/services/accounts/second_factor.py",
+        "        admitted = self.throttle.admit_code(context, admitted, user.id)\n",
+        "",
+        _SESSIONS,
+    ),
+    Bug(
+        "a used recovery code stays",
+        "chalicelib/services/accounts/second_factor.py",
+        "        left = tuple(stored for stored in factor.recovery_hashes if stored != self.used_hash)",
+        "        left = factor.recovery_hashes",
+        _SESSIONS,
+    ),
+    Bug(
+        "a second factor that is not confirmed is asked for",
+        "chalicelib/domain/accounts/user.py",
+        "        return self.second_factor is not None and self.second_factor.confirmed_at is not None",
+        "        return self.second_factor is not None",
+        _SESSIONS,
+    ),
+    Bug(
+        "other sessions live on with a second factor",
+        "chalicelib/services/accounts/own_sessions.py",
+        "        now, generation = self.clock(), before.session_generation + 1",
+        "        now, generation = self.clock(), before.session_generation",
+        _SESSIONS,
+    ),
+    Bug(
+        "a session of somebody else can be ended",
+        "chalicelib/stores/accounts/sessions.py",
+        "SessionRow.by_user_id.query(user.id, filter_condition=_valid(user, now))",
+        "SessionRow.scan()",
+        _SESSIONS,
+    ),
+    Bug(
+        "a session without the required second factor may do everything",
+        "chalicelib/api/framework/boundary.py",
+        "    if actor.lacks_second_factor and not route.before_second_factor:",
+        "    if actor.lacks_second_factor and not route.before_second_factor and route.hidden:",
+        ("tests/unit/api/framework/test_boundary.py",),
     ),
     Bug(
         "common passwords are accepted",
