@@ -26,6 +26,10 @@ class SettingMissing(RuntimeError):
     """A required setting is not set."""
 
 
+class SettingInvalid(ValueError):
+    """A setting cannot work. The message names it, says what is right, and has no secret."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OidcSettings:
     """Single sign-on with an OpenID provider. The variable of a field is `HEADGATE_OIDC_` and its name in capitals.
@@ -43,6 +47,32 @@ class OidcSettings:
     link_accounts: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Variables:
+    """Reads an environment, by names without `HEADGATE_`. Its methods raise ValueError."""
+
+    environment: Mapping[str, str]
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.environment.get(f"HEADGATE_{name}", "").strip() or default
+
+    def secret(self, name: str) -> Secret | None:
+        value = self.environment.get(f"HEADGATE_{name}", "")
+        if value and not value.strip():
+            raise ValueError(f"HEADGATE_{name} is set, and blank. Give it a value, or leave it out.")
+        return Secret(value) if value else None
+
+    def token(self, name: str) -> Secret | None:
+        """What programs sign in with."""
+        value = self.secret(name)
+        if value and len(value.reveal().strip()) < MIN_TOKEN_CHARACTERS:
+            raise ValueError(
+                f"HEADGATE_{name} must have {MIN_TOKEN_CHARACTERS} characters or more, such as the output of "
+                "openssl rand -hex 32."
+            )
+        return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Typed settings. The variable of a field is `HEADGATE_` and its name in capitals: `infra/docs/configuration.md`.
@@ -54,6 +84,8 @@ class Settings:
     `emit_metrics`: what Headgate measures of itself is written for CloudWatch; on AWS that is the default.
     `public_url` is where people reach this installation, without a slash at its end; messages link to it.
     `audit_retention`: None keeps audit records for ever. `audit_anchor_copy` is `ssm:NAME` or `s3://BUCKET/KEY`.
+    With `password_login` off, which needs single sign-on, only the first Admin signs in with a password. With
+    `require_second_factor` who signs in with a password and has no second factor can do nothing but set one up.
     `chat_webhook_host` and `bot_api_host` are hosts, each with a port where that is not 443.
     """
 
@@ -78,6 +110,8 @@ class Settings:
     installation_id: str | None = None
     audit_anchor_copy: str | None = None
     audit_retention: timedelta | None = None
+    password_login: bool = True
+    require_second_factor: bool = False
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":
@@ -86,24 +120,9 @@ class Settings:
         Raises ValueError for one that cannot work, or that would let everybody in.
         """
 
-        def text(name: str, default: str = "") -> str:
-            return environment.get(f"HEADGATE_{name}", "").strip() or default
-
-        def secret(name: str) -> Secret | None:
-            value = environment.get(f"HEADGATE_{name}", "")
-            if value and not value.strip():
-                raise ValueError(f"HEADGATE_{name} is set, and blank. Give it a value, or leave it out.")
-            return Secret(value) if value else None
-
-        def token(name: str) -> Secret | None:
-            value = secret(name)
-            if value and len(value.reveal().strip()) < MIN_TOKEN_CHARACTERS:
-                raise ValueError(
-                    f"HEADGATE_{name} must have {MIN_TOKEN_CHARACTERS} characters or more, such as the output of "
-                    "openssl rand -hex 32."
-                )
-            return value
-
+        given = _Variables(environment)
+        text, secret, token = given.text, given.secret, given.token
+        oidc = _oidc(text, secret("OIDC_CLIENT_SECRET"))
         return cls(
             table_prefix=text("TABLE_PREFIX", "headgate-"),
             queue_prefix=text("QUEUE_PREFIX", "headgate-"),
@@ -121,11 +140,13 @@ class Settings:
             metrics_token=token("METRICS_TOKEN"),
             log_level=text("LOG_LEVEL", "INFO"),
             emit_metrics=text("EMIT_METRICS", "false").lower() == "true",
-            oidc=_oidc(text, secret("OIDC_CLIENT_SECRET")),
-            audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
             installation_id=_installation_id(text("INSTALLATION_ID")),
             audit_anchor_copy=_anchor_copy(text("AUDIT_ANCHOR_COPY")),
             audit_retention=_retention(text("AUDIT_RETENTION_DAYS", str(_SEVEN_YEARS))),
+            oidc=oidc,
+            audit_kms_key_id=text("AUDIT_KMS_KEY_ID") or None,
+            password_login=_password_login(text, oidc),
+            require_second_factor=_switch(text, "REQUIRE_SECOND_FACTOR", "false"),
         )
 
 
@@ -152,6 +173,24 @@ def _oidc(text: Callable[..., str], client_secret: Secret | None) -> OidcSetting
         roles=_roles(roles),
         link_accounts=text("OIDC_LINK_ACCOUNTS", "false").lower() == "true",
     )
+
+
+def _password_login(text: Callable[..., str], oidc: OidcSettings | None) -> bool:
+    on = _switch(text, "PASSWORD_LOGIN", "true")
+    if not on and oidc is None:
+        raise ValueError(
+            "HEADGATE_PASSWORD_LOGIN=false needs single sign-on: set HEADGATE_OIDC_ISSUER and what belongs to it, or "
+            "nobody but the first Admin could sign in."
+        )
+    return on
+
+
+def _switch(text: Callable[..., str], name: str, default: str) -> bool:
+    """A setting that protects: a word that is misspelled must not switch it off."""
+    given = text(name, default).lower()
+    if given not in ("true", "false"):
+        raise ValueError(f"HEADGATE_{name} must be true or false.")
+    return given == "true"
 
 
 def _scopes(given: str) -> str:
@@ -229,5 +268,11 @@ def _hashes(text: str, plain: Secret | None) -> Mapping[str, str | None]:
 
 @cache
 def settings() -> Settings:
-    """The settings of this process, and the secrets that they name, read once."""
-    return Settings.read(with_secrets(os.environ))
+    """The settings of this process, and the secrets that they name, read once.
+
+    Raises SettingInvalid for one that cannot work, SecretNotReadable.
+    """
+    try:
+        return Settings.read(with_secrets(os.environ))
+    except ValueError as error:
+        raise SettingInvalid(str(error)) from None

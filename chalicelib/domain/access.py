@@ -59,7 +59,7 @@ class Actor:
     A token's actor is its owner, with the role that the token has at this moment, and no more than `limited_to` where
     its owner has limited it. `credential_id` names the session or token that the request came with, and `expires_at` is
     when that ends. Of Kafka Connect's secret provider (`via` service) `credential_id` is the Connect cluster that its
-    credential belongs to, if it belongs to one.
+    credential belongs to, if it belongs to one. `lacks_second_factor`: the session may do nothing but set one up.
     """
 
     id: str | None
@@ -68,6 +68,7 @@ class Actor:
     via: str
     credential_id: str | None = None
     expires_at: datetime | None = None
+    lacks_second_factor: bool = False
     limited_to: frozenset[Permission] | None = None
 
     @property
@@ -93,12 +94,14 @@ class RequestContext:
     `deadline` is when its answer has to be ready. `request_key` is set when the client sent an `Idempotency-Key`: a
     UUID made from principal, route, key and body. It becomes the id of what the request creates, so that a repeated
     request finds what the first one created. `if_match` is the version of its `If-Match` header. `source_address` is
-    the peer's, as the gateway saw it; empty for what Headgate does by itself.
+    the peer's, as the gateway saw it; empty for what Headgate does by itself. `user_agent` is what the client calls
+    itself: any text.
     """
 
     actor: Actor
     correlation_id: str
     source_address: str = ""
+    user_agent: str = ""
     deadline: Deadline = field(default_factory=lambda: Deadline.after(REQUEST.total_seconds()))
     request_key: str | None = None
     if_match: int | None = None

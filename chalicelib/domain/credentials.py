@@ -26,6 +26,7 @@ class SecretClass(StrEnum):
     ANSWER = "answer"
     CHANNEL = "channel"
     AUDIT = "audit"
+    SECOND_FACTOR = "second_factor"
 
 
 SECRET_CLASSES: Mapping[str, SecretClass] = {
@@ -34,6 +35,7 @@ SECRET_CLASSES: Mapping[str, SecretClass] = {
     "stream_cluster": SecretClass.CLUSTER,
     "connect_cluster": SecretClass.CLUSTER,
     "notification_channel": SecretClass.CHANNEL,
+    "second_factor": SecretClass.SECOND_FACTOR,
 }
 """The class of the secrets of each type of resource."""
 

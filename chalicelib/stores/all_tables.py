@@ -3,6 +3,7 @@
 from pynamodb.models import Model
 
 from chalicelib.stores.accounts.api_tokens import ApiTokenRows
+from chalicelib.stores.accounts.claims import AccountClaimRow
 from chalicelib.stores.accounts.login_tries import LoginTryRow
 from chalicelib.stores.accounts.sessions import SessionRow
 from chalicelib.stores.accounts.users import UserRows
@@ -33,6 +34,7 @@ from chalicelib.stores.source_tables import SourceTableRow
 from chalicelib.stores.sources import SourceRows
 
 ALL_TABLES: tuple[type[Model], ...] = (
+    AccountClaimRow,
     AlertRows,
     AlertRuleRows,
     AlertTrackRows,

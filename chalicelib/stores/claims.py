@@ -4,6 +4,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 
@@ -30,26 +31,31 @@ class ClaimRow(Table):
 
 
 class Claims:
-    """Exclusive claims on a key. Keys start with the kind of claim, such as `name/source/...`."""
+    """Exclusive claims on a key. Keys start with the kind of claim, such as `name/source/...`.
+
+    `row` has the columns `id`, `holder` and `write_id`: a store of claims may have a table of its own.
+    """
+
+    row: ClassVar[Any] = ClaimRow
 
     def find(self, key: str) -> str | None:
         return self.holders([key]).get(key)
 
     def holders(self, keys: Sequence[str]) -> dict[str, str]:
         """The holders by key, without the free keys: one call for each hundred."""
-        rows = read_rows(*((ClaimRow, key) for key in keys))
+        rows = read_rows(*((self.row, key) for key in keys))
         return {key: row.holder for key, row in zip(keys, rows, strict=True) if row}
 
     def take(self, transaction: Transaction, key: str, holder: str, *, label: str) -> None:
         """Claim a free key. `label` is the conflict label."""
-        row = ClaimRow(key, holder=holder, write_id=transaction.write_id)
-        transaction.put(row, condition=ClaimRow.id.does_not_exist(), label=label)
+        row = self.row(key, holder=holder, write_id=transaction.write_id)
+        transaction.put(row, condition=self.row.id.does_not_exist(), label=label)
 
     def release(self, transaction: Transaction, key: str, holder: str) -> None:
         """Delete the claim, if it still exists. Conflict label when it has another holder: `claim.other_holder`."""
         # A release may be repeated after a lost reply, when the claim is gone already.
-        condition = (ClaimRow.holder == holder) | ClaimRow.id.does_not_exist()
-        transaction.delete(ClaimRow(key), condition=condition, label="claim.other_holder")
+        condition = (self.row.holder == holder) | self.row.id.does_not_exist()
+        transaction.delete(self.row(key), condition=condition, label="claim.other_holder")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from pynamodb.attributes import (
-    NumberAttribute,
     TTLAttribute,
     UnicodeAttribute,
     UnicodeSetAttribute,
@@ -22,15 +21,13 @@ _DISPATCH = ("dispatch", "last")
 
 class CountRow(Table):
     """Small rows of several kinds: `registered` (JSON in `numbers`), `dispatch` (`at`: its last run), `findings` of
-    `stores/monitoring`, `user/active-admins` (number in `ADMINS`), `audit/begun` of `stores/audit/chain`, and notes
-    of what was deleted.
+    `stores/monitoring`, `audit/begun` of `stores/audit/chain`, and notes of what was deleted.
     """
 
     Meta = meta("counts")  # type: ignore[assignment]
     kind = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
     numbers = UnicodeAttribute(null=True)
-    ADMINS = NumberAttribute(null=True)
     at = UTCDateTimeAttribute(null=True)
     pipelines = UnicodeSetAttribute(null=True)
     expires_at = TTLAttribute(null=True)

@@ -18,6 +18,6 @@ class Stores:
         self.connectors = ConnectorStores()
         self.monitoring = MonitoringStores()
         self.alerts = AlertStores()
-        self.accounts = AccountStores(self.resources.claims)
+        self.accounts = AccountStores()
         self.audit = AuditStores()
         self.idempotency = IdempotencyKeys(sealer)

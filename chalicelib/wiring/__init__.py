@@ -17,6 +17,7 @@ from chalicelib.kit.pages import Signer
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
+from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
 from chalicelib.services.overview import OverviewService
 from chalicelib.settings import Settings, settings
@@ -69,6 +70,7 @@ class Services:
         accounts = Accounts(
             self.settings,
             stores=self.stores.accounts,
+            vault=CredentialVault(store=self.stores.resources.secrets, envelope=self.envelope, clock=self.clock),
             audit=self.audit,
             make=make,
             signer=lambda: self.signer,
@@ -76,6 +78,7 @@ class Services:
         )
         self.users, self.invites, self.api_tokens = accounts.users, accounts.invites, accounts.api_tokens
         self.sessions, self.single_sign_on = accounts.sessions, accounts.single_sign_on
+        self.own_sessions, self.second_factor = accounts.own_sessions, accounts.second_factor
 
     def _build_resources(self, make: Clients) -> None:
         resources = self._resources = Resources(
@@ -151,7 +154,7 @@ class Services:
         return Signer(key=installation_key(SIGNING_KEY, secrets, self.envelope, self.clock()))
 
     def install(self) -> None:
-        """Make the first Admin, if the settings name one and the address has no account, and the default alert rule."""
+        """Make the first Admin, if the settings name one and there has never been one, and the default alert rule."""
         self.users.install_admin(self.settings.admin_email, self.settings.admin_password)
         try:
             self.alerting.rules.install()

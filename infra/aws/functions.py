@@ -132,8 +132,9 @@ FUNCTIONS = (
         failure="The function behind the API ended with an error or ran out of time, which is never expected.",
         tables=(
             {
-                _READ_WRITE: "users sessions api-tokens login-tries sources destinations stream-clusters "
-                "connect-clusters pipelines deliveries secrets claims alert-rules notification-channels",
+                _READ_WRITE: "users account-claims sessions api-tokens login-tries sources destinations "
+                "stream-clusters connect-clusters pipelines deliveries secrets claims alert-rules "
+                "notification-channels",
                 "GetItem PutItem UpdateItem DeleteItem": "idempotency",
                 f"{_READ_WRITE} Query": "counts",
                 _READ_ADD_CHANGE: "operations incidents",
@@ -145,7 +146,8 @@ FUNCTIONS = (
                 "BatchGetItem BatchWriteItem Query": "source-tables",
             },
             {
-                _QUERY: "users/by_listing api-tokens/by_listing api-tokens/by_user_id secrets/by_listing "
+                _QUERY: "users/by_listing sessions/by_user_id api-tokens/by_listing api-tokens/by_user_id "
+                "secrets/by_listing "
                 "sources/by_listing destinations/by_listing stream-clusters/by_listing connect-clusters/by_listing "
                 "pipelines/by_listing pipelines/by_source_id "
                 "deliveries/by_listing deliveries/by_destination_id deliveries/by_pipeline_id "

@@ -135,6 +135,18 @@ API_SETTINGS = (
         default="false",
         allowed=_BOOLEAN,
     ),
+    Parameter(
+        "PasswordLogin",
+        "Whether people sign in with passwords. Without, which needs single sign-on, only AdminEmail does.",
+        default="true",
+        allowed=_BOOLEAN,
+    ),
+    Parameter(
+        "RequireSecondFactor",
+        "Whether who signs in with a password has to have a second factor.",
+        default="false",
+        allowed=_BOOLEAN,
+    ),
 )
 
 ADMIN_PASSWORD, METRICS_TOKEN, CLIENT_SECRET = SECRET_REFERENCES = (

@@ -26,10 +26,14 @@ DATA_TEMPLATE_BYTES = 51_200
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _SECRET_NAME = re.compile("password|secret|credential|token|master", re.IGNORECASE)
-_NO_SECRETS = ("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS", "SecretsVpcEndpointId")
-"""Permissions and names of resources, in spite of their names."""
 _REFERENCE = re.compile("(SecretArn|_SECRET_ARN)$")
 """A parameter or variable that names a secret and does not hold it."""
+_NO_SECRETS = (
+    *("AllowInlineSecrets", "HEADGATE_ALLOW_INLINE_SECRETS"),
+    *("PasswordLogin", "HEADGATE_PASSWORD_LOGIN"),
+    "SecretsVpcEndpointId",
+)
+"""Permissions and names of resources, in spite of their names."""
 
 NOT_DEPLOYED: Mapping[str, str] = {
     "HEADGATE_MASTER_KEY": "AWS KMS seals the secrets",

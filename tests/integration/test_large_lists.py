@@ -27,7 +27,7 @@ from chalicelib.api.routes import (
 )
 from chalicelib.domain.access import Role
 from chalicelib.domain.accounts.api_token import ApiToken
-from chalicelib.domain.accounts.user import User, UserStatus
+from chalicelib.domain.accounts.user import MAX_USER_AGENT, Session, User, UserStatus
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import MAX_CHANNELS, MAX_CHANNELS_OF_RULE, MAX_RULES, AlertRule
@@ -49,7 +49,7 @@ from chalicelib.stores.transaction import Transaction
 from tests.support.apps.edge import ADMIN, make_edge, through_lambda_event
 from tests.support.apps.fakes import FakeDatabase
 from tests.support.apps.in_process_app import START_TIME, InProcessApp, app, app_of_the_module
-from tests.support.entities import make_pipeline
+from tests.support.entities import make_pipeline, make_user, store_new
 
 __all__ = ["app", "app_of_the_module"]
 
@@ -297,12 +297,31 @@ def test_the_largest_users_and_tokens_are_one_page_of_five_hundred_each(app: InP
     assert_each_once(get, "/auth/tokens", put(app.services.stores.accounts.api_tokens, tokens), pages=2)
 
 
+def test_the_most_sessions_are_pages_of_five_hundred(app: InProcessApp, get: Get) -> None:
+    stores, store = app.services.stores.accounts, app.services.stores.accounts.sessions
+    user = make_user(id="u1")
+    store_new(stores.users, user)
+    for number in range(600):
+        session = Session(
+            id=f"{number:064}",
+            user_id=user.id,
+            address="2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
+            user_agent=WIDE * MAX_USER_AGENT,
+            created_at=app.clock.now,
+            last_seen_at=app.clock.now,
+        )
+        with Transaction() as transaction:
+            store.put_new(transaction, session)
+    listed = [session.public_id for session in store.all_of(user, app.clock.now)]
+    assert_each_once(get, "/auth/sessions", listed, pages=2)
+
+
 def test_every_list_has_its_largest_entries_here() -> None:
     lists = {route.path for module in MODULES for route in module.routes.routes if route.response.may_continue}
     assert lists == {
         "/pipelines", "/deliveries", "/pipelines/{uuid}/destinations", "/destinations/{uuid}/mappings",
         "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/stream/clusters",
         "/connect/clusters", "/sources/{uuid}/tables", "/audit", "/connect/clusters/{uuid}/plugins",
-        "/operations/errors", "/alert-rules", "/notification-channels", "/users", "/auth/tokens",
+        "/operations/errors", "/alert-rules", "/notification-channels", "/users", "/auth/tokens", "/auth/sessions",
         "/audit/verify",  # one object, whose size does not depend on what is stored
     }  # fmt: skip

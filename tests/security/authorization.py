@@ -25,7 +25,14 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
 }
 NOBODY = ("anonymous", "disabled Admin", "expired session", "deleted token", "service credential")
 """Callers who are nobody to the API: they have no session that is valid, and no token."""
-_FOR_PEOPLE = frozenset({"POST /api/v1/auth/logout"})
+_FOR_PEOPLE = frozenset(
+    {
+        "POST /api/v1/auth/logout",
+        "DELETE /api/v1/auth/sessions/{uuid}",
+        "POST /api/v1/auth/sessions/end-others",
+        "POST /api/v1/auth/totp",
+    }
+)
 """Refused to tokens whatever the body says; the other routes for people look at the body first."""
 
 

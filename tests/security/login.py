@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from statistics import median
 
+from chalicelib.domain.access import Role
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets.passwords import hash_password
+from tests.security import second_factor
 from tests.security.figure import Figure
 from tests.support.apps.in_process_app import InProcessApp, in_process_app
 from tests.support.entities import make_user, store_new
@@ -35,6 +37,8 @@ def figures() -> list[Figure]:
         app.restart()
         after_restart = try_wrong_password(app, HOME)
         locked = _kept_out(app)
+        factors = second_factor.figures(app)
+        returned = _returned(app)
     return [
         Figure(
             "hash of passwords", f"Argon2id, {memory // 1024} MiB, {passes} pass", "46 MiB, 1 pass", memory == 47104
@@ -51,6 +55,8 @@ def figures() -> list[Figure]:
         ),
         Figure("the next one, after a restart", after_restart, "RATE_LIMITED", after_restart == "RATE_LIMITED"),
         Figure("people kept out by tries from elsewhere", str(locked), "0", locked == 0),
+        *factors,
+        Figure("first Admin returned after deletion, at three starts", str(returned), "0", returned == 0),
     ]  # fmt: skip
 
 
@@ -99,19 +105,33 @@ def codes_at_once(app: InProcessApp) -> Counter[str]:
 
 
 def _kept_out(app: InProcessApp) -> int:
-    """How many of two people are kept out: one at the usual network, one with a session in the attacker's network."""
+    """How many of three people are kept out: one at the usual network, one at a new network, one with a session in the
+    attacker's network.
+    """
     app.clock.advance(600)
     sessions, home = app.services.sessions, replace(app.context(), source_address=HOME)
     first = sessions.login(home, KNOWN, PASSWORD)
     for number in range(60):
         try_wrong_password(app, f"203.0.{number}.1")
-    elsewhere = replace(home, source_address="203.0.5.1")
+    elsewhere, new = (replace(home, source_address=address) for address in ("203.0.5.1", "198.51.100.1"))
     for _ in range(12):
         try_wrong_password(app, "203.0.5.1")
     kept_out = 0
-    for context, cookie in ((home, None), (elsewhere, first.token.reveal() if first.token else None)):
+    for context, cookie in ((home, None), (new, None), (elsewhere, first.token.reveal() if first.token else None)):
         try:
             sessions.login(context, KNOWN, PASSWORD, replaces=cookie)
         except HeadgateError:
             kept_out += 1
     return kept_out
+
+
+def _returned(app: InProcessApp) -> int:
+    """How many accounts of a deleted first Admin three starts make."""
+    users, email = app.services.users, "first@example.com"
+    store_new(app.services.stores.accounts.users, make_user(role=Role.ADMIN))
+    store_new(app.services.stores.accounts.users, first := make_user(email=email, role=Role.ADMIN))
+    users.delete(app.context(), first.id)
+    for _ in range(3):
+        app.restart()
+        app.services.users.install_admin(email, PASSWORD)
+    return sum(user.email == email for user in app.services.users.list(limit=500, after=None).items)

@@ -138,11 +138,8 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "the throttle comes after the hash",
         "chalicelib/services/accounts/sessions.py",
-        "        admitted = self.throttle.admit(context, login, user.id if user else None)\n"
-        "        password_hash = user.password_hash if user else None\n"
-        "        verified = verify_password(password, password_hash)\n",
-        "        password_hash = user.password_hash if user else None\n"
-        "        verified = verify_password(password, password_hash)\n"
+        "        admitted = self.throttle.admit(context, login, user.id if user else None)\n",
+        "        verify_password(password, None)\n"
         "        admitted = self.throttle.admit(context, login, user.id if user else None)\n",
         _SESSIONS,
     ),
@@ -177,8 +174,22 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a login does not give its try back",
         "chalicelib/services/accounts/login_throttle.py",
-        "        self.store.give_back(transaction, admitted.limits, window_end(now))",
+        "        self.store.give_back(transaction, admitted.limits)",
         "",
+        _SESSIONS,
+    ),
+    Bug(
+        "an attacked account is shut",
+        "chalicelib/domain/accounts/login_limits.py",
+        "now, self.account, then=slow)",
+        "now, self.account)",
+        _SESSIONS,
+    ),
+    Bug(
+        "the narrow counter comes first",
+        "chalicelib/domain/accounts/login_limits.py",
+        '        return [_limit("network", _PER_NETWORK, now, network), own, account]',
+        '        return [own, account, _limit("network", _PER_NETWORK, now, network)]',
         _SESSIONS,
     ),
     Bug(
@@ -191,9 +202,66 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     Bug(
         "a disabled user can sign in",
         "chalicelib/services/accounts/sessions.py",
-        "            if not is_right or current is None or current.status is not UserStatus.ACTIVE:",
-        "            if not is_right or current is None:",
+        "        if not verified or user is None or user.status is not UserStatus.ACTIVE:",
+        "        if not verified or user is None:",
         (f"{_API}/test_access.py", *_SESSIONS),
+    ),
+    Bug(
+        "passwords are taken although they are off",
+        "chalicelib/services/accounts/sessions.py",
+        "        if not self.rules.takes_password(email):",
+        "        if not email:",
+        _SESSIONS,
+    ),
+    # second factors
+    Bug(
+        "a code is taken twice",
+        "chalicelib/services/accounts/second_factor.py",
+        "            self.tries.use_once(",
+        "            self.tries.remember(",
+        _SESSIONS,
+    ),
+    Bug(
+        "codes are not counted",
+        "chalicelib/services/accounts/second_factor.py",
+        "        admitted = self.throttle.admit_code(context, admitted, user.id)\n",
+        "",
+        _SESSIONS,
+    ),
+    Bug(
+        "a used recovery code stays",
+        "chalicelib/services/accounts/second_factor.py",
+        "        left = tuple(stored for stored in factor.recovery_hashes if stored != self.used_hash)",
+        "        left = factor.recovery_hashes",
+        _SESSIONS,
+    ),
+    Bug(
+        "a second factor that is not confirmed is asked for",
+        "chalicelib/domain/accounts/user.py",
+        "        return self.second_factor is not None and self.second_factor.confirmed_at is not None",
+        "        return self.second_factor is not None",
+        _SESSIONS,
+    ),
+    Bug(
+        "other sessions live on with a second factor",
+        "chalicelib/services/accounts/own_sessions.py",
+        "        now, generation = self.clock(), before.session_generation + 1",
+        "        now, generation = self.clock(), before.session_generation",
+        _SESSIONS,
+    ),
+    Bug(
+        "a session of somebody else can be ended",
+        "chalicelib/stores/accounts/sessions.py",
+        "SessionRow.by_user_id.query(user.id, filter_condition=_valid(user, now))",
+        "SessionRow.scan()",
+        _SESSIONS,
+    ),
+    Bug(
+        "a session without the required second factor may do everything",
+        "chalicelib/api/framework/boundary.py",
+        "    if actor.lacks_second_factor and not route.before_second_factor:",
+        "    if actor.lacks_second_factor and not route.before_second_factor and route.hidden:",
+        ("tests/unit/api/framework/test_boundary.py",),
     ),
     Bug(
         "common passwords are accepted",
@@ -205,16 +273,37 @@ ACCESS_BUGS: tuple[Bug, ...] = (
     # users, invites, tokens
     Bug(
         "the last Admin can go",
-        "chalicelib/stores/accounts/users.py",
-        "        has_others = CountRow.ADMINS > 1 if change < 0 else None",
+        "chalicelib/stores/accounts/claims.py",
+        "        has_others = AccountClaimRow.admins > 1 if change < 0 else None",
         "        has_others = None",
         ("tests/service/accounts", "tests/service/stores/accounts"),
     ),
     Bug(
+        "a first Admin who was deleted comes back",
+        "chalicelib/stores/accounts/claims.py",
+        "        never = AccountClaimRow.id.does_not_exist() if first else None",
+        "        never = None",
+        ("tests/service/accounts/test_first_admin.py",),
+    ),
+    Bug(
+        "a claim alone says who somebody is",
+        "chalicelib/stores/accounts/users.py",
+        "        if holder is None or (user is not None and has(user)):",
+        "        if user is not None:",
+        ("tests/service/accounts/test_account_claims.py",),
+    ),
+    Bug(
+        "addresses that look alike are one account",
+        "chalicelib/domain/accounts/email.py",
+        "    return email.strip().translate(_LOWER_CASE)",
+        "    return email.strip().casefold()",
+        ("tests/service/accounts/test_single_sign_on.py",),
+    ),
+    Bug(
         "an Admin who is made is not counted",
         "chalicelib/stores/accounts/users.py",
-        "        count_admins(transaction, after.is_active_admin - before.is_active_admin)",
-        "        count_admins(transaction, min(0, after.is_active_admin - before.is_active_admin))",
+        "        self._claims.count_admins(transaction, after.is_active_admin - before.is_active_admin)",
+        "        self._claims.count_admins(transaction, min(0, after.is_active_admin - before.is_active_admin))",
         ("tests/service/accounts", "tests/service/stores/accounts", f"{_API}/test_users.py"),
     ),
     Bug(

@@ -190,3 +190,22 @@ def test_the_last_anchor_may_be_copied_to_a_parameter_or_an_object(value: str) -
 def test_another_place_for_the_anchor_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="HEADGATE_AUDIT_ANCHOR_COPY must be like"):
         Settings.read({"HEADGATE_AUDIT_ANCHOR_COPY": value})
+
+
+def test_passwords_are_on_and_second_factors_are_not_required() -> None:
+    settings = Settings.read({})
+    assert (settings.password_login, settings.require_second_factor) == (True, False)
+    assert Settings.read({"HEADGATE_REQUIRE_SECOND_FACTOR": "True"}).require_second_factor
+
+
+def test_passwords_are_off_only_where_there_is_single_sign_on() -> None:
+    assert not Settings.read({**SIGN_ON, "HEADGATE_PASSWORD_LOGIN": "false"}).password_login
+    with pytest.raises(ValueError, match="HEADGATE_PASSWORD_LOGIN=false needs single sign-on"):
+        Settings.read({"HEADGATE_PASSWORD_LOGIN": "false"})
+
+
+@pytest.mark.parametrize("name", ["PASSWORD_LOGIN", "REQUIRE_SECOND_FACTOR"])
+@pytest.mark.parametrize("value", ["no", "0", "flase", "off"])
+def test_a_protection_is_not_switched_off_by_a_misspelled_word(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"HEADGATE_{name} must be true or false"):
+        Settings.read({**SIGN_ON, f"HEADGATE_{name}": value})

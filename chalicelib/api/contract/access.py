@@ -8,8 +8,9 @@ from chalicelib.api.contract.common import VISIBLE_ADDRESS, Input, Name, Output,
 from chalicelib.domain.access import Actor, Permission, Role
 from chalicelib.domain.accounts import email
 from chalicelib.domain.accounts.passwords import MAX_CHARACTERS, MIN_CHARACTERS
-from chalicelib.domain.accounts.user import UserStatus
+from chalicelib.domain.accounts.user import Session, UserStatus
 from chalicelib.services.accounts.api_tokens import NewToken
+from chalicelib.services.accounts.second_factor_setup import NewSecondFactor
 from chalicelib.services.accounts.sessions import UserSession
 
 Email = Annotated[
@@ -24,11 +25,16 @@ Email = Annotated[
 NewPassword = Annotated[SecretStr, Field(min_length=MIN_CHARACTERS, max_length=MAX_CHARACTERS)]
 
 
+Code = Annotated[SecretStr, Field(min_length=1, max_length=64)]
+"""Six digits of an authenticator app, or a recovery code. Any other text is a wrong one."""
+
+
 class LoginBody(Input):
-    """Credentials to sign in with."""
+    """Credentials to sign in with. Who has a second factor needs its `code` as well, or a recovery code."""
 
     email: Email
     password: SecretStr = Field(min_length=1, max_length=256)
+    code: Code | None = None
 
 
 class PasswordBody(Input):
@@ -60,7 +66,10 @@ class LoginOutput(Output):
 
 
 class SessionOutput(Output):
-    """The current session, or the token of the request."""
+    """The current session, or the token of the request.
+
+    A session that has to set up a second factor has no permissions until then.
+    """
 
     user: SessionUser
     permissions: list[Permission]
@@ -72,7 +81,62 @@ class SessionOutput(Output):
         role = actor.role or Role.VIEWER
         # Only who is active has a session or a token that counts.
         user = {"id": actor.id, "email": actor.email, "role": role, "status": UserStatus.ACTIVE}
-        return cls._read(actor, user=user, permissions=sorted(actor.permissions, key=list(Permission).index))
+        granted = () if actor.lacks_second_factor else actor.permissions
+        return cls._read(actor, user=user, permissions=sorted(granted, key=list(Permission).index))
+
+
+class OwnSessionOutput(Output):
+    """Where you are signed in. `last_used_at` is exact to a minute; `current`: the session of this very request."""
+
+    id: str
+    created_at: Timestamp
+    last_used_at: Timestamp
+    expires_at: Timestamp
+    address: str
+    user_agent: str
+    current: bool
+
+    @classmethod
+    def seen_by(cls, actor: Actor, session: Session) -> Self:
+        return cls(
+            id=session.public_id,
+            created_at=session.created_at,
+            last_used_at=session.last_seen_at,
+            expires_at=session.expires_at(),
+            address=session.address,
+            user_agent=session.user_agent,
+            current=session.id == actor.credential_id,
+        )
+
+
+class NewSecondFactorOutput(Output):
+    """What an authenticator app has to know, as text and as the address of a QR code. It is shown here once."""
+
+    secret: str = Field(repr=False)
+    uri: str = Field(repr=False)
+
+    @classmethod
+    def of(cls, made: NewSecondFactor) -> Self:
+        return cls(secret=made.secret.reveal(), uri=made.uri.reveal())
+
+
+class CodeBody(Input):
+    """A code of the authenticator app."""
+
+    code: Code
+
+
+class RecoveryCodesOutput(Output):
+    """Codes for who has lost the authenticator app, each for one use. They are shown here once."""
+
+    recovery_codes: list[str] = Field(repr=False)
+
+
+class RemoveSecondFactorBody(Input):
+    """What removes a second factor: the password, and a code of the app or a recovery code."""
+
+    password: SecretStr = Field(min_length=1, max_length=MAX_CHARACTERS)
+    code: Code
 
 
 class ApiTokenBody(Input):

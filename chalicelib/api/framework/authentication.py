@@ -1,7 +1,7 @@
 """Authentication: session cookies, the CSRF rule, API tokens, the service credential (wire contract, section 2)."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chalicelib.api.framework.http import HttpRequest, forwarded_scheme
 from chalicelib.api.framework.sent_credentials import COOKIE, bearer_token, on_plain_loopback, sent_cookie, set_cookie
@@ -31,6 +31,8 @@ class SessionAuthenticator:
             return self.api_tokens().authenticate(token)
         signed_in = self.sessions().signed_in(cookie_of(headers))
         actor = actor_of(signed_in.user, signed_in.session)
+        if signed_in.lacks_second_factor:
+            actor = replace(actor, lacks_second_factor=True)
         if method not in _SAFE:
             _refuse_cross_site(headers, actor)
         return actor

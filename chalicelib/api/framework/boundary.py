@@ -29,6 +29,10 @@ from chalicelib.kit.pages import Signer
 
 CORRELATION_HEADER = "X-Correlation-ID"
 ANONYMOUS = Actor(id=None, email=None, role=None, via="anonymous")
+_SET_UP_FIRST = (
+    "This installation requires a second factor, and your account has none. Set it up first: POST /api/v1/auth/totp "
+    "gives the secret for an authenticator app, POST /api/v1/auth/totp/confirm takes its first code."
+)
 SERVICE = Actor(id=None, email=None, role=None, via="service")
 
 
@@ -123,7 +127,12 @@ class Boundary:
     def _admitted(self, route: Route, request: HttpRequest) -> RequestContext:
         """The context of a caller who may use the route. Raises Unauthenticated, NotPermitted; both are audited."""
         address = request.source_address
-        context = RequestContext(actor=ANONYMOUS, correlation_id=request.correlation_id, source_address=address)
+        context = RequestContext(
+            actor=ANONYMOUS,
+            correlation_id=request.correlation_id,
+            source_address=address,
+            user_agent=request.headers.get("user-agent", ""),
+        )
         try:
             context = replace(context, actor=self._actor(route, request))
             add_to_log(user_id=context.actor.id)
@@ -196,6 +205,8 @@ def _check_permission(route: Route, actor: Actor) -> None:
         return
     if not actor.may(route.needs):
         raise NotPermitted(f"This needs the permission {route.needs}{_how(route, actor)}.", actor=actor)
+    if actor.lacks_second_factor and not route.before_second_factor:
+        raise NotPermitted(_SET_UP_FIRST, actor=actor)
 
 
 def _how(route: Route, actor: Actor) -> str:

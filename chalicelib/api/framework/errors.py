@@ -32,7 +32,7 @@ STATUS: Mapping[type[HeadgateError], int] = {
 
 CODES: Mapping[int, tuple[str, ...]] = {
     400: ("MALFORMED_JSON",),
-    401: ("UNAUTHENTICATED", "INVALID_CREDENTIALS"),
+    401: ("UNAUTHENTICATED", "SECOND_FACTOR_REQUIRED", "INVALID_CREDENTIALS"),
     403: ("FORBIDDEN", "CSRF_REJECTED"),
     404: ("NOT_FOUND",),
     405: ("METHOD_NOT_ALLOWED",),

@@ -237,7 +237,7 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
 def _problems(route: Route) -> list[int]:
     writes = route.method != "GET"
     signed_in = route.needs is not Permission.PUBLIC
-    takes_body = route.method in ("POST", "PUT", "PATCH")
+    takes_body = route.method in ("POST", "PUT", "PATCH") or route.body is not None
     applies = {
         400: takes_body,
         # A public POST takes a password or a token in its body: a login, an invite.

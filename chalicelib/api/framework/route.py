@@ -58,8 +58,9 @@ class ResponseType:
 class Route:
     """One method on one path, with everything that its declaration says about it.
 
-    `shows_secret`: the answer contains what is shown once. `context_parameter` and `request_parameter` are the names
-    under which the handler takes these, if it does.
+    `before_second_factor`: a session that has to set up a second factor may use it. `shows_secret`: the answer
+    contains what is shown once. `context_parameter` and `request_parameter` are the names under which the handler takes
+    these, if it does.
     """
 
     method: str
@@ -74,6 +75,7 @@ class Route:
     hidden: bool = False
     any_query: bool = False
     shows_secret: bool = False
+    before_second_factor: bool = False
     context_parameter: str | None = None
     request_parameter: str | None = None
     body: Any = None

@@ -74,13 +74,15 @@ class Router:
         hidden: bool = False,
         any_query: bool = False,
         shows_secret: bool = False,
+        before_second_factor: bool = False,
     ) -> Callable[[Handler], Handler]:
         """Declares a route.
 
         `status` is that of success (201 adds `Location`: the path and the new id, or `location` with `{id}` filled in),
         `also` are further statuses that a `JsonResponse` may have, `hidden` keeps the route out of the OpenAPI
         document, `any_query` allows unknown query parameters, `shows_secret` gives the answer to a repeated request
-        in the same session only. Raises `TypeError` for a signature that cannot be served.
+        in the same session only, `before_second_factor` serves sessions that have to set one up first. Raises
+        `TypeError` for a signature that cannot be served.
         """
 
         def declare(handler: Handler) -> Handler:
@@ -98,6 +100,7 @@ class Router:
                     hidden=hidden,
                     any_query=any_query,
                     shows_secret=shows_secret,
+                    before_second_factor=before_second_factor,
                     **declared,
                 )
             )

@@ -2,13 +2,20 @@
 
 from collections.abc import Sequence
 
+from pydantic import SecretStr
+
 from chalicelib.api.contract.access import (
     ApiTokenBody,
     ApiTokenOutput,
+    CodeBody,
     LoginBody,
     LoginOutput,
     MadeTokenOutput,
+    NewSecondFactorOutput,
+    OwnSessionOutput,
     PasswordBody,
+    RecoveryCodesOutput,
+    RemoveSecondFactorBody,
     SecretsOutput,
     SessionOutput,
 )
@@ -32,14 +39,21 @@ internal_routes = Router(tag="Internal")
 
 @routes.post("/auth/login", needs=Permission.PUBLIC)
 def login(context: RequestContext, request: HttpRequest, body: LoginBody) -> JsonResponse[LoginOutput]:
-    """Sign in. The session's token is in the cookie. The session of a cookie that the request carries ends."""
-    password = Secret(body.password.get_secret_value())
-    signed_in = services().sessions.login(context, body.email, password, replaces=sent_cookie(request.headers))
+    """Sign in. The session's token is in the cookie. The session of a cookie that the request carries ends.
+
+    Who has a second factor and sends no right `code` gets 401 `SECOND_FACTOR_REQUIRED`, after the right password only.
+    """
+    password, code = Secret(body.password.get_secret_value()), _code(body.code)
+    signed_in = services().sessions.login(context, body.email, password, code, replaces=sent_cookie(request.headers))
     cookie = session_cookie(request, signed_in)
     return JsonResponse(body=LoginOutput.of(signed_in), status=200, cookies=(cookie,))
 
 
-@routes.post("/auth/logout", needs=Permission.SIGNED_IN)
+def _code(code: SecretStr | None) -> Secret | None:
+    return Secret(code.get_secret_value()) if code else None
+
+
+@routes.post("/auth/logout", needs=Permission.SIGNED_IN, before_second_factor=True)
 def logout(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
     """End the session."""
     services().sessions.logout(context)
@@ -97,16 +111,55 @@ def change_password(context: RequestContext, request: HttpRequest, body: Passwor
     return JsonResponse(body=LoginOutput.of(signed_in), status=200, cookies=(cookie,))
 
 
-@routes.get("/auth/session", needs=Permission.SIGNED_IN)
+@routes.get("/auth/session", needs=Permission.SIGNED_IN, before_second_factor=True)
 def get_auth_session(context: RequestContext) -> SessionOutput:
     """Show the current session, or token."""
     return SessionOutput.of(context.actor)
 
 
-@routes.get("/session", needs=Permission.SIGNED_IN)
+@routes.get("/session", needs=Permission.SIGNED_IN, before_second_factor=True)
 def get_session(context: RequestContext) -> SessionOutput:
     """Show the current session, or token."""
     return SessionOutput.of(context.actor)
+
+
+@routes.get("/auth/sessions", needs=Permission.SIGNED_IN)
+def list_own_sessions(context: RequestContext, query: ListQuery) -> Page[OwnSessionOutput]:
+    """List where you are signed in, newest first. A token shows the sessions of its owner, and none is the current."""
+    page = services().own_sessions.list(context, limit=query.limit, after=query.after)
+    return page.map(lambda session: OwnSessionOutput.seen_by(context.actor, session))
+
+
+@routes.delete("/auth/sessions/{uuid}", needs=Permission.SIGNED_IN, status=204)
+def end_own_session(context: RequestContext, uuid: UuidPath) -> None:
+    """End a session of yours at once, also the current one. A token ends none."""
+    services().own_sessions.end(context, uuid)
+
+
+@routes.post("/auth/sessions/end-others", needs=Permission.SIGNED_IN)
+def end_other_sessions(context: RequestContext) -> None:
+    """End all of your sessions but the current one. A token ends none."""
+    services().own_sessions.end_others(context)
+
+
+@routes.post("/auth/totp", needs=Permission.SIGNED_IN, shows_secret=True, before_second_factor=True)
+def start_second_factor(context: RequestContext) -> NewSecondFactorOutput:
+    """Begin to set up an authenticator app (TOTP) as your second factor. It counts once it is confirmed."""
+    return NewSecondFactorOutput.of(services().second_factor.start(context))
+
+
+@routes.post("/auth/totp/confirm", needs=Permission.SIGNED_IN, shows_secret=True, before_second_factor=True)
+def confirm_second_factor(context: RequestContext, body: CodeBody) -> RecoveryCodesOutput:
+    """Confirm the authenticator app with its first code. Your other sessions end, and each login needs a code."""
+    codes = services().second_factor.confirm(context, Secret(body.code.get_secret_value()))
+    return RecoveryCodesOutput(recovery_codes=[code.reveal() for code in codes])
+
+
+@routes.delete("/auth/totp", needs=Permission.SIGNED_IN, status=204, before_second_factor=True)
+def remove_second_factor(context: RequestContext, body: RemoveSecondFactorBody) -> None:
+    """Remove your second factor. Your other sessions end."""
+    password, code = Secret(body.password.get_secret_value()), Secret(body.code.get_secret_value())
+    services().second_factor.remove(context, password, code)
 
 
 @routes.post("/auth/tokens", needs=Permission.SIGNED_IN, status=201, shows_secret=True)

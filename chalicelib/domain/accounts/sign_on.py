@@ -34,6 +34,7 @@ class Refusal(StrEnum):
     EMAIL_MISSING = "email_missing"
     EMAIL_NOT_VERIFIED = "email_not_verified"
     EMAIL_IN_USE = "email_in_use"
+    LAST_ADMIN = "last_admin"
     NO_ROLE = "no_role"
     DISABLED = "disabled"
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from chalicelib.domain.access import RequestContext, Role
+from chalicelib.domain.accounts.sign_in_rules import SignInRules
 from chalicelib.domain.accounts.user import INVITED_FOR, Invite, User, UserStatus
 from chalicelib.errors import Conflict, NotFound, WriteConflict
 from chalicelib.kit.clock import Clock
@@ -32,6 +33,7 @@ class InviteService:
     """Invites are part of their user: a user has one at most, and a new one replaces it."""
 
     store: Users
+    rules: SignInRules
     audit: AuditTrail
     clock: Clock
 
@@ -74,10 +76,12 @@ class InviteService:
         return Invitation(user=user, invite=invite, token=Secret(token))
 
     def accept(self, context: RequestContext, token: str, password: Secret) -> User:
-        """Set the password: the user can sign in. Raises NotFound like `find`, Invalid for a common password,
-        WriteConflict.
+        """Set the password: the user can sign in. Raises NotFound like `find`, Invalid for a common password, Conflict
+        where passwords are off, WriteConflict.
         """
         user = self.find(token).user
+        if not self.rules.takes_password(user.email):
+            raise Conflict("Passwords are off here. Join by single sign-on: /api/v1/auth/oidc/login")
         require_strong(password, user.email, field="password")
         password_hash = hash_password(password)
 

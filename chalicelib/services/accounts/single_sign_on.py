@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from chalicelib.clients.http.openid import Attempt, OpenIdProvider
 from chalicelib.domain.access import Actor, RequestContext, Role
+from chalicelib.domain.accounts.email import email_key
 from chalicelib.domain.accounts.login_limits import LoginLimit
+from chalicelib.domain.accounts.sign_in_rules import SignInRules
 from chalicelib.domain.accounts.sign_on import TICKET_LIFETIME, Person, Refusal, SignOnRefused, role_of
 from chalicelib.domain.accounts.user import User, UserStatus
-from chalicelib.domain.names import unique_key
 from chalicelib.errors import HeadgateError, NotPermitted, TimedOut, Unauthenticated, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import new_id, new_token
@@ -38,12 +39,17 @@ _TEXTS: Mapping[Refusal, str] = {
     Refusal.EMAIL_NOT_VERIFIED: "The identity provider has not verified your e-mail address. Verify it there first.",
     Refusal.EMAIL_IN_USE: "There is another account with your e-mail address here, and it is not the one of your "
     "identity. An Admin can delete that account, or the operator can allow that accounts are linked.",
+    Refusal.LAST_ADMIN: "The account with your e-mail address here is the last active Admin, and your groups do not "
+    "give that role. Give another account the role Admin first.",
     Refusal.NO_ROLE: "None of your groups has a role in Headgate. Ask an Admin which group you need.",
     Refusal.DISABLED: "Your account is disabled. Ask an Admin.",
 }
 """Messages by reason; `_AGAIN` for the other reasons."""
 _NOT_PERMITTED = frozenset(
-    (Refusal.EMAIL_MISSING, Refusal.EMAIL_NOT_VERIFIED, Refusal.EMAIL_IN_USE, Refusal.NO_ROLE, Refusal.DISABLED)
+    (
+        *(Refusal.EMAIL_MISSING, Refusal.EMAIL_NOT_VERIFIED, Refusal.EMAIL_IN_USE),
+        *(Refusal.LAST_ADMIN, Refusal.NO_ROLE, Refusal.DISABLED),
+    )
 )
 """Reasons that concern a person whom the provider has identified: signing in again does not help."""
 
@@ -76,6 +82,7 @@ class SingleSignOn:
     provider: OpenIdProvider
     roles: Mapping[str, Role]
     link_accounts: bool
+    rules: SignInRules
     public_url: str
     users: Users
     sessions: SessionService
@@ -188,11 +195,15 @@ class SingleSignOn:
 
     def _linked(self, context: RequestContext, user: User, person: Person, role: Role) -> User:
         """The account that has the person's address, where the operator allows that. Raises SignOnRefused."""
-        if not self.link_accounts or user.identity:
+        # Where passwords are off, single sign-on is how somebody joins who was invited: there is nothing to take over.
+        joins = user.status is UserStatus.INVITED and not self.rules.password_login
+        if user.identity or not (self.link_accounts or joins):
             raise SignOnRefused(Refusal.EMAIL_IN_USE, user.id)
         if user.status is UserStatus.DISABLED:
             raise SignOnRefused(Refusal.DISABLED, user.id)
-        role = self._possible_role(context, user, role)
+        if user.is_active_admin and role is not Role.ADMIN and self.users.active_admins() <= 1:
+            # The last Admin stays one, and who links must not get more than their groups give: so they stay apart.
+            raise SignOnRefused(Refusal.LAST_ADMIN, user.id)
         joined = replace(user, identity=person.identity, status=UserStatus.ACTIVE, invite=None, role=role)
         return self._changed(context, "user.link_identity", user, joined)
 
@@ -211,7 +222,7 @@ class SingleSignOn:
 
     def _possible_email(self, context: RequestContext, user: User, person: Person) -> str:
         """The address that the provider gives now; the old one stays while somebody else here has that one."""
-        if unique_key(person.email) == unique_key(user.email):
+        if email_key(person.email) == email_key(user.email):
             return user.email
         if self.users.by_email(person.email) is None:
             return person.email

@@ -1,22 +1,25 @@
 """Users: who may sign in, and with which role."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext, Role
 from chalicelib.domain.accounts.api_token import MAX_TOKENS, ApiToken
 from chalicelib.domain.accounts.email import is_email_address
-from chalicelib.domain.accounts.passwords import MAX_CHARACTERS, is_common
+from chalicelib.domain.accounts.passwords import MAX_CHARACTERS, MIN_CHARACTERS, is_common
 from chalicelib.domain.accounts.user import User, UserStatus
 from chalicelib.domain.audit.record import View
 from chalicelib.errors import Conflict, Invalid, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import new_id
+from chalicelib.kit.log import get_logger
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.secrets.passwords import hash_password, is_password_hash
 from chalicelib.services.audit.trail import AuditTrail
+from chalicelib.services.credentials import CredentialVault
+from chalicelib.settings import SettingInvalid
 from chalicelib.stores.accounts.group import AccountStores
 from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.transaction import Transaction
@@ -27,16 +30,17 @@ class UserService:
     """Changes users. There is always an active Admin, and nobody takes their own rights away."""
 
     stores: AccountStores
+    vault: CredentialVault
     audit: AuditTrail
     clock: Clock
 
     def install_admin(self, email: str | None, password: Secret | None) -> None:
-        """Create the first Admin, unless the address has an account: an existing one is never reset.
+        """Create the first Admin, if the installation has never had one. Nothing else is ever changed.
 
         The password may be given as its hash, so that an environment that is shown to others does not hold it. Raises
-        ValueError for an address or a password with which nobody could sign in.
+        SettingInvalid for an address or a password that nobody could have here.
         """
-        if not email or not password or self.stores.users.by_email(email):
+        if not email or not password or self.stores.users.had_admin():
             return
         _require_usable(email, password)
         now = self.clock()
@@ -49,9 +53,13 @@ class UserService:
             updated_at=now,
         )
         context = RequestContext(actor=SYSTEM, correlation_id=new_id())
-        with suppress(WriteConflict), Transaction() as transaction:  # another process was faster
-            self.stores.users.put_new(transaction, user)
-            self.audit.record(transaction, context, "user.install", user.id, after=user_view(user))
+        try:
+            with Transaction() as transaction:
+                self.stores.users.put_first_admin(transaction, user)
+                self.audit.record(transaction, context, "user.install", user.id, after=user_view(user))
+        except WriteConflict:
+            if not self.stores.users.had_admin():  # else another process was faster
+                get_logger().warning("the first Admin was not made: HEADGATE_ADMIN_EMAIL has an account already")
 
     def get(self, user_id: str) -> User:
         """Raises NotFound."""
@@ -99,6 +107,8 @@ class UserService:
         tokens = self._tokens_to_remove(user.id)
         with _last_admin_kept(), Transaction() as transaction:
             self.stores.users.remove(transaction, user)
+            if user.second_factor:
+                self.vault.remove(transaction, user.second_factor.credentials)
             for token in tokens:
                 self.stores.api_tokens.remove(transaction, token)
             self.audit.record(transaction, context, "user.delete", user.id, before=user_view(user))
@@ -131,9 +141,14 @@ class UserService:
 
 def _require_usable(email: str, password: Secret) -> None:
     if not is_email_address(email.strip()):
-        raise ValueError("HEADGATE_ADMIN_EMAIL must be an e-mail address, such as ada@example.com.")
-    if not is_password_hash(password) and (len(password.reveal()) > MAX_CHARACTERS or "${" in password.reveal()):
-        raise ValueError(f"HEADGATE_ADMIN_PASSWORD may have {MAX_CHARACTERS} characters, and ${{ must not occur in it.")
+        raise SettingInvalid("HEADGATE_ADMIN_EMAIL must be an e-mail address, such as ada@example.com.")
+    text = password.reveal()
+    fits = MIN_CHARACTERS <= len(text) <= MAX_CHARACTERS and "${" not in text
+    if not is_password_hash(password) and not (fits and not is_common(text, email)):
+        raise SettingInvalid(
+            f"HEADGATE_ADMIN_PASSWORD must have {MIN_CHARACTERS} to {MAX_CHARACTERS} characters, without ${{, and must "
+            "not be one of those that are tried first. Take four unrelated words, or its Argon2id hash."
+        )
 
 
 def require_strong(password: Secret, email: str, *, field: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from pynamodb.attributes import NumberAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.attributes import NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.update import Action
 
@@ -19,11 +19,15 @@ _RETRY = Retry(attempts=5)
 
 
 class LoginTryRow(Table):
-    """A counter of one window, in `tries`; or, without `tries`, the record of a network or of a used ticket."""
+    """A counter of one window, in `tries`; or, without `tries`, the record of a network, or of a used ticket or code.
+
+    From `next_at` on a counter that has reached its limit counts one more, if its limit has a pause.
+    """
 
     Meta = meta("login-tries")  # type: ignore[assignment]
     id = UnicodeAttribute(hash_key=True)
     tries = NumberAttribute(null=True)
+    next_at = UTCDateTimeAttribute(null=True)
     expires_at = TTLAttribute()
 
 
@@ -35,10 +39,13 @@ class LoginTries:
         (row,) = read_rows((LoginTryRow, key))
         return row is not None and row.expires_at > now
 
-    def count(self, limit: LoginLimit, until: datetime) -> bool:
+    def count(self, limit: LoginLimit, now: datetime) -> bool:
         """Count one more. False when the limit is reached; then nothing is counted."""
         free = LoginTryRow.tries.does_not_exist() | (LoginTryRow.tries < limit.maximum)
-        actions: list[Action] = [LoginTryRow.tries.add(1), LoginTryRow.expires_at.set(until)]
+        actions: list[Action] = [LoginTryRow.tries.add(1), LoginTryRow.expires_at.set(limit.ends_at)]
+        if limit.pause:
+            free |= LoginTryRow.next_at <= now
+            actions.append(LoginTryRow.next_at.set(now + limit.pause))
 
         def add(_attempt: int) -> bool:
             with store_errors():
@@ -52,10 +59,10 @@ class LoginTries:
 
         return _RETRY.run(add, on=StoreBusy)
 
-    def give_back(self, transaction: Transaction, limits: Iterable[LoginLimit], until: datetime) -> None:
+    def give_back(self, transaction: Transaction, limits: Iterable[LoginLimit]) -> None:
         """Count one less, because the password was right."""
         for limit in limits:
-            actions = [LoginTryRow.tries.add(-1), LoginTryRow.expires_at.set(until)]
+            actions = [LoginTryRow.tries.add(-1), LoginTryRow.expires_at.set(limit.ends_at)]
             transaction.update(LoginTryRow(limit.key), actions, condition=None, label="login_try.given_back")
 
     def remember(self, transaction: Transaction, key: str, until: datetime) -> None:

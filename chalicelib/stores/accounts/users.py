@@ -1,20 +1,19 @@
 """Users, by id, by address and by identity."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
 from pynamodb.attributes import UTCDateTimeAttribute
 
+from chalicelib.domain.accounts.email import email_key
 from chalicelib.domain.accounts.user import User
-from chalicelib.domain.names import unique_key
-from chalicelib.stores.claims import Claims
-from chalicelib.stores.counts import CountRow
+from chalicelib.kit.log import get_logger
+from chalicelib.stores.accounts.claims import AccountClaims
 from chalicelib.stores.documents import Documents
-from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Document, document_table
 from chalicelib.stores.transaction import Transaction
 
-_ADMINS = ("user", "active-admins")
 _NOBODY = "nobody"
 
 
@@ -25,27 +24,35 @@ class UserRows(document_table("users")):  # type: ignore[misc]
 
 
 class Users(Documents[User]):
-    """Users by id. The claim of an address or identity has its user as holder; a row counts the active Admins."""
+    """Users by id. The claim of an address or identity has its user as holder; a row counts the active Admins.
+
+    A claim says where to look. Who somebody is, is what the user's own row says.
+    """
 
     table, entity, noun = UserRows, User, "user"
 
-    def __init__(self, claims: Claims) -> None:
+    def __init__(self, claims: AccountClaims) -> None:
         self._claims = claims
+        self.active_admins, self.had_admin = claims.active_admins, claims.had_admin
 
     def by_email(self, email: str) -> User | None:
         """The user with this address. An unknown address costs two reads as well, so that the time does not show it."""
-        return self.find(self._claims.find(_email_key(email)) or _NOBODY)
+        return self._holder(_email_key(email), lambda user: email_key(user.email) == email_key(email))
 
     def by_identity(self, identity: str) -> User | None:
-        holder = self._claims.find(_identity_key(identity))
-        return self.find(holder) if holder else None
+        """The user who signs in with this identity of single sign-on."""
+        return self._holder(_identity_key(identity), lambda user: user.identity == identity)
 
     def put_new(self, transaction: Transaction, entity: User) -> User:
         """Store a new user and claim address and identity. Conflict labels of these: `user.email`, `user.identity`."""
-        self._claims.take(transaction, _email_key(entity.email), entity.id, label="user.email")
-        self._claim_identity(transaction, None, entity)
-        count_admins(transaction, +1 if entity.is_active_admin else 0)
-        return super().put_new(transaction, entity)
+        if entity.is_active_admin:
+            self._claims.note_admin(transaction)
+        return self._put(transaction, entity)
+
+    def put_first_admin(self, transaction: Transaction, admin: User) -> User:
+        """`put_new`, if there has never been an Admin. Conflict label: `user.first_admin`."""
+        self._claims.note_admin(transaction, first=True)
+        return self._put(transaction, admin)
 
     def change(self, transaction: Transaction, before: User, after: User) -> User:
         """Replace a user. Conflict labels: those of `put_new`, and `user.last_admin` if no active Admin remained."""
@@ -53,26 +60,47 @@ class Users(Documents[User]):
             self._claims.release(transaction, _email_key(before.email), before.id)
             self._claims.take(transaction, _email_key(after.email), after.id, label="user.email")
         self._claim_identity(transaction, before.identity, after)
-        count_admins(transaction, after.is_active_admin - before.is_active_admin)
+        self._claims.count_admins(transaction, after.is_active_admin - before.is_active_admin)
+        if after.is_active_admin and not before.is_active_admin:
+            self._claims.note_admin(transaction)
         return self.save(transaction, after)
 
     def remove(self, transaction: Transaction, entity: User) -> None:
         """Delete a user and the claims. Conflict labels: `user.last_admin`, `user.removable`."""
-        count_admins(transaction, -1 if entity.is_active_admin else 0)
+        self._claims.count_admins(transaction, -1 if entity.is_active_admin else 0)
         self._claims.release(transaction, _email_key(entity.email), entity.id)
         if entity.identity:
             self._claims.release(transaction, _identity_key(entity.identity), entity.id)
         super().remove(transaction, entity)
 
-    def record_login(self, transaction: Transaction, user: User, at: datetime) -> None:
-        """Write the time of a login, if the user was not written since it was read. Conflict label: `user.changed`."""
+    def record_login(self, transaction: Transaction, user: User, at: datetime, *, changed: bool = False) -> None:
+        """Write the time of a login, if the user was not written since it was read. Conflict label: `user.changed`.
+
+        With `changed` the login has changed other fields of the user than those that are columns, and they are stored.
+        """
         actions = [UserRows.last_login_at.set(at), UserRows.write_id.set(transaction.write_id)]
+        if changed:
+            row = self._row(replace(user, revision=user.revision + 1), transaction.write_id)
+            actions += [UserRows.body.set(row.body), UserRows.revision.set(row.revision)]
         unchanged = UserRows.revision == user.revision
         transaction.update(UserRows(user.id), actions, condition=unchanged, label="user.changed")
 
-    def active_admins(self) -> int:
-        (row,) = read_rows((CountRow, *_ADMINS))
-        return int(row.ADMINS) if row else 0
+    def _put(self, transaction: Transaction, entity: User) -> User:
+        self._claims.take(transaction, _email_key(entity.email), entity.id, label="user.email")
+        self._claim_identity(transaction, None, entity)
+        self._claims.count_admins(transaction, +1 if entity.is_active_admin else 0)
+        return super().put_new(transaction, entity)
+
+    def _holder(self, key: str, has: Callable[[User], bool]) -> User | None:
+        """The holder of a claim, if the user's own row agrees. A free key costs two reads, too."""
+        holder = self._claims.find(key)
+        user = self.find(holder or _NOBODY)
+        if holder is None or (user is not None and has(user)):
+            return user
+        if user is not None:
+            # Two reads, so the user may have changed between them; a claim that stays so was written by others.
+            get_logger().error("a claim of an account names a user who does not have it", extra={"user_id": user.id})
+        return None
 
     def _claim_identity(self, transaction: Transaction, before: str | None, after: User) -> None:
         if after.identity and after.identity != before:
@@ -83,16 +111,8 @@ class Users(Documents[User]):
         return replace(user, last_login_at=getattr(row, "last_login_at", None) or user.last_login_at)
 
 
-def count_admins(transaction: Transaction, change: int) -> None:
-    """Change the number of active Admins, which must not become 0."""
-    if change:
-        has_others = CountRow.ADMINS > 1 if change < 0 else None
-        action = CountRow.ADMINS.add(change)
-        transaction.update(CountRow(*_ADMINS), [action], condition=has_others, label="user.last_admin")
-
-
 def _email_key(email: str) -> str:
-    return f"email/{unique_key(email)}"
+    return f"email/{email_key(email)}"
 
 
 def _identity_key(identity: str) -> str:

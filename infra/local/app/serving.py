@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from infra.local.app import messages, startup_lines
 from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
+from infra.local.app.errors import SetupMissing
 from infra.local.app.first_admin import DEFAULT_EMAIL, FirstAdmin, PasswordFile, master_key
 from infra.local.app.progress import say
 from infra.local.doubles.notification_receivers import NotificationReceiver
@@ -117,6 +118,7 @@ def _start_headgate(
     state: Path, variables: Mapping[str, str], port: int, exit_stack: ExitStack, *, sandbox: bool
 ) -> "Runner":
     # Only now: importing the application reads the environment, and takes its time.
+    from chalicelib.settings import SettingInvalid, SettingMissing
     from infra.local.app.runner import Runner, load_app
     from infra.local.process.logs import logs_in
 
@@ -129,7 +131,10 @@ def _start_headgate(
         return app
 
     runner = Runner(environment=variables, port=port, sandbox=sandbox, load=load)
-    runner.start()
+    try:
+        runner.start()
+    except (SettingInvalid, SettingMissing) as error:
+        raise SetupMissing(str(error)) from None
     exit_stack.callback(runner.stop)
     say(f"Headgate is up; its log is {display_path(log)}")
     return runner

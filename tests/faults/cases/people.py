@@ -1,18 +1,21 @@
 """What people do with users, invites, passwords and tokens for programs, through the whole API."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
 from chalicelib.domain.access import Actor, Role
 from chalicelib.domain.accounts.user import User
-from chalicelib.errors import Unauthenticated
+from chalicelib.errors import Conflict, Unauthenticated
+from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
 from chalicelib.services.accounts.api_tokens import NewToken
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import KEY, api_operation
-from tests.faults.harness.whole_app import PASSWORD
+from tests.faults.harness.whole_app import EMAIL, PASSWORD, ApiUser
 from tests.faults.inspection import Json, bodies
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.second_factors import app_code
 
 MEMBER = "member@example.com"
 MEMBERS_PASSWORD, NEXT_PASSWORD = "four unrelated plain words", "nine other lively mountain goats"
@@ -122,6 +125,81 @@ def ending_token(app: InProcessApp) -> PreparedOperation:
     )
 
 
+def ending_session(app: InProcessApp) -> PreparedOperation:
+    """Another session of the same Admin. An index that lags behind may not show it yet: then it is not found."""
+    other = ApiUser.signed_in(app)
+    [row] = app.tables.rows("sessions")
+    path = f"/auth/sessions/{id_from('session', row['id'])}"
+    return api_operation(app, "DELETE", path, is_done=lambda: not _is_signed_in(other))
+
+
+def ending_other_sessions(app: InProcessApp) -> PreparedOperation:
+    other = ApiUser.signed_in(app)
+    return api_operation(app, "POST", "/auth/sessions/end-others", is_done=lambda: not _is_signed_in(other))
+
+
+def _is_signed_in(user: ApiUser) -> bool:
+    try:
+        user.send("GET", "/session")
+    except Conflict:
+        return False
+    return True
+
+
+def starting_second_factor(app: InProcessApp) -> PreparedOperation:
+    def is_done() -> bool:
+        return _admin(app)["second_factor"] is not None
+
+    return api_operation(app, "POST", "/auth/totp", key=KEY, is_done=is_done)
+
+
+def confirming_second_factor(app: InProcessApp) -> PreparedOperation:
+    """A code lives for a minute: a second attempt sends the one that the app shows then."""
+    user = ApiUser.signed_in(app)
+    secret = json.loads(user.send("POST", "/auth/totp").response.body)["secret"]
+    return PreparedOperation(
+        warm_up=lambda: user.send("GET", "/session"),
+        request=lambda: user.send("POST", "/auth/totp/confirm", {"code": app_code(secret, app.clock.now)}),
+        is_done=lambda: _admin(app)["second_factor"]["confirmed_at"] is not None,
+        repeats_without_answer=True,
+        needs_ticks=False,
+        ticks_before=0,
+    )
+
+
+def removing_second_factor(app: InProcessApp) -> PreparedOperation:
+    user = ApiUser.signed_in(app)
+    secret = json.loads(user.send("POST", "/auth/totp").response.body)["secret"]
+    confirmed = user.send("POST", "/auth/totp/confirm", {"code": app_code(secret, app.clock.now)})
+    body = {"password": PASSWORD, "code": json.loads(confirmed.response.body)["recovery_codes"][0]}
+    return PreparedOperation(
+        warm_up=lambda: user.send("GET", "/session"),
+        request=lambda: user.send("DELETE", "/auth/totp", body),
+        is_done=lambda: _admin(app)["second_factor"] is None,
+        repeats_without_answer=True,
+        needs_ticks=False,
+        ticks_before=0,
+    )
+
+
+def removing_second_factor_of_member(app: InProcessApp) -> PreparedOperation:
+    user = member(app)
+    person = ApiUser()
+    person.login(MEMBER, MEMBERS_PASSWORD)
+    secret = json.loads(person.send("POST", "/auth/totp").response.body)["secret"]
+    person.send("POST", "/auth/totp/confirm", {"code": app_code(secret, app.clock.now)})
+
+    def is_done() -> bool:
+        found = stored_user(app)
+        return found is not None and found["second_factor"] is None
+
+    return api_operation(app, "DELETE", f"/users/{user.id}/totp", is_done=is_done)
+
+
+def _admin(app: InProcessApp) -> Json:
+    return next(one for one in bodies(app, "users") if one["email"] == EMAIL)
+
+
 PEOPLE_CASES = named_cases(
     ("user invited", inviting),
     ("user invited again", inviting_again),
@@ -131,6 +209,12 @@ PEOPLE_CASES = named_cases(
     ("user enable", enabling),
     ("user delete", deleting_user),
     ("password", changing_password),
+    ("session end", ending_session),
+    ("session end others", ending_other_sessions),
+    ("second factor start", starting_second_factor),
+    ("second factor confirm", confirming_second_factor),
+    ("second factor remove", removing_second_factor),
+    ("second factor of a user", removing_second_factor_of_member),
     ("token create", making_token),
     ("token delete", ending_token),
 )

@@ -84,8 +84,8 @@ class ApiUser:
         user.login()
         return user
 
-    def login(self) -> Answer:
-        answer = self.send("POST", "/auth/login", {"email": EMAIL, "password": PASSWORD})
+    def login(self, email: str = EMAIL, password: str = PASSWORD) -> Answer:
+        answer = self.send("POST", "/auth/login", {"email": email, "password": password})
         self.cookie = str(answer.response.headers["set-cookie"]).partition(";")[0]
         return answer
 

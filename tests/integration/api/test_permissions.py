@@ -18,6 +18,19 @@ def test_a_route_without_a_permission_cannot_be_declared() -> None:
     assert unlisted_route_is_refused()
 
 
+def test_a_session_that_lacks_a_second_factor_may_set_one_up_look_at_itself_and_end() -> None:
+    from app import lazy_routes
+
+    assert {f"{route.method} {path}" for path, route in lazy_routes if route.before_second_factor} == {
+        "POST /api/v1/auth/totp",
+        "POST /api/v1/auth/totp/confirm",
+        "DELETE /api/v1/auth/totp",
+        "GET /api/v1/session",
+        "GET /api/v1/auth/session",
+        "POST /api/v1/auth/logout",
+    }
+
+
 def test_every_caller_is_let_through_or_refused_as_decided(sandbox: Sandbox) -> None:
     measured = list(cells(sandbox))
     assert len(measured) >= len(reviewed()) * 11

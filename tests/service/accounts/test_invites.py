@@ -59,7 +59,7 @@ def test_somebody_whose_role_changes_at_the_same_moment_joins_with_the_new_one(a
 
 def test_the_token_is_stored_nowhere(app: InProcessApp) -> None:
     token = invited(app).token.reveal()
-    for table in ("users", "audit", "claims"):
+    for table in ("users", "audit", "account-claims"):
         assert token not in str(app.tables.rows(table))
     assert UserRows.count() == 1
 

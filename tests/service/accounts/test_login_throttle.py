@@ -34,7 +34,7 @@ def _login(app: InProcessApp, address: str, cookie: str | None = None) -> str:
 
 
 @pytest.mark.parametrize("email", [KNOWN, UNKNOWN])
-def test_after_ten_wrong_passwords_no_more_is_tried_until_the_window_ends(app: InProcessApp, email: str) -> None:
+def test_after_ten_wrong_passwords_no_more_is_tried_until_retry_after_is_over(app: InProcessApp, email: str) -> None:
     assert [try_wrong_password(app, HOME, email) for _ in range(11)] == ["INVALID_CREDENTIALS"] * 10 + ["RATE_LIMITED"]
     with pytest.raises(RateLimited) as refused:
         app.services.sessions.login(_from(app, HOME), email, PASSWORD)
@@ -64,8 +64,72 @@ def test_others_elsewhere_do_not_keep_a_person_out_of_the_usual_network(app: InP
     _login(app, HOME)
     for number in range(60):
         try_wrong_password(app, f"203.0.{number}.1")
-    assert try_wrong_password(app, "203.0.113.1") == "RATE_LIMITED"
+    assert [try_wrong_password(app, "203.0.113.1") for _ in range(2)] == ["INVALID_CREDENTIALS", "RATE_LIMITED"]
     assert _login(app, HOME)
+
+
+def _attacked(app: InProcessApp) -> None:
+    """Fifty wrong passwords from five networks, and then more of them from each."""
+    for number in range(75):
+        try_wrong_password(app, f"203.0.{number % 5}.1")
+
+
+def test_tries_from_five_networks_do_not_keep_the_owner_out_who_comes_from_a_new_one(app: InProcessApp) -> None:
+    for _ in range(3):
+        _attacked(app)
+        assert _login(app, ELSEWHERE)
+        app.clock.advance(300)
+
+
+def test_while_an_account_is_attacked_each_new_network_has_one_try_a_minute(app: InProcessApp) -> None:
+    _attacked(app)
+    for _ in range(3):
+        assert [try_wrong_password(app, ELSEWHERE) for _ in range(3)] == [
+            *("INVALID_CREDENTIALS", "RATE_LIMITED", "RATE_LIMITED")
+        ]
+        assert try_wrong_password(app, "203.0.77.1") == "INVALID_CREDENTIALS"
+        with pytest.raises(RateLimited) as refused:
+            app.services.sessions.login(_from(app, "203.0.77.1"), KNOWN, PASSWORD)
+        assert refused.value.retry_after_seconds <= 61
+        app.clock.advance(61)
+
+
+def test_after_ten_wrong_passwords_the_usual_network_waits_and_is_not_shut_out(app: InProcessApp) -> None:
+    _login(app, HOME)
+    for _ in range(12):
+        try_wrong_password(app, HOME)
+    with pytest.raises(RateLimited) as refused:
+        app.services.sessions.login(_from(app, HOME), KNOWN, PASSWORD)
+    assert refused.value.retry_after_seconds <= 31
+    app.clock.advance(refused.value.retry_after_seconds)
+    assert _login(app, HOME)
+
+
+def test_refused_tries_at_many_addresses_write_no_counters(app: InProcessApp) -> None:
+    for number in range(100):
+        try_wrong_password(app, ELSEWHERE, f"person-{number}@example.com")
+    counters = _counters(app)
+    for number in range(400):
+        assert try_wrong_password(app, ELSEWHERE, f"stranger-{number}@example.com") == "RATE_LIMITED"
+    assert _counters(app) == counters
+    assert len(counters) <= 2 * 100 + 1
+
+
+def _counters(app: InProcessApp) -> set[str]:
+    return {row["id"] for row in app.tables.rows("login-tries") if not row["id"].startswith("refusals/")}
+
+
+def test_the_answers_for_an_account_and_for_none_are_the_same(app: InProcessApp) -> None:
+    answers: dict[str, list[str]] = {}
+    for number, email in enumerate((KNOWN, UNKNOWN)):
+        app.clock.advance(300)
+        answers[email] = []
+        for seconds in (0, 0, 31, 0, 61, 300):
+            app.clock.advance(seconds)
+            for network in (*range(6), 0):
+                answers[email] += [try_wrong_password(app, f"203.{number}.{network}.1", email) for _ in range(12)]
+    assert answers[KNOWN] == answers[UNKNOWN]
+    assert set(answers[KNOWN]) == {"INVALID_CREDENTIALS", "RATE_LIMITED"}
 
 
 def test_who_has_a_session_is_not_kept_out_by_anybody(app: InProcessApp) -> None:

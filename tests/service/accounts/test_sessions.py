@@ -33,8 +33,8 @@ def cookie(app: InProcessApp) -> str:
 
 
 def _context_of(app: InProcessApp, cookie: str) -> RequestContext:
-    user, session, _ = app.services.sessions.signed_in(cookie)
-    return replace(app.context(), actor=actor_of(user, session))
+    signed_in = app.services.sessions.signed_in(cookie)
+    return replace(app.context(), actor=actor_of(signed_in.user, signed_in.session))
 
 
 @pytest.mark.parametrize("end", ENDS)

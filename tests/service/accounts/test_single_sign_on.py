@@ -7,8 +7,9 @@ import pytest
 
 from chalicelib.domain.access import Role
 from chalicelib.domain.accounts.user import UserStatus
-from chalicelib.errors import Conflict, HeadgateError, Unauthenticated
+from chalicelib.errors import Conflict, HeadgateError, NotPermitted, Unauthenticated
 from chalicelib.kit.masking import Secret
+from tests.support.apps.call_interceptor import InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp
 from tests.support.openid.client import running_double
 from tests.support.openid.double import OpenIdDouble
@@ -119,6 +120,55 @@ def test_an_account_is_linked_where_the_operator_allows_it(sign_on: SignOn) -> N
     assert [record.resource_id for record in sign_on.records("user.link_identity")] == [holder.id]
     login = sign_on.services.sessions.login(sign_on.context(), "alice@example.com", PASSWORD)
     assert login.user.id == holder.id
+
+
+def test_linking_gives_nobody_more_than_the_role_of_their_groups(sign_on: SignOn) -> None:
+    sign_on.with_settings(sign_on.double.settings(link_accounts=True))
+    only_admin = sign_on.password_account("alice@example.com")
+    sign_on.double.person["groups"] = ["everyone"]
+    sign_on.refused("last_admin")
+    user = sign_on.services.users.get(only_admin.id)
+    assert (user.identity, user.role) == (None, Role.ADMIN)
+    assert sign_on.records("user.link_identity") == []
+
+
+def test_an_account_is_not_linked_when_its_other_admin_goes_at_the_same_moment(sign_on: SignOn) -> None:
+    sign_on.with_settings(sign_on.double.settings(link_accounts=True))
+    alice, other = sign_on.password_account("alice@example.com"), sign_on.password_account("root@example.com")
+    callback, ticket = sign_on.go()
+    meanwhile = iter([other.id])
+
+    def demote_the_other(point: Point, send: InterceptedCall) -> object:
+        if point.operation == "TransactWriteItems":
+            for user_id in meanwhile:
+                sign_on.services.users.change_role(sign_on.app.context(), user_id, Role.VIEWER)
+        return send()
+
+    sign_on.app.interceptor.watch(demote_the_other)
+    with pytest.raises(NotPermitted) as refused:
+        sign_on.finish(callback, ticket)
+    assert refused.value.details == {"reason": "last_admin"}
+    assert sign_on.services.users.get(alice.id).role is Role.ADMIN
+
+
+@pytest.mark.parametrize(
+    ("here", "at_the_provider"),
+    [
+        ("fiona@example.com", "\ufb01ona@example.com"),
+        ("\ufb01ona@example.com", "fiona@example.com"),
+        ("kim@example.com", "\u212aim@example.com"),
+        ("strasse@example.com", "stra\u00dfe@example.com"),
+        ("alice@example.com", "alice@\uff45xample.com"),
+    ],
+)
+def test_an_address_that_only_resembles_another_is_somebody_else(
+    sign_on: SignOn, here: str, at_the_provider: str
+) -> None:
+    sign_on.with_settings(sign_on.double.settings(link_accounts=True))
+    holder = sign_on.password_account(here)
+    sign_on.double.person["email"] = at_the_provider
+    assert sign_on.sign_in().user.id != holder.id
+    assert sign_on.services.users.get(holder.id).identity is None
 
 
 @pytest.mark.parametrize("verified", [False, None, "false", 1, "yes"])

@@ -133,7 +133,7 @@ def test_no_token_code_or_verifier_is_stored(sign_on: SignOn) -> None:
     callback, ticket = sign_on.go()
     sign_on.finish(callback, ticket)
     stored = "".join(
-        str(sign_on.app.tables.rows(name)) for name in ("users", "sessions", "audit", "claims", "login-tries")
+        str(sign_on.app.tables.rows(name)) for name in ("users", "sessions", "audit", "account-claims", "login-tries")
     )
     for secret in (callback.code, ticket.partition(".")[0], "access", sign_on.double.bodies):
         assert not secret or str(secret) not in stored

@@ -90,7 +90,9 @@ class TestAuthenticator:
         if headers.get("x-test-csrf") == "bad":
             raise errors.NotPermitted("Not from here.", code="CSRF_REJECTED")
         role, email = Role(headers["x-test-role"]), headers.get("x-test-email")
-        return Actor(id=headers.get("x-test-user", "u1"), email=email, role=role, via="session")
+        lacks = "x-test-lacks-second-factor" in headers
+        user_id = headers.get("x-test-user", "u1")
+        return Actor(id=user_id, email=email, role=role, via="session", lacks_second_factor=lacks)
 
     def authenticate_service(self, headers: Mapping[str, str]) -> None:
         if headers.get("authorization") != "Bearer service":

@@ -14,6 +14,7 @@ from tests.faults.harness.whole_app import EMAIL, PASSWORD, ApiUser, answered, d
 from tests.support.alerting.rows import an_alert
 from tests.support.apps.edge import ClientResponse
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.second_factors import app_code
 
 Json = dict[str, Any]
 ANOTHER_PASSWORD = "seven green kites over rooftops"
@@ -109,12 +110,38 @@ class EveryChange:
         yield self._do("PATCH /api/v1/users/{uuid}/role", {"role": "Viewer"}, uuid=user)
         yield self._do("POST /api/v1/users/{uuid}/disable", uuid=user)
         yield self._do("POST /api/v1/users/{uuid}/enable", uuid=user)
+        yield from self._second_factor_of_user(user)
         yield self._do("DELETE /api/v1/users/{uuid}", uuid=user)
         yield self._do("POST /api/v1/auth/login", {"email": EMAIL, "password": PASSWORD})
+        yield from self._sessions()
+        yield from self._second_factor(self.admin, PASSWORD)
         change = {"current_password": PASSWORD, "new_password": ANOTHER_PASSWORD}
         yield self._do("POST /api/v1/auth/password", change)
         yield self._do("POST /api/v1/auth/tokens", {"name": "t", "role": "Viewer"})
         yield self._do("DELETE /api/v1/auth/tokens/{uuid}", uuid=self.answer["id"])
+
+    def _sessions(self) -> Iterator[Done]:
+        Caller(app=self.app).sign_in(EMAIL, PASSWORD)
+        listed, _ = self.admin.send("GET", "/api/v1/auth/sessions")
+        other = next(session["id"] for session in json.loads(listed.body) if not session["current"])
+        yield self._do("DELETE /api/v1/auth/sessions/{uuid}", uuid=other)
+        yield self._do("POST /api/v1/auth/sessions/end-others")
+
+    def _second_factor(self, caller: Caller, password: str) -> Iterator[Done]:
+        yield from self._with_second_factor(caller)
+        body = {"password": password, "code": self.answer["recovery_codes"][0]}
+        yield self._do("DELETE /api/v1/auth/totp", body, caller=caller)
+
+    def _second_factor_of_user(self, user: str) -> Iterator[Done]:
+        person = Caller(app=self.app)
+        person.cookie = person.sign_in("ops@example.com", ANOTHER_PASSWORD)
+        yield from self._with_second_factor(person)
+        yield self._do("DELETE /api/v1/users/{uuid}/totp", uuid=user)
+
+    def _with_second_factor(self, caller: Caller) -> Iterator[Done]:
+        yield self._do("POST /api/v1/auth/totp", caller=caller)
+        code = app_code(self.answer["secret"], self.app.clock.now)
+        yield self._do("POST /api/v1/auth/totp/confirm", {"code": code}, caller=caller)
 
     def _registered(self) -> Iterator[Done]:
         for path, bodies in self._registered_bodies().items():

@@ -12,11 +12,13 @@ from chalicelib.domain.access import Actor, RequestContext, Role
 from chalicelib.domain.accounts.user import User
 from chalicelib.errors import HeadgateError, NotPermitted, Unauthenticated
 from chalicelib.kit.masking import Secret
+from chalicelib.secrets.passwords import hash_password
 from chalicelib.services.accounts.sessions import UserSession
 from chalicelib.services.accounts.single_sign_on import SignOnCallback, SingleSignOn
 from chalicelib.settings import OidcSettings
 from chalicelib.wiring import Services
 from tests.support.apps.in_process_app import SETTINGS, CachedClients, InProcessApp
+from tests.support.entities import make_user, store_new
 from tests.support.openid.double import OpenIdDouble, follow
 
 PUBLIC_URL = "https://headgate.example.com"
@@ -36,8 +38,8 @@ class SignOn:
         assert self.services.single_sign_on is not None
         return self.services.single_sign_on
 
-    def with_settings(self, config: OidcSettings) -> "SignOn":
-        settings = replace(SETTINGS, public_url=PUBLIC_URL, oidc=config)
+    def with_settings(self, config: OidcSettings, **more: Any) -> "SignOn":
+        settings = replace(SETTINGS, public_url=PUBLIC_URL, oidc=config, **more)
         clients = CachedClients(self.app.database, self.app.connections, self.app.interceptor)
         self.services = Services(settings, clients=clients, clock=self.app.clock)
         return self
@@ -83,10 +85,9 @@ class SignOn:
         return list(self.services.users.list(limit=100, after=None).items)
 
     def password_account(self, email: str, role: Role = Role.ADMIN) -> User:
-        self.services.users.install_admin(email, PASSWORD)
-        user = self.services.stores.accounts.users.by_email(email)
-        assert user is not None
-        return user if role is Role.ADMIN else self.services.users.change_role(self.app.context(), user.id, role)
+        user = make_user(email=email, role=role, password_hash=hash_password(PASSWORD))
+        store_new(self.services.stores.accounts.users, user)
+        return user
 
 
 def to_callback(fields: dict[str, str]) -> SignOnCallback:

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.domain.accounts.user import Session
+from chalicelib.stores.accounts.claims import AccountClaims
 from chalicelib.stores.accounts.sessions import Sessions
 from chalicelib.stores.accounts.users import Users
-from chalicelib.stores.claims import Claims
 from chalicelib.stores.transaction import Transaction
 from tests.service.stores.conftest import Storage
 from tests.support.entities import NOW, make_user
@@ -20,7 +20,7 @@ USED = replace(SESSION, last_seen_at=NOW + timedelta(minutes=5))
 
 @pytest.fixture
 def sessions(storage: Storage) -> Sessions:
-    users = Users(Claims())
+    users = Users(AccountClaims())
     sessions, transaction = Sessions(users), Transaction()
     users.put_new(transaction, USER)
     sessions.put_new(transaction, SESSION)

@@ -53,6 +53,24 @@ def test_without_permission_nothing_is_revealed_about_the_path() -> None:
     assert outcome(send("DELETE", f"{THINGS}/not-a-uuid", ADMIN, b"")) == (404, "NOT_FOUND")
 
 
+def test_a_session_that_lacks_a_second_factor_is_served_by_the_routes_that_set_one_up_alone() -> None:
+    routes = Router(tag="Setting up")
+
+    @routes.get("/set-up", needs=Permission.SIGNED_IN, before_second_factor=True)
+    def set_up() -> None:
+        """Set it up."""
+
+    edge, lacking = make_edge(routes), {**ADMIN, "x-test-lacks-second-factor": "1"}
+    send = through_lambda_event(edge.app)
+    assert send("GET", "/api/v1/set-up", lacking, b"").status == 204
+    refused = send("GET", THINGS, lacking, b"")
+    assert outcome(refused) == (403, "FORBIDDEN")
+    assert "POST /api/v1/auth/totp" in json.loads(refused.body)["error"]["message"]
+    assert [route.path for _, route in edge.denied] == ["/things"]
+    assert send("GET", "/api/v1/wall", lacking, b"").status == 200
+    assert send("GET", THINGS, ADMIN, b"").status == 200
+
+
 def test_a_denial_is_audited_with_its_route() -> None:
     edge = make_edge()
     through_lambda_event(edge.app)("DELETE", f"{THINGS}/{THING}", {**VIEWER, "x-correlation-id": "c-1"}, b"")

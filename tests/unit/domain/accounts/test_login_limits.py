@@ -1,5 +1,6 @@
 """For what a try of a password is counted."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -15,7 +16,7 @@ def kinds(login: LoginTry, *, known: bool) -> list[tuple[str, int]]:
 
 
 def test_a_try_from_an_unknown_network_counts_for_the_account_and_for_the_network() -> None:
-    assert kinds(TRY, known=False) == [("account-network", 10), ("network", 100), ("account", 50)]
+    assert kinds(TRY, known=False) == [("network", 100), ("account-network", 10), ("account", 50)]
 
 
 def test_a_try_from_a_known_network_is_limited_by_nothing_that_others_do() -> None:
@@ -25,6 +26,29 @@ def test_a_try_from_a_known_network_is_limited_by_nothing_that_others_do() -> No
 def test_a_try_with_a_session_counts_for_the_session_alone() -> None:
     with_session = LoginTry(account=TRY.account, source_address=TRY.source_address, session_id="hash")
     assert kinds(with_session, known=False) == [("session", 10)]
+
+
+def test_an_account_that_is_attacked_is_slow_for_each_network_by_itself() -> None:
+    one, other = (replace(TRY, source_address=address).limits(NOW, known=False)[-1] for address in ("192.0.2.7", "::1"))
+    assert one.key == other.key
+    assert one.then is not None
+    assert other.then is not None
+    assert one.then.key != other.then.key
+    assert (one.then.maximum, one.then.pause) == (1, timedelta(minutes=1))
+
+
+@pytest.mark.parametrize(
+    ("login", "known", "shared_by_networks"),
+    [(TRY, False, True), (TRY, True, False), (replace(TRY, session_id="hash"), False, True)],
+)
+def test_a_code_is_counted_for_an_hour_and_less_often_than_a_password(
+    login: LoginTry, known: bool, shared_by_networks: bool
+) -> None:
+    limit = login.code_limit(NOW, known=known)
+    elsewhere = replace(login, source_address="198.51.100.9").code_limit(NOW, known=known)
+    assert (limit.maximum, limit.ends_at) == (10, NOW.replace(hour=13, minute=0))
+    assert (limit.key == elsewhere.key) is shared_by_networks
+    assert limit.wait(NOW) == timedelta(minutes=57)
 
 
 def test_no_key_shows_the_address_of_the_person_or_of_the_network() -> None:

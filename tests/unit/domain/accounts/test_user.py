@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.accounts.user import INVITED_FOR, Invite, Session, UserStatus
+from chalicelib.domain.accounts.user import INVITED_FOR, Invite, Session, UserStatus, shown_user_agent
 from tests.support.entities import NOW, make_user
 
 USER = make_user()
@@ -45,3 +45,15 @@ def test_a_session_is_valid_while_it_is_used_and_its_user_is_active(
 def test_an_invite_is_open_until_it_ends(status: UserStatus, after: timedelta, is_open: bool) -> None:
     invite = Invite(token_hash="hash", expires_at=NOW + INVITED_FOR)
     assert make_user(status=status, invite=invite).open_invite(NOW + after) == (invite if is_open else None)
+
+
+def test_a_user_agent_is_kept_as_far_as_it_shows() -> None:
+    assert shown_user_agent("Mozilla/5.0 (X11)") == "Mozilla/5.0 (X11)"
+    assert shown_user_agent("A\x00\r\n\x1b[31m\u202eB\u200b") == "A[31mB"
+    assert len(shown_user_agent("x" * 1000)) == 200
+
+
+def test_the_public_id_of_a_session_is_no_part_of_its_id() -> None:
+    assert SESSION.public_id == replace(SESSION, user_id="other").public_id
+    assert SESSION.public_id != replace(SESSION, id="another hash").public_id
+    assert SESSION.id not in SESSION.public_id

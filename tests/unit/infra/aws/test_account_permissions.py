@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from chalicelib.domain.access import Role
+from chalicelib.domain.access import RequestContext, Role
+from chalicelib.domain.accounts.user import User
 from chalicelib.kit.masking import Secret
 from chalicelib.services.accounts.sessions import actor_of
 from tests.support.apps.in_process_app import InProcessApp, app, app_of_the_module
+from tests.support.apps.second_factors import app_code
 from tests.unit.infra.aws.test_permissions import refused, taken
 
 __all__ = ["app", "app_of_the_module"]
@@ -27,12 +29,36 @@ def _a_day(app: InProcessApp) -> None:
     services.api_tokens.list(own, limit=10, after=None)
     services.api_tokens.list(context, limit=10, after=None)
     services.api_tokens.delete(own, services.api_tokens.create(own, "another", Role.VIEWER, None).token.id)
+    services.own_sessions.list(own, limit=10, after=None)
+    _second_factor(app, own, person)
     services.sessions.logout(own)
     services.users.list(limit=10, after=None)
     services.users.change_role(context, invited.user.id, Role.ADMIN)
     services.users.disable(context, invited.user.id)
     services.users.enable(context, invited.user.id)
     services.users.delete(context, invited.user.id)
+
+
+def _second_factor(app: InProcessApp, own: RequestContext, person: User) -> None:
+    services, context = app.services, app.context()
+    own = replace(own, actor=replace(own.actor, credential_id=_fresh_session(app, own, person)))
+    secret = services.second_factor.start(own).secret.reveal()
+    recovery = services.second_factor.confirm(own, Secret(app_code(secret, app.clock.now)))
+    services.sessions.login(context, person.email, ANOTHER, recovery[0])
+    app.clock.advance(30)
+    services.sessions.login(context, person.email, ANOTHER, Secret(app_code(secret, app.clock.now)))
+    services.own_sessions.end_others(own)
+    services.second_factor.remove(own, ANOTHER, recovery[1])
+    services.second_factor.start(own)
+    services.second_factor.remove_of(context, person.id)
+
+
+def _fresh_session(app: InProcessApp, own: RequestContext, person: User) -> str:
+    """A session of the person, after another one has been ended by its id."""
+    first, second = (app.services.sessions.login(app.context(), person.email, ANOTHER).session for _ in range(2))
+    own = replace(own, actor=replace(own.actor, credential_id=second.id))
+    app.services.own_sessions.end(own, first.public_id)
+    return second.id
 
 
 def test_the_api_may_do_what_accounts_need(app: InProcessApp) -> None:
