@@ -16,11 +16,13 @@ from chalicelib.services.discovery import Discovery
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.key_rotation import KeyRotation
+from chalicelib.services.live_reads import LiveReads
 from chalicelib.services.registry import Registry
 from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.services.system_checks import SystemChecks
+from chalicelib.services.user_limits import UserLimits
 from chalicelib.stores.groups import Stores
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.wiring.clients import Clients
@@ -29,7 +31,7 @@ from chalicelib.wiring.clients import Clients
 class Resources:
     """Sources, destinations and clusters; their secrets, checks, jobs and incidents."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what all of it works with
         self,
         *,
         stores: Stores,
@@ -40,6 +42,7 @@ class Resources:
         look_soon: Callable[[str, str], None],
         allow_inline_secrets: bool,
         clock: Clock,
+        sleep: Callable[[float], None],
     ) -> None:
         resources, secrets = stores.resources, stores.resources.secrets
         self.credentials = CredentialVault(store=secrets, envelope=envelope, clock=clock)
@@ -60,6 +63,10 @@ class Resources:
             make_connect=make.connect,
             make_kafka=make.kafka,
         )
+        self.limits = UserLimits(
+            counters=stores.accounts.login_tries, leases=stores.live_answers.leases, clock=clock, sleep=sleep
+        )
+        self.live_reads = LiveReads(store=stores.live_answers, limits=self.limits, clock=clock, sleep=sleep)
         self._build_systems(resources, look_soon, clock)
         self.stream_clusters = StreamClusterService(
             store=resources.streams, registry=self.registry, clients=self.clients, clock=clock
@@ -70,6 +77,7 @@ class Resources:
             observations=stores.connectors.observations,
             registry=self.registry,
             clients=self.clients,
+            live_reads=self.live_reads,
             allow_inline_secrets=allow_inline_secrets,
             clock=clock,
         )

@@ -54,11 +54,16 @@ class ConnectorService(Generic[R]):
         page = self.connector.store.list(limit=limit, after=after, by_size=True)
         return page.with_items(self.observation_reader.latest(page.items))
 
-    def status(self, context: RequestContext, resource_id: str) -> R:
-        """The resource with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
+    def status(self, context: RequestContext, resource_id: str, *, fresh: bool = True) -> R:
+        """The resource with an observation made now; without `fresh`, some seconds ago. `UNKNOWN`, with the reason,
+        when Connect cannot be read. Raises ServerBusy while others ask Connect, RateLimited.
+        """
         resource, deps = self._read(resource_id)
-        measured = self.observation_reader.measured(resource, deps.progress)
-        observed = self.observation_reader.now(context, measured, require_found(deps.connect_cluster), deps.view)
+        measured, cluster = (
+            self.observation_reader.measured(resource, deps.progress),
+            require_found(deps.connect_cluster),
+        )
+        observed = self.observation_reader.recent(context, measured, cluster, deps.view, fresh=fresh)
         return with_notice(self.connector, self.with_findings(observed, deps), deps, self.OUTDATED)
 
     def with_findings(self, resource: R, deps: Any) -> R:
