@@ -84,7 +84,7 @@ class LiveReads:
                 self.limits.count(context)
                 asked_at = self.clock()
                 answer = LiveAnswer(run(), asked_at)
-        except BaseException:
+        except Exception:
             with isolated():
                 self.store.leases.give_back(question.lease_key, token)
             raise

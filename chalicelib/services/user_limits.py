@@ -35,6 +35,7 @@ class UserLimits:
     leases: Leases
     clock: Clock
     sleep: Callable[[float], None]
+    max_questions: int = MAX_QUESTIONS
 
     def count(self, context: RequestContext) -> None:
         """Count one question to a server. Raises RateLimited. What Headgate does by itself is not counted."""
@@ -42,11 +43,11 @@ class UserLimits:
             return
         now = self.clock()
         number = int(now.timestamp() // WINDOW.total_seconds())
-        limit = LoginLimit(key=f"questions/{context.actor.id}/{number}", maximum=MAX_QUESTIONS)
+        limit = LoginLimit(key=f"questions/{context.actor.id}/{number}", maximum=self.max_questions)
         if not self.counters.count(limit, now + 2 * WINDOW):
             seconds = WINDOW.total_seconds() - now.timestamp() % WINDOW.total_seconds()
             raise RateLimited(
-                f"You may ask servers {MAX_QUESTIONS} times in a minute. Wait as long as Retry-After says.",
+                f"You may ask servers {self.max_questions} times in a minute. Wait as long as Retry-After says.",
                 retry_after_seconds=int(seconds) + 1,
             )
 
