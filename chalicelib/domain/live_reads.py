@@ -54,9 +54,10 @@ class LiveQuestion(Generic[A]):
 
 @dataclass(frozen=True, slots=True)
 class LiveAnswer(Generic[A]):
-    """What a server has answered. `at` is when it was asked."""
+    """What a server was asked for at one time and has answered `at` another: many seconds later, when it is away."""
 
     value: A
+    asked_at: datetime
     at: datetime
 
     def counts(self, question: LiveQuestion[A], now: datetime, since: datetime | None) -> bool:
@@ -64,7 +65,7 @@ class LiveAnswer(Generic[A]):
         # One of a time that has not come yet: the clock was set back.
         if self.at - now > CLOCKS_APART:
             return False
-        return self.at > (now - question.counts if since is None else since)
+        return self.at > now - question.counts if since is None else self.asked_at > since
 
 
 def _digest(parts: tuple[object, ...]) -> str:

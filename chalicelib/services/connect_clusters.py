@@ -104,7 +104,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             context, question, lambda: self.clients.connect(cluster).plugins(context.deadline), fresh=fresh
         )
         page = sorted_page(installed.value, key=_plugin_key, limit=limit, after=after)
-        return LiveAnswer(page, installed.at)
+        return LiveAnswer(page, installed.asked_at, installed.at)
 
     def confirm_deletions(self, context: RequestContext, cluster_id: str, count: int) -> ConnectCluster:
         """Let the ticks remove the orphans that wait for it: those that are shown now, for an hour.

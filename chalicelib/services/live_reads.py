@@ -83,7 +83,7 @@ class LiveReads:
             if answer is None or not answer.counts(question, now, since):
                 self.limits.count(context)
                 asked_at = self.clock()
-                answer = LiveAnswer(run(), asked_at)
+                answer = LiveAnswer(run(), asked_at, self.clock())
         except Exception:
             with isolated():
                 self.store.leases.give_back(question.lease_key, token)

@@ -22,12 +22,13 @@ _REMOVED_AFTER = timedelta(minutes=1)
 
 
 class LiveReadRow(Table):
-    """A lease, until `lease_until`, of the holder with this `write_id`; or an answer of `at`, compressed."""
+    """A lease, until `lease_until`, of the holder with this `write_id`; or an answer with its times, compressed."""
 
     Meta = meta("live-reads")  # type: ignore[assignment]
     id = UnicodeAttribute(hash_key=True)
     write_id = UnicodeAttribute()
     lease_until = UTCDateTimeAttribute(null=True)
+    asked_at = UTCDateTimeAttribute(null=True)
     at = UTCDateTimeAttribute(null=True)
     answer = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
@@ -84,6 +85,7 @@ class LiveAnswers:
                 row = LiveReadRow(
                     question.key,
                     write_id=transaction.write_id,
+                    asked_at=answer.asked_at,
                     at=answer.at,
                     answer=text,
                     expires_at=answer.at + KEPT,
@@ -96,6 +98,7 @@ def _answer(question: LiveQuestion[A], row: Any, now: datetime) -> LiveAnswer[A]
     if row is None or row.expires_at <= now:
         return None
     try:
-        return LiveAnswer(adapter(question.answer).validate_json(decompress_body(row.answer)), row.at)
+        value: A = adapter(question.answer).validate_json(decompress_body(row.answer))
+        return LiveAnswer(value, row.asked_at, row.at)
     except ValueError:  # another release has written it: the server is asked again
         return None

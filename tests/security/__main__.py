@@ -23,6 +23,7 @@ GOALS: Mapping[str, str] = {
     "S8": "audit_integrity",
     "S9": "hostile_input",
     "S10": "hygiene",
+    "S11": "server_load",
 }
 """The module of this package that measures each goal: its function `figures()` returns a list of `Figure`."""
 

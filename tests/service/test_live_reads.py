@@ -90,7 +90,11 @@ def being_asked(app: InProcessApp, reads: LiveReads) -> Iterator[Callable[[], No
 def test_an_answer_is_shown_again_for_five_seconds_by_all_processes(app: InProcessApp, server: Server) -> None:
     first = reads(app).ask(app.context(), QUESTION, server, fresh=False)
     app.clock.advance(4)
-    assert another_process(app).ask(app.context(), QUESTION, server, fresh=False) == first == LiveAnswer(1, START_TIME)
+    assert (
+        another_process(app).ask(app.context(), QUESTION, server, fresh=False)
+        == first
+        == LiveAnswer(1, START_TIME, START_TIME)
+    )
     app.clock.advance(1)
     assert reads(app).ask(app.context(), QUESTION, server, fresh=False).value == 2
 
@@ -129,7 +133,9 @@ def test_who_comes_meanwhile_gets_the_last_answer_with_its_age(app: InProcessApp
     reads(app).ask(app.context(), QUESTION, server, fresh=False)
     app.clock.advance(60)
     with being_asked(app, reads(app)):
-        assert another_process(app).ask(app.context(), QUESTION, server, fresh=False) == LiveAnswer(1, START_TIME)
+        assert another_process(app).ask(app.context(), QUESTION, server, fresh=False) == LiveAnswer(
+            1, START_TIME, START_TIME
+        )
     assert server.asked == 1
 
 

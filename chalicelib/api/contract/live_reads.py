@@ -35,5 +35,5 @@ class FreshListQuery(FreshQuery, ListQuery):
 
 
 def observed_at(answer: LiveAnswer[Any]) -> dict[str, str]:
-    """The header that says when the server was asked."""
+    """The header that says when the server answered."""
     return {OBSERVED_AT: rfc3339(answer.at)}

@@ -88,7 +88,7 @@ def confirm_deletions(context: RequestContext, uuid: UuidPath, body: ConfirmDele
 
 @routes.get("/connect/clusters/{uuid}/plugins", needs=Permission.READ)
 def list_plugins(context: RequestContext, uuid: UuidPath, query: FreshListQuery) -> JsonResponse[Page[PluginOutput]]:
-    """List the connector plug-ins that the answering worker has, by class. `X-Observed-At` is when it was asked."""
+    """List the connector plug-ins that the answering worker has, by class. `X-Observed-At` is when it answered."""
     fresh = query.fresh_for(context)
     plugins = services().connect_clusters.plugins(context, uuid, limit=query.limit, after=query.after, fresh=fresh)
     return JsonResponse(body=plugins.value.map(PluginOutput.of), status=200, headers=observed_at(plugins))

@@ -78,19 +78,19 @@ class ObservationReader:
         statuses: _Statuses = {}
         if not _is_draft(resource):
             statuses = self._statuses(cluster, [resource.connector_name], context.deadline.within(LIVE_SECONDS))
-        return self._observed(resource, LiveAnswer(statuses, self.clock()), view or ClusterView())
+        return self._observed(resource, _answered(statuses, self.clock()), view or ClusterView())
 
     def recent(
         self, context: RequestContext, resource: R, cluster: ConnectCluster, view: ClusterView, *, fresh: bool
     ) -> R:
         """The resource with its connector's state in Connect some seconds ago, for people; with `fresh`, of now.
 
-        While others ask Connect, it is what the last tick or operation saw. Raises RateLimited, and ServerBusy where
-        that is not fresh.
+        What the last tick or operation saw, while others ask Connect and that is newer. Raises RateLimited, and, with
+        `fresh`, ServerBusy.
         """
-        answer: _Answer | None = LiveAnswer({}, self.clock())
-        if not _is_draft(resource):
-            answer = self._ask(context, cluster, [resource], context.deadline.within(LIVE_SECONDS), fresh=fresh)
+        if _is_draft(resource):
+            return self._observed(resource, _answered({}, self.clock()), view)
+        answer = self._ask(context, cluster, [resource], view, context.deadline.within(LIVE_SECONDS), fresh=fresh)
         return self._observed(resource, answer, view)
 
     def all_recent(
@@ -108,9 +108,11 @@ class ObservationReader:
         ids = sorted(on_cluster, key=lambda cluster_id: cluster_id in views and bool(views[cluster_id].unreadable))
         deadline, answers = context.deadline.within(LIVE_SECONDS), dict[str, _Answer | None]()
         for number, cluster_id in enumerate(ids):
-            share = Deadline.after(deadline.remaining() / (len(ids) - number))
-            answers[cluster_id] = self._ask(context, clusters[cluster_id], on_cluster[cluster_id], share, fresh=fresh)
-        nothing: _Answer = LiveAnswer({}, self.clock())
+            share, view = Deadline.after(deadline.remaining() / (len(ids) - number)), views.get(cluster_id)
+            answers[cluster_id] = self._ask(
+                context, clusters[cluster_id], on_cluster[cluster_id], view or ClusterView(), share, fresh=fresh
+            )
+        nothing = _answered({}, self.clock())
         return tuple(
             self._observed(resource, answers.get(resource.connect_cluster_id, nothing), _view(views, resource))
             for resource in measured
@@ -121,11 +123,12 @@ class ObservationReader:
         context: RequestContext,
         cluster: ConnectCluster,
         resources: Sequence[R],
+        view: ClusterView,
         deadline: Deadline,
         *,
         fresh: bool,
     ) -> _Answer | None:
-        """What Connect says about the connectors of these resources; None while others ask it."""
+        """What Connect says about the connectors of these resources; None for what is older than the view."""
         names = [resource.connector_name for resource in resources]
         question = LiveQuestion[_Statuses](
             server=cluster.address.identity,
@@ -134,13 +137,15 @@ class ObservationReader:
             answer=_Statuses,
         )
         try:
-            return self.live_reads.ask(
+            answer = self.live_reads.ask(
                 context, question, lambda: self._statuses(cluster, names, deadline), fresh=fresh, deadline=deadline
             )
         except ServerBusy:
             if fresh:
                 raise
             return None
+        is_older = view.observed_at is not None and view.observed_at > answer.at
+        return None if is_older and not fresh else answer
 
     def _read(
         self, resources: Sequence[R], loaded: Views = NO_VIEWS, known: KnownProgress | None = None
@@ -191,6 +196,10 @@ class ObservationReader:
         now = self.clock()
         newest = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
         return _explained(resource, unless_old(newest, now), view)
+
+
+def _answered(statuses: _Statuses, at: datetime) -> _Answer:
+    return LiveAnswer(statuses, at, at)
 
 
 def _explained(resource: R, observation: Observation | None, view: ClusterView) -> R:

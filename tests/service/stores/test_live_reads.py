@@ -39,11 +39,11 @@ def test_the_lease_of_a_dead_holder_ends_and_its_late_answer_is_not_kept(store: 
     dead = take(store)
     assert store.leases.take(QUESTION.lease_key, NOW + LEASE - MOMENT) is None
     living = take(store, LEASE)
-    store.finish(QUESTION, LiveAnswer("late", NOW), dead)
+    store.finish(QUESTION, LiveAnswer("late", NOW, NOW), dead)
     store.leases.give_back(QUESTION.lease_key, dead)
     assert store.find(QUESTION, NOW + LEASE) == (None, False)
-    store.finish(QUESTION, LiveAnswer("right", NOW + LEASE), living)
-    assert store.find(QUESTION, NOW + LEASE) == (LiveAnswer("right", NOW + LEASE), True)
+    store.finish(QUESTION, LiveAnswer("right", NOW + LEASE, NOW + LEASE), living)
+    assert store.find(QUESTION, NOW + LEASE) == (LiveAnswer("right", NOW + LEASE, NOW + LEASE), True)
 
 
 def test_a_lease_whose_reply_was_lost_is_ours(store: LiveAnswers, storage: Storage) -> None:
@@ -53,18 +53,18 @@ def test_a_lease_whose_reply_was_lost_is_ours(store: LiveAnswers, storage: Stora
 
 
 def test_an_answer_is_kept_for_five_minutes_although_its_row_may_stay(store: LiveAnswers) -> None:
-    store.finish(QUESTION, LiveAnswer("yes", NOW), take(store))
-    assert store.find(QUESTION, NOW + KEPT - timedelta(seconds=1))[0] == LiveAnswer("yes", NOW)
+    store.finish(QUESTION, LiveAnswer("yes", NOW, NOW), take(store))
+    assert store.find(QUESTION, NOW + KEPT - timedelta(seconds=1))[0] == LiveAnswer("yes", NOW, NOW)
     assert store.find(QUESTION, NOW + KEPT)[0] is None
 
 
 def test_an_answer_that_is_too_large_for_a_row_is_not_kept(store: LiveAnswers) -> None:
-    store.finish(QUESTION, LiveAnswer(os.urandom(400_000).hex(), NOW), take(store))
+    store.finish(QUESTION, LiveAnswer(os.urandom(400_000).hex(), NOW, NOW), take(store))
     assert store.find(QUESTION, NOW) == (None, True)
 
 
 def test_an_answer_that_this_release_cannot_read_is_none(store: LiveAnswers) -> None:
-    store.finish(QUESTION, LiveAnswer("yes", NOW), take(store))
+    store.finish(QUESTION, LiveAnswer("yes", NOW, NOW), take(store))
     assert store.find(replace(QUESTION, answer=int), NOW) == (None, True)
 
 

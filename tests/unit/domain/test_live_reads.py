@@ -25,11 +25,11 @@ def test_the_same_question_to_another_server_is_another_question() -> None:
 
 @pytest.mark.parametrize(("age", "counts"), [(0, True), (4.9, True), (5, False), (-4, True), (-6, False)])
 def test_an_answer_counts_for_five_seconds_unless_it_is_of_a_time_to_come(age: float, counts: bool) -> None:
-    answer = LiveAnswer("yes", NOW - timedelta(seconds=age))
+    answer = LiveAnswer("yes", NOW - timedelta(seconds=age + 10), NOW - timedelta(seconds=age))
     assert answer.counts(QUESTION, NOW, None) is counts
 
 
 @pytest.mark.parametrize(("asked", "counts"), [(-1, False), (0, False), (1, True)])
 def test_a_fresh_answer_was_asked_for_after_the_caller_came(asked: float, counts: bool) -> None:
-    answer = LiveAnswer("yes", NOW + timedelta(seconds=asked))
+    answer = LiveAnswer("yes", NOW + timedelta(seconds=asked), NOW + timedelta(seconds=2))
     assert answer.counts(QUESTION, NOW + timedelta(seconds=2), NOW) is counts
