@@ -5,14 +5,15 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
+from pynamodb.exceptions import PutError
 
 from chalicelib.domain.lease import is_free
 from chalicelib.domain.live_reads import KEPT, LEASE, MAX_ANSWER_BYTES, LiveAnswer, LiveQuestion
-from chalicelib.errors import WriteConflict
+from chalicelib.errors import Contention, WriteConflict
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.rows import read_rows
-from chalicelib.stores.tables import Table, compress_body, decompress_body, meta
+from chalicelib.stores.tables import Table, compress_body, decompress_body, is_condition_failure, meta, store_errors
 from chalicelib.stores.transaction import Transaction
 
 A = TypeVar("A")
@@ -44,16 +45,21 @@ class Leases:
 
     def take(self, key: str, now: datetime) -> str | None:
         """The token of the lease; None when somebody else has it."""
-        # The rule of `domain.lease.is_free` as a condition: one write decides between all who want it.
-        free = LiveReadRow.id.does_not_exist() | (LiveReadRow.lease_until <= now)
         token, until = new_id(), now + LEASE
+        # The rule of `domain.lease.is_free` as a condition: one write decides between all who want it. Ours is free,
+        # too: the reply to a first attempt may be lost.
+        ended = LiveReadRow.id.does_not_exist() | (LiveReadRow.lease_until <= now)
         row = LiveReadRow(key, write_id=token, lease_until=until, expires_at=until + _REMOVED_AFTER)
-        try:
-            with Transaction(write_id=token) as transaction:
-                transaction.put(row, condition=free, label="lease.taken")
-        except WriteConflict:
-            return None
-        return token
+        # No transaction: those of many callers at once would only meet each other.
+        with suppress(Contention), store_errors():  # contention: its holder ends it at this moment
+            try:
+                row.save(condition=ended | (LiveReadRow.write_id == token))
+            except PutError as error:
+                if not is_condition_failure(error):
+                    raise
+            else:
+                return token
+        return None
 
     def give_back(self, key: str, token: str) -> None:
         """Nothing happens when it has ended and somebody else has it."""

@@ -16,7 +16,7 @@ BUDGETS = {
     "mutation": 5,
     "overview": 8,
     "preview": 12,
-    "test": 8,
+    "test": 9,
     "live read": 8,
     "known": 4,
     "operation": 8,

@@ -59,10 +59,8 @@ class ConnectorService(Generic[R]):
         when Connect cannot be read. Raises ServerBusy while others ask Connect, RateLimited.
         """
         resource, deps = self._read(resource_id)
-        measured, cluster = (
-            self.observation_reader.measured(resource, deps.progress),
-            require_found(deps.connect_cluster),
-        )
+        measured = self.observation_reader.measured(resource, deps.progress)
+        cluster = require_found(deps.connect_cluster)
         observed = self.observation_reader.recent(context, measured, cluster, deps.view, fresh=fresh)
         return with_notice(self.connector, self.with_findings(observed, deps), deps, self.OUTDATED)
 
