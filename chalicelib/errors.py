@@ -15,6 +15,7 @@ HeadgateError(code, message, details)
 ├── TooLarge                the body is over the limit
 ├── UnsupportedMedia        the body is not declared as JSON
 ├── RateLimited             too many requests: the next is allowed after `retry_after_seconds`
+├── ServerBusy              another request asks the same server now: repeat it after `retry_after_seconds`
 ├── Rejected                Kafka Connect understood and refused
 ├── Unavailable             an external system cannot be reached; nothing was changed there
 ├── StoreRefused            one of our own tables refuses a write for good: nothing was written
@@ -131,6 +132,18 @@ class RateLimited(HeadgateError):
     def __init__(self, message: str, *, retry_after_seconds: int) -> None:
         super().__init__(message)
         self.retry_after_seconds = retry_after_seconds
+
+
+class ServerBusy(HeadgateError):
+    """Another request asks the same server now, and there is no earlier answer that could be shown."""
+
+    default_code = "TRY_AGAIN"
+    retry_after_seconds = 2
+
+    def __init__(
+        self, message: str = "Another request asks this server now. Wait as long as Retry-After says, then repeat."
+    ) -> None:
+        super().__init__(message)
 
 
 class Rejected(HeadgateError):

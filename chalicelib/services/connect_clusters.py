@@ -21,11 +21,13 @@ from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.confirmations import CONFIRMED_FOR, Confirmation
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import HealthRecord
+from chalicelib.domain.live_reads import LiveAnswer, LiveQuestion
 from chalicelib.errors import Conflict, Invalid, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.clusters import ClusterService
 from chalicelib.services.connectors.workers import fault_of_version
+from chalicelib.services.live_reads import LiveReads
 from chalicelib.services.registered import RegisteredInput
 from chalicelib.services.registry import Links, reference_not_found
 from chalicelib.stores.clusters import StreamClusters
@@ -56,6 +58,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
     streams: StreamClusters
     observations: Observations
     deleted: DeletedClusters
+    live_reads: LiveReads
     allow_inline_secrets: bool
 
     def create(self, context: RequestContext, data: ConnectClusterInput) -> ConnectCluster:
@@ -117,11 +120,23 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         return swept
 
     def plugins(
-        self, context: RequestContext, cluster_id: str, *, limit: int, after: str | None
-    ) -> Page[ConnectorPlugin]:
-        """What the worker that answers has installed, by class."""
-        installed = self.clients.connect(self.store.get(cluster_id)).plugins(context.deadline)
-        return sorted_page(installed, key=_plugin_key, limit=limit, after=after)
+        self, context: RequestContext, cluster_id: str, *, limit: int, after: str | None, fresh: bool = True
+    ) -> LiveAnswer[Page[ConnectorPlugin]]:
+        """What the worker that answers has installed, by class; without `fresh`, some seconds ago.
+
+        Raises NotFound, Unavailable, TimedOut, ServerBusy while others ask the workers, RateLimited.
+        """
+        cluster = self.store.get(cluster_id)
+        question = LiveQuestion[Sequence[ConnectorPlugin]](
+            server=cluster.address.identity,
+            subject=("plugins", cluster.id, cluster.version),
+            answer=tuple[ConnectorPlugin, ...],
+        )
+        installed = self.live_reads.ask(
+            context, question, lambda: self.clients.connect(cluster).plugins(context.deadline), fresh=fresh
+        )
+        page = sorted_page(installed.value, key=_plugin_key, limit=limit, after=after)
+        return LiveAnswer(page, installed.asked_at, installed.at)
 
     def confirm(self, context: RequestContext, cluster_id: str, kind: ChangeKind, count: int) -> ConnectCluster:
         """Let the ticks make the changes that wait for it: those that are shown now, for an hour.

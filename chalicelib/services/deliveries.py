@@ -143,13 +143,16 @@ class DeliveryService(ConnectorService[Delivery]):
             self.connector.resources.destinations.get(destination_id)
         return page.with_items(self.observed(page.items))
 
-    def status_of(self, context: RequestContext, destination_id: str) -> Page[Delivery]:
-        """All of a destination's deliveries, newest first, each with an observation made now. Raises NotFound."""
+    def status_of(self, context: RequestContext, destination_id: str, *, fresh: bool = True) -> Page[Delivery]:
+        """All of a destination's deliveries, newest first, each with an observation made now; without `fresh`, some
+        seconds ago. Raises NotFound, ServerBusy while others ask Connect, RateLimited.
+        """
         page, connects = self._listed(destination_id), self.connector.resources.connects
         ids = sorted({delivery.connect_cluster_id for delivery in page.items})
         clusters = batch_find(*((connects, cluster_id) for cluster_id in ids)) if ids else []
         by_id = {cluster_id: require_found(cluster) for cluster_id, cluster in zip(ids, clusters, strict=True)}
-        return page.with_items(self._with_targets(self.observation_reader.all_now(context, page.items, by_id)))
+        observed = self.observation_reader.all_recent(context, page.items, by_id, fresh=fresh)
+        return page.with_items(self._with_targets(observed))
 
     def control_all(
         self, context: RequestContext, destination_id: str, kind: OperationKind, delivery_id: str | None
@@ -219,7 +222,7 @@ class DeliveryService(ConnectorService[Delivery]):
         except HeadgateError as error:
             if not isinstance(error, Conflict) or error.code == "STATE_CONFLICT":
                 with suppress(HeadgateError):
-                    delivery = self.status(context, delivery.id)
+                    delivery = self.status(context, delivery.id, fresh=False)
             return DeliveryOutcome(delivery=delivery, error=error)
 
     def _draft(

@@ -11,6 +11,7 @@ from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connector_config import ConfigWarning, public_config
 from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.live_reads import READINESS_COUNTS, LiveQuestion
 from chalicelib.domain.monitoring.source_state import SourceState, observed_with
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
@@ -27,6 +28,7 @@ from chalicelib.services.connectors.latest_deliveries import latest_deliveries
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
+from chalicelib.services.live_reads import LiveReads
 from chalicelib.services.registry import Registry, reference_not_found
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.documents import batch_find
@@ -75,6 +77,7 @@ class PipelineService(ConnectorService[Pipeline]):
     deliveries: Deliveries
     registry: Registry
     source_states: SourceStates
+    live_reads: LiveReads
 
     def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
         """Newest first, each with its latest observation and what the last look at its source found."""
@@ -187,16 +190,32 @@ class PipelineService(ConnectorService[Pipeline]):
         stores = self.connector.resources, self.connector.monitoring
         return page.with_items(latest_deliveries(page.items, self.observation_reader, *stores))
 
-    def readiness(self, context: RequestContext, source_id: str, pipeline_id: str | None) -> ReadinessReport:
-        """Whether a source is ready, in general or for one of its pipelines. Raises NotFound, REFERENCE_NOT_FOUND."""
+    def readiness(
+        self, context: RequestContext, source_id: str, pipeline_id: str | None, *, fresh: bool = True
+    ) -> ReadinessReport:
+        """Whether a source is ready, in general or for one of its pipelines; without `fresh`, half a minute ago.
+
+        Raises NotFound, REFERENCE_NOT_FOUND, ServerBusy while others ask the source, RateLimited.
+        """
         source = self.connector.resources.sources.get(source_id)
         pipeline = self.connector.store.find(pipeline_id) if pipeline_id else None
         if pipeline_id and (pipeline is None or pipeline.source_id != source_id):
             raise Invalid("This source has no pipeline with this id.", code="REFERENCE_NOT_FOUND")
         deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
         server = self.connector.captures.known_server(pipeline) if pipeline and deployed else None
+        of_pipeline = (pipeline.id, pipeline.revision, server) if pipeline else ()
+        question = LiveQuestion[ReadinessReport](
+            server=source.address.identity[:2],
+            subject=("readiness", source.id, source.version, *of_pipeline),
+            answer=ReadinessReport,
+            counts=READINESS_COUNTS,
+        )
         checks = self.connector.database_checks
-        return checks.readiness(context, source, pipeline, deployed=deployed, server=server)
+
+        def check() -> ReadinessReport:
+            return checks.readiness(context, source, pipeline, deployed=deployed, server=server)
+
+        return self.live_reads.ask(context, question, check, fresh=fresh).value
 
     def deploy(self, context: RequestContext, pipeline_id: str, *, accept_data_loss: bool = False) -> Pipeline:
         """Create its connector and start it.

@@ -24,6 +24,7 @@ from chalicelib.stores.deliveries import DeliveryRows
 from chalicelib.stores.destinations import DestinationRows
 from chalicelib.stores.idempotency import IdempotencyRow
 from chalicelib.stores.jobs import JobRows
+from chalicelib.stores.live_reads import LiveReadRow
 from chalicelib.stores.monitoring.incidents import IncidentRows
 from chalicelib.stores.monitoring.progress import ProgressRow
 from chalicelib.stores.monitoring.source_states import SourceStateRows
@@ -51,6 +52,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     IdempotencyRow,
     IncidentRows,
     JobRows,
+    LiveReadRow,
     LoginTryRow,
     NotificationRows,
     ObservationRow,

@@ -6,6 +6,7 @@ from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.audit.group import AuditStores
 from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.idempotency import IdempotencyKeys
+from chalicelib.stores.live_reads import LiveAnswers
 from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
 
@@ -21,3 +22,4 @@ class Stores:
         self.accounts = AccountStores()
         self.audit = AuditStores()
         self.idempotency = IdempotencyKeys(sealer)
+        self.live_answers = LiveAnswers()

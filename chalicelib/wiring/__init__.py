@@ -6,6 +6,7 @@ Building opens no connection: clients connect when they are first used. Importin
 
 import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import cache, cached_property
 
 from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS, Queues
@@ -14,6 +15,7 @@ from chalicelib.errors import StoreUnavailable
 from chalicelib.kit.clock import Clock, utc_now
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.kit.pages import Signer
+from chalicelib.kit.recent import Recent
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
@@ -29,6 +31,9 @@ from chalicelib.wiring.clients import Clients, keys_of
 from chalicelib.wiring.connectors import Connectors
 from chalicelib.wiring.monitors import Monitors
 from chalicelib.wiring.resources import Resources
+
+PUBLIC_RESULTS_COUNT = timedelta(seconds=5)
+"""So long a result of `/metrics` and `/ready` is shown again: everybody may ask."""
 
 
 class Services:
@@ -52,6 +57,8 @@ class Services:
         make = clients or Clients(config)
         self.auditing = Auditing(config, stores=self.stores, envelope=self.envelope, clock=clock)
         self.audit = self.auditing.trail
+        self.recent_metrics = Recent[str](PUBLIC_RESULTS_COUNT, clock)
+        self._recent_readiness = Recent[Mapping[str, bool]](PUBLIC_RESULTS_COUNT, clock)
         self._build_accounts(make)
         self._build_resources(make)
         self._build_alerting(make)
@@ -90,6 +97,7 @@ class Services:
             queues=self.queues,
             look_soon=self._look_soon,
             clock=self.clock,
+            sleep=self._sleep,
         )
         self.clients, self.registry, self.incidents = resources.clients, resources.registry, resources.incidents
         self.credentials, self.key_rotation = resources.credentials, resources.key_rotation
@@ -97,6 +105,7 @@ class Services:
         self.database_checks, self.system_checks = resources.database_checks, resources.system_checks
         self.sources, self.destinations, self.discovery = resources.sources, resources.destinations, resources.discovery
         self.stream_clusters, self.connect_clusters = resources.stream_clusters, resources.connect_clusters
+        self.limits = resources.limits
 
     def _build_alerting(self, make: Clients) -> None:
         self.alerting = Alerting(
@@ -162,7 +171,10 @@ class Services:
             get_logger().warning("default alert rule not made", extra={"failure": failure(error)})
 
     def ready(self) -> Mapping[str, bool]:
-        """Every kind of store by name, and whether it answers."""
+        """Every kind of store by name, and whether it answered in the last five seconds."""
+        return self._recent_readiness.get(self._ready)
+
+    def _ready(self) -> Mapping[str, bool]:
         return {
             "tables": self.stores.resources.sources.answers(),
             "queue_jobs": self.queues.answers(JOBS),

@@ -58,6 +58,7 @@ class Connectors:
             observations=stores.connectors.observations,
             progress=stores.monitoring.progress,
             clients=clients,
+            live_reads=resources.live_reads,
             clock=clock,
         )
         self.pipelines = PipelineService(
@@ -67,6 +68,7 @@ class Connectors:
             registry=resources.registry,
             lifecycle=self.lifecycle,
             observation_reader=reader,
+            live_reads=resources.live_reads,
         )
         self.deliveries = DeliveryService(
             connector=self.delivery_connector, lifecycle=self.lifecycle, observation_reader=reader

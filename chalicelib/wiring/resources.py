@@ -17,11 +17,13 @@ from chalicelib.services.incidents import IncidentService
 from chalicelib.services.installation import Installation
 from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.key_rotation import KeyRotation
+from chalicelib.services.live_reads import LiveReads
 from chalicelib.services.registry import Registry
 from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.services.system_checks import SystemChecks
+from chalicelib.services.user_limits import UserLimits
 from chalicelib.settings import Settings
 from chalicelib.stores.groups import Stores
 from chalicelib.stores.resources import ResourceStores
@@ -31,7 +33,7 @@ from chalicelib.wiring.clients import Clients
 class Resources:
     """Sources, destinations and clusters; their secrets, checks, jobs and incidents."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what all of it works with
         self,
         config: Settings,
         *,
@@ -42,6 +44,7 @@ class Resources:
         queues: Queues,
         look_soon: Callable[[str, str], None],
         clock: Clock,
+        sleep: Callable[[float], None],
     ) -> None:
         resources, secrets = stores.resources, stores.resources.secrets
         self.credentials = CredentialVault(store=secrets, envelope=envelope, clock=clock)
@@ -64,6 +67,10 @@ class Resources:
             make_kafka=make.kafka,
             installation=Installation(resources.claims, config.installation_id),
         )
+        self.limits = UserLimits(
+            counters=stores.accounts.login_tries, leases=stores.live_answers.leases, clock=clock, sleep=sleep
+        )
+        self.live_reads = LiveReads(store=stores.live_answers, limits=self.limits, clock=clock, sleep=sleep)
         self._build_systems(resources, look_soon, clock)
         self.stream_clusters = StreamClusterService(
             store=resources.streams, registry=self.registry, clients=self.clients, clock=clock
@@ -75,6 +82,7 @@ class Resources:
             deleted=stores.connectors.deleted_clusters,
             registry=self.registry,
             clients=self.clients,
+            live_reads=self.live_reads,
             allow_inline_secrets=config.allow_inline_secrets,
             clock=clock,
         )

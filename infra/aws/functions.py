@@ -139,6 +139,7 @@ FUNCTIONS = (
                 f"{_READ_WRITE} Query": "counts",
                 _READ_ADD_CHANGE: "operations incidents",
                 _READ_ADD: "jobs",
+                _READ_ADD_REMOVE: "live-reads",
                 f"{_READ_ADD} Query": "audit",
                 f"{_READ} Query": "audit-chain",
                 _READ_CHANGE: "observations source-states alerts",

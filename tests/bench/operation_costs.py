@@ -15,7 +15,10 @@ BUDGETS = {
     "list": 3,
     "mutation": 5,
     "overview": 8,
-    "preview": 8,
+    "preview": 12,
+    "test": 9,
+    "live read": 8,
+    "known": 4,
     "operation": 8,
     "checked delivery": 9,
     "deployed delivery": 10,
@@ -25,7 +28,8 @@ BUDGETS = {
     "summary": 5,
 }
 """The budgets of the design. Authentication is one of the calls. The detail of a pipeline also lists its deliveries.
-The session route reads the session twice: for authentication, and for its answer.
+The session route reads the session twice: for authentication, and for its answer. A live read takes the lease of the
+server that it asks; tests and previews of one user have a bound (`infra/decisions/031-live-reads.md`).
 
 The checks of a delivery need one call more than the design allows: the source says under which generation its tables
 are stored. The first preview of a destination also stores which server it is. The deploy also looks for the incident of
@@ -159,7 +163,8 @@ def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
     yield measure("POST /pipelines/{uuid}/deploy", "operation", path=f"{one}/deploy")
     _tick(data)
     yield measure("GET /pipelines/{uuid}", "get with a list", path=one)
-    yield measure("GET /pipelines/{uuid}/status", "get", path=f"{one}/status")
+    yield measure("GET /pipelines/{uuid}/status", "live read", path=f"{one}/status")
+    yield measure("GET /pipelines/{uuid}/status, known for 5 s", "known", path=f"{one}/status")
     yield measure("GET /pipelines", "list", path="/pipelines")
     yield measure("GET /pipelines/{uuid}/destinations", "list", path=f"{one}/destinations")
     yield measure("POST /pipelines/{uuid}/pause", "operation", path=f"{one}/pause")
@@ -170,13 +175,13 @@ def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
     delivery = {"pipeline_id": data.pipeline, "name": "d", "mappings": [mapping]}
     deploy = f"/destinations/{data.destination}/deploy"
     preview = f"/destinations/{data.destination}/preview"
-    yield measure("POST /destinations/{uuid}/test", "mutation", path=f"/destinations/{data.destination}/test")
+    yield measure("POST /destinations/{uuid}/test", "test", path=f"/destinations/{data.destination}/test")
     yield measure("POST /destinations/{uuid}/preview", "preview", path=preview, body=delivery)
     yield measure("POST /destinations/{uuid}/deploy", "deployed delivery", path=deploy, body=delivery)
     data.delivery = measure.answer["id"]
     sink = f"/deliveries/{data.delivery}"
     yield measure("GET /deliveries/{uuid}", "get", path=sink)
-    yield measure("GET /deliveries/{uuid}/status", "get", path=f"{sink}/status")
+    yield measure("GET /deliveries/{uuid}/status", "live read", path=f"{sink}/status")
     yield measure("GET /deliveries", "list", path="/deliveries")
     changed = {"mappings": [{**mapping, "table_name": "other_copy"}]}
     yield measure("PUT /deliveries/{uuid}/mappings", "checked delivery", path=f"{sink}/mappings", body=changed)

@@ -234,7 +234,7 @@ def away(headgate: RealHeadgate, seconds: float) -> None:
             began = time.monotonic()
             one.look_until("DEGRADED", "The source cannot be reached", seconds=90)
             time.sleep(max(0.0, seconds - (time.monotonic() - began)))
-            assert headgate.get(f"{one.path}/status")["observed_state"] != "RUNNING"
+            assert headgate.get(f"{one.path}/status?fresh=true")["observed_state"] != "RUNNING"
             proxy.open()
             one.until_captured()
             one.look_until("RUNNING", seconds=90)

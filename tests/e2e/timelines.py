@@ -167,7 +167,7 @@ class Recorder:
         lists = {
             f"/{noun}/{one['id']}": one for noun in ("pipelines", "deliveries") for one in _get(client, f"/{noun}")
         }
-        said = {path: (_said(lists[path]), _said(_get(client, f"{path}/status"))) for path in self.paths}
+        said = {path: (_said(lists[path]), _said(_get(client, f"{path}/status?fresh=true"))) for path in self.paths}
         incidents = _get(client, "/operations/errors?limit=500")
         return Sample(at=time.monotonic(), said=said, incidents=incidents)
 

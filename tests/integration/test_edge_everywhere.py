@@ -185,7 +185,7 @@ def test_every_response_has_the_correlation_id_and_the_security_headers(
     response = send(method, path, {**headers, "x-correlation-id": "sent.by-us_1"}, b"")
     expected = {
         "x-correlation-id": "sent.by-us_1",
-        "cache-control": "no-store",
+        "cache-control": "no-cache" if path == "/docs" else "no-store",
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",
     }

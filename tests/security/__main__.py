@@ -24,6 +24,7 @@ GOALS: Mapping[str, str] = {
     "S9": "hostile_input",
     "S10": "hygiene",
     "S11": "takeover",
+    "S12": "server_load",
 }
 """The module of this package that measures each goal: its function `figures()` returns a list of `Figure`."""
 

@@ -76,7 +76,7 @@ def read(world: World, *, live: bool) -> Reading:
     return Reading(
         second=world.second,
         listed={resource: listed[key] for resource, (key, _) in present.items()},
-        live={resource: _state_in(api.get(f"{path}/status")) for resource, (_, path) in present.items()}
+        live={resource: _state_in(api.get(f"{path}/status?fresh=true")) for resource, (_, path) in present.items()}
         if live
         else {},
         incidents=tuple(api.get("/operations/errors?limit=200")),

@@ -5,6 +5,7 @@ from pydantic import Field
 from chalicelib.api.contract.common import Input, Integer, Output, Timestamp, Uuid
 from chalicelib.api.contract.databases import DatabaseConfig, DatabaseInput
 from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.live_reads import FreshQuery
 from chalicelib.api.contract.systems import Labels, SystemOutput
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
@@ -82,7 +83,7 @@ class TablesQuery(ListQuery):
         return TableFilter(**self.model_dump(by_alias=True, exclude={"limit", "cursor"}))
 
 
-class ReadinessQuery(Input):
+class ReadinessQuery(FreshQuery):
     """The pipeline whose options are checked; without it the server is."""
 
     pipeline_id: Uuid | None = None

@@ -24,6 +24,7 @@ STATUS: Mapping[type[HeadgateError], int] = {
     errors.StoreRefused: 500,
     errors.StoreUnavailable: 500,
     errors.StoreBusy: 503,
+    errors.ServerBusy: 503,
     errors.Rejected: 502,
     errors.Unavailable: 503,
     errors.TimedOut: 504,
@@ -103,7 +104,7 @@ def _headers_of(error: HeadgateError) -> dict[str, str]:
     match error:
         case errors.MethodNotAllowed():
             return {"Allow": ", ".join(sorted(error.allowed))}
-        case errors.RateLimited() | errors.RequestInProgress() | errors.StoreBusy():
+        case errors.RateLimited() | errors.RequestInProgress() | errors.StoreBusy() | errors.ServerBusy():
             return {"Retry-After": str(max(1, error.retry_after_seconds))}
         case errors.Unauthenticated():
             # RFC 9110, section 15.5.2, requires a challenge; for "Bearer" browsers open no password dialog.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Any, Generic, Protocol, TypeVar
 
 from chalicelib.kit.pages import Page
@@ -56,12 +57,23 @@ class HttpResponse:
     headers: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 
 
+class Caching(Enum):
+    """Whether a client may keep a text. `WITH_ETAG`: it asks each time whether it has changed. `FOR_EVER`: its address
+    contains a hash of it.
+    """
+
+    NEVER = auto()
+    WITH_ETAG = auto()
+    FOR_EVER = auto()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextResponse:
     """Text that a handler returns to be sent unchanged: pages, scripts, metrics."""
 
     text: str
     media_type: str = "text/plain; charset=utf-8"
+    caching: Caching = Caching.NEVER
 
 
 T = TypeVar("T")

@@ -223,6 +223,8 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
         headers["Location"] = {"schema": {"type": "string"}}
     if route.response.may_continue:
         headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
+    if route.response.kind == "page" and route.query is not None and "fresh" in route.query.model_fields:
+        headers["X-Observed-At"] = {"description": "When the server answered.", "schema": {"type": "string"}}
     response: Json = {"description": route.summary, "headers": headers}
     if route.response.model is not None and status != 204:
         schema = schemas[_key(route, "response")]

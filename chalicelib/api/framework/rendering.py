@@ -1,12 +1,13 @@
 """From what a handler returned to a response: bodies, `Location`, `ETag`, cursors, cookies."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel
 
-from chalicelib.api.framework.http import JSON, HttpRequest, HttpResponse, JsonResponse, TextResponse, WithList
+from chalicelib.api.framework.http import JSON, Caching, HttpRequest, HttpResponse, JsonResponse, TextResponse, WithList
 from chalicelib.api.framework.route import Route
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import PAGE_BYTES, Page
@@ -34,7 +35,7 @@ def render(route: Route, request: HttpRequest, result: Any, sign: Callable[[str,
     Raises `TypeError` when the handler returned something else than it declares.
     """
     if isinstance(result, TextResponse):
-        return HttpResponse(status=200, body=result.text, headers={"Content-Type": result.media_type})
+        return _text_response(request, result)
     chosen = result if isinstance(result, JsonResponse) else JsonResponse(body=result, status=route.status)
     body, status = chosen.body, chosen.status
     headers: dict[str, str | tuple[str, ...]] = dict(chosen.headers)
@@ -63,6 +64,30 @@ def with_security_headers(response: HttpResponse, *, https: bool = False) -> Htt
     if str(headers.get("Content-Type", "")).startswith("text/html"):
         headers.setdefault("Content-Security-Policy", HTML_POLICY)
     return replace(response, headers=headers)
+
+
+def _text_response(request: HttpRequest, result: TextResponse) -> HttpResponse:
+    headers = {"Content-Type": result.media_type}
+    match result.caching:
+        case Caching.FOR_EVER:
+            headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        case Caching.WITH_ETAG:
+            # RFC 9111, section 5.2.2.4: it may be kept, and is not used before we have said that it is the same.
+            headers |= {"Cache-Control": "no-cache", "ETag": f'"{text_hash(result.text)}"'}
+            if is_known(request.headers.get("if-none-match", ""), headers["ETag"]):
+                return HttpResponse(status=304, headers=headers)
+    return HttpResponse(status=200, body=result.text, headers=headers)
+
+
+def text_hash(text: str) -> str:
+    """What changes with the text: for its ETag, or its address."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def is_known(if_none_match: str, etag: str) -> bool:
+    """Whether the client has what this ETag names. RFC 9110, section 13.1.2: whether a tag is weak does not count."""
+    tags = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
+    return bool(tags & {etag, "*"})
 
 
 def _text(route: Route, body: Any) -> tuple[str, str | None]:

@@ -9,6 +9,8 @@ from chalicelib.api.contract.clusters import (
     StreamClusterOutput,
 )
 from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.live_reads import FreshListQuery, observed_at
+from chalicelib.api.framework.http import JsonResponse
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -94,7 +96,8 @@ def confirm_creations(context: RequestContext, uuid: UuidPath, body: Confirmatio
 
 
 @routes.get("/connect/clusters/{uuid}/plugins", needs=Permission.READ)
-def list_plugins(context: RequestContext, uuid: UuidPath, query: ListQuery) -> Page[PluginOutput]:
-    """List the connector plug-ins that the answering worker has, by class."""
-    page = services().connect_clusters.plugins(context, uuid, limit=query.limit, after=query.after)
-    return page.map(PluginOutput.of)
+def list_plugins(context: RequestContext, uuid: UuidPath, query: FreshListQuery) -> JsonResponse[Page[PluginOutput]]:
+    """List the connector plug-ins that the answering worker has, by class. `X-Observed-At` is when it answered."""
+    fresh = query.fresh_for(context)
+    plugins = services().connect_clusters.plugins(context, uuid, limit=query.limit, after=query.after, fresh=fresh)
+    return JsonResponse(body=plugins.value.map(PluginOutput.of), status=200, headers=observed_at(plugins))

@@ -2,6 +2,7 @@
 
 from chalicelib.api.contract.deliveries import OFFSETS_NOTICE, DeliveryOutput, MappingsBody
 from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.live_reads import FreshQuery
 from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput, TaskQuery
 from chalicelib.api.framework.http import JsonResponse, deletion_response, operation_response
 from chalicelib.api.framework.route import UuidPath
@@ -36,9 +37,9 @@ def delete_delivery(
 
 
 @routes.get("/deliveries/{uuid}/status", needs=Permission.READ)
-def delivery_status(context: RequestContext, uuid: UuidPath) -> DeliveryStatusOutput:
-    """Observe the sink and every task now."""
-    return DeliveryStatusOutput.of(services().deliveries.status(context, uuid))
+def delivery_status(context: RequestContext, uuid: UuidPath, query: FreshQuery) -> DeliveryStatusOutput:
+    """Observe the sink and every task. What was seen in the last five seconds is shown again."""
+    return DeliveryStatusOutput.of(services().deliveries.status(context, uuid, fresh=query.fresh_for(context)))
 
 
 @routes.post("/deliveries/{uuid}/pause", needs=Permission.OPERATE, also=(202,))

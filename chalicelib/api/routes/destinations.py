@@ -15,6 +15,7 @@ from chalicelib.api.contract.deliveries import (
 )
 from chalicelib.api.contract.destinations import ConnectionTestInput, DestinationBody, DestinationOutput
 from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.live_reads import FreshListQuery
 from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput
 from chalicelib.api.framework.http import JsonResponse, WithList, deletion_response, operation_response
 from chalicelib.api.framework.route import TaskPath, UuidPath
@@ -42,7 +43,8 @@ def create_destination(context: RequestContext, body: DestinationBody) -> Destin
 @routes.post("/destinations/test-connection", needs=Permission.WRITE)
 def test_connection(context: RequestContext, body: ConnectionTestInput) -> TestOutput:
     """Test a connection without storing anything."""
-    return TestOutput.of(services().system_checks.test_endpoint(context, body.endpoint()))
+    with services().limits.test(context):
+        return TestOutput.of(services().system_checks.test_endpoint(context, body.endpoint()))
 
 
 @routes.get("/destinations/{uuid}", needs=Permission.READ)
@@ -66,13 +68,15 @@ def delete_destination(context: RequestContext, uuid: UuidPath) -> None:
 @routes.post("/destinations/{uuid}/test", needs=Permission.WRITE)
 def test_destination(context: RequestContext, uuid: UuidPath) -> TestOutput:
     """Test the connection, bounded and read-only."""
-    return TestOutput.of(services().destinations.test(context, uuid))
+    with services().limits.test(context):
+        return TestOutput.of(services().destinations.test(context, uuid))
 
 
 @routes.post("/destinations/{uuid}/preview", needs=Permission.WRITE)
 def preview_delivery(context: RequestContext, uuid: UuidPath, body: DeliveryBody) -> DeliveryPreviewOutput:
     """Check topics, schema, keys, target, plug-in and config. Saves nothing."""
-    return DeliveryPreviewOutput.of(services().deliveries.preview(context, uuid, body.to_input()))
+    with services().limits.test(context):
+        return DeliveryPreviewOutput.of(services().deliveries.preview(context, uuid, body.to_input()))
 
 
 @routes.post(
@@ -92,9 +96,12 @@ def list_destination_mappings(uuid: UuidPath, query: ListQuery) -> Page[Delivery
 
 
 @routes.get("/destinations/{uuid}/status", needs=Permission.READ)
-def destination_status(context: RequestContext, uuid: UuidPath, query: ListQuery) -> WithList[DestinationStatusOutput]:
-    """Observe every sink of the destination now, each separately. The two states are of all sinks on every page."""
-    statuses = services().deliveries.status_of(context, uuid).map(DeliveryStatusOutput.of)
+def destination_status(
+    context: RequestContext, uuid: UuidPath, query: FreshListQuery
+) -> WithList[DestinationStatusOutput]:
+    """Observe every sink of the destination, each separately. The two states are of all sinks on every page."""
+    observed = services().deliveries.status_of(context, uuid, fresh=query.fresh_for(context))
+    statuses = observed.map(DeliveryStatusOutput.of)
     body = DestinationStatusOutput.of_statuses(uuid, statuses.items)
     return WithList(body=body, field="deliveries", page=statuses.below(query.after).first(query.limit), list_path="")
 

@@ -3,32 +3,34 @@
 Script and style of the page come with Powertools: no other host is contacted.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
 import aws_lambda_powertools
 
-from chalicelib.api.framework.http import HttpRequest, TextResponse
+from chalicelib.api.framework.http import Caching, HttpRequest, TextResponse
 from chalicelib.api.framework.openapi import Json, as_text
 from chalicelib.api.framework.pages import links, page
+from chalicelib.api.framework.rendering import text_hash
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission
 
 TITLE = "Headgate"
-_PAGE = f"""<!doctype html>
+_HTML = "text/html; charset=utf-8"
+_PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{TITLE}</title>
-<link rel="stylesheet" href="docs/swagger-ui.css">
+<title>{title}</title>
+<link rel="stylesheet" href="docs/{style}">
 </head>
 <body>
-<nav>{links("docs/")}</nav>
+<nav>{links}</nav>
 <div id="swagger-ui"></div>
-<script src="docs/swagger-ui.js"></script>
-<script src="docs/start.js"></script>
+<script src="docs/{program}"></script>
+<script src="docs/{start}"></script>
 </body>
 </html>
 """
@@ -63,32 +65,39 @@ def docs_routes(document: Callable[[], Json]) -> Router:
     @routes.get("/docs", needs=Permission.PUBLIC, hidden=True, any_query=True)
     def docs() -> TextResponse:
         """The interactive documentation."""
-        return TextResponse(text=_PAGE, media_type="text/html; charset=utf-8")
-
-    @routes.get("/docs/start.js", needs=Permission.PUBLIC, hidden=True, any_query=True)
-    def docs_start() -> TextResponse:
-        """The script that starts the page."""
-        return TextResponse(text=_START, media_type="text/javascript; charset=utf-8")
-
-    @routes.get("/docs/swagger-ui.js", needs=Permission.PUBLIC, hidden=True, any_query=True)
-    def docs_script() -> TextResponse:
-        """The page's program."""
-        return TextResponse(text=_swagger_ui("swagger-ui-bundle.min.js"), media_type="text/javascript; charset=utf-8")
-
-    @routes.get("/docs/swagger-ui.css", needs=Permission.PUBLIC, hidden=True, any_query=True)
-    def docs_style() -> TextResponse:
-        """The page's style."""
-        return TextResponse(text=_swagger_ui("swagger-ui.min.css"), media_type="text/css; charset=utf-8")
+        return TextResponse(text=_page(), media_type=_HTML, caching=Caching.WITH_ETAG)
 
     @routes.get("/docs/{name}", needs=Permission.PUBLIC, hidden=True, any_query=True)
     def document_page(name: str) -> TextResponse:
-        """One document of `infra/docs`."""
-        return TextResponse(text=page(name), media_type="text/html; charset=utf-8")
+        """One document of `infra/docs`, or a file of the interactive documentation."""
+        if (asset := _assets().get(name)) is not None:
+            return asset
+        return TextResponse(text=page(name), media_type=_HTML, caching=Caching.WITH_ETAG)
 
     return routes
 
 
 @cache
+def _page() -> str:
+    style, program, start = _assets()
+    return _PAGE.format(title=TITLE, links=links("docs/"), style=style, program=program, start=start)
+
+
+@cache
+def _assets() -> Mapping[str, TextResponse]:
+    """The style, the program and the script that starts it, by names with a hash: other text has another name."""
+    css, script = "text/css; charset=utf-8", "text/javascript; charset=utf-8"
+    texts = (
+        ("swagger-ui", "css", css, _swagger_ui("swagger-ui.min.css")),
+        ("swagger-ui", "js", script, _swagger_ui("swagger-ui-bundle.min.js")),
+        ("start", "js", script, _START),
+    )
+    return {
+        f"{name}.{text_hash(text)}.{suffix}": TextResponse(text=text, media_type=kind, caching=Caching.FOR_EVER)
+        for name, suffix, kind, text in texts
+    }
+
+
 def _swagger_ui(name: str) -> str:
     # By path, because importing the package that holds the files would load all of Powertools' event handlers.
     folder = Path(aws_lambda_powertools.__file__).parent / "event_handler" / "openapi" / "swagger_ui"

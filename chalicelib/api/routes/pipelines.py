@@ -2,6 +2,7 @@
 
 from chalicelib.api.contract.deliveries import DeliveryOutput
 from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.live_reads import FreshQuery
 from chalicelib.api.contract.pipelines import (
     ContinueQuery,
     ContinueTaskQuery,
@@ -37,7 +38,8 @@ def create_pipeline(context: RequestContext, body: PipelineBody) -> PipelineOutp
 @routes.post("/pipelines/preview", needs=Permission.WRITE)
 def preview_pipeline(context: RequestContext, body: PipelineBody) -> PipelinePreviewOutput:
     """Generate and validate the connector config. Saves nothing, shows no secret."""
-    return PipelinePreviewOutput.of(services().pipelines.preview(context, body.to_input()))
+    with services().limits.test(context):
+        return PipelinePreviewOutput.of(services().pipelines.preview(context, body.to_input()))
 
 
 @routes.get("/pipelines/{uuid}", needs=Permission.READ)
@@ -62,9 +64,9 @@ def delete_pipeline(
 
 
 @routes.get("/pipelines/{uuid}/status", needs=Permission.READ)
-def pipeline_status(context: RequestContext, uuid: UuidPath) -> PipelineStatusOutput:
-    """Observe the connector and every task now."""
-    return PipelineStatusOutput.of(services().pipelines.status(context, uuid))
+def pipeline_status(context: RequestContext, uuid: UuidPath, query: FreshQuery) -> PipelineStatusOutput:
+    """Observe the connector and every task. What was seen in the last five seconds is shown again."""
+    return PipelineStatusOutput.of(services().pipelines.status(context, uuid, fresh=query.fresh_for(context)))
 
 
 @routes.get("/pipelines/{uuid}/destinations", needs=Permission.READ)

@@ -54,7 +54,8 @@ def delete_source(context: RequestContext, uuid: UuidPath) -> None:
 @routes.post("/sources/{uuid}/test", needs=Permission.WRITE)
 def test_source(context: RequestContext, uuid: UuidPath) -> TestOutput:
     """Test the connection, bounded and read-only."""
-    return TestOutput.of(services().sources.test(context, uuid))
+    with services().limits.test(context):
+        return TestOutput.of(services().sources.test(context, uuid))
 
 
 @routes.post("/sources/{uuid}/discover", needs=Permission.OPERATE, status=202)
@@ -78,8 +79,9 @@ def list_source_tables(uuid: UuidPath, query: TablesQuery) -> Page[SourceTableOu
 
 @routes.get("/sources/{uuid}/cdc-readiness", needs=Permission.READ)
 def source_readiness(context: RequestContext, uuid: UuidPath, query: ReadinessQuery) -> ReadinessOutput:
-    """Check whether capture will work. Never changes the source."""
-    return ReadinessOutput.of(services().pipelines.readiness(context, uuid, query.pipeline_id))
+    """Check whether capture will work. Never changes the source. A result counts for 30 seconds."""
+    fresh = query.fresh_for(context)
+    return ReadinessOutput.of(services().pipelines.readiness(context, uuid, query.pipeline_id, fresh=fresh))
 
 
 @routes.get("/jobs/{uuid}", needs=Permission.READ)

@@ -10,6 +10,7 @@ from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.connectors import recreations
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.live_reads import LiveAnswer, LiveQuestion
 from chalicelib.domain.observation import (
     MISSING,
     OLD_AFTER,
@@ -24,11 +25,12 @@ from chalicelib.domain.observation import (
     unreadable,
 )
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.errors import HeadgateError
+from chalicelib.errors import HeadgateError, ServerBusy
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.known_progress import KnownProgress, known_progress, progress_rows
 from chalicelib.services.connectors.owner import R
+from chalicelib.services.live_reads import LiveReads
 from chalicelib.stores.connectors.observations import Observations
 from chalicelib.stores.documents import batch_read
 from chalicelib.stores.monitoring.progress import ProgressStore
@@ -43,6 +45,8 @@ NO_VIEWS: Views = {}
 _Statuses = Mapping[str, ConnectorStatus] | str
 """Connectors by name, or why Connect could not be read."""
 
+_Answer = LiveAnswer[_Statuses]
+
 _TORN = "The last look at Kafka Connect was not stored completely. The next one, some seconds later, stores it again."
 
 
@@ -51,6 +55,7 @@ class ObservationReader:
     observations: Observations
     progress: ProgressStore
     clients: ClientFactory
+    live_reads: LiveReads
     clock: Clock
 
     def latest(
@@ -71,36 +76,82 @@ class ObservationReader:
         return _explained(measured, seen, view) if seen and seen.connector else measured
 
     def now(self, context: RequestContext, resource: R, cluster: ConnectCluster, view: ClusterView | None = None) -> R:
-        """The resource with its connector's state in Connect now; UNKNOWN when Connect cannot be read.
+        """The resource with its connector's state in Connect now, for what acts on it; UNKNOWN when Connect cannot be
+        read.
 
         `view`, if it was read, says what was tried about the connector, and what is to be known of it.
         """
         statuses: _Statuses = {}
         if not _is_draft(resource):
             statuses = self._statuses(cluster, [resource.connector_name], context.deadline.within(LIVE_SECONDS))
-        return self._observed(resource, statuses, view or ClusterView())
+        return self._observed(resource, _answered(statuses, self.clock()), view or ClusterView())
 
-    def all_now(
-        self, context: RequestContext, resources: Sequence[R], clusters: Mapping[str, ConnectCluster]
+    def recent(
+        self, context: RequestContext, resource: R, cluster: ConnectCluster, view: ClusterView, *, fresh: bool
+    ) -> R:
+        """The resource with its connector's state in Connect some seconds ago, for people; with `fresh`, of now.
+
+        What the last tick or operation saw, while others ask Connect and that is newer. Raises RateLimited, and, with
+        `fresh`, ServerBusy.
+        """
+        if _is_draft(resource):
+            return self._observed(resource, _answered({}, self.clock()), view)
+        answer = self._ask(context, cluster, [resource], view, context.deadline.within(LIVE_SECONDS), fresh=fresh)
+        return self._observed(resource, answer, view)
+
+    def all_recent(
+        self, context: RequestContext, resources: Sequence[R], clusters: Mapping[str, ConnectCluster], *, fresh: bool
     ) -> tuple[R, ...]:
         """The same for resources on these Connect clusters, with metrics. Each cluster is asked once, and none takes
         the time of the others: first those that the last tick could read.
         """
         views, known = self._read(resources)
         measured = [self.measured(resource, known) for resource in resources]
-        names = defaultdict[str, list[str]](list)
+        on_cluster = defaultdict[str, list[R]](list)
         for resource in measured:
             if not _is_draft(resource):
-                names[resource.connect_cluster_id].append(resource.connector_name)
-        ids = sorted(names, key=lambda cluster_id: cluster_id in views and bool(views[cluster_id].unreadable))
-        deadline, statuses = context.deadline.within(LIVE_SECONDS), dict[str, _Statuses]()
+                on_cluster[resource.connect_cluster_id].append(resource)
+        ids = sorted(on_cluster, key=lambda cluster_id: cluster_id in views and bool(views[cluster_id].unreadable))
+        deadline, answers = context.deadline.within(LIVE_SECONDS), dict[str, _Answer | None]()
         for number, cluster_id in enumerate(ids):
-            share = Deadline.after(deadline.remaining() / (len(ids) - number))
-            statuses[cluster_id] = self._statuses(clusters[cluster_id], names[cluster_id], share)
+            share, view = Deadline.after(deadline.remaining() / (len(ids) - number)), views.get(cluster_id)
+            answers[cluster_id] = self._ask(
+                context, clusters[cluster_id], on_cluster[cluster_id], view or ClusterView(), share, fresh=fresh
+            )
+        nothing = _answered({}, self.clock())
         return tuple(
-            self._observed(resource, statuses.get(resource.connect_cluster_id, {}), _view(views, resource))
+            self._observed(resource, answers.get(resource.connect_cluster_id, nothing), _view(views, resource))
             for resource in measured
         )
+
+    def _ask(
+        self,
+        context: RequestContext,
+        cluster: ConnectCluster,
+        resources: Sequence[R],
+        view: ClusterView,
+        deadline: Deadline,
+        *,
+        fresh: bool,
+    ) -> _Answer | None:
+        """What Connect says about the connectors of these resources; None for what is older than the view."""
+        names = [resource.connector_name for resource in resources]
+        question = LiveQuestion[_Statuses](
+            server=cluster.address.identity,
+            # An operation on a connector is a write of the resource that owns it: what was seen before is outdated.
+            subject=("statuses", cluster.id, cluster.version, *((one.id, one.revision) for one in resources)),
+            answer=_Statuses,
+        )
+        try:
+            answer = self.live_reads.ask(
+                context, question, lambda: self._statuses(cluster, names, deadline), fresh=fresh, deadline=deadline
+            )
+        except ServerBusy:
+            if fresh:
+                raise
+            return None
+        is_older = view.observed_at is not None and view.observed_at > answer.at
+        return None if is_older and not fresh else answer
 
     def _read(
         self, resources: Sequence[R], loaded: Views = NO_VIEWS, known: KnownProgress | None = None
@@ -126,25 +177,35 @@ class ObservationReader:
             return error.message
         return {names[0]: status} if status else {}
 
-    def _observed(self, resource: R, statuses: _Statuses, view: ClusterView) -> R:
-        now = self.clock()
+    def _observed(self, resource: R, answer: _Answer | None, view: ClusterView) -> R:
+        if answer is None:
+            return self._with_newest(resource, view)
+        statuses, at = answer.value, answer.at
         if _is_draft(resource):
-            return replace(resource, observation=_not_deployed(now))
+            return replace(resource, observation=_not_deployed(at))
         if isinstance(statuses, str):
-            return replace(resource, observation=unreadable(statuses, now))
+            return replace(resource, observation=unreadable(statuses, at))
         status = statuses.get(resource.connector_name)
         if status is None:
-            return replace(resource, observation=_missing(resource, view, now))
-        observation: Observation = observe(status, now=now, tasks=resource.expected_tasks)
+            return replace(resource, observation=_missing(resource, view, at))
+        observation: Observation = observe(status, now=at, tasks=resource.expected_tasks)
         reasons = (*observation.reasons, *_notices(resource, observation, view))
         return _explained(resource, replace(observation, reasons=reasons), view)
 
     def _with_observation(self, resource: R, views: Views, known: KnownProgress) -> R:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
-        now, view = self.clock(), _view(views, resource)
+        return self._with_newest(self.measured(resource, known), _view(views, resource))
+
+    def _with_newest(self, resource: R, view: ClusterView) -> R:
+        """With the newest observation of an operation or of a tick."""
+        now = self.clock()
         newest = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
-        return _explained(self.measured(resource, known), unless_old(newest, now), view)
+        return _explained(resource, unless_old(newest, now), view)
+
+
+def _answered(statuses: _Statuses, at: datetime) -> _Answer:
+    return LiveAnswer(statuses, at, at)
 
 
 def _explained(resource: R, observation: Observation | None, view: ClusterView) -> R:

@@ -58,10 +58,14 @@ class ConnectorService(Generic[R]):
         """The resources with their latest observations."""
         return self.observation_reader.latest(resources)
 
-    def status(self, context: RequestContext, resource_id: str) -> R:
-        """The resource with an observation made now. `UNKNOWN`, with the reason, when Connect cannot be read."""
+    def status(self, context: RequestContext, resource_id: str, *, fresh: bool = True) -> R:
+        """The resource with an observation made now; without `fresh`, some seconds ago. `UNKNOWN`, with the reason,
+        when Connect cannot be read. Raises ServerBusy while others ask Connect, RateLimited.
+        """
         resource, deps = self._read(resource_id)
-        return self.explained(self._seen_now(context, resource, deps), deps)
+        cluster = require_found(deps.connect_cluster)
+        observed = self.observation_reader.recent(context, resource, cluster, deps.view, fresh=fresh)
+        return self.explained(observed, deps)
 
     def explained(self, resource: R, deps: Any) -> R:
         """A resource that was observed now, with everything else that is known about its connector: all answers about

@@ -11,8 +11,10 @@ from chalicelib.domain.connectors.drift import DRIFTED, Drift
 from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory, DesiredConnector
 from chalicelib.domain.connectors.restarts import NOT_RESTARTED, RestartCause, Restarts
 from chalicelib.domain.connectors.reverts import REVERTED
+from chalicelib.domain.live_reads import LiveQuestion
 from chalicelib.domain.observation import MISSING, DesiredState, Observation, ObservedState
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.errors import ServerBusy
 from chalicelib.services.connectors.known_progress import KnownProgress
 from chalicelib.services.connectors.observations import ObservationReader
 from tests.faults.inspection import NO_SECRETS
@@ -131,6 +133,39 @@ def test_the_present_state_is_that_of_connect(app: InProcessApp, reader: Observa
     assert observation(reader.now(app.context(), pipeline, cluster)).state is ObservedState.NOT_DEPLOYED
     with app.connect_down():
         assert observation(reader.now(app.context(), pipeline, cluster)).state is ObservedState.UNKNOWN
+
+
+@pytest.fixture
+def busy(app: InProcessApp) -> Pipeline:
+    """A deployed pipeline that a tick has seen, while another request asks its Connect cluster."""
+    pipeline = app.deployed_pipeline()
+    app.tick()
+    asking = LiveQuestion[str](server=app.cluster.address.identity, subject=(), answer=str)
+    assert app.services.pipelines.live_reads.store.leases.take(asking.lease_key, app.clock())
+    return pipeline
+
+
+def test_while_others_ask_connect_a_status_is_what_the_last_tick_saw(app: InProcessApp, busy: Pipeline) -> None:
+    app.clock.advance(7)
+    seen = observation(app.services.pipelines.status(app.context(), busy.id, fresh=False))
+    assert (seen.state, seen.observed_at) == (ObservedState.RUNNING, app.clock() - timedelta(seconds=7))
+
+
+def test_while_others_ask_connect_nobody_can_ask_anew(app: InProcessApp, busy: Pipeline) -> None:
+    with pytest.raises(ServerBusy):
+        app.services.pipelines.status(app.context(), busy.id, fresh=True)
+
+
+def test_of_a_recent_answer_and_the_last_tick_the_newer_is_shown(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    app.services.pipelines.status(app.context(), pipeline.id)
+    app.connect.calls.clear()
+    app.clock.advance(2)
+    asked_at = observation(app.services.pipelines.status(app.context(), pipeline.id, fresh=False)).observed_at
+    assert (app.connect.calls.count(), app.clock() - asked_at) == (0, timedelta(seconds=2))
+    app.tick(after=1)
+    seen = observation(app.services.pipelines.status(app.context(), pipeline.id, fresh=False))
+    assert seen.observed_at == app.clock()
 
 
 def test_the_present_state_comes_with_what_the_last_tick_has_tried_and_found(

@@ -1,9 +1,20 @@
 import re
+from hashlib import sha256
+
+import pytest
 
 from chalicelib.api.framework.pages import page_names
-from tests.support.apps.edge import make_edge, through_lambda_event
+from tests.support.apps.edge import ClientResponse, make_edge, through_lambda_event
 
 SEND = through_lambda_event(make_edge().app)
+
+
+def get(path: str, headers: dict[str, str] | None = None) -> ClientResponse:
+    return SEND("GET", path, headers or {}, b"")
+
+
+def assets() -> list[str]:
+    return re.findall(r'(?:src="|rel="stylesheet" href=")([^"]+)"', get("/docs").body)
 
 
 def test_the_page_names_only_addresses_that_exist_and_are_relative() -> None:
@@ -22,10 +33,32 @@ def test_the_page_has_no_inline_script_or_style() -> None:
 
 
 def test_scripts_and_styles_have_their_types() -> None:
-    types = {path: str(SEND("GET", f"/docs/{path}", {}, b"").headers["content-type"]) for path in (
-        "start.js", "swagger-ui.js", "swagger-ui.css",
-    )}  # fmt: skip
-    assert [kind.split(";")[0] for kind in types.values()] == ["text/javascript", "text/javascript", "text/css"]
+    types = {path.rpartition(".")[2]: str(get(f"/{path}").headers["content-type"]).split(";")[0] for path in assets()}
+    assert types == {"js": "text/javascript", "css": "text/css"}
+
+
+def test_scripts_and_styles_are_kept_for_ever_by_an_address_that_names_their_text() -> None:
+    for path in assets():
+        response = get(f"/{path}")
+        assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert sha256(response.body.encode()).hexdigest().startswith(path.split(".")[-2])
+    for unknown in ("/docs/start.js", "/docs/swagger-ui.0123456789abcdef0123456789abcdef.js"):
+        assert get(unknown).status == 404
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs/limits.md"])
+@pytest.mark.parametrize("spelling", ["{}", "W/{}", '"other", {}', "*"])
+def test_a_page_that_the_client_has_is_not_sent_again(path: str, spelling: str) -> None:
+    page = get(path)
+    tag = str(page.headers["etag"])
+    again = get(path, {"if-none-match": spelling.format(tag)})
+    assert (page.headers["cache-control"], again.status, again.body) == ("no-cache", 304, "")
+    assert again.headers["etag"] == tag
+    assert get(path, {"if-none-match": '"other"'}).body == page.body
+
+
+def test_the_document_and_a_page_that_does_not_exist_are_not_kept() -> None:
+    assert {get(path).headers["cache-control"] for path in ("/openapi.json", "/docs/nothing.md")} == {"no-store"}
 
 
 def test_the_document_names_the_stage_of_the_request() -> None:

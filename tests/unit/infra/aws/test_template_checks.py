@@ -217,6 +217,10 @@ def test_the_api_has_one_stage(made_by_chalice: Json) -> None:
     assert made_by_chalice["Globals"]["Api"]["OpenApiVersion"] == api(made_by_chalice)["swagger"]
 
 
+def test_api_gateway_compresses_what_is_larger_than_a_packet(made_by_chalice: Json) -> None:
+    assert of(made_by_chalice, "RestAPI")["MinimumCompressionSize"] == 1400
+
+
 def test_only_messages_that_failed_come_back(made_by_chalice: Json) -> None:
     for row in FUNCTIONS:
         for event in of(made_by_chalice, row.resource).get("Events", {}).values():

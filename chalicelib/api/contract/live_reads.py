@@ -1,0 +1,39 @@
+"""The query of read calls that ask a server (wire contract, section 2)."""
+
+from typing import Any
+
+from pydantic import Field
+
+from chalicelib.api.contract.common import Input
+from chalicelib.api.contract.lists import ListQuery
+from chalicelib.domain.access import Permission, RequestContext, may
+from chalicelib.domain.live_reads import LiveAnswer
+from chalicelib.errors import NotPermitted
+from chalicelib.kit.clock import rfc3339
+
+OBSERVED_AT = "X-Observed-At"
+
+
+class FreshQuery(Input):
+    """Whether an answer of the last seconds will do."""
+
+    fresh: bool = Field(
+        default=False,
+        description="Ask the server anew, where otherwise its answer of the last seconds is shown. Needs `operate`.",
+    )
+
+    def fresh_for(self, context: RequestContext) -> bool:
+        """Whether the server is asked anew. Raises NotPermitted for who may only read."""
+        role = context.actor.role
+        if self.fresh and (role is None or not may(role, Permission.OPERATE)):
+            raise NotPermitted(f"fresh=true needs the permission {Permission.OPERATE}.", actor=context.actor)
+        return self.fresh
+
+
+class FreshListQuery(FreshQuery, ListQuery):
+    """The same of a list."""
+
+
+def observed_at(answer: LiveAnswer[Any]) -> dict[str, str]:
+    """The header that says when the server answered."""
+    return {OBSERVED_AT: rfc3339(answer.at)}

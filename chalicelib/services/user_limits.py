@@ -1,0 +1,75 @@
+"""What the requests of one user may cost the servers that they ask: so many in a minute, and so many tests at a time.
+
+The numbers are in the store, so that all processes share them. A user and their tokens count as one.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from chalicelib.domain.access import RequestContext
+from chalicelib.domain.accounts.login_limits import LoginLimit
+from chalicelib.errors import RateLimited
+from chalicelib.kit.clock import Clock
+from chalicelib.kit.isolation import isolated
+from chalicelib.kit.randomness import shuffled
+from chalicelib.kit.retry import Retry
+from chalicelib.stores.accounts.login_tries import LoginTries
+from chalicelib.stores.live_reads import Leases
+
+WINDOW = timedelta(minutes=1)
+MAX_QUESTIONS = 600
+"""Of a user in a minute: live reads that ask a server, tests of connections, and previews."""
+
+MAX_TESTS = 10
+"""Of a user at a time: tests of connections, and previews. Each opens a few connections, for 12 seconds at most."""
+
+_ATTEMPTS = 10
+_TRY_AGAIN_SECONDS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserLimits:
+    counters: LoginTries
+    leases: Leases
+    clock: Clock
+    sleep: Callable[[float], None]
+    max_questions: int = MAX_QUESTIONS
+
+    def count(self, context: RequestContext) -> None:
+        """Count one question to a server. Raises RateLimited. What Headgate does by itself is not counted."""
+        if context.actor.id is None:
+            return
+        now = self.clock()
+        number = int(now.timestamp() // WINDOW.total_seconds())
+        limit = LoginLimit(key=f"questions/{context.actor.id}/{number}", maximum=self.max_questions)
+        if not self.counters.count(limit, now + 2 * WINDOW):
+            seconds = WINDOW.total_seconds() - now.timestamp() % WINDOW.total_seconds()
+            raise RateLimited(
+                f"You may ask servers {self.max_questions} times in a minute. Wait as long as Retry-After says.",
+                retry_after_seconds=int(seconds) + 1,
+            )
+
+    @contextmanager
+    def test(self, context: RequestContext) -> Iterator[None]:
+        """Count a test or a preview, and let it begin when fewer than ten of this user run. Raises RateLimited."""
+        self.count(context)
+        retry = Retry(attempts=_ATTEMPTS, first_pause=0.2, longest_pause=0.8, sleep=self.sleep)
+        key, token = retry.run(lambda _attempt: self._place(context), on=RateLimited, deadline=context.deadline)
+        try:
+            yield
+        finally:
+            with isolated():  # when the store fails, the lease ends with its time
+                self.leases.give_back(key, token)
+
+    def _place(self, context: RequestContext) -> tuple[str, str]:
+        """The key and the token of a lease that nobody has. Raises RateLimited when all are held."""
+        now, places = self.clock(), [f"test/{context.actor.id}/{number}" for number in range(MAX_TESTS)]
+        for key in shuffled(self.leases.free_of(places, now)):
+            if token := self.leases.take(key, now):
+                return key, token
+        raise RateLimited(
+            f"{MAX_TESTS} tests and previews of yours run at this moment. Repeat this when they have ended.",
+            retry_after_seconds=_TRY_AGAIN_SECONDS,
+        )

@@ -1,0 +1,110 @@
+"""Leases, which end with their holders, and the last answers of servers. None of the rows holds a secret."""
+
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
+from pynamodb.exceptions import PutError
+
+from chalicelib.domain.lease import is_free
+from chalicelib.domain.live_reads import KEPT, LEASE, MAX_ANSWER_BYTES, LiveAnswer, LiveQuestion
+from chalicelib.errors import Contention, WriteConflict
+from chalicelib.kit.adapters import adapter
+from chalicelib.kit.ids import new_id
+from chalicelib.stores.rows import read_rows
+from chalicelib.stores.tables import Table, compress_body, decompress_body, is_condition_failure, meta, store_errors
+from chalicelib.stores.transaction import Transaction
+
+A = TypeVar("A")
+
+_REMOVED_AFTER = timedelta(minutes=1)
+"""After the end of its lease or of its time a row may be removed."""
+
+
+class LiveReadRow(Table):
+    """A lease, until `lease_until`, of the holder with this `write_id`; or an answer with its times, compressed."""
+
+    Meta = meta("live-reads")  # type: ignore[assignment]
+    id = UnicodeAttribute(hash_key=True)
+    write_id = UnicodeAttribute()
+    lease_until = UTCDateTimeAttribute(null=True)
+    asked_at = UTCDateTimeAttribute(null=True)
+    at = UTCDateTimeAttribute(null=True)
+    answer = UnicodeAttribute(null=True)
+    expires_at = TTLAttribute()
+
+
+class Leases:
+    """A lease is taken, and given back by its token. When its holder dies, it ends."""
+
+    def free_of(self, keys: list[str], now: datetime) -> list[str]:
+        """Those of the leases that nobody holds."""
+        rows = read_rows(*((LiveReadRow, key) for key in keys))
+        return [key for key, row in zip(keys, rows, strict=True) if row is None or is_free(row.lease_until, now)]
+
+    def take(self, key: str, now: datetime) -> str | None:
+        """The token of the lease; None when somebody else has it."""
+        token, until = new_id(), now + LEASE
+        # The rule of `domain.lease.is_free` as a condition: one write decides between all who want it. Ours is free,
+        # too: the reply to a first attempt may be lost.
+        ended = LiveReadRow.id.does_not_exist() | (LiveReadRow.lease_until <= now)
+        row = LiveReadRow(key, write_id=token, lease_until=until, expires_at=until + _REMOVED_AFTER)
+        # No transaction: those of many callers at once would only meet each other.
+        with suppress(Contention), store_errors():  # contention: its holder ends it at this moment
+            try:
+                row.save(condition=ended | (LiveReadRow.write_id == token))
+            except PutError as error:
+                if not is_condition_failure(error):
+                    raise
+            else:
+                return token
+        return None
+
+    def give_back(self, key: str, token: str) -> None:
+        """Nothing happens when it has ended and somebody else has it."""
+        with suppress(WriteConflict), Transaction() as transaction:
+            self.add_end(transaction, key, token)
+
+    def add_end(self, transaction: Transaction, key: str, token: str) -> None:
+        still_ours = LiveReadRow.write_id == token
+        transaction.delete(LiveReadRow(key), condition=still_ours, label="lease.lost")
+
+
+class LiveAnswers:
+    """The last answer to each question, for five minutes, and the lease of each server."""
+
+    def __init__(self) -> None:
+        self.leases = Leases()
+
+    def find(self, question: LiveQuestion[A], now: datetime) -> tuple[LiveAnswer[A] | None, bool]:
+        """The last answer, if one is kept, and whether nobody asks the server now."""
+        row, lease = read_rows((LiveReadRow, question.key), (LiveReadRow, question.lease_key))
+        return _answer(question, row, now), lease is None or is_free(lease.lease_until, now)
+
+    def finish(self, question: LiveQuestion[A], answer: LiveAnswer[A], token: str) -> None:
+        """Keep the answer, unless it is too large, and end the lease. Nothing happens when the lease has ended."""
+        text = compress_body(adapter(question.answer).dump_json(answer.value))
+        with suppress(WriteConflict), Transaction() as transaction:
+            self.leases.add_end(transaction, question.lease_key, token)
+            if len(text) <= MAX_ANSWER_BYTES:
+                row = LiveReadRow(
+                    question.key,
+                    write_id=transaction.write_id,
+                    asked_at=answer.asked_at,
+                    at=answer.at,
+                    answer=text,
+                    expires_at=answer.at + KEPT,
+                )
+                # The condition of the whole is the lease: nobody else has asked this server since.
+                transaction.put(row, condition=None, label="answer.kept")
+
+
+def _answer(question: LiveQuestion[A], row: Any, now: datetime) -> LiveAnswer[A] | None:
+    if row is None or row.expires_at <= now:
+        return None
+    try:
+        value: A = adapter(question.answer).validate_json(decompress_body(row.answer))
+        return LiveAnswer(value, row.asked_at, row.at)
+    except ValueError:  # another release has written it: the server is asked again
+        return None
