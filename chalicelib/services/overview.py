@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalicelib.domain.access import SYSTEM, Actor, Permission, may
+from chalicelib.domain.access import SYSTEM, Actor, Permission
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.audit.record import Activity, AuditRecord
 from chalicelib.domain.connectors.cluster_view import ClusterView
@@ -117,7 +117,7 @@ class OverviewService:
         )
 
     def _activity(self, reader: Actor) -> Sequence[AuditRecord | Activity]:
-        if reader.role is not None and may(reader.role, Permission.ADMINISTER):
+        if reader.may(Permission.ADMINISTER):
             return self.audit.list(limit=ACTIVITY, meaningful=True).items
         records = self.audit.list(limit=_ACTIVITY_READ, meaningful=True).items
         return [activity for record in records if (activity := record.activity)][:ACTIVITY]

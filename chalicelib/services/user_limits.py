@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.accounts.login_limits import LoginLimit
+from chalicelib.domain.accounts.login_limits import LoginLimit, window_end
 from chalicelib.errors import RateLimited
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.isolation import isolated
@@ -42,13 +42,13 @@ class UserLimits:
         if context.actor.id is None:
             return
         now = self.clock()
-        number = int(now.timestamp() // WINDOW.total_seconds())
-        limit = LoginLimit(key=f"questions/{context.actor.id}/{number}", maximum=self.max_questions)
-        if not self.counters.count(limit, now + 2 * WINDOW):
-            seconds = WINDOW.total_seconds() - now.timestamp() % WINDOW.total_seconds()
+        ends_at = window_end(now, WINDOW)
+        key = f"questions/{context.actor.id}/{ends_at.timestamp():.0f}"
+        limit = LoginLimit(key=key, maximum=self.max_questions, ends_at=ends_at)
+        if not self.counters.count(limit, now):
             raise RateLimited(
                 f"You may ask servers {self.max_questions} times in a minute. Wait as long as Retry-After says.",
-                retry_after_seconds=int(seconds) + 1,
+                retry_after_seconds=int(limit.wait(now).total_seconds()) + 1,
             )
 
     @contextmanager

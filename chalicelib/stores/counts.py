@@ -21,7 +21,7 @@ _DISPATCH = ("dispatch", "last")
 
 class CountRow(Table):
     """Small rows of several kinds: `registered` (JSON in `numbers`), `dispatch` (`at`: its last run), `findings` of
-    `stores/monitoring`, `audit/begun` of `stores/audit/chain`, and notes of what was deleted.
+    `stores/monitoring`, `audit/begun` and `audit/verified` of `stores/audit/chain`, and notes of what was deleted.
     """
 
     Meta = meta("counts")  # type: ignore[assignment]

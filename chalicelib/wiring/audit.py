@@ -20,7 +20,7 @@ class Auditing:
 
     def __init__(self, config: Settings, *, stores: Stores, envelope: Envelope, clock: Clock) -> None:
         refusals = RefusalBound(counts=stores.audit.refusals, clock=clock)
-        self._clock = clock
+        self._clock, self._chain = clock, stores.audit.chain
         self.trail = AuditTrail(
             store=stores.audit.records, refusals=refusals, clock=clock, keep_for=config.audit_retention
         )
@@ -33,4 +33,6 @@ class Auditing:
 
     def watch(self, publish: Publish) -> AuditWatch:
         """What the schedule runs. `publish` takes its reports."""
-        return AuditWatch(signer=self.signer, publish=publish, clock=self._clock)
+        return AuditWatch(
+            signer=self.signer, verifier=self.verifier, chain=self._chain, publish=publish, clock=self._clock
+        )

@@ -13,7 +13,7 @@ from infra.aws.cloudformation import Json, arn, prefixed, ref, sub, when
 from infra.aws.dashboard import dashboard
 from infra.aws.functions import FUNCTIONS, Function
 from infra.aws.given_secrets import secret_outputs, secret_resources, secret_variables
-from infra.aws.policies import NETWORK_POLICY, network_policy, policy_document
+from infra.aws.policies import NETWORK_POLICY, QUERY_POLICY, inline_document, network_policy, query_policy
 
 MERGED_TEMPLATE = "merge.json"
 _POLICIES = "policies"
@@ -27,7 +27,7 @@ def write_inputs(project: Path) -> None:
     policies = config.parent / _POLICIES
     policies.mkdir()
     for function in FUNCTIONS:
-        (policies / f"{function.name}.json").write_text(json.dumps(policy_document(function)))
+        (policies / f"{function.name}.json").write_text(json.dumps(inline_document(function)))
 
 
 def chalice_config(config: Json) -> Json:
@@ -54,6 +54,7 @@ def merged_template() -> Json:
         "Globals": {"Function": common, "Api": {"OpenApiVersion": "2.0"}},
         "Resources": {
             NETWORK_POLICY: network_policy(),
+            QUERY_POLICY: query_policy(),
             "RestAPI": _api(),
             **{function.resource: _function(function) for function in FUNCTIONS},
             **{f"{function.stem}LogGroup": _log_group(function) for function in FUNCTIONS},

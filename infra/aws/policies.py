@@ -1,18 +1,22 @@
-"""The policies of the functions' roles, as small as they get: IAM takes 10,240 characters for all of a role.
+"""The policies of the functions' roles, as small as they get: IAM takes 10,240 characters inside of a role.
 
-All resources with the same actions are in one statement, because resources take most of the room.
+All resources with the same actions are in one statement, because resources take most of the room. The queries of the
+API, whose names of indexes take most of its room, are in a policy of their own beside its role, which IAM counts apart.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from infra.aws.cloudformation import Json, arn, exported, ref, sub, when
-from infra.aws.functions import FUNCTIONS, Function, Rights
+from infra.aws.functions import FUNCTIONS, Function, Rights, function_named
 from infra.aws.given_secrets import secret_arns
 from infra.aws.parameters import ANCHOR_NAME, CREDENTIALS_KEY, HAS_ANCHOR_BUCKET, IN_VPC, OWN_KEYS, audit_key
 
 NETWORK_POLICY = "NetworkInterfaces"
 """The policy without which AWS Lambda cannot connect a function to a VPC."""
+
+QUERY_POLICY = "ApiQueries"
+"""The policy of the API's queries."""
 
 _CONSUME = "ReceiveMessage DeleteMessage ChangeMessageVisibility GetQueueAttributes"
 _NETWORK_ACTIONS = (
@@ -21,7 +25,27 @@ _NETWORK_ACTIONS = (
 )
 
 
+def inline_document(function: Function) -> Json:
+    """What is inside of the function's role."""
+    return _document(
+        [statement for statement in policy_document(function)["Statement"] if not _is_apart(function, statement)]
+    )
+
+
+def query_policy() -> Json:
+    """The queries of the API: a policy beside its role."""
+    api = function_named("api_handler")
+    statements = [statement for statement in policy_document(api)["Statement"] if _is_apart(api, statement)]
+    properties = {"PolicyDocument": _document(statements), "Roles": [ref(f"{api.stem}Role")]}
+    return {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
+
+
+def _is_apart(function: Function, statement: Json) -> bool:
+    return function.name == "api_handler" and statement.get("Action") == ["dynamodb:Query"]
+
+
 def policy_document(function: Function) -> Json:
+    """Everything that the function may do."""
     consumed = {_CONSUME: function.queue.name} if function.queue else {}
     log = arn("logs", f"log-group:/aws/lambda/${{Prefix}}{function.deployed_name}:log-stream:*")
     statements = [

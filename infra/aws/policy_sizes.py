@@ -13,7 +13,7 @@ from typing import Any
 
 from infra.aws.functions import FUNCTIONS, Function
 from infra.aws.parameters import HAS_ANCHOR_BUCKET, IN_VPC, OWN_KEYS
-from infra.aws.policies import network_policy, policy_document
+from infra.aws.policies import inline_document, network_policy
 
 IAM_LIMIT, LIMIT = 10_240, 9_500
 PREFIX = "headgate-prod-eu-west-"
@@ -38,7 +38,7 @@ _CONDITIONS = {IN_VPC, OWN_KEYS, HAS_ANCHOR_BUCKET}
 
 
 def role_size(function: Function, region: str, prefix: str) -> int:
-    """Characters of all policies of a function's role in the largest stack."""
+    """Characters of all policies inside of a function's role in the largest stack."""
     values = {
         "Prefix": prefix,
         "AWS::Region": region,
@@ -46,7 +46,7 @@ def role_size(function: Function, region: str, prefix: str) -> int:
         "AWS::AccountId": "1" * 12,
         "AuditAnchorBucket": "b" * 63,
     }
-    documents = [policy_document(function)]
+    documents = [inline_document(function)]
     if function.in_vpc:
         documents.append(network_policy()["Properties"]["PolicyDocument"])
     return sum(len(json.dumps(_resolved(document, values), separators=(",", ":"))) for document in documents)

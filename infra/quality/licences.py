@@ -26,6 +26,7 @@ ALLOWED: Mapping[str, str] = {
     "BSD-3-Clause": "asks for its notice only",
     "Apache-2.0": "asks for its notice only",
     "PSF-2.0": "asks for its notice only",
+    "CNRI-Python": "asks for its notice only",
     "MPL-2.0": "changes to its own files would have to be published; we make none",
     "LGPL-2.1-or-later": "a library that is used unchanged and can be replaced",
     "LGPL-3.0-only": "a library that is used unchanged and can be replaced",
@@ -44,6 +45,9 @@ _SPDX: Mapping[str, str] = {
     "dual license": "Apache-2.0 OR BSD-3-Clause",
 }
 """The spellings of packages that name no SPDX id. "Dual License" is python-dateutil's."""
+
+_BY_FILE: Mapping[str, str] = dict.fromkeys(("itsdangerous", "jinja2", "mpmath", "sympy"), "BSD-3-Clause")
+"""Packages whose metadata say "BSD" alone, with the licence that their file has."""
 
 
 def licence_of(facts: Message) -> str:
@@ -91,7 +95,7 @@ def licences() -> Iterator[tuple[str, str]]:
     locked = {name for lock in LOCKS for name in re.findall(r"^([\w.-]+)==", (ROOT / lock).read_text(), re.MULTILINE)}
     for name in sorted(locked):
         try:
-            yield name, licence_of(installed(name))
+            yield name, _BY_FILE.get(name) or licence_of(installed(name))
         except PackageNotFoundError:
             yield name, NOT_HERE
 

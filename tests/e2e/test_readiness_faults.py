@@ -37,7 +37,10 @@ class SourceUnderTest:
         self.database.run(*(statement.replace("{database}", self.database.name) for statement in statements))
 
     def body(self, options: Json) -> Json:
-        filled_in = {key: value.replace("{database}", self.database.name) for key, value in options.items()}
+        filled_in = {
+            key: value.replace("{database}", self.database.name) if isinstance(value, str) else value
+            for key, value in options.items()
+        }
         return self.headgate.pipeline_body(self.source, [ORDERS], options=filled_in)
 
     def slots(self) -> list[str]:
@@ -147,7 +150,7 @@ def test_draft_of_a_reader_is_deployed_once_all_faults_are_repaired(reader: Draf
 
 def test_slot_that_another_client_reads_is_refused_until_it_disconnects(headgate: RealHeadgate) -> None:
     under_test = prepare_source(headgate, [PUBLISHED])
-    pipeline = headgate.post("/pipelines", under_test.body(EXISTING))
+    pipeline = headgate.post("/pipelines", under_test.body({**EXISTING, "adopt_existing": True}))
     slot = pipeline["options"]["slot_name"]
     under_test.run([f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')"])
     address = urlsplit(headgate.stack.addresses.postgres)

@@ -1,1 +1,1 @@
-"""The security goals S1 to S11, measured: python -m tests.security [GOAL ...]"""
+"""The security goals S1 to S12, measured: python -m tests.security [GOAL ...]"""

@@ -1,4 +1,4 @@
-"""S11: how many connections to a database people can make who may only read."""
+"""S12: how many connections to a database people can make who may only read."""
 
 import time
 from collections import Counter

@@ -11,6 +11,7 @@ import pytest
 from chalicelib.domain import names
 from chalicelib.domain.accounts import email
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
+from infra.aws.parameters import PARAMETERS
 from infra.local.app import connection
 from infra.local.doubles.connect_http import Routes
 from infra.local.stack.layout import ROOT
@@ -22,6 +23,7 @@ COMPUTED: Mapping[str, list[tuple[Pattern, bool]]] = {
     "chalicelib/api/contract/access.py": [(email.ADDRESS, True)],
     "chalicelib/domain/debezium.py": [(pattern, False) for pattern in ALLOWED_PROPERTIES.values()],
     "chalicelib/domain/names.py": [(names._CONNECTOR, False)],
+    "infra/aws/parameters.py": [(re.compile(one.pattern), False) for one in PARAMETERS if one.pattern],
     "infra/local/app/connection.py": [(connection._CORRELATION, True)],
     "infra/local/doubles/connect_http.py": [(pattern, False) for _, pattern, _ in Routes(Mock(), {})._table],
     "infra/local/doubles/connect_faults.py": [],  # what a test asks for

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from chalicelib.api.contract.common import Input
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.domain.access import Permission, RequestContext, may
+from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.live_reads import LiveAnswer
 from chalicelib.errors import NotPermitted
 from chalicelib.kit.clock import rfc3339
@@ -24,8 +24,7 @@ class FreshQuery(Input):
 
     def fresh_for(self, context: RequestContext) -> bool:
         """Whether the server is asked anew. Raises NotPermitted for who may only read."""
-        role = context.actor.role
-        if self.fresh and (role is None or not may(role, Permission.OPERATE)):
+        if self.fresh and not context.actor.may(Permission.OPERATE):
             raise NotPermitted(f"fresh=true needs the permission {Permission.OPERATE}.", actor=context.actor)
         return self.fresh
 

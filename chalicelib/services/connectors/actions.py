@@ -66,6 +66,7 @@ def recreate(action: ConnectorAction) -> bool:
             raise Conflict(message, code=TimedOut.default_code)
         _create(replace(action, check=lambda: None, keeps_config=True), config)
     action.check_start()
+    _go_on(action)
     return current is None or same_config(current, config)
 
 

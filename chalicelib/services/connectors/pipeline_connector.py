@@ -131,9 +131,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         """Its offset is still there: a person decides about a new snapshot. Raises Conflict."""
         if resource.desired_state is not DesiredState.RUNNING:
             return
-        cluster = require_found(deps.connect_cluster)
-        connect, version = self.clients.connect(cluster), cluster.connect_version
-        self.captures.require_offset(context, resource, deps.source_state, connect, version)
+        connect = self.clients.connect(require_found(deps.connect_cluster))
+        self.captures.require_offset(context, resource, deps.source_state, connect)
 
     def go_on(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pynamodb.attributes import BinaryAttribute, TTLAttribute, UnicodeAttribute
 
@@ -18,6 +18,7 @@ C = TypeVar("C", Anchor, Block)
 
 _ANCHORS = "anchor"
 _BEGUN = ("audit", "begun")
+_VERIFIED = ("audit", "verified")
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS = 12
 """Of a number in a key. Leading zeros make the order of the texts that of the numbers."""
@@ -32,6 +33,13 @@ class ChainRow(Table):
     body = BinaryAttribute(legacy_encoding=False)
     write_id = UnicodeAttribute()
     expires_at = TTLAttribute(null=True)
+
+
+class VerifiedPart(NamedTuple):
+    """A part of the trail was verified: it began behind the anchor `start`, and the next one begins at `next_key`."""
+
+    start: int
+    next_key: str
 
 
 class AuditChain:
@@ -66,6 +74,18 @@ class AuditChain:
         kind, part = _BEGUN
         with store_errors():
             return next(iter(CountRow.query(kind, CountRow.part == part, consistent_read=True)), None) is not None
+
+    def verified_to(self) -> VerifiedPart | None:
+        """How far the schedule has verified the trail in this round; None when a round begins."""
+        (row,) = read_rows((CountRow, *_VERIFIED))
+        start, _, key = (row.numbers or "").partition(" ") if row else ("", "", "")
+        return VerifiedPart(int(start), key) if key else None
+
+    def note_verified(self, part: VerifiedPart | None) -> None:
+        """Raises StoreUnavailable."""
+        # Two runs at once verify the same twice, whoever is last.
+        with store_errors():
+            CountRow(*_VERIFIED, numbers=f"{part.start} {part.next_key}" if part else None).save()
 
     def blocks_behind(self, shard: str, number: int, limit: int) -> Iterator[Block]:
         """At most `limit` blocks of a shard with greater numbers, in their order."""

@@ -114,12 +114,15 @@ def test_a_slot_of_another_kind_is_left_alone(shop: Shop) -> None:
     shop.run(f"SELECT pg_drop_replication_slot('{name}')")
 
 
-def test_a_slot_that_has_lost_its_log_is_made_again() -> None:
+def test_a_slot_that_has_lost_its_log_is_made_again_unless_it_was_adopted() -> None:
     with running_postgresql({"max_slot_wal_keep_size": "32MB"}) as server, open_shop(server) as shop:
         shop.run(f"SELECT pg_create_logical_replication_slot('{shop.plan().slot_name}', 'pgoutput')")
         before = confirmed(shop)
         shop.run(f"SELECT pg_logical_emit_message(false, 'test', repeat('x', {100 * 1024**2}))", "CHECKPOINT")
         facts = client(shop.endpoint).capture_facts([shop.plan()], Deadline.after(15))
         assert facts.slots[shop.plan().slot_name].wal_status == "lost"
+        adopted = shop.plan(adopts=True, made=frozenset())
+        assert client(shop.endpoint).continue_capture(adopted, Deadline.after(5)) is None
+        assert confirmed(shop) == before
         position = continue_at(shop)
         assert position == confirmed(shop) > before

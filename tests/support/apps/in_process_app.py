@@ -51,7 +51,7 @@ from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.apps.call_interceptor import CallInterceptor, InterceptedClient, Side, intercepting_http
 from tests.support.apps.cheap_passwords import cheap_passwords
-from tests.support.apps.fakes import SCHEMA, TABLES, FakeConnect, FakeDatabase
+from tests.support.apps.fakes import SCHEMA, FakeConnect, FakeDatabase
 from tests.support.apps.tables import Tables, in_memory
 
 ADMIN = Actor(id="3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11", email="admin@example.com", role=Role.ADMIN, via="session")
@@ -392,10 +392,5 @@ def app(app_of_the_module: tuple[InProcessApp, AppSnapshot]) -> InProcessApp:
     app, empty = app_of_the_module
     app.interceptor.unwatch()
     app.restore(empty)
-    app.database.reachable, app.database.bug, app.database.more_columns = True, None, 0
-    app.database.tables, app.database.server_identity = TABLES, None
-    app.database.slots.clear()
-    app.database.test_failures.clear()
-    app.database.captures = None
-    app.database.target_tables.clear()
+    app.database.reset()
     return app

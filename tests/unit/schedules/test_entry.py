@@ -4,10 +4,10 @@ import traceback
 
 import pytest
 
+from chalicelib.domain.audit.problems import AuditChanged, Problem, ProblemCode
 from chalicelib.domain.monitoring.own_metrics import OwnMetric
 from chalicelib.errors import StoreUnavailable
 from chalicelib.schedules.entry import run_parts
-from chalicelib.services.audit.signer import AuditChanged
 
 
 def test_every_part_runs_and_the_first_error_is_raised_at_the_end() -> None:
@@ -32,7 +32,7 @@ def test_every_part_runs_and_the_first_error_is_raised_at_the_end() -> None:
 
 def test_what_has_failed_is_measured() -> None:
     def changed() -> int:
-        raise AuditChanged("The anchor of the audit trail is missing.")
+        raise AuditChanged(Problem(code=ProblemCode.ANCHOR_MISSING))
 
     measured = run_parts({"ticks": lambda: 6, "jobs": lambda: 1, "overview": lambda: 9, "audit": changed}).measured
     assert measured[OwnMetric.PARTS_FAILED] == 1

@@ -150,7 +150,8 @@ class PostgreSQL:
 
     def continue_capture(self, plan: PostgreSQLCapturePlan, deadline: Deadline) -> int | None:
         with self._session(Deadline.after(deadline.remaining() + _LAST_READ_SECONDS)) as session:
-            return slots.position_to_continue_at(session, plan.slot_name, deadline, failover=plan.failover)
+            ways = {"failover": plan.failover, "may_drop": plan.owns_slot}
+            return slots.position_to_continue_at(session, plan.slot_name, deadline, **ways)
 
     def _session(self, deadline: Deadline) -> "AbstractContextManager[DatabaseSession]":
         # psycopg is slow to import: only functions that read a database pay for it.

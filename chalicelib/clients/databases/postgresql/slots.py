@@ -56,12 +56,14 @@ def drop_slot(session: "DatabaseSession", name: str, deadline: Deadline) -> Rele
             time.sleep(_PAUSE_SECONDS)
 
 
-def position_to_continue_at(session: "DatabaseSession", name: str, deadline: Deadline, *, failover: bool) -> int | None:
+def position_to_continue_at(
+    session: "DatabaseSession", name: str, deadline: Deadline, *, failover: bool, may_drop: bool
+) -> int | None:
     """Where a reader of the slot goes on; a slot that is gone or lost is made again, and begins now. With `failover`
     standbys get copies of it, from PostgreSQL 17 on.
 
-    None when something reads from it until the deadline, or when it is not a slot of this database. Raises
-    DatabaseFailure.
+    None when something reads from it until the deadline, when it is not a slot of this database, or when it is lost and
+    not `may_drop`. Raises DatabaseFailure.
     """
     while True:
         rows = session.rows(_POSITION, [name], max_rows=1)
@@ -69,7 +71,7 @@ def position_to_continue_at(session: "DatabaseSession", name: str, deadline: Dea
             copied = failover and session.connection.info.server_version >= _WITH_FAILOVER
             return int(session.rows(_CREATE_FOR_FAILOVER if copied else _CREATE, [name], max_rows=1)[0][0])
         active, is_ours, is_lost, position = rows[0]
-        if not is_ours:
+        if not is_ours or (is_lost and not may_drop):
             return None
         if not active and not is_lost:
             return int(position)

@@ -46,6 +46,11 @@ class PostgreSQLCapturePlan:
         """Whether a slot or a publication that exists is its own, or may be adopted."""
         return self.deployed or thing in self.made or self.adopts
 
+    @property
+    def owns_slot(self) -> bool:
+        """Whether it may be dropped: one that was adopted may not."""
+        return SLOT in self.made or not self.adopts
+
     def leaving_publication(self) -> "PostgreSQLCapturePlan":
         """The plan for a publication that exists: one that is not its own is used as it is."""
         own = self.deployed or PUBLICATION in self.made

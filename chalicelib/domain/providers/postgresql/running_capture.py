@@ -32,8 +32,9 @@ PAUSED_NOTICE = (
 """Measured with Debezium 3.6: the stream goes on below a paused connector."""
 
 IN_USE = (
-    "Something else reads from the pipeline's replication slot, or another kind of slot has its name: the pipeline "
-    "cannot go on while that is so. Its connector is stopped."
+    "Something else reads from the pipeline's replication slot, another kind of slot has its name, or the slot was "
+    "adopted and has lost its log, so that its owner has to make it again: the pipeline cannot go on while that is so. "
+    "Its connector is stopped."
 )
 
 _SLOT_ERROR = ConditionCode.CDC_REPLICATION_SLOT_ERROR
