@@ -10,8 +10,8 @@ from botocore.exceptions import ReadTimeoutError
 from chalicelib.domain.access import Role
 from chalicelib.domain.accounts.user import User
 from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
+from chalicelib.stores.accounts.claims import AccountClaims
 from chalicelib.stores.accounts.users import Users
-from chalicelib.stores.claims import Claims
 from chalicelib.stores.transaction import Transaction
 from tests.service.stores.conftest import Storage, ids_by_pages, lose_first_reply
 from tests.support.apps.call_interceptor import InterceptedCall, Point
@@ -24,7 +24,7 @@ def user(number: int) -> User:
 
 @pytest.fixture
 def users(storage: Storage) -> Users:
-    return Users(Claims())
+    return Users(AccountClaims())
 
 
 def test_only_what_was_stored_is_found(users: Users) -> None:

@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 
 from chalicelib.errors import StoreUnavailable
+from chalicelib.stores.accounts.claims import AccountClaims
 from chalicelib.stores.accounts.users import UserRows, Users
 from chalicelib.stores.claims import ClaimRow, Claims
 from chalicelib.stores.rows import read_rows
@@ -20,7 +21,7 @@ UNPROCESSED = {"headgate-users": {"ConsistentRead": True, "Keys": [{"id": {"S": 
 @pytest.fixture
 def users(storage: Storage) -> Users:
     """A store with two users; another table has a claim."""
-    store = Users(Claims())
+    store = Users(AccountClaims())
     store_new(store, make_user(id="user-1"), make_user(id="user-2"))
     with Transaction() as transaction:
         Claims().take(transaction, "name/a", "holder", label="name")
