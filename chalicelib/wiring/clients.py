@@ -80,7 +80,7 @@ class Clients:
 
 def keys_of(config: Settings) -> Sequence[KeyProvider]:
     """What wraps the data keys of this installation: the first one seals, all of them open. Raises SettingMissing."""
-    kms = cache(partial(_aws_client, "kms"))  # one client for all keys
+    kms = cache(_kms)  # one client for all keys
     keys: list[KeyProvider] = [KmsKeys(kms, one) for one in config.kms_key_id]
     keys += map(LocalKeys, config.master_key)
     if keys:
@@ -90,13 +90,16 @@ def keys_of(config: Settings) -> Sequence[KeyProvider]:
 
 def audit_mac_of(config: Settings, local_key: Callable[[], bytes]) -> Mac:
     """What signs and verifies the anchors of the audit trail."""
-    kms = partial(_aws_client, "kms")
-    return KmsMac(kms, config.audit_kms_key_id) if config.audit_kms_key_id else LocalMac(local_key)
+    return KmsMac(_kms, config.audit_kms_key_id) if config.audit_kms_key_id else LocalMac(local_key)
 
 
 def anchor_copy_of(config: Settings) -> AnchorCopy | None:
     """Where the last anchor of the audit trail is kept besides the tables, if anywhere."""
     return anchor_copy(config.audit_anchor_copy, _aws_client) if config.audit_anchor_copy else None
+
+
+def _kms() -> Any:
+    return _aws_client("kms")
 
 
 def _aws_client(service: Literal["kms", "s3", "ssm"]) -> Any:
