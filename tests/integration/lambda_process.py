@@ -42,6 +42,7 @@ _SERVICES = {
     "DynamoDB_20120810": "dynamodb",
     "AmazonSQS": "sqs",
     "TrentService": "kms",
+    "AmazonSSM": "ssm",
     "secretsmanager": "secretsmanager",
 }
 _ITEMS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
@@ -96,6 +97,8 @@ def actions(target: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         case "GetSecretValue":
             made = next(made for made in SECRETS if f":{made}-" in body["SecretId"])
             yield name, f"${{{made}}}"
+        case "GetParameter" | "PutParameter":
+            yield name, f"parameter/{body['Name'].strip('/').replace(PARAMETERS['Prefix'], '${Prefix}')}"
         case "GenerateMac" | "VerifyMac":
             yield name, "${Prefix}audit-key-arn"
         case _:
