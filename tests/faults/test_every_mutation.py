@@ -59,6 +59,7 @@ CASES_OF = {
     "POST /deliveries/{uuid}/restart": "delivery restart",
     "POST /deliveries/{uuid}/restart-task": "delivery restart task",
     "PUT /deliveries/{uuid}/mappings": "delivery mappings",
+    "POST /audit/accept-restored": "audit accept restored",
     "PATCH /operations/errors/{uuid}": "incident acknowledged",
     "POST /alerts/{uuid}/acknowledge": "alert acknowledge",
     "POST /alerts/{uuid}/silence": "alert silence",

@@ -167,7 +167,7 @@ def test_a_connector_that_should_be_paused_and_was_just_created_is_paused(app: I
 
 def test_an_operation_that_fails_repeatedly_because_of_a_defect_is_settled_as_failed(app: InProcessApp) -> None:
     pipeline = app.pipeline()
-    app.database.bug = RuntimeError("a bug")
+    app.database.readiness_bug = RuntimeError("a bug")
     with pytest.raises(RuntimeError):
         app.services.pipelines.deploy(app.context(), pipeline.id)
     app.tick(after=31, times=MAX_DEFECTS - 1)
@@ -176,6 +176,6 @@ def test_an_operation_that_fails_repeatedly_because_of_a_defect_is_settled_as_fa
     settled = app.services.pipelines.get(pipeline.id)
     assert settled.open_operation is None
     assert settled.last_error.code == "INTERNAL"
-    app.database.bug = None
+    app.database.readiness_bug = None
     assert recover(app) == []
     assert app.services.pipelines.deploy(app.context(), pipeline.id).desired_state is DesiredState.RUNNING

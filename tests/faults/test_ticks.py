@@ -68,18 +68,18 @@ def test_the_connector_of_a_paused_pipeline_is_created_again_without_running(app
 
 def test_an_operation_that_fails_because_of_a_defect_does_not_stop_the_others(app: InProcessApp) -> None:
     broken, other = app.pipeline(), app.pipeline()
-    app.database.bug = RuntimeError("a bug")
+    app.database.readiness_bug = RuntimeError("a bug")
     with pytest.raises(RuntimeError):
         app.services.pipelines.deploy(app.context(), broken.id)
-    app.database.bug = None
+    app.database.readiness_bug = None
     app.connect.plant(FaultEffect.LOSE_REPLY, "POST", "/connectors$")
     app.connect.plant(FaultEffect.NOT_READY, "GET", "/config$", skip=1)
     assert app.services.pipelines.deploy(app.context(), other.id).open_operation
-    app.database.bug = RuntimeError("a bug")
+    app.database.readiness_bug = RuntimeError("a bug")
     app.tick(after=31)
     assert app.services.pipelines.get(other.id).open_operation is None
     assert app.services.pipelines.get(broken.id).open_operation
-    app.database.bug = None
+    app.database.readiness_bug = None
     assert recover(app) == []
 
 

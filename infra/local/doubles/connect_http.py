@@ -93,7 +93,7 @@ class Routes:
             ("POST", f"{task}/restart", self._restart_task),
             ("GET", f"{connector}/topics", lambda _, name: HttpReply(body=worker.topics(name))),
             ("PUT", f"{connector}/topics/reset", self._empty(worker.reset_topics, 202)),
-            ("GET", f"{connector}/offsets", lambda _, name: HttpReply(body=worker.offsets(name))),
+            ("GET", f"{connector}/offsets", self._offsets),
             ("DELETE", f"{connector}/offsets", lambda _, name: HttpReply(body=worker.delete_offsets(name))),
             ("PATCH", f"{connector}/offsets", self._alter_offsets),
             ("GET", "/connector-plugins", lambda _: HttpReply(body=worker.plugin_listing())),
@@ -149,6 +149,11 @@ class Routes:
             return HttpReply(status=204)
         plan = self._worker.restart_planned(name, include_tasks=include_tasks, only_failed=only_failed)
         return HttpReply(status=202, body=plan)
+
+    def _offsets(self, _request: Request, name: str) -> HttpReply:
+        if str(self._identity["version"]).startswith(("2.", "3.0", "3.1.", "3.2", "3.3", "3.4", "3.5")):
+            raise ConnectRefusal(404, "HTTP 404 Not Found")  # KIP-875 came with 3.6
+        return HttpReply(body=self._worker.offsets(name))
 
     def _alter_offsets(self, request: Request, name: str) -> HttpReply:
         body = request.parsed()

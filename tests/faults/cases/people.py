@@ -10,6 +10,7 @@ from chalicelib.errors import Conflict, Unauthenticated
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.masking import Secret
 from chalicelib.services.accounts.api_tokens import NewToken
+from chalicelib.services.audit.restores import AUDIT_ID
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import KEY, api_operation
 from tests.faults.harness.whole_app import EMAIL, PASSWORD, ApiUser
@@ -200,7 +201,18 @@ def _admin(app: InProcessApp) -> Json:
     return next(one for one in bodies(app, "users") if one["email"] == EMAIL)
 
 
+def accepting_restored(app: InProcessApp) -> PreparedOperation:
+    """A person accepts the audit trail of restored tables, which has no anchor."""
+
+    def is_done() -> bool:
+        return any(record.action == "audit.accept_restored" for record in app.audit_records(AUDIT_ID))
+
+    body = {"anchor": 0, "reason": "an exercise"}
+    return api_operation(app, "POST", "/audit/accept-restored", body, key=KEY, is_done=is_done)
+
+
 PEOPLE_CASES = named_cases(
+    ("audit accept restored", accepting_restored),
     ("user invited", inviting),
     ("user invited again", inviting_again),
     ("invite accepted", accepting),

@@ -18,8 +18,8 @@ PASSWORD, ANOTHER = Secret("four quiet lamps at noon"), Secret("nine loud bells 
 def signed_in(app: InProcessApp) -> RequestContext:
     """A request of an Admin who has just signed in."""
     app.services.users.install_admin("admin@example.com", PASSWORD)
-    user, session, _ = app.services.sessions.login(app.context(), "admin@example.com", PASSWORD)
-    return replace(app.context(), actor=actor_of(user, session))
+    signed_in = app.services.sessions.login(app.context(), "admin@example.com", PASSWORD)
+    return replace(app.context(), actor=actor_of(signed_in.user, signed_in.session))
 
 
 def make(app: InProcessApp, context: RequestContext) -> NewToken:

@@ -13,7 +13,7 @@ from chalicelib.kit.log import get_logger
 from chalicelib.kit.masking import Secret
 from chalicelib.secrets import passwords
 from tests.support.openid.client import running_double
-from tests.support.openid.sign_on import PASSWORD, SignOn, sign_on
+from tests.support.openid.sign_on import ADDRESS, PASSWORD, SignOn, sign_on
 
 __all__ = ["running_double", "sign_on"]
 FIRST_ADMIN = "root@example.com"
@@ -61,7 +61,7 @@ def test_the_first_admin_gets_back_in_and_each_time_it_is_logged_and_audited(
         assert login(without_passwords, FIRST_ADMIN.upper())
     assert [line.getMessage() for line in caplog.records if "first Admin" in line.getMessage()]
     [record] = without_passwords.records("session.login")
-    assert record.after == {"via": "password", "password_login": "off"}
+    assert record.after == {"via": "password", "source_address": ADDRESS, "password_login": "off"}
 
 
 def test_with_passwords_the_first_admin_signs_in_like_everybody(
@@ -72,7 +72,7 @@ def test_with_passwords_the_first_admin_signs_in_like_everybody(
     with caplog.at_level(logging.WARNING, logger=get_logger().name):
         assert login(sign_on, FIRST_ADMIN)
     assert "first Admin" not in caplog.text
-    assert sign_on.records("session.login")[0].after == {"via": "password"}
+    assert sign_on.records("session.login")[0].after == {"via": "password", "source_address": ADDRESS}
 
 
 def test_an_invite_leads_to_single_sign_on_where_passwords_are_off(without_passwords: SignOn) -> None:

@@ -1,5 +1,6 @@
 """Looks at destinations: what becomes an incident, and what is reported to alerting. The database is a fake."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -176,7 +177,12 @@ def test_each_destination_has_its_second_of_the_minute_so_that_looks_are_a_minut
     sent: list[tuple[str, int]] = []
     for _ in range(8):
         app.destination()
-    monitor = replace(app.services.destination_monitor, send=lambda one, delay: sent.append((one, delay)))
+
+    def send(messages: Sequence[tuple[str, int]], _deadline: Deadline) -> int:
+        sent.extend(messages)
+        return len(messages)
+
+    monitor = replace(app.services.destination_monitor, send=send)
     for _ in range(5):
         monitor.dispatch()
     assert len(set(sent)) == 8
@@ -208,7 +214,12 @@ def test_many_that_are_away_take_no_time_of_the_others(app: InProcessApp, monkey
         app.services.destinations.test(app.context(), destination.id)
     reachable = [app.destination().id for _ in range(3)]
     sent: list[str] = []
-    monitor = replace(app.services.destination_monitor, send=lambda one, _delay: sent.append(one))
+
+    def send(messages: Sequence[tuple[str, int]], _deadline: Deadline) -> int:
+        sent.extend(destination_id for destination_id, _ in messages)
+        return len(messages)
+
+    monitor = replace(app.services.destination_monitor, send=send)
     for _ in range(40):
         sent.clear()
         assert monitor.dispatch() == 5

@@ -267,7 +267,7 @@ def test_progress_is_read_in_the_calls_that_are_made_already(app: InProcessApp, 
         lambda: services.deliveries.list_of(delivery.destination_id): ["Query", "BatchGetItem"],
         lambda: services.pipelines.get(delivery.pipeline_id): ["BatchGetItem"] * 2,
         lambda: services.deliveries.get(delivery.id): ["BatchGetItem"] * 2,
-        lambda: services.pipelines.status(context, delivery.pipeline_id): ["BatchGetItem"] * 2,
+        lambda: services.pipelines.status(context, delivery.pipeline_id, fresh=False): ["BatchGetItem"] * 3,
         lambda: services.pipelines.detail(delivery.pipeline_id): ["BatchGetItem", "Query", "BatchGetItem"],
     }
     for call, expected in budgets.items():

@@ -70,6 +70,9 @@ class FakeDatabase:
 
     bug: Exception | None = None
     """Raised by every read: an exception that a client should never raise."""
+    readiness_bug: Exception | None = None
+    """The same of the reads that readiness is judged by: an operation has begun then."""
+
     test_failures: list[FailureCode | None] = field(default_factory=list)
     """How the next connection tests end; None, and those after them: they succeed."""
     slot_is_taken: bool = False
@@ -146,6 +149,8 @@ class FakeDatabaseClient:
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> PostgreSQLServerFacts:
         """Ready for a capture of those of the tables that exist."""
         self.database.raise_if_unreadable()
+        if self.database.readiness_bug:
+            raise self.database.readiness_bug
         return PostgreSQLServerFacts(
             version="18.4",
             version_number=180004,

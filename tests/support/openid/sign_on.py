@@ -25,6 +25,10 @@ PUBLIC_URL = "https://headgate.example.com"
 PASSWORD = Secret("correct horse battery staple")
 
 
+ADDRESS = "203.0.113.7"
+"""From where people sign in."""
+
+
 @dataclass
 class SignOn:
     """A Headgate with single sign-on, its provider, and browsers that sign in there."""
@@ -46,7 +50,7 @@ class SignOn:
 
     def context(self) -> RequestContext:
         anonymous = Actor(id=None, email=None, role=None, via="anonymous")
-        return replace(self.app.context(), actor=anonymous, source_address="203.0.113.7")
+        return replace(self.app.context(), actor=anonymous, source_address=ADDRESS)
 
     def go(self) -> tuple[SignOnCallback, str]:
         """The parameters with which a browser returns from the provider, and its ticket."""
