@@ -225,7 +225,9 @@ def _with_refused_start(resource: Pipeline | Delivery, observation: Observation)
     if failure is None or not observation.rests or resource.desired_state is not DesiredState.RUNNING:
         return observation
     reason = f"The last attempt to start it failed: {failure.message}"
-    return replace(observation, reasons=(*observation.reasons, reason))
+    # What was seen now is explained a second time, once its progress is read.
+    added = () if reason in observation.reasons else (reason,)
+    return replace(observation, reasons=(*observation.reasons, *added))
 
 
 def _is_draft(resource: Pipeline | Delivery) -> bool:

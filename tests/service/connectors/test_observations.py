@@ -11,6 +11,7 @@ from chalicelib.domain.connectors.drift import DRIFTED, Drift
 from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory, DesiredConnector
 from chalicelib.domain.connectors.restarts import NOT_RESTARTED, RestartCause, Restarts
 from chalicelib.domain.connectors.reverts import REVERTED
+from chalicelib.domain.health import Failure
 from chalicelib.domain.live_reads import LiveQuestion
 from chalicelib.domain.observation import MISSING, DesiredState, Observation, ObservedState
 from chalicelib.domain.pipeline import Pipeline
@@ -214,3 +215,14 @@ def test_the_present_state_says_that_nothing_restarts_a_connector_that_would_rea
     known = ClusterView(observed_at=LATER, memory=remembering(pipeline, desired=wished))
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
     assert observation(reader.now(app.context(), pipeline, app.cluster, known)).reasons[-1] == NOT_RESTARTED
+
+
+def test_a_status_says_once_why_a_connector_was_not_started(app: InProcessApp) -> None:
+    pipeline = app.services.pipelines.pause(app.context(), app.deployed_pipeline().id)
+    store = app.services.stores.resources.pipelines
+    refused = Failure(code="DATA_LOSS", message="Changes are gone.", at=app.clock())
+    store.save_alone(replace(store.get(pipeline.id), desired_state=DesiredState.RUNNING, last_error=refused))
+    reasons = observation(app.services.pipelines.status(app.context(), pipeline.id)).reasons
+    assert [reason for reason in reasons if refused.message in reason] == [
+        "The last attempt to start it failed: Changes are gone."
+    ]

@@ -5,10 +5,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from botocore.exceptions import ClientError
 
 from chalicelib.domain.live_reads import KEPT, LEASE, LiveAnswer, LiveQuestion
 from chalicelib.stores.live_reads import LiveAnswers
 from tests.service.stores.conftest import Storage, lose_first_reply
+from tests.support.apps.call_interceptor import InterceptedCall, Point
 from tests.support.entities import NOW
 
 QUESTION = LiveQuestion[str](server=("db", 5432), subject=("readiness", 1), answer=str)
@@ -50,6 +52,14 @@ def test_a_lease_whose_reply_was_lost_is_ours(store: LiveAnswers, storage: Stora
     storage.interceptor.watch(lose_first_reply)
     take(store)
     assert len(storage.interceptor.unwatch()) == 2
+
+
+def test_a_lease_that_its_holder_ends_at_this_moment_is_not_free_yet(store: LiveAnswers, storage: Storage) -> None:
+    def refuse(point: Point, _send: InterceptedCall) -> object:
+        raise ClientError({"Error": {"Code": "TransactionConflictException"}}, point.operation)
+
+    storage.interceptor.watch(refuse)
+    assert store.leases.take(QUESTION.lease_key, NOW) is None
 
 
 def test_an_answer_is_kept_for_five_minutes_although_its_row_may_stay(store: LiveAnswers) -> None:
