@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from chalicelib.domain.monitoring.own_metrics import OWN_METRICS
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 from chalicelib.settings import Settings
 from infra.aws.alarms import alarm_resources
@@ -171,18 +172,28 @@ def test_the_table_of_settings_matches_the_code() -> None:
     defaults |= {f"HEADGATE_OIDC_{field.name.upper()}": getattr(sign_on, field.name) for field in fields(sign_on)}
     defaults |= dict.fromkeys(SIGN_ON)
     expected = {name: str(value) if value else "" for name, value in defaults.items() if value is not False}
-    expected |= {name: "false" for name, value in defaults.items() if value is False}
+    expected |= {name: str(value).lower() for name, value in defaults.items() if isinstance(value, bool)}
+    retention = expected.pop("HEADGATE_AUDIT_RETENTION")  # the variable counts days
+    expected["HEADGATE_AUDIT_RETENTION_DAYS"] = retention.partition(" ")[0]
     # Becomes a hash as soon as it is read.
     expected["HEADGATE_SERVICE_CREDENTIAL"] = ""
     documented = table("Headgate reads these variables.")
     assert documented == expected
 
 
+ALARMS = {name for name, one in alarm_resources().items() if one["Type"] == "AWS::CloudWatch::Alarm"}
+
+
 def test_the_tables_of_aws_name_every_function_parameter_and_alarm() -> None:
     documented = set(re.findall(r"`([\w-]+)`", TEXTS["infra/docs/aws.md"]))
     assert {function.deployed_name for function in FUNCTIONS} <= documented
     assert {parameter.name for parameter in PARAMETERS} <= documented
-    assert {name for name in documented if name.endswith("Alarm")} == alarm_resources().keys()
+    # Those of which there is one for each function, table or metric are named as `<function>ThrottlesAlarm`.
+    of_many = {name for name in ALARMS if "Throttles" in name or name.removesuffix("Alarm") in set(OWN_METRICS)}
+    named = {name for name in documented if name.endswith("Alarm")}
+    assert ALARMS - of_many <= named <= ALARMS
+    for pattern in ("<function>ThrottlesAlarm", "<table>TableThrottlesAlarm", "<metric>Alarm"):
+        assert f"`{pattern}`" in TEXTS["infra/docs/aws.md"]
 
 
 def test_the_table_of_properties_names_every_key_that_may_be_set() -> None:
