@@ -23,7 +23,7 @@ BUDGETS = {
     "checked delivery": 9,
     "deployed delivery": 10,
     "session": 2,
-    "public": 4,
+    "public": 5,
     "login": 6,
     "summary": 5,
 }

@@ -71,7 +71,7 @@ def records(headgate: RealHeadgate, topic: str) -> list[Message]:
 
 def advice(headgate: RealHeadgate, pipeline: Json) -> str:
     """What the status says when the pipeline's task has failed."""
-    path = f"/pipelines/{pipeline['id']}/status"
+    path = f"/pipelines/{pipeline['id']}/status?fresh=true"
     status = eventually(
         lambda: headgate.get(path), lambda seen: [task["state"] for task in seen["tasks"]] == ["FAILED"]
     )
@@ -119,7 +119,7 @@ def idle_pipelines(headgate: RealHeadgate) -> Iterator[tuple[RealDatabase, Json,
         running(headgate, silent, "orders", options={"heartbeat_interval_ms": 3000}) as (second, _other),
     ):
         for pipeline in (first, second):
-            headgate.until_state(f"/pipelines/{pipeline['id']}/status", "RUNNING")
+            headgate.until_state(f"/pipelines/{pipeline['id']}/status?fresh=true", "RUNNING")
             headgate.until_records(pipeline["topics"][0], 1)
         yield beating, first, silent, second
 
@@ -156,7 +156,7 @@ def test_slot_of_an_idle_database_follows_for_half_an_hour(headgate: RealHeadgat
             eventually(lambda: position(beating, with_table), lambda seen, to=reached: seen >= to)  # type: ignore[misc]
             behind.append(end_of_log(busy) - position(beating, with_table))
             # Asked in each round: a session that nobody uses ends after half an hour.
-            assert headgate.get(f"/pipelines/{with_table['id']}/status")["observed_state"] == "RUNNING"
+            assert headgate.get(f"/pipelines/{with_table['id']}/status?fresh=true")["observed_state"] == "RUNNING"
             time.sleep(10)
         left = end_of_log(busy) - position(silent, without_table)
         print(f"{IDLE_MINUTES:.0f} minutes: at most {max(behind)} bytes behind with the table, {left} without")
@@ -206,7 +206,7 @@ def test_a_value_that_cannot_be_converted_arrives_as_null_when_that_is_asked_for
         database.run(f"INSERT INTO shop.sums VALUES (2, {value})")
         headgate.until_records(pipeline["topics"][0], 2)
         assert [one["payload"]["after"]["v"] for one in values(headgate, pipeline["topics"][0])] == [None, None]
-        assert headgate.get(f"/pipelines/{pipeline['id']}/status")["observed_state"] == "RUNNING"
+        assert headgate.get(f"/pipelines/{pipeline['id']}/status?fresh=true")["observed_state"] == "RUNNING"
 
 
 # columns that are left out

@@ -39,7 +39,7 @@ class Moving:
         self.headgate.tick()
         time.sleep(BETWEEN_TICKS)
         path = "pipelines" if of == "pipeline" else "deliveries"
-        return dict(self.headgate.get(f"/{path}/{getattr(self, of)['id']}/status"))
+        return dict(self.headgate.get(f"/{path}/{getattr(self, of)['id']}/status?fresh=true"))
 
     def until(self, of: str, fits: Callable[[Json], bool], *, seconds: float) -> Json:
         """Tick until the status fits."""

@@ -63,11 +63,11 @@ class Running:
 
     @property
     def pipeline_status(self) -> str:
-        return f"/pipelines/{self.pipeline['id']}/status"
+        return f"/pipelines/{self.pipeline['id']}/status?fresh=true"
 
     @property
     def delivery_status(self) -> str:
-        return f"/deliveries/{self.delivery['id']}/status"
+        return f"/deliveries/{self.delivery['id']}/status?fresh=true"
 
 
 @pytest.fixture(scope="module")

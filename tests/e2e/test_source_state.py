@@ -71,7 +71,7 @@ class Captured:
         def shown() -> Json:
             self.headgate.look_at(self.source)
             time.sleep(1)
-            return dict(self.headgate.get(f"{self.path}/status")["log"])
+            return dict(self.headgate.get(f"{self.path}/status?fresh=true")["log"])
 
         least = retained_megabytes * 1024**2
         return eventually(
@@ -212,7 +212,7 @@ def write_log(database: RealDatabase, *, megabytes: int) -> None:
 def test_a_dropped_publication_is_reported(captured: Captured) -> None:
     captured.database.run(f"DROP PUBLICATION {captured.pipeline['options']['publication_name']}")
     seen = captured.look_until("DEGRADED", "does not exist: changes are not captured")
-    status = captured.headgate.get(f"{captured.path}/status")
+    status = captured.headgate.get(f"{captured.path}/status?fresh=true")
     assert status["reasons"] == [*seen["reasons"], status["progress_notice"]]
 
 

@@ -147,7 +147,7 @@ def deploy(stage: Stage) -> None:
     for source in sources.values():
         headgate.look_at(source)
     for path in stage.paths:
-        eventually(partial(headgate.get, f"{path}/status"), is_settled, seconds=240)
+        eventually(partial(headgate.get, f"{path}/status?fresh=true"), is_settled, seconds=240)
 
 
 def is_settled(status: Json) -> bool:
@@ -259,7 +259,7 @@ def go_on_behind_the_gap(stage: Stage, name: str) -> None:
     delivery, headgate = stage.delivery(name), stage.headgate
     headgate.post(f"{delivery}/resume")
     stage.insert(name)  # Connect commits nothing before it has delivered something.
-    eventually(partial(headgate.get, f"{delivery}/status"), is_settled, seconds=240)
+    eventually(partial(headgate.get, f"{delivery}/status?fresh=true"), is_settled, seconds=240)
     active = headgate.get("/operations/errors?active=true&limit=500")
     (lost,) = (one for one in active if one["code"] == "CHANGES_LOST" and resources(one) == {delivery})
     headgate.call("PATCH", f"/operations/errors/{lost['id']}?status=RESOLVED")

@@ -35,8 +35,8 @@ class Replication:
 
     def health(self) -> dict[str, str]:
         """The observed state of everything."""
-        paths = {"pipeline": f"/pipelines/{self.pipeline['id']}/status"} | {
-            name: f"/deliveries/{delivery['id']}/status" for name, delivery in self.deliveries.items()
+        paths = {"pipeline": f"/pipelines/{self.pipeline['id']}/status?fresh=true"} | {
+            name: f"/deliveries/{delivery['id']}/status?fresh=true" for name, delivery in self.deliveries.items()
         }
         return {name: self.headgate.get(path)["observed_state"] for name, path in paths.items()}
 

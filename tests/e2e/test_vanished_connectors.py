@@ -21,7 +21,7 @@ def source(headgate: RealHeadgate) -> RealDatabase:
 @pytest.fixture(scope="module")
 def pipeline(headgate: RealHeadgate, source: RealDatabase) -> Iterator[Json]:
     pipeline = headgate.captured(source, "orders")
-    headgate.until_state(f"/pipelines/{pipeline['id']}/status", "RUNNING")
+    headgate.until_state(f"/pipelines/{pipeline['id']}/status?fresh=true", "RUNNING")
     yield pipeline
     headgate.delete_pipeline(pipeline, source)
 
@@ -58,7 +58,7 @@ def test_one_that_cannot_be_created_is_not_deployed_with_reasons_and_a_deploy_tr
     headgate: RealHeadgate, source: RealDatabase, pipeline: Json
 ) -> None:
     path = f"/pipelines/{pipeline['id']}"
-    headgate.until_state(f"{path}/status", "RUNNING")
+    headgate.until_state(f"{path}/status?fresh=true", "RUNNING")
     source.run("ALTER ROLE {role} PASSWORD 'another one'")
     try:
         vanish(headgate, pipeline)
@@ -81,5 +81,8 @@ def test_one_that_cannot_be_created_is_not_deployed_with_reasons_and_a_deploy_tr
         source.run(f"ALTER ROLE {{role}} PASSWORD '{source.password}'")
     headgate.post(f"{path}/deploy")
     # The last look at the source was while its password was wrong, and says so for a minute: so Connect's own state.
-    eventually(lambda: headgate.get(f"{path}/status")["connector"], lambda one: bool(one and one["state"] == "RUNNING"))
+    eventually(
+        lambda: headgate.get(f"{path}/status?fresh=true")["connector"],
+        lambda one: bool(one and one["state"] == "RUNNING"),
+    )
     assert headgate.get(path)["last_error"] is None

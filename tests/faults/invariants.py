@@ -259,7 +259,8 @@ def each_connector_is_desired(state: StoredState) -> Iterator[str]:
 
 
 def each_desired_connector_exists(state: StoredState) -> Iterator[str]:
-    """Each deployed resource has a connector in the desired state with the config of its row. No delivery is a draft.
+    """Each deployed resource has a connector in the desired state with the config of its row, unless its creation waits
+    for an Admin. No delivery is a draft.
 
     A config may be older than a source or destination that was changed since.
     """
@@ -272,7 +273,9 @@ def each_desired_connector_exists(state: StoredState) -> Iterator[str]:
             continue
         connector = state.connectors.get(_connector(noun, row))
         if connector is None:
-            yield f"the connector of a {noun} is missing"
+            waiting = services.connect_clusters.get(row["connect_cluster_id"]).pending_creations
+            if waiting is None or _connector(noun, row) not in waiting.names:
+                yield f"the connector of a {noun} is missing"
             continue
         if connector.target not in RUNS[row["desired_state"]]:
             yield f"a {noun} is {connector.target} and should be {row['desired_state']}"

@@ -34,10 +34,9 @@ class Anchors:
         # The copy first: an anchor that is signed meanwhile is newer than the copy, never older.
         copy = self.copied()
         anchor = self.stored()
-        if anchor is None:
-            if copy or self.chain.has_begun():
-                anchor = self.stored()  # another process may have stored the first one between the two reads
-            if anchor is None and (copy or self.chain.has_begun()):
+        if anchor is None and (copy or self.chain.has_begun()):
+            anchor = self.stored()  # another process may have stored the first one between the two reads
+            if anchor is None:
                 raise AuditChanged(Problem(code=ProblemCode.TRAIL_MISSING))
         if anchor is not None and self.copy is not None:
             self._compare(anchor, copy, self.copy.place)

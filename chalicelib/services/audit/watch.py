@@ -55,6 +55,8 @@ class AuditWatch:
         """Raises AuditChanged, and then stays at that part; StoreUnavailable."""
         before = self.chain.verified_to()
         part = self._part(before, deadline)
+        if part.first_problem:
+            part = self._part(before, deadline)  # another process may have signed between the reads
         if part.first_problem and before and part.start.number != before.start:
             # What lay before the present beginning has expired, or was given up by who accepted restored tables.
             part = self._part(None, deadline)
