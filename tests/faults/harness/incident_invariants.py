@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from infra.local.doubles.connect_model import Connector
@@ -21,6 +21,9 @@ class Stored(Protocol):
 
     @property
     def active_incidents(self) -> list[Json]: ...
+
+    @property
+    def with_connectors(self) -> Iterable[tuple[str, Json]]: ...
 
 
 def each_fault_has_one_active_incident_at_most(state: Stored) -> Iterator[str]:
@@ -80,7 +83,8 @@ def incidents_end_with_what_they_are_about(state: Stored) -> Iterator[str]:
         connector = state.connectors.get(about["connector_name"] or "")
         states = [part.state for part in (connector.part, *connector.tasks.values())] if connector else []
         runs = connector is not None and connector.target == "STARTED" and set(states) == {"RUNNING"}
-        if runs or about["resource_type"] == "connect_cluster":
+        waits = about["code"] == "CREATIONS_PENDING" and len(state.connectors) < len(list(state.with_connectors))
+        if runs or (about["resource_type"] == "connect_cluster" and not waits):
             yield f"a {about['code']} is {one['status']}, and all is well"
 
 
