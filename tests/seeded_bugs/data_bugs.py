@@ -172,8 +172,8 @@ DATA_BUGS: tuple[Bug, ...] = (
     Bug(
         "a trail that was removed begins again",
         "chalicelib/services/audit/anchors.py",
-        "            if anchor is None and (copy or self.chain.has_begun()):",
-        "            if anchor is None and copy:",
+        "        if anchor is None and (copy or self.chain.has_begun()):",
+        "        if anchor is None and copy:",
         _INTEGRITY,
     ),
     Bug(
