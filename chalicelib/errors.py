@@ -21,6 +21,7 @@ HeadgateError(code, message, details)
 ├── StoreRefused            one of our own tables refuses a write for good: nothing was written
 ├── StoreUnavailable        one of our own tables, queues or keys does not answer; what it did is unknown
 │   ├── SecretMismatch      a sealed secret is not the one that its resource lists
+│   ├── UnreadableRow       this release cannot read the row: a newer one has written it, or it is damaged
 │   └── StoreBusy           one of our own tables refuses for now; nothing was written
 │       └── Contention      because another write of the same row was running, each time
 └── TimedOut                an external system did not answer in time; whether it acted is *unknown*
@@ -180,6 +181,23 @@ class StoreBusy(StoreUnavailable):
 
 class Contention(StoreBusy):
     """Each time another write of the same row was running (DynamoDB: TransactionConflict). No condition was refused."""
+
+
+class UnreadableRow(StoreUnavailable):
+    """A row that exists, and that this release cannot read: what is in it is unknown.
+
+    `kind` is what the row is, such as `pipeline`; `row_id` names it among those.
+    """
+
+    default_code = "STATE_CONFLICT"
+
+    def __init__(self, kind: str, row_id: str) -> None:
+        super().__init__(
+            f"This release of Headgate cannot read the stored {kind.replace('_', ' ')} {row_id}: a newer release has "
+            "written it, or it is damaged. Nothing was changed. Use a release that reads it.",
+            details={"unreadable": {"type": kind, "id": row_id}},
+        )
+        self.kind, self.row_id = kind, row_id
 
 
 class SecretMismatch(StoreUnavailable):

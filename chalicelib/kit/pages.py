@@ -4,7 +4,7 @@ import base64
 import hmac
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
@@ -21,32 +21,39 @@ _SIGNATURE_BYTES = 16
 class Page(Generic[T]):
     """Some items of a list, each with its key in the order of the list: a page may be cut behind any of them.
 
-    `more`: the list goes on behind the last item.
+    `more`: the list goes on behind the last item, or behind `last_key` where others followed it. `unreadable` are ids
+    of entries that were left out, because they cannot be read.
     """
 
     items: tuple[T, ...]
     keys: tuple[str, ...]
     more: bool = False
+    unreadable: tuple[str, ...] = ()
+    last_key: str | None = None
 
     @property
     def next_key(self) -> str | None:
         """The key behind which the rest begins, None at the end of the list, and behind no item."""
-        return self.keys[-1] if self.more and self.keys else None
+        if not self.more:
+            return None
+        return self.last_key or (self.keys[-1] if self.keys else None)
 
     def first(self, count: int) -> "Page[T]":
-        return Page(self.items[:count], self.keys[:count], self.more or count < len(self.items))
+        if count >= len(self.items):
+            return self
+        return Page(self.items[:count], self.keys[:count], more=True, unreadable=self.unreadable)
 
     def below(self, key: str | None) -> "Page[T]":
         """The rest behind that key of a page whose keys descend; the whole page for None."""
         start = sum(key is not None and own >= key for own in self.keys)
-        return Page(self.items[start:], self.keys[start:], self.more)
+        return replace(self, items=self.items[start:], keys=self.keys[start:])
 
     def map(self, change: Callable[[T], U]) -> "Page[U]":
         return self.with_items(change(item) for item in self.items)
 
     def with_items(self, items: Iterable[U]) -> "Page[U]":
         """The same page with other items in the same order."""
-        return Page(tuple(items), self.keys, self.more)
+        return Page(tuple(items), self.keys, self.more, self.unreadable, self.last_key)
 
 
 def page_of(

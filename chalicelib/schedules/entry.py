@@ -1,7 +1,7 @@
 """Scheduled functions. Deployed with this module as entry: `app.py` never runs for them."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import failure, get_logger, invocation, log_context
+from chalicelib.kit.unreadable import Unreadable, noted
 
 if TYPE_CHECKING:
     from chalicelib.wiring import Services
@@ -26,7 +27,14 @@ _SENDING = ("ticks", "source_checks", "destination_checks", "jobs", "notificatio
 """The parts that return how many messages they have put into queues."""
 
 
+def note_unreadable(rows: Iterable[Unreadable]) -> None:
+    from chalicelib.wiring import services
+
+    services().unreadable_rows.note(rows)
+
+
 @schedules.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
+@noted(note_unreadable)
 def dispatch(event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, every source and destination its look, and lost jobs and
     notifications again. Report to alerting what no look does: clusters at which nobody looks, too. End silences whose
@@ -87,6 +95,7 @@ def _parts(wired: "Services", measured: dict[OwnMetric, float]) -> Mapping[str, 
         "overview": lambda: wired.overview.count(within_seconds=deadline.remaining(10)),
         "source_tables": wired.sources.sweep,
         "cluster_rows": wired.connect_clusters.sweep,
+        "unreadable_rows": wired.unreadable_rows.check,
         "audit_anchors": lambda: wired.audit_watch.sign(deadline.within(15)),
         "own_state": own_state,
         "audit_age": audit_age,

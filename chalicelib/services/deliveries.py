@@ -23,7 +23,7 @@ from chalicelib.services.connectors.operation_run import changes_nothing
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import reference_not_found
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_find_readable, batch_results
 
 BOUND = 500
 _DEPLOY_ATTEMPTS = 8
@@ -88,7 +88,7 @@ class DeliveryService(ConnectorService[Delivery]):
         targets = target_keys(
             deliveries, self.connector.resources.destinations, self.connector.monitoring.target_losses
         )
-        known = targets.known(batch_find(*targets.keys) if deliveries else ())
+        known = targets.known(batch_results(*targets.keys) if deliveries else ())
         return tuple(map(known.explain, deliveries))
 
     def preview(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> ConnectorPreview:
@@ -149,7 +149,7 @@ class DeliveryService(ConnectorService[Delivery]):
         """
         page, connects = self._listed(destination_id), self.connector.resources.connects
         ids = sorted({delivery.connect_cluster_id for delivery in page.items})
-        clusters = batch_find(*((connects, cluster_id) for cluster_id in ids)) if ids else []
+        clusters = batch_results(*((connects, cluster_id) for cluster_id in ids)) if ids else []
         by_id = {cluster_id: require_found(cluster) for cluster_id, cluster in zip(ids, clusters, strict=True)}
         observed = self.observation_reader.all_recent(context, page.items, by_id, fresh=fresh)
         return page.with_items(self._with_targets(observed))
@@ -209,7 +209,7 @@ class DeliveryService(ConnectorService[Delivery]):
         """Every delivery of a destination as stored now, with its latest observation. Raises NotFound."""
         listed = self._listed(destination_id).items
         # An index may lag behind, and what is desired decides who is left alone.
-        stored = batch_find(*((self.connector.store, delivery.id) for delivery in listed))
+        stored = batch_find_readable(*((self.connector.store, delivery.id) for delivery in listed))
         return self.observed([delivery for delivery in stored if delivery])
 
     def _control_one(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:

@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
-from chalicelib.domain.monitoring.episodes import Episodes, Phase, episode_of, phase_of
+from chalicelib.domain.monitoring.episodes import Episodes, Phase, episode_of, phase_of, seen_episode
 from chalicelib.domain.monitoring.incident import (
     ALLOWED_MOVES,
     Associations,
@@ -25,7 +25,7 @@ from chalicelib.domain.monitoring.incident import (
     resolved,
 )
 from chalicelib.domain.monitoring.report import MonitorReport
-from chalicelib.errors import Conflict, StoreUnavailable, WriteConflict
+from chalicelib.errors import Conflict, StoreUnavailable, UnreadableRow, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import get_logger
@@ -33,8 +33,8 @@ from chalicelib.kit.pages import Page
 from chalicelib.kit.retry import at_once
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.claims import Claims
-from chalicelib.stores.documents import Documents, batch_find
-from chalicelib.stores.monitoring.incidents import Incidents, claim_of
+from chalicelib.stores.documents import Documents, batch_exists, batch_find_readable, batch_results
+from chalicelib.stores.monitoring.incidents import ConditionName, Incidents, claim_of
 from chalicelib.stores.transaction import Transaction
 
 _PER_TRANSACTION = 45
@@ -128,9 +128,11 @@ class IncidentService:
         report: the result is not complete then. Raises StoreUnavailable.
         """
         named = {condition.key: condition for condition in report.conditions}
-        current = {incident.key: incident for incident in self.store.current_of(report.origin)}
+        listed, unreadable = self.store.current_of(report.origin)
+        current = {incident.key: incident for incident in listed}
         # What is over comes first: if time runs out, the next report still names what is wrong.
-        keys = sorted(named.keys() | current.keys(), key=lambda key: (key in named, key))
+        lost = {name.key: name.resource_id for name in unreadable}
+        keys = sorted((named.keys() | current.keys()) - lost.keys(), key=lambda key: (key in named, key))
         changing = [key for key in keys if phase_of(report, named.get(key), current.get(key)) is not Phase.CONTINUES]
         complete = True
         for start in range(0, len(changing), _PER_TRANSACTION):
@@ -140,11 +142,15 @@ class IncidentService:
             if after is None:
                 complete = False
             else:
-                current = {key: incident for key, incident in current.items() if key not in chunk} | after
+                current = {key: incident for key, incident in current.items() if key not in chunk} | after.readable
+                lost |= {name.key: name.resource_id for name in after.unreadable}
         going_on = {
             key: episode_of(report, named.get(key), incident) for key, incident in current.items() if incident.goes_on
         }
-        return Episodes(report=report, going_on=going_on, complete=complete)
+        # An incident that cannot be read stays as it is: what the report says about its condition counts all the same.
+        going_on |= {key: seen_episode(report, named[key], None) for key in lost if key in named}
+        hidden = {key for key, about in lost.items() if key not in named and not report.has_looked_at(about)}
+        return Episodes(report=report, going_on=going_on, hidden=frozenset(hidden), complete=complete)
 
     def settle(
         self,
@@ -162,8 +168,8 @@ class IncidentService:
         Conflict labels begin with `incident.`; then it is done again in a new transaction.
         """
         changes = _Changes(self.store, self.claims, transaction)
-        known = self._current([condition.key for condition in (*began, *ended)])
-        new = [condition for condition in began if condition.key not in known]
+        known, unreadable = self._current([condition.key for condition in (*began, *ended)])
+        new = [condition for condition in began if condition.key not in {*known, *unreadable}]
         self._open(changes, origin, new, at, correlation_id)
         for condition in began:
             if condition.key in known:
@@ -175,13 +181,13 @@ class IncidentService:
 
     def current_conditions(self, origin: str) -> Sequence[Condition]:
         """What incidents of an origin are about, as far as it was not seen to end. Raises StoreUnavailable."""
-        return [incident.condition for incident in self.store.current_of(origin)]
+        return [incident.condition for incident in self.store.current_of(origin)[0]]
 
     def dismissed(self, origin: str, code: ConditionCode) -> frozenset[str]:
         """The ids of resources about which a person has resolved an incident of this code while its condition goes on.
         Raises StoreUnavailable.
         """
-        current = (incident for incident in self.store.current_of(origin) if incident.dismissed)
+        current = (incident for incident in self.store.current_of(origin)[0] if incident.dismissed)
         return frozenset(one.condition.resource_id for one in current if one.condition.code is code)
 
     def end_about(self, transaction: Transaction, resource_id: str) -> None:
@@ -219,22 +225,24 @@ class IncidentService:
         conditions = (incident.condition for incident in incidents)
         about = sorted({(condition.resource_type, condition.resource_id) for condition in conditions})
         about = [(noun, resource_id) for noun, resource_id in about if noun in self.resources]
-        stored = batch_find(*((self.resources[noun], resource_id) for noun, resource_id in about))
-        return [resource_id for (_, resource_id), resource in zip(about, stored, strict=True) if resource is None]
+        exist = batch_exists(*((self.resources[noun], resource_id) for noun, resource_id in about))
+        return [resource_id for (_, resource_id), exists in zip(about, exist, strict=True) if not exists]
 
     def _apply(
         self, report: MonitorReport, named: Mapping[str, Condition | None], listed: Mapping[str, Incident]
-    ) -> dict[str, Incident] | None:
+    ) -> "_Applied | None":
         """Store what the report changes about these keys; the incidents after it, or None when others were faster
         again and again. What was listed may be out of date: after a conflict, and where an index lags, claims decide.
         """
 
-        def apply(attempt: int) -> dict[str, Incident]:
+        def apply(attempt: int) -> _Applied:
             known = {} if attempt else {key: listed[key] for key in named if key in listed}
-            known |= self._current([key for key in named if key not in known])
+            current, unreadable = self._current([key for key in named if key not in known])
+            known |= current
             changes = _Changes(self.store, self.claims, Transaction())
             phases = {key: phase_of(report, condition, known.get(key)) for key, condition in named.items()}
-            began = [condition for key, condition in named.items() if condition and phases[key] is Phase.BEGAN]
+            new = (key for key, phase in phases.items() if phase is Phase.BEGAN and key not in unreadable)
+            began = [condition for key in new if (condition := named[key])]
             self._open(changes, report.origin, began, report.at, report.correlation_id)
             for key, incident in known.items():
                 condition = named[key]
@@ -246,7 +254,8 @@ class IncidentService:
                     changes.save(incident, begun_again(incident, condition, report.at))
             if changes.stored:
                 changes.transaction.commit()
-            return known | changes.stored
+            names = [ConditionName(key, condition.resource_id) for key in unreadable if (condition := named[key])]
+            return _Applied(known | changes.stored, names)
 
         try:
             return at_once(_ATTEMPTS).run(apply, on=WriteConflict)
@@ -275,22 +284,35 @@ class IncidentService:
             )
             changes.put_new(incident)
 
-    def _current(self, keys: Sequence[str]) -> dict[str, Incident]:
-        """The incidents with these keys whose condition was not seen to end."""
+    def _current(self, keys: Sequence[str]) -> tuple[dict[str, Incident], set[str]]:
+        """The incidents with these keys whose condition was not seen to end, and the keys of those that cannot be read:
+        these have their claim, so that no other one is opened.
+        """
         holders = self.claims.holders([claim_of(key) for key in keys])
-        held = batch_find(*((self.store, incident_id) for incident_id in holders.values())) if holders else []
-        return {incident.key: incident for incident in held if incident and incident.is_current}
+        held = batch_results(*((self.store, incident_id) for incident_id in holders.values())) if holders else []
+        lost = {claim for claim, incident in zip(holders, held, strict=True) if isinstance(incident, UnreadableRow)}
+        known = [incident for incident in held if isinstance(incident, Incident) and incident.is_current]
+        return {incident.key: incident for incident in known}, {key for key in keys if claim_of(key) in lost}
 
     def _associations(self, conditions: Sequence[Condition]) -> dict[str, Associations]:
         """Where people look for incidents of these resources, by the resource's id."""
         associations = {condition.resource_id: _own_associations(condition) for condition in conditions}
         ids = [condition.resource_id for condition in conditions if condition.resource_type == "delivery"]
-        stored: list[Delivery | None] = batch_find(*((self.resources["delivery"], delivery_id) for delivery_id in ids))
+        stored: list[Delivery | None] = batch_find_readable(
+            *((self.resources["delivery"], delivery_id) for delivery_id in ids)
+        )
         for delivery in filter(None, stored):
             associations[delivery.id] = Associations(
                 pipeline_id=delivery.pipeline_id, destination_id=delivery.destination_id, delivery_id=delivery.id
             )
         return associations
+
+
+class _Applied(NamedTuple):
+    """Incidents after a report, by key, and the conditions of those that cannot be read."""
+
+    readable: dict[str, Incident]
+    unreadable: list[ConditionName]
 
 
 @dataclass(frozen=True, slots=True)

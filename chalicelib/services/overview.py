@@ -94,10 +94,12 @@ class OverviewService:
         ids = [cluster.id for cluster in page.items]
         registered, views, looks = self._read_stored(ids, now, deadline)
         connects = Counter(view.on(cluster, now).health.status for view, cluster in zip(views, page.items, strict=True))
+        connects[HealthStatus.UNKNOWN] += len(page.unreadable)
         if page.next_key:
             more = max(0, sum(registered.of(_CONNECT).values()) - len(ids))
             connects[HealthStatus.UNKNOWN] += more
             views.append(ClusterView())
+        views += [ClusterView() for _ in page.unreadable]
         degraded = self.monitoring.findings.pipelines(since=now - VALID_FOR)
         observed = state_counts(views, degraded, registered, _WITH_CONNECTOR, now)
         incidents = self.monitoring.incidents.count_active(deadline)
@@ -158,7 +160,11 @@ class OverviewService:
 
 
 def _by_health(store: Documents[Any], now: datetime) -> StateCounts:
-    return Counter(resource.health.as_of(now).status for resource in store.all())
+    """What cannot be read is UNKNOWN."""
+    readable, unreadable = store.read_in(LISTING, store.noun)
+    counts = Counter(resource.health.as_of(now).status for resource in readable)
+    counts[HealthStatus.UNKNOWN] += len(unreadable)
+    return counts
 
 
 def _by_desired_state(store: Documents[Any], deadline: Deadline) -> StateCounts:

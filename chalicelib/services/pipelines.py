@@ -12,14 +12,14 @@ from chalicelib.domain.connector_config import ConfigWarning, public_config
 from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.live_reads import READINESS_COUNTS, LiveQuestion
-from chalicelib.domain.monitoring.source_state import SourceState, observed_with
+from chalicelib.domain.monitoring.source_state import SourceState, observed_with, with_unread_findings
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.source import Source
-from chalicelib.errors import Conflict, Invalid, Unavailable, WriteConflict
+from chalicelib.errors import Conflict, Invalid, Unavailable, UnreadableRow, WriteConflict
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS
 from chalicelib.services.connectors.dependencies import PipelineDependencies
@@ -31,7 +31,7 @@ from chalicelib.services.connectors.service import ConnectorPreview, ConnectorSe
 from chalicelib.services.live_reads import LiveReads
 from chalicelib.services.registry import Registry, reference_not_found
 from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_results
 from chalicelib.stores.monitoring.source_states import SourceStates
 from chalicelib.stores.transaction import Transaction
 
@@ -86,7 +86,7 @@ class PipelineService(ConnectorService[Pipeline]):
         sources = sorted({pipeline.source_id for pipeline in page.items})
         rows = progress_rows(page.items)
         loaded = iter(
-            batch_find(
+            batch_results(
                 *((self.connector.connectors.observations, cluster_id) for cluster_id in clusters),
                 *((self.source_states, source_id) for source_id in sources),
                 *((self.connector.monitoring.progress, row) for row in rows),
@@ -251,9 +251,11 @@ class PipelineService(ConnectorService[Pipeline]):
         """Restart the connector and all of its tasks. Raises Conflict as `resume` does."""
         return self.control(context, pipeline_id, OperationKind.RESTART, accept_data_loss=accept_data_loss)
 
-    def _with_state(self, pipeline: Pipeline, state: SourceState | None) -> Pipeline:
+    def _with_state(self, pipeline: Pipeline, state: SourceState | UnreadableRow | None) -> Pipeline:
         if state is None or pipeline.observation is None or pipeline.desired_state is DesiredState.DRAFT:
             return pipeline
+        if isinstance(state, UnreadableRow):
+            return replace(pipeline, observation=with_unread_findings(pipeline.observation, "source"))
         now = self.lifecycle.clock()
         observation = observed_with(pipeline.observation, state.findings(pipeline.id, now))
         return replace(pipeline, observation=observation, log=state.log(pipeline.id, now))

@@ -168,7 +168,7 @@ class Registry:
     def holders(self, store: Documents[N], keys: Sequence[str]) -> Mapping[str, str]:
         """The names of the entities that hold claims, by key; keys that nobody holds are left out."""
         found = self.claims.holders(keys)
-        entities = {entity_id: store.find(entity_id) for entity_id in set(found.values())}
+        entities = {entity_id: store.find_readable(entity_id) for entity_id in set(found.values())}
         return {key: entity.name for key, holder in found.items() if (entity := entities[holder])}
 
     def _create_error(

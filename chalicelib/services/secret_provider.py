@@ -75,16 +75,19 @@ class SecretProvider:
             return True
         if isinstance(resource, Destination):
             return resource.deliveries > 0 and (cluster_id is None or self._delivers(resource.id, cluster_id))
-        of_source = self.resources.pipelines.all_in("source_id", resource.id)
-        return any(
+        of_source, unreadable = self.resources.pipelines.read_in("source_id", resource.id)
+        # A pipeline that cannot be read may be deployed: its connector is left alone, and goes on.
+        return any(_is_on(cluster_id, fields) for fields in unreadable) or any(
             (pipeline.desired_state is not DesiredState.DRAFT or pipeline.open_operation)
             and cluster_id in (None, pipeline.connect_cluster_id)
             for pipeline in of_source
         )
 
     def _delivers(self, destination_id: str, cluster_id: str) -> bool:
-        of_destination = self.resources.deliveries.all_in("destination_id", destination_id)
-        return any(delivery.connect_cluster_id == cluster_id for delivery in of_destination)
+        of_destination, unreadable = self.resources.deliveries.read_in("destination_id", destination_id)
+        return any(_is_on(cluster_id, fields) for fields in unreadable) or any(
+            delivery.connect_cluster_id == cluster_id for delivery in of_destination
+        )
 
     def _refused(self, context: RequestContext, row: SealedCredentials | None, reason: str) -> NotFound:
         self.audit.record_refusal(context, _ACTION, row.resource_id if row else None, reason=reason, once=True)
@@ -93,3 +96,10 @@ class SecretProvider:
     def _mismatch(self, context: RequestContext, row: SealedCredentials) -> SecretMismatch:
         self.audit.record_refusal(context, _ACTION, row.resource_id, reason="mismatch", once=True)
         return SecretMismatch("The stored secrets are not those that their resource lists. The audit names it.")
+
+
+def _is_on(cluster_id: str | None, fields: Mapping[str, Any]) -> bool:
+    """Whether what cannot be read is on this Connect cluster, as far as its raw fields say; where they do not, it may
+    be on each.
+    """
+    return cluster_id is None or fields.get("connect_cluster_id", cluster_id) == cluster_id

@@ -13,6 +13,7 @@ from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.kit.adapters import adapter
 from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, meta, store_errors
+from chalicelib.stores.unreadable import FAULTS
 
 REGISTERED = ("registered", "all")
 _DISPATCH = ("dispatch", "last")
@@ -21,7 +22,8 @@ _DISPATCH = ("dispatch", "last")
 
 class CountRow(Table):
     """Small rows of several kinds: `registered` (JSON in `numbers`), `dispatch` (`at`: its last run), `findings` of
-    `stores/monitoring`, `audit/begun` and `audit/verified` of `stores/audit/chain`, and notes of what was deleted.
+    `stores/monitoring`, `audit/begun` and `audit/verified` of `stores/audit/chain`, and notes of what was deleted and
+    of rows that cannot be read.
     """
 
     Meta = meta("counts")  # type: ignore[assignment]
@@ -40,8 +42,13 @@ class Counts:
 
     @staticmethod
     def decode(row: CountRow | None) -> RegisteredCounts | None:
-        """The numbers in a row that was read by `key`; None before the first count."""
-        return adapter(RegisteredCounts).validate_json(row.numbers) if row else None
+        """The numbers in a row that was read by `key`; None before the first count, and when it cannot be read: they
+        are counted again then.
+        """
+        try:
+            return adapter(RegisteredCounts).validate_json(row.numbers) if row else None
+        except FAULTS:
+            return None
 
     @staticmethod
     def write(counts: RegisteredCounts) -> None:

@@ -1,6 +1,7 @@
 """The store of one kind of entity: read by id, listed newest first, written conditionally."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -8,13 +9,14 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from pynamodb.expressions.condition import Condition
 
-from chalicelib.errors import NotFound, StoreUnavailable, TimedOut
+from chalicelib.errors import NotFound, StoreUnavailable, TimedOut, UnreadableRow
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, page_of
 from chalicelib.stores.rows import ROWS_PER_CALL, Key, read_rows
 from chalicelib.stores.tables import LISTING, Document, body_size, position, position_of, store_errors
 from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.unreadable import raw_fields, read_row, readable, readable_page
 
 
 class Entity(Protocol):
@@ -27,13 +29,19 @@ class Entity(Protocol):
 
 
 E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
 
 _FILTERED_PAGE = 1_000
 """Rows that one call reads when a condition selects from them: two active incidents may be months apart."""
 
 
+_OLDEST_TRIED = 10
+
+
 class Readable(Protocol):
-    """A store whose rows can be read in one call with those of others. `decode` gets None for a row that is missing."""
+    """A store whose rows can be read in one call with those of others. `decode` gets None for a row that is missing.
+    It raises UnreadableRow.
+    """
 
     def key(self, entity_id: Any, /) -> Key: ...
     def decode(self, row: Any, /) -> Any: ...
@@ -45,12 +53,46 @@ def batch_read(*keys: tuple[Readable, Any]) -> list[Any]:
 
 
 def batch_find(*keys: tuple[Readable, Any]) -> list[Any]:
-    """The entities in the rows that `batch_read` reads."""
+    """The entities in the rows that `batch_read` reads, None for each that does not exist. Raises UnreadableRow."""
     return [store.decode(row) for (store, _), row in zip(keys, batch_read(*keys), strict=True)]
 
 
+def batch_results(*keys: tuple[Readable, Any]) -> list[Any]:
+    """The same with an UnreadableRow in place of each row that cannot be read: for rows that do not need each other."""
+    return [_result(store, row) for (store, _), row in zip(keys, batch_read(*keys), strict=True)]
+
+
+def require_readable(result: T | UnreadableRow) -> T:
+    """One of the `batch_results`. Raises it when it is an UnreadableRow."""
+    if isinstance(result, UnreadableRow):
+        raise result
+    return result
+
+
+def batch_find_readable(*keys: tuple[Readable, Any]) -> list[Any]:
+    """The same with None in place of each row that cannot be read. Not for a decision that depends on whether a row
+    exists: see `batch_exists`.
+    """
+    return [None if isinstance(result, UnreadableRow) else result for result in batch_results(*keys)]
+
+
+def batch_exists(*keys: tuple[Readable, Any]) -> list[bool]:
+    """Whether these rows exist, also those that cannot be read. One call for each hundred. Consistent."""
+    return [row is not None for row in batch_read(*keys)]
+
+
+def _result(store: Readable, row: Any) -> Any:
+    try:
+        return store.decode(row)
+    except UnreadableRow as error:
+        return error
+
+
 class Documents(Generic[E]):
-    """A table of entities of one type. `noun` names the type in messages, labels and audit actions."""
+    """A table of entities of one type. `noun` names the type in messages, labels and audit actions.
+
+    A row that this release cannot read is left out of lists, and raises UnreadableRow where it is asked for by its id.
+    """
 
     table: ClassVar[type[Document]]
     entity: type[E]
@@ -69,11 +111,17 @@ class Documents(Generic[E]):
         return False
 
     def find(self, entity_id: str) -> E | None:
-        """The entity, or None. Consistent."""
+        """The entity, or None. Consistent. Raises UnreadableRow."""
         return self.decode(*read_rows(self.key(entity_id)))
 
+    def find_readable(self, entity_id: str) -> E | None:
+        """The entity; None also when it cannot be read."""
+        with suppress(UnreadableRow):
+            return self.find(entity_id)
+        return None
+
     def get(self, entity_id: str) -> E:
-        """Raises NotFound."""
+        """Raises NotFound, UnreadableRow."""
         entity = self.find(entity_id)
         if entity is None:
             raise NotFound(f"There is no {self.noun} with this id.")
@@ -121,7 +169,14 @@ class Documents(Generic[E]):
             page = page_of(rows, key=position_of, limit=limit, size=body_size if by_size else None)
         if group in self.table.COMPACT:
             return page.with_items(self.with_ids(row.id for row in page.items))
-        return page.map(self.from_row)
+        return readable_page(page, self._stored)
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all, also of those that cannot be read; newest first, without a bound: for workers only."""
+        with store_errors():
+            index = getattr(self.table, f"by_{LISTING}")
+            for row in index.query(self.noun, scan_index_forward=False, attributes_to_get=["id"]):
+                yield row.id
 
     def all(self) -> Iterator[E]:
         """Newest first, without a bound: for workers only."""
@@ -138,19 +193,35 @@ class Documents(Generic[E]):
             if compact:
                 yield from self.with_ids(row.id for row in rows)
             else:
-                yield from map(self.from_row, rows)
+                yield from readable(rows, self._stored)
+
+    def read_in(self, group: str, value: str) -> tuple[Sequence[E], Sequence[Mapping[str, Any]]]:
+        """`all_in`, and the raw fields of those that cannot be read, for decisions that must not overlook them. Not for
+        groups of `COMPACT`.
+        """
+        entities, unreadable = list[E](), list[Mapping[str, Any]]()
+        with store_errors():
+            index = getattr(self.table, f"by_{group}")
+            for row in index.query(value, scan_index_forward=False, attributes_to_get=["id", "body"]):
+                try:
+                    entities.append(self._stored(row))
+                except UnreadableRow:
+                    unreadable.append(raw_fields(row.body))
+        return entities, unreadable
 
     def oldest_in(self, group: str, value: str) -> E | None:
-        """The oldest with that value in the group; None when there is none. Not for groups of `COMPACT`."""
+        """The oldest with that value in the group, leaving out rows that cannot be read, of which it tries a few;
+        None when there is none. Not for groups of `COMPACT`.
+        """
         with store_errors():
-            rows = getattr(self.table, f"by_{group}").query(value, limit=1)
-            return next(map(self.from_row, rows), None)
+            rows = getattr(self.table, f"by_{group}").query(value, limit=_OLDEST_TRIED, page_size=1)
+            return next(readable(rows, self._stored), None)
 
     def with_ids(self, entity_ids: Iterable[str]) -> Iterator[E]:
         """The entities that exist, in the order of the ids: one call for each hundred. Consistent."""
         ids = iter(entity_ids)
         while batch := list(islice(ids, ROWS_PER_CALL)):
-            yield from filter(None, map(self.decode, read_rows(*map(self.key, batch))))
+            yield from readable(filter(None, read_rows(*map(self.key, batch))), self._stored)
 
     def columns_in(self, group: str, value: str, deadline: Deadline) -> Iterator[tuple[str, Mapping[str, str | None]]]:
         """The id and the copied fields of all with that value in the group: a body may have 50 KB, they have 100 bytes.
@@ -228,8 +299,6 @@ class Documents(Generic[E]):
 
     def _row(self, entity: E, write_id: str) -> Document:
         groups: dict[str, Any] = {LISTING: self.noun, **self.groups(entity)}
-        values = {field: getattr(entity, field) for field in self.table.COPIED}
-        copied: dict[str, Any] = {field: str(value) for field, value in values.items() if value is not None}
         return self.table(
             entity.id,
             position=position(entity.created_at, entity.id),
@@ -238,8 +307,12 @@ class Documents(Generic[E]):
             write_id=write_id,
             expires_at=self.expires_at(entity),
             **groups,
-            **copied,
+            **self._copied(entity),
         )
+
+    def _copied(self, entity: E) -> dict[str, Any]:
+        values = {field: getattr(entity, field) for field in self.table.COPIED}
+        return {field: str(value) for field, value in values.items() if value is not None}
 
     def from_row(self, row: Document) -> E:
         entity: E = adapter(self.entity).validate_json(row.body)
@@ -249,5 +322,15 @@ class Documents(Generic[E]):
         return self.table, entity_id
 
     def decode(self, row: Document | None) -> E | None:
-        """The entity in a row that was read by `key`; None when there was none."""
-        return self.from_row(row) if row else None
+        """The entity in a row that was read by `key`; None when there was none. Raises UnreadableRow."""
+        return self._stored(row) if row else None
+
+    def is_whole(self, row: Document) -> bool:
+        """Whether the row can be read, and its columns say what its body says."""
+        with suppress(UnreadableRow):
+            copied = self._copied(self._stored(row))
+            return all(getattr(row, field) == copied.get(field) for field in self.table.COPIED)
+        return False
+
+    def _stored(self, row: Document) -> E:
+        return read_row(self.noun, row.id, lambda: self.from_row(row))

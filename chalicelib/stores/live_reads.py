@@ -15,6 +15,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, compress_body, decompress_body, is_condition_failure, meta, store_errors
 from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.unreadable import FAULTS
 
 A = TypeVar("A")
 
@@ -106,5 +107,5 @@ def _answer(question: LiveQuestion[A], row: Any, now: datetime) -> LiveAnswer[A]
     try:
         value: A = adapter(question.answer).validate_json(decompress_body(row.answer))
         return LiveAnswer(value, row.asked_at, row.at)
-    except ValueError:  # another release has written it: the server is asked again
+    except FAULTS:  # another release has written it: the server is asked again
         return None

@@ -25,6 +25,7 @@ from chalicelib.stores.rows import ROWS_PER_CALL, read_rows
 from chalicelib.stores.sources import Sources
 from chalicelib.stores.tables import Table, compress_body, decompress_body, meta, position, store_errors
 from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.unreadable import read_row, readable
 
 _MAX_READS = 4
 _DELETED, _MAX_SWEPT = "deleted-sources", 5
@@ -52,9 +53,9 @@ class SourceTables:
         """All of a source's tables, by name; discovery stores at most 500. Raises NotFound."""
 
         def read(source: Source) -> tuple[SourceTable, ...] | None:
-            tables = tuple(map(_table, _rows(source.id, source.generation)))
+            rows = list(_rows(source.id, source.generation))
             # Fewer rows than were counted: another discovery removes this generation at the moment.
-            return tables if len(tables) == source.tables else None
+            return tuple(readable(rows, _table)) if len(rows) == source.tables else None
 
         return self._read_whole(source_id, read, ())
 
@@ -71,7 +72,7 @@ class SourceTables:
             rows = read_rows(*((SourceTableRow, current.id, _key(current.generation, name)) for name in names))
             if None in rows and self.sources.get(current.id).generation != current.generation:
                 return None
-            return {table.name: table for table in map(_table, filter(None, rows))}
+            return {table.name: table for table in readable(filter(None, rows), _table)}
 
         return self._read_whole(source.id, read, {}, source) if names else {}
 
@@ -139,7 +140,10 @@ def _delete(source_id: str, rows: Iterable[SourceTableRow], deadline: Deadline) 
 
 
 def _table(row: SourceTableRow) -> SourceTable:
-    table: SourceTable = adapter(SourceTable).validate_json(decompress_body(row.body))
+    # By the id of the source: the name of a table is not ours, and a discovery replaces all of them.
+    table: SourceTable = read_row(
+        "source_table", row.source_id, lambda: adapter(SourceTable).validate_json(decompress_body(row.body))
+    )
     return table
 
 

@@ -150,6 +150,7 @@ class Services:
         )
         self.own_state = monitors.own_state
         self.source_monitor, self.destination_monitor = monitors.source_monitor, monitors.destination_monitor
+        self.unreadable_rows = monitors.unreadable_rows
 
     def _look_soon(self, noun: str, entity_id: str) -> None:
         """Send a look at a source or a destination. Raises StoreUnavailable."""

@@ -13,6 +13,7 @@ from chalicelib.services.monitors.reports import MonitorReports, Send
 from chalicelib.services.monitors.source_monitor import SourceMonitor
 from chalicelib.services.monitors.target_looks import TargetLooks
 from chalicelib.services.monitors.tick import Tick
+from chalicelib.services.monitors.unreadable_rows import UnreadableRows
 from chalicelib.stores.groups import Stores
 from chalicelib.wiring.connectors import Connectors
 from chalicelib.wiring.resources import Resources
@@ -34,6 +35,12 @@ class Monitors:
     ) -> None:
         self.reports = MonitorReports(
             bus=bus, alerts=stores.alerts.alerts, emitters=stores.resources.by_type(), clock=clock
+        )
+        self.unreadable_rows = UnreadableRows(
+            store=stores.monitoring.unreadable_notes,
+            readers={store.noun: store for store in stores.read_by_the_schedule},
+            reports=self.reports,
+            clock=clock,
         )
         self.source_monitor = SourceMonitor(
             resources=stores.resources,

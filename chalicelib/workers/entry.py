@@ -4,7 +4,8 @@
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,11 @@ from chalice.app import Blueprint, SQSEvent
 from chalicelib.clients.queue import DESTINATION_CHECKS, JOBS, NOTIFICATIONS, SOURCE_CHECKS, TICKS
 from chalicelib.domain.monitoring.own_metrics import OwnMetric
 from chalicelib.domain.timing import TICK, WORKER
+from chalicelib.errors import UnreadableRow
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.ids import correlation_id
 from chalicelib.kit.log import add_to_log, failure, get_logger, invocation, log_context
+from chalicelib.kit.unreadable import Unreadable, noted
 from chalicelib.settings import settings
 
 if TYPE_CHECKING:
@@ -26,6 +29,10 @@ _WORKER_SECONDS = WORKER.total_seconds()
 _TICK_SECONDS = 25.0
 _CHECK_SECONDS = 25.0
 _LATE_AFTER = 3 * TICK
+
+
+Act = Callable[[dict[str, str], int], None]
+"""What is done about the body of a message that was received so often."""
 
 
 class MessageFailed(Exception):
@@ -49,8 +56,8 @@ def run_tick(event: SQSEvent) -> Mapping[str, Any]:
     """Run one tick of the Connect cluster that the message names, unless it comes so late that newer ones are due."""
     from chalicelib.wiring import services
 
-    def tick(body: dict[str, str], received: int) -> None:
-        if is_late(body["due_at"], received, utc_now()):
+    def tick(body: dict[str, str], _received: int) -> None:
+        if is_late(body["due_at"], utc_now()):
             get_logger().info("a tick was dropped because it came late", extra={"cluster_id": body["cluster_id"]})
         else:
             services().tick.run(body["cluster_id"], Deadline.after(_TICK_SECONDS))
@@ -86,23 +93,42 @@ def deliver_notifications(event: SQSEvent) -> Mapping[str, Any]:
 
 
 def _check(event: SQSEvent, field: str, run: Callable[[], Callable[[str, Deadline], object]]) -> Mapping[str, Any]:
-    def check(body: dict[str, str], received: int) -> None:
-        if not is_late(body["due_at"], received, utc_now()):
+    def check(body: dict[str, str], _received: int) -> None:
+        if not is_late(body["due_at"], utc_now()):
             # Only here: what the wiring raises must not reach the log of AWS Lambda either.
             run()(body[field], Deadline.after(_CHECK_SECONDS))
 
     return each(event, check)
 
 
-def is_late(due_at: str, received: int, now: datetime) -> bool:
-    """Whether a message that is received for the first time was due too long ago."""
-    # After an outage all messages that were missed are received at once. One that has failed before is not late, so
-    # that in the end a person looks at it.
-    return received == 1 and now - datetime.fromisoformat(due_at) > _LATE_AFTER
+def is_late(due_at: str, now: datetime) -> bool:
+    """Whether a message was due too long ago, however often it was received: newer ones do what it should do.
+
+    So after an outage not all that were missed are acted on at once, and one that has failed is not repeated.
+    """
+    return now - datetime.fromisoformat(due_at) > _LATE_AFTER
 
 
-def each(event: SQSEvent, act: Callable[[dict[str, str], int], None]) -> Mapping[str, Any]:
-    """Act on each message, given its body and how often it was received.
+def note_unreadable(rows: Iterable[Unreadable]) -> None:
+    from chalicelib.wiring import services
+
+    services().unreadable_rows.note(rows)
+
+
+def readable_only(act: Act) -> Act:
+    """The same, which ends where a row cannot be read: an incident names it, and to receive the message again would
+    change nothing.
+    """
+
+    def act_once(body: dict[str, str], received: int) -> None:
+        with noted(note_unreadable), suppress(UnreadableRow):
+            act(body, received)
+
+    return act_once
+
+
+def each(event: SQSEvent, act: Act) -> Mapping[str, Any]:
+    """Act on each message, given its body and how often it was received. See `readable_only`.
 
     Messages that failed are received again after their visibility timeout, the others are not. Raises MessageFailed
     when all have failed, so that AWS Lambda counts an error: queues hand over one message at a time.
@@ -112,7 +138,7 @@ def each(event: SQSEvent, act: Callable[[dict[str, str], int], None]) -> Mapping
 
     from chalicelib.clients.cloudwatch import measure
 
-    failed: list[str] = []
+    act, failed = readable_only(act), list[str]()
 
     def handle(record: "SQSRecord") -> None:
         received = int(record.raw_event.get("attributes", {}).get("ApproximateReceiveCount", 1))

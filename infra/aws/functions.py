@@ -184,6 +184,7 @@ FUNCTIONS = (
                 _READ_ADD_CHANGE: "incidents",
                 _READ: "secrets",
                 "BatchWriteItem Query": "source-tables",
+                "UpdateItem": "counts",
             },
         ),
         queues={_SEND: "source-checks"},
@@ -304,7 +305,9 @@ FUNCTIONS = (
         tables=(
             _OPENS_ALERTS,
             {
-                _READ: "sources destinations stream-clusters connect-clusters pipelines deliveries observations",
+                _READ: "sources destinations stream-clusters connect-clusters pipelines deliveries operations jobs "
+                "observations source-states target-tables target-losses "
+                "alert-rules notification-channels channel-gates",
                 _READ_ADD_CHANGE: "incidents",
                 f"{_READ_WRITE} Query": "counts",
                 "BatchWriteItem Query": "source-tables observations",

@@ -208,6 +208,7 @@ def test_the_schedule_sends_nothing_without_clusters_and_jobs(admin: LambdaProce
         "incidents": 0,
         "overview": 0,
         "source_tables": 0,
+        "unreadable_rows": 0,
         "cluster_rows": 0,
         "audit_anchors": 1,
         "own_state": 4,

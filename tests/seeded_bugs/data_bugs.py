@@ -11,6 +11,21 @@ _INTEGRITY = (
 _SERVERS = ("tests/unit/domain/providers/postgresql",)
 
 DATA_BUGS: tuple[Bug, ...] = (
+    # rows that cannot be read
+    Bug(
+        "a list fails by one row that cannot be read",
+        "chalicelib/stores/unreadable.py",
+        "        except UnreadableRow:\n            continue",
+        "        except KeyError:\n            continue",
+        ("tests/service/stores/test_documents.py", "tests/service/monitors/test_unreadable_rows.py"),
+    ),
+    Bug(
+        "a connector whose pipeline cannot be read counts as an orphan",
+        "chalicelib/services/monitors/action_executor.py",
+        "            resource = self.owners[RESOURCE_TYPES[kind]].store.find(resource_id)",
+        "            resource = self.owners[RESOURCE_TYPES[kind]].store.find_readable(resource_id)",
+        ("tests/service/monitors/test_unreadable_rows.py",),
+    ),
     # secrets
     Bug(
         "a sealed secret is not bound to its field",

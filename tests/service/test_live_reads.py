@@ -104,6 +104,13 @@ def test_fresh_asks_anew(app: InProcessApp, server: Server) -> None:
         assert reads(app).ask(app.context(), QUESTION, server, fresh=True).value == number
 
 
+def test_an_answer_that_another_release_has_kept_is_asked_for_again(app: InProcessApp, server: Server) -> None:
+    in_words: LiveQuestion[str] = replace(QUESTION, answer=str)  # type: ignore[arg-type]
+    assert in_words.key == QUESTION.key
+    reads(app).ask(app.context(), in_words, lambda: "many", fresh=False)
+    assert reads(app).ask(app.context(), QUESTION, server, fresh=False).value == 1
+
+
 def test_many_callers_of_two_processes_ask_once(app: InProcessApp, server: Server) -> None:
     processes, together = (patient(reads(app)), patient(another_process(app))), Barrier(20)
 

@@ -67,5 +67,6 @@ def _dependencies(app: InProcessApp) -> BoundaryDependencies:
         idempotency=lambda: app.services.idempotency,
         signer=lambda: app.services.signer,
         record_denial=lambda *_: None,
+        note_unreadable=app.services.unreadable_rows.note,
         clock=app.clock,
     )

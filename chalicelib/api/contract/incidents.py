@@ -31,7 +31,7 @@ def _category_of(code: ConditionCode) -> Category:
 
 class IncidentOutput(Output):
     """Something that is or was wrong. `code` is an event kind, or one of STALLED, LOG_AT_RISK, CHANGES_LOST,
-    CAPTURE_NARROWED, CONFIG_DRIFT, AUDIT_TRAIL_CHANGED. `hint` says what it means and what to do.
+    CAPTURE_NARROWED, CONFIG_DRIFT, AUDIT_TRAIL_CHANGED, UNREADABLE_ROW. `hint` says what it means and what to do.
     """
 
     id: str

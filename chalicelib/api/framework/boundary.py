@@ -7,16 +7,17 @@ before the caller is authorized, and no handler runs before all of the request w
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol
 
 from chalicelib.api.framework import errors as http_errors
 from chalicelib.api.framework import inputs
 from chalicelib.api.framework.http import JSON, HttpRequest, HttpResponse, over_https
 from chalicelib.api.framework.idempotency import IdempotentRequests
-from chalicelib.api.framework.rendering import render, with_security_headers
+from chalicelib.api.framework.rendering import UNREADABLE, render, with_security_headers
 from chalicelib.api.framework.resources import resource_in_answer, resource_in_path
 from chalicelib.api.framework.route import Route
 from chalicelib.api.framework.sent_credentials import bearer_token, sent_cookie
@@ -26,8 +27,12 @@ from chalicelib.errors import HeadgateError, NotPermitted, Unauthenticated
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.log import add_to_log, failure, get_logger
 from chalicelib.kit.pages import Signer
+from chalicelib.kit.unreadable import Unreadable, unreadable_rows
 
 CORRELATION_HEADER = "X-Correlation-ID"
+MAX_UNREADABLE = 20
+"""Rows that the header names: API Gateway takes 10 KB of headers."""
+
 ANONYMOUS = Actor(id=None, email=None, role=None, via="anonymous")
 _SET_UP_FIRST = (
     "This installation requires a second factor, and your account has none. Set it up first: POST /api/v1/auth/totp "
@@ -54,13 +59,15 @@ class Authenticator(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundaryDependencies:
     """What the boundary works with. `idempotency` and `signer` are built by the first request that needs them: the
-    signer reads a row. `record_denial` audits that the caller was refused the route, and why.
+    signer reads a row. `record_denial` audits that the caller was refused the route, and why. `note_unreadable` stores
+    that rows could not be read.
     """
 
     authenticator: Authenticator
     idempotency: Callable[[], IdempotencyStore]
     signer: Callable[[], Signer]
     record_denial: Callable[[RequestContext, Route, HttpRequest, HeadgateError], None]
+    note_unreadable: Callable[[Iterable[Unreadable]], None]
     clock: Clock
 
 
@@ -71,7 +78,17 @@ class Boundary:
         self._dependencies = dependencies
 
     def respond(self, route: Route, request: HttpRequest) -> HttpResponse:
-        return self.safely(lambda: self._respond(route, request), request)
+        with unreadable_rows() as rows:
+            response = self.safely(lambda: self._respond(route, request), request)
+        # Strangers must not learn, by a header or by the time that a note takes, which accounts exist.
+        if not rows or route.needs is Permission.PUBLIC:
+            return response
+        self._dependencies().note_unreadable(rows)
+        if response.status >= 400:
+            return response
+        # A header, because the models of clients know no entry that has only an id.
+        named = ", ".join(f"{row.kind}/{row.id}" for row in islice(rows, MAX_UNREADABLE))
+        return replace(response, headers={**response.headers, UNREADABLE: named})
 
     def safely(self, run: Callable[[], HttpResponse], request: HttpRequest) -> HttpResponse:
         """What `run` returns, or the error response for what it raises. Unexpected errors are logged without values."""

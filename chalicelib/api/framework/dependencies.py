@@ -50,5 +50,6 @@ def boundary_dependencies() -> BoundaryDependencies:
         idempotency=lambda: wired.idempotency,
         signer=lambda: wired.signer,
         record_denial=partial(_record_denial, wired.audit),
+        note_unreadable=wired.unreadable_rows.note,
         clock=wired.clock,
     )

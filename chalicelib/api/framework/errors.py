@@ -24,6 +24,7 @@ STATUS: Mapping[type[HeadgateError], int] = {
     errors.StoreRefused: 500,
     errors.StoreUnavailable: 500,
     errors.StoreBusy: 503,
+    errors.UnreadableRow: 409,
     errors.ServerBusy: 503,
     errors.Rejected: 502,
     errors.Unavailable: 503,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from chalicelib.api.framework.errors import CODES
-from chalicelib.api.framework.rendering import NEXT_CURSOR
+from chalicelib.api.framework.rendering import NEXT_CURSOR, UNREADABLE
 from chalicelib.api.framework.route import Route
 from chalicelib.domain.access import GRANTS, Permission
 
@@ -65,6 +65,10 @@ _PROBLEMS: Mapping[int, str] = {
     503: "A required system cannot be reached.",
     504: "A required system did not respond in time.",
 }
+_UNREADABLE = (
+    "Rows that are left out because this release cannot read them, such as `pipeline/<id>`: a newer release has "
+    "written them. At most 20."
+)
 _VARIABLE = re.compile(r"{(\w+)}")
 _BOUNDS = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
 
@@ -223,6 +227,8 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
         headers["Location"] = {"schema": {"type": "string"}}
     if route.response.may_continue:
         headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
+    if route.method == "GET" and route.response.model is not None:
+        headers[UNREADABLE] = {"description": _UNREADABLE, "schema": {"type": "string"}}
     if route.response.kind == "page" and route.query is not None and "fresh" in route.query.model_fields:
         headers["X-Observed-At"] = {"description": "When the server answered.", "schema": {"type": "string"}}
     response: Json = {"description": route.summary, "headers": headers}
@@ -246,7 +252,8 @@ def _problems(route: Route) -> list[int]:
         401: signed_in or route.method == "POST" or 401 in route.also,
         403: signed_in,
         404: bool(route.variables) or writes,
-        409: writes,
+        # Also of a row that this release cannot read.
+        409: writes or bool(route.variables),
         410: _is_gone(route),
         412: writes and route.method != "POST",
         413: True,

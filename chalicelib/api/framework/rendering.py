@@ -13,6 +13,7 @@ from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import PAGE_BYTES, Page
 
 NEXT_CURSOR = "X-Next-Cursor"
+UNREADABLE = "X-Unreadable"
 HTML_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

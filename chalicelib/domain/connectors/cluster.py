@@ -52,11 +52,13 @@ class TickInput:
     """What a tick has read. `desired` is None when nothing has changed since the memory, which has it as well.
 
     `progress` is what a measurement has found wrong with each connector; None when none was due, or none could be made.
+    `unreadable` are connectors whose resource or open operation cannot be read: they are left alone, whatever is seen.
     """
 
     connect: ConnectSnapshot
     desired: Mapping[str, DesiredConnector] | None = None
     open_operations: tuple[Operation, ...] = ()
+    unreadable: frozenset[str] = frozenset()
     progress: Mapping[str, tuple[Finding, ...]] | None = None
 
 
@@ -107,7 +109,7 @@ def evaluate_tick(view: ClusterView, read: TickInput, *, now: datetime) -> TickR
     after = ClusterMemory(
         epoch=view.epoch,
         # The index that `desired` is read from may lag behind the epoch: it is read until two reads in a row agree.
-        unsettled=bool(read.open_operations) or view.epoch != before.epoch or steps.redesired,
+        unsettled=bool(read.open_operations or read.unreadable) or view.epoch != before.epoch or steps.redesired,
         connectors={name: memory for name, memory in connectors.items() if memory is not NOTHING},
     )
     compare_soon = _compare_soon(view, read, after, now, suspicious=steps.suspicious)
@@ -146,7 +148,7 @@ def _steps(before: ClusterMemory, read: TickInput, now: datetime) -> _Steps:
     for name in dict.fromkeys(chain(statuses, read.desired or (), known)):
         earlier = known.get(name, NOTHING)
         # Thousands of connectors are as they were: no step is made for them.
-        if _is_quiet(name, earlier, statuses.get(name), read, now):
+        if name in read.unreadable or _is_quiet(name, earlier, statuses.get(name), read, now):
             result.memories[name] = earlier
             continue
         look = _look(name, earlier, read, busy=name in busy)

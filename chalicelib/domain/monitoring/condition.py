@@ -65,6 +65,7 @@ class ConditionCode(StrEnum):
     CREATIONS_PENDING = "CREATIONS_PENDING"
     AUDIT_TRAIL_CHANGED = "AUDIT_TRAIL_CHANGED"
     TARGET_REPLACED = "TARGET_REPLACED"
+    UNREADABLE_ROW = "UNREADABLE_ROW"
 
     @property
     def event_kind(self) -> EventKind:
@@ -84,6 +85,7 @@ _KINDS_OF_OWN_CODES: Mapping[ConditionCode, EventKind] = {
     ConditionCode.KAFKA_CLUSTER_CHANGED: EventKind.STREAM_CONNECT_UNAVAILABLE,
     ConditionCode.CREATIONS_PENDING: EventKind.STREAM_CONNECT_UNAVAILABLE,
     ConditionCode.TARGET_REPLACED: EventKind.DESTINATION_CONNECTOR_FAILED,
+    ConditionCode.UNREADABLE_ROW: EventKind.PIPELINE_DEGRADED,
 }
 
 
@@ -136,6 +138,10 @@ _LOST_ROWS_HINT = (
     "The rows stay missing while the delivery goes on. Put them back, or delete the delivery and deploy a new one, "
     "which reads its topics from their beginning. Then resolve this incident."
 )
+_UNREADABLE_HINT = (
+    "Use a release of Headgate that reads it: the newest that has ever written here. What it describes is left alone "
+    "until then. Everything else goes on."
+)
 _NOT_PAUSED_HINT = "Headgate pauses it in each tick. If it does not stay so, another program controls this connector."
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
@@ -186,6 +192,7 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ConditionCode.CREATIONS_PENDING: Description(_CONNECT, _ERROR, "Kafka Connect unavailable", _OTHER_WORKERS_HINT),
     ConditionCode.AUDIT_TRAIL_CHANGED: Description(_INSTALLATION, _ERROR, "Audit trail changed", _AUDIT_HINT),
     ConditionCode.TARGET_REPLACED: Description(_DESTINATION, _ERROR, "Delivery failed", _LOST_ROWS_HINT),
+    ConditionCode.UNREADABLE_ROW: Description(_PIPELINE, _WARNING, "Pipeline degraded", _UNREADABLE_HINT),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a
 pipeline that writes nothing, or a delivery of which nothing arrives.
@@ -211,6 +218,14 @@ _CAUSE_HINTS: Mapping[Cause, str | None] = {
 """Instead of the hint of the code."""
 
 
+def condition_key(
+    resource_type: str, resource_id: str, connector_name: str | None, task_id: int | None, code: str
+) -> str:
+    """See `Condition.key`. Also for a code that this release does not know."""
+    task = "" if task_id is None else str(task_id)
+    return f"{resource_type}/{resource_id}/{connector_name or ''}/{task}/{code}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
     """Something wrong with one resource: a pipeline, delivery, source, destination, connect_cluster or installation.
@@ -233,8 +248,7 @@ class Condition:
     @property
     def key(self) -> str:
         """The same for the same fault: code, resource, connector and task."""
-        task = "" if self.task_id is None else str(self.task_id)
-        return "/".join((self.resource_type, self.resource_id, self.connector_name or "", task, self.code))
+        return condition_key(self.resource_type, self.resource_id, self.connector_name, self.task_id, self.code)
 
     @property
     def hint(self) -> str | None:

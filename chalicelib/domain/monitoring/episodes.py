@@ -52,12 +52,17 @@ class Episode:
 class Episodes:
     """What goes on at the origin of a report, by the keys of the conditions.
 
-    Not `complete`: not everything could be stored.
+    `hidden` are keys of conditions that are out of sight and whose incidents cannot be read: they may go on. Not
+    `complete`: not everything could be stored.
     """
 
     report: MonitorReport
     going_on: Mapping[str, Episode]
+    hidden: frozenset[str] = frozenset()
     complete: bool = True
+
+    def may_go_on(self, key: str) -> bool:
+        return key in self.going_on or key in self.hidden
 
     def has_observed(self, key: str, since: datetime, now: datetime) -> bool:
         episode = self.going_on.get(key)
@@ -84,7 +89,7 @@ def phase_of(report: MonitorReport, named: Condition | None, incident: Incident 
 def episode_of(report: MonitorReport, named: Condition | None, incident: Incident) -> Episode:
     """The episode of an incident that goes on after the report."""
     if named is not None:
-        return Episode(condition=named, sight=Sight.SEEN, seen_at=report.at, correlation_id=incident.correlation_id)
+        return seen_episode(report, named, incident.correlation_id)
     stands = report.repeated or report.has_looked_at(incident.condition.resource_id)
     sight = Sight.REPEATED if stands else Sight.HIDDEN
     return Episode(
@@ -93,6 +98,11 @@ def episode_of(report: MonitorReport, named: Condition | None, incident: Inciden
         seen_at=incident.last_seen_at,
         correlation_id=incident.correlation_id,
     )
+
+
+def seen_episode(report: MonitorReport, named: Condition, correlation_id: str | None) -> Episode:
+    """The episode of a condition that the report names. The correlation id is that of its incident, or None."""
+    return Episode(condition=named, sight=Sight.SEEN, seen_at=report.at, correlation_id=correlation_id)
 
 
 def is_worse(before: Condition, now: Condition) -> bool:

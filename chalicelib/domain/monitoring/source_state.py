@@ -197,6 +197,18 @@ def observed_with(observation: Observation, findings: Iterable[Finding]) -> Obse
     return replace(observation, state=state, reasons=(*observation.reasons, *(finding.message for finding in findings)))
 
 
+def with_unread_findings(observation: Observation, place: str) -> Observation:
+    """The observation where what looks at its `place` ("source", "destination") have found cannot be read. RUNNING
+    alone is not known then.
+    """
+    state = ObservedState.UNKNOWN if observation.state is ObservedState.RUNNING else observation.state
+    reason = (
+        f"What the last look at its {place} has found cannot be read by this release of Headgate, so whether rows "
+        "arrive is not known."
+    )
+    return replace(observation, state=state, reasons=(*observation.reasons, reason))
+
+
 def _has_error(findings: Iterable[Finding]) -> bool:
     return any(finding.severity is Severity.ERROR for finding in findings)
 

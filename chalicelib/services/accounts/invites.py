@@ -67,7 +67,7 @@ class InviteService:
     def find(self, token: str) -> Invitation:
         """The user whom this token invites. Raises the same NotFound for a wrong, a used and an expired one."""
         ids = ids_in("", token, count=1)
-        user = self.store.find(ids[0]) if ids else None
+        user = self.store.find_readable(ids[0]) if ids else None
         invite = user.open_invite(self.clock()) if user else None
         if user is None or invite is None or not has_hash(token, [invite.token_hash]):
             raise NotFound(

@@ -96,7 +96,7 @@ class SessionService:
         """The session of a user whose password and code were right."""
 
         def begin(attempt: int) -> UserSession:
-            current = self.stores.users.find(user.id) if attempt else user
+            current = self.stores.users.find_readable(user.id) if attempt else user
             # own-rule secrets-compared: both were stored
             unchanged = current is not None and current.password_hash == user.password_hash
             if not unchanged or current is None or current.status is not UserStatus.ACTIVE:

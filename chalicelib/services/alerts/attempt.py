@@ -13,7 +13,7 @@ from chalicelib.domain.alerts.notification import Notification, NotificationStat
 from chalicelib.domain.alerts.pacing import ChannelGate, answered, failed, limit_pause, spent
 from chalicelib.domain.alerts.pacing import limited as gate_limited
 from chalicelib.domain.monitoring.own_metrics import Measure, OwnMetric
-from chalicelib.errors import HeadgateError, NotFound, SecretMismatch, StoreUnavailable, WriteConflict
+from chalicelib.errors import HeadgateError, NotFound, SecretMismatch, StoreUnavailable, UnreadableRow, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import failure, get_logger
@@ -35,7 +35,7 @@ from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.alerts.counters import ENDS
 from chalicelib.stores.alerts.group import AlertStores
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_find, batch_results, require_readable
 from chalicelib.stores.transaction import Transaction
 
 LEASE = timedelta(seconds=ATTEMPT_SECONDS + 10)
@@ -49,12 +49,14 @@ _SETTLE_TRIES = 8
 class AttemptResult:
     """What an attempt has left: the notifications as they are stored now, and the gate. None: it is another worker's.
 
-    `gone` are ids of notifications that do not exist any more.
+    `gone` are ids of notifications that do not exist any more, `left_alone` of those that cannot be judged, because
+    their row or one that decides about them cannot be read.
     """
 
     rows: Sequence[Notification]
     gate: ChannelGate | None
     gone: Sequence[str] = ()
+    left_alone: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +80,10 @@ class Attempts:
         """
         now, read = self.clock(), self._read(gate.id, message)
         rows = [row for row in read.rows.values() if row]
-        if rows != list(message.rows):
+        if rows != list(message.rows) or read.left_alone:
             # The caller has chosen by older rows, as an index showed them: it chooses again.
-            return AttemptResult(
-                rows=rows, gate=gate, gone=[row_id for row_id, row in read.rows.items() if row is None]
-            )
+            gone = [row_id for row_id, row in read.rows.items() if row is None]
+            return AttemptResult(rows=rows, gate=gate, gone=gone, left_alone=read.left_alone)
         if dead := [lapsed(row, now) for row in rows if has_lapsed(row, now)]:
             return self._end(gate, dead)
         if not_sent := [ended for row in rows if (ended := read.unsendable(row, now))]:
@@ -106,17 +107,20 @@ class Attempts:
         row_ids = [row.id for row in message.rows]
         firing_ids = sorted({row.after_id for row in message.rows if row.after_id} - set(row_ids))
         alert_ids = sorted({row.alert_id for row in message.rows})
-        channel, *entities = batch_find(
+        channel, *results = batch_results(
             (self.stores.channels, channel_id),
             *((self.stores.notifications, row_id) for row_id in (*row_ids, *firing_ids)),
             *((self.stores.alerts, alert_id) for alert_id in alert_ids),
         )
+        lost = {result.row_id for result in results if isinstance(result, UnreadableRow)}
+        entities = [None if isinstance(result, UnreadableRow) else result for result in results]
         first_firing, first_alert = len(row_ids), len(row_ids) + len(firing_ids)
         return _StoredState(
-            channel=channel,
+            channel=require_readable(channel),
             rows=dict(zip(row_ids, entities[:first_firing], strict=True)),
             firing=dict(zip(firing_ids, entities[first_firing:first_alert], strict=True)),
             alerts=dict(zip(alert_ids, entities[first_alert:], strict=True)),
+            left_alone=[row.id for row in message.rows if lost & {row.id, row.alert_id, row.after_id}],
         )
 
     def _open_secrets(self, channel: Channel | None) -> tuple[Channel | None, Mapping[str, Secret] | None]:
@@ -231,6 +235,7 @@ class _StoredState:
     rows: Mapping[str, Notification | None]
     firing: Mapping[str, Notification | None]
     alerts: Mapping[str, Alert | None]
+    left_alone: Sequence[str]
 
     def unsendable(self, row: Notification, now: datetime) -> Notification | None:
         """The notification as it ends when it must not be sent; None when it may."""

@@ -22,7 +22,7 @@ from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.channel_states import ChannelState, channel_state
 from chalicelib.services.registry import Registry
 from chalicelib.stores.alerts.group import AlertStores
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_find_readable
 from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 3
@@ -42,7 +42,8 @@ class ChannelService:
 
     def state(self, channel: Channel) -> ChannelState:
         """How it sends now. Raises StoreUnavailable."""
-        return channel_state(channel, self.stores.gates.find(channel.id), self.stores.notifications, self.clock())
+        gate = self.stores.gates.find_readable(channel.id)
+        return channel_state(channel, gate, self.stores.notifications, self.clock())
 
     def list(self, *, limit: int, after: str | None) -> Page[Channel]:
         page = self.stores.channels.list(limit=limit, after=after, by_size=True)
@@ -59,10 +60,9 @@ class ChannelService:
         checked = self.senders[values.provider].check(given)
         channel_id, now = context.fresh_id(), self.clock()
         # A repeated request finds the channel that the first one has created: it is not counted.
-        others = [
-            channel for channel in self.stores.channels.list(limit=MAX_CHANNELS).items if channel.id != channel_id
-        ]
-        if len(others) >= MAX_CHANNELS:
+        page = self.stores.channels.list(limit=MAX_CHANNELS)
+        others = [channel for channel in page.items if channel.id != channel_id]
+        if len(others) + len(page.unreadable) >= MAX_CHANNELS:
             raise Conflict(f"There are {MAX_CHANNELS} channels, which is the limit. Delete one first.")
         transaction = Transaction()
         credentials = self.registry.vault.seal_new(transaction, self.stores.channels.noun, channel_id, checked.secrets)
@@ -190,7 +190,7 @@ class ChannelService:
 
     def _with_deliveries(self, channels: Sequence[Channel]) -> tuple[Channel, ...]:
         """With how the newest message of each ended."""
-        gates = batch_find(*((self.stores.gates, channel.id) for channel in channels))
+        gates = batch_find_readable(*((self.stores.gates, channel.id) for channel in channels))
         return tuple(
             replace(channel, last_delivery=LastDelivery(status=gate.last_status, at=gate.last_at))
             if gate and gate.last_status and gate.last_at

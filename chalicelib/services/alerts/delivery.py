@@ -24,7 +24,7 @@ from chalicelib.notify.contract import ATTEMPT_SECONDS
 from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.attempt import LEASE, AttemptResult, Attempts
 from chalicelib.stores.alerts.group import AlertStores
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_find_readable
 from chalicelib.stores.transaction import Transaction
 
 _WINDOW = 500
@@ -78,7 +78,7 @@ class NotificationDelivery:
                 finished = self._send_all(run, deadline)
             finally:
                 self._release(run)
-            seen |= run.known.keys()
+            seen |= run.known.keys() | run.left_alone
             # Workers that were woken meanwhile have found the gate taken, and left their messages to this one.
             due = self._due_ids(channel_id) if finished else set()
 
@@ -162,7 +162,7 @@ class NotificationDelivery:
         rows = self.stores.notifications.open_of(run.channel_id, limit=_WINDOW)
         run.see(rows, now)
         if missing := {row.after_id for row in rows if row.after_id} - run.known.keys():
-            firing = batch_find(*((self.stores.notifications, row_id) for row_id in missing))
+            firing = batch_find_readable(*((self.stores.notifications, row_id) for row_id in missing))
             run.see([row for row in firing if row], now)
 
     def _wake_for_retry(self, run: "_Run", attempted: AttemptResult) -> None:
@@ -184,11 +184,14 @@ class NotificationDelivery:
 
 @dataclass(kw_only=True)
 class _Run:
-    """What a worker knows while it sends for a channel. `gate` is None when another worker has it."""
+    """What a worker knows while it sends for a channel. `gate` is None when another worker has it. `left_alone` are ids
+    of notifications that no attempt can judge.
+    """
 
     gate: ChannelGate | None
     channel_id: str
     known: dict[str, Notification] = field(default_factory=dict)
+    left_alone: set[str] = field(default_factory=set)
     read_at: datetime | None = None
 
     def is_old(self, now: datetime) -> bool:
@@ -203,7 +206,8 @@ class _Run:
     def learn(self, attempted: AttemptResult) -> None:
         self.gate = attempted.gate
         self._keep_newest(attempted.rows)
-        for row_id in attempted.gone:
+        self.left_alone.update(attempted.left_alone)
+        for row_id in (*attempted.gone, *attempted.left_alone):
             self.known.pop(row_id, None)
 
     def next(self, now: datetime) -> NextMessage | None:
@@ -223,5 +227,6 @@ class _Run:
     def _keep_newest(self, rows: Iterable[Notification]) -> None:
         for row in rows:
             # An index may show an older row than the one that an attempt has left.
-            if row.id not in self.known or self.known[row.id].revision <= row.revision:
+            newer = row.id not in self.known or self.known[row.id].revision <= row.revision
+            if newer and row.id not in self.left_alone:
                 self.known[row.id] = row

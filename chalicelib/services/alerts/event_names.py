@@ -7,7 +7,21 @@ from typing import Any
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.naming import Resource, emitter_of, event_of, pipeline_id_of
 from chalicelib.domain.monitoring.condition import WITHOUT_ALERTS, Condition
-from chalicelib.stores.documents import Documents, batch_find
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.errors import UnreadableRow
+from chalicelib.stores.documents import Documents, batch_results
+
+
+@dataclass(frozen=True, slots=True)
+class Unnamed:
+    """Something that exists, and whose row cannot be read: its name is its id."""
+
+    type: str
+    id: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.type.replace('_', ' ')} {self.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +45,7 @@ class EventNames:
         # Emitters and pipelines are known only after the resources of the conditions: two reads, whatever the number.
         self._read([*(("pipeline", pipeline_id) for pipeline_id in pipelines if pipeline_id), *emitters])
         return [
-            event_of(condition, resource, self._known[emitter], self._known.get(("pipeline", pipeline_id or "")))
+            event_of(condition, resource, self._known[emitter], self._pipeline(pipeline_id))
             for (condition, resource), pipeline_id, emitter in zip(resources, pipelines, emitters, strict=True)
             if resource is not None and self._known[emitter] is not None
         ]
@@ -40,8 +54,16 @@ class EventNames:
         self._read(resources)
         return frozenset(resource for resource in resources if self._known[resource] is not None)
 
+    def _pipeline(self, pipeline_id: str | None) -> Pipeline | None:
+        pipeline = self._known.get(("pipeline", pipeline_id or ""))
+        return pipeline if isinstance(pipeline, Pipeline) else None
+
     def _read(self, resources: Iterable[Resource]) -> None:
         """Read those that were not read yet: one call for each hundred."""
         missing = [resource for resource in dict.fromkeys(resources) if resource not in self._known]
-        keys = [(self.stores[resource_type], resource_id) for resource_type, resource_id in missing]
-        self._known.update(zip(missing, batch_find(*keys), strict=True) if keys else ())
+        # Conditions are about other rows than resources, such as rules, only because these cannot be read.
+        self._known.update((resource, Unnamed(*resource)) for resource in missing if resource[0] not in self.stores)
+        stored = [resource for resource in missing if resource[0] in self.stores]
+        keys = [(self.stores[resource_type], resource_id) for resource_type, resource_id in stored]
+        for resource, result in zip(stored, batch_results(*keys) if keys else (), strict=True):
+            self._known[resource] = Unnamed(*resource) if isinstance(result, UnreadableRow) else result

@@ -23,7 +23,7 @@ from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.services.alerts.recorder import Recorder
 from chalicelib.stores.alerts.group import AlertStores
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_find_readable
 
 _ATTEMPTS = 3
 
@@ -75,9 +75,12 @@ class AlertManager:
 
     def _plan(self, episodes: Episodes, active: Mapping[str, Alert], names: EventNames) -> AlertPlan:
         named = _named(episodes, active, names)
-        going_on = episodes.going_on
         unnamed = {fingerprint: alert for fingerprint, alert in active.items() if fingerprint not in named}
-        hidden = {fingerprint: alert for fingerprint, alert in unnamed.items() if alert.event.condition_key in going_on}
+        hidden = {
+            fingerprint: alert
+            for fingerprint, alert in unnamed.items()
+            if episodes.may_go_on(alert.event.condition_key)
+        }
         of_sources = {
             alert.fingerprint: alert
             for source_id in sources_in_question(named.values())
@@ -99,7 +102,7 @@ class AlertManager:
         """The active alerts, by id, that stand for named ones since an earlier report."""
         by_id = {alert.id: alert for alert in known.values()}
         stated = {alert.inhibited_by for alert in known.values() if alert.fingerprint in named and alert.inhibited_by}
-        elsewhere = batch_find(*((self.stores.alerts, cause_id) for cause_id in stated - by_id.keys()))
+        elsewhere = batch_find_readable(*((self.stores.alerts, cause_id) for cause_id in stated - by_id.keys()))
         by_id |= {alert.id: alert for alert in elsewhere if alert and alert.is_active}
         return {cause_id: by_id[cause_id] for cause_id in stated & by_id.keys()}
 

@@ -21,7 +21,7 @@ from chalicelib.services.alerts.channel_states import CHANNEL_STATUSES, ChannelS
 from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.stores.alerts.counters import AlertNumbers
 from chalicelib.stores.alerts.group import AlertStores
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_find_readable
 
 Labels = Mapping[str, str]
 Sample = tuple[str, Labels, float]
@@ -64,7 +64,7 @@ class MetricsService:
 
     def _channel_states(self, deadline: Deadline) -> list[ChannelState]:
         channels, now = list(self.stores.channels.all()), self.clock()
-        gates = batch_find(*((self.stores.gates, channel.id) for channel in channels))
+        gates = batch_find_readable(*((self.stores.gates, channel.id) for channel in channels))
         states = []
         for channel, gate in zip(channels, gates, strict=True):
             if deadline.passed:

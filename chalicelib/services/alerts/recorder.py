@@ -13,12 +13,12 @@ from chalicelib.domain.alerts.decisions import Decisions, Item, Step
 from chalicelib.domain.alerts.messages import Messages
 from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.monitoring.episodes import Episodes
-from chalicelib.errors import StoreRefused, WriteConflict
+from chalicelib.errors import StoreRefused, UnreadableRow, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.alerts.group import AlertStores
-from chalicelib.stores.documents import Readable, batch_find
+from chalicelib.stores.documents import Readable, batch_results
 from chalicelib.stores.transaction import Transaction
 
 _PER_READ = 99
@@ -95,16 +95,20 @@ class Recorder:
     def _as_stored(self, items: Sequence[Item], *, listed: bool) -> list[Item]:
         # What was listed is believed where the alert is only counted: if it is out of date, it cannot be written.
         read = dict.fromkeys(item.fingerprint for item in items if item.may_notify or not listed)
-        tracks = _by_id(self.stores.tracks, read)
+        tracks, lost = _by_id(self.stores.tracks, read)
         known = {item.alert.id: item.alert for item in items if item.alert and listed}
         active = [track.alert_id for track in tracks.values() if track.alert_id]
-        known |= _by_id(self.stores.alerts, (alert_id for alert_id in active if alert_id not in known))
+        others, lost_alerts = _by_id(self.stores.alerts, (alert_id for alert_id in active if alert_id not in known))
+        known |= others
+        # An alert that cannot be read stays as it is: a second one about the same would be one message too many.
+        lost |= {fingerprint for fingerprint, track in tracks.items() if track.alert_id in lost_alerts}
 
         def stored(item: Item) -> Item:
             track = tracks.get(item.fingerprint)
             return replace(item, track=track, alert=known.get(track.alert_id) if track and track.alert_id else None)
 
-        return [stored(item) if item.fingerprint in read else item for item in items]
+        readable = (item for item in items if item.fingerprint not in lost)
+        return [stored(item) if item.fingerprint in read else item for item in readable]
 
     def _rows(self, items: Sequence[Item]) -> dict[str, Notification]:
         """The earlier notifications on which the decisions depend."""
@@ -114,7 +118,7 @@ class Recorder:
                 row_ids += (row_id for ledger in item.track.rules.values() for row_id in ledger.anchor_rows)
             if item.track and item.alert:
                 row_ids += (row_id for sent in item.alert.sent_rows.values() for row_id in sent)
-        return _by_id(self.stores.notifications, row_ids)
+        return _by_id(self.stores.notifications, row_ids)[0]
 
     def _store(self, steps: Sequence[Step]) -> None:
         transaction, stored, stores = Transaction(), [], self.stores
@@ -143,9 +147,12 @@ class Recorder:
         return Audience(rules=tuple(self.stores.rules.all()), channel_ids=frozenset(self._channels))
 
 
-def _by_id(store: Readable, ids: Iterable[str]) -> dict[str, Any]:
-    entities = batch_find(*((store, entity_id) for entity_id in dict.fromkeys(ids)))
-    return {entity.id: entity for entity in entities if entity is not None}
+def _by_id(store: Readable, ids: Iterable[str]) -> tuple[dict[str, Any], set[str]]:
+    """The entities that exist, and the ids of those that cannot be read."""
+    results = batch_results(*((store, entity_id) for entity_id in dict.fromkeys(ids)))
+    lost = {result.row_id for result in results if isinstance(result, UnreadableRow)}
+    found = (result for result in results if result is not None and not isinstance(result, UnreadableRow))
+    return {entity.id: entity for entity in found}, lost
 
 
 def _packed(steps: Sequence[Step]) -> Iterator[list[Step]]:

@@ -12,7 +12,7 @@ from chalicelib.kit.ids import id_from, new_id
 from chalicelib.kit.pages import Page
 from chalicelib.services.registry import Links, Registry
 from chalicelib.stores.alerts.group import AlertStores
-from chalicelib.stores.documents import Readable, batch_find
+from chalicelib.stores.documents import Readable, batch_exists
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
@@ -62,8 +62,9 @@ class AlertRuleService:
         It knows nothing about earlier alerts: an episode that is under way is not reported by it.
         """
         # One more than the limit is read: a repeated request finds the rule that the first one has created.
-        others = [rule for rule in self.stores.rules.list(limit=MAX_RULES + 1).items if rule.id != context.request_key]
-        if len(others) >= MAX_RULES:
+        page = self.stores.rules.list(limit=MAX_RULES + 1)
+        others = [rule for rule in page.items if rule.id != context.request_key]
+        if len(others) + len(page.unreadable) >= MAX_RULES:
             raise Conflict(f"There are {MAX_RULES} rules, and no more are possible. Delete one first.")
         self._require(data, known=AlertRuleValues(name=data.name))
         now = self.clock()
@@ -108,11 +109,11 @@ class AlertRuleService:
             if entity_id not in getattr(known, field)
         ]
         keys = [(stores[field], entity_id) for field, _, entity_id in references]
-        entities = batch_find(*keys) if keys else []
+        exist = batch_exists(*keys) if keys else []
         details = [
             {"location": ["body", field, position], "type": "not_found"}
-            for (field, position, _), entity in zip(references, entities, strict=True)
-            if entity is None
+            for (field, position, _), exists in zip(references, exist, strict=True)
+            if not exists
         ]
         if details:
             message = "The rule names something that does not exist. Details name the places."

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig
@@ -19,8 +19,11 @@ from chalicelib.services.connectors.owner import ConnectorOwner, require_found
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_results, require_readable
 from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.unreadable import read_row
+
+P = TypeVar("P", Delivery, Writing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +43,15 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
         self, destination_id: str, pipeline_id: str, connect_cluster_id: str, rows: Sequence[ProgressRow] = ()
     ) -> DeliveryDependencies:
         """What a delivery with these references depends on, with these rows of progress: one call."""
-        destination, losses, pipeline, cluster, view, *parts = batch_find(
-            (self.resources.destinations, destination_id),
+        losses, *needed = batch_results(
             (self.monitoring.target_losses, destination_id),
+            (self.resources.destinations, destination_id),
             (self.resources.pipelines, pipeline_id),
             (self.resources.connects, connect_cluster_id),
             (self.connectors.observations, connect_cluster_id),
             *((self.monitoring.progress, row) for row in rows),
         )
+        destination, pipeline, cluster, view, *parts = map(require_readable, needed)
         return DeliveryDependencies(
             destination=destination,
             target_losses=losses,
@@ -69,14 +73,13 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
         """The delivery as stored, or as the open deploy has drafted it."""
         stored = self.store.find(operation.resource_id)
         if stored is None and operation.kind is OperationKind.DEPLOY and not operation.step.settled:
-            drafted: Delivery = adapter(Delivery).validate_python(operation.parameters["delivery"])
-            return drafted
+            return _of_operation(operation, Delivery, "delivery")
         return stored
 
     def with_pending_change(self, operation: Operation, resource: Delivery) -> Delivery:
         if operation.kind is not OperationKind.UPDATE_MAPPINGS:
             return resource
-        return replace(resource, writing=adapter(Writing).validate_python(operation.parameters["writing"]))
+        return replace(resource, writing=_of_operation(operation, Writing, "writing"))
 
     def on_requested(
         self, transaction: Transaction, operation: Operation, resource: Delivery, deps: DeliveryDependencies
@@ -161,6 +164,15 @@ def draft_parameters(delivery: Delivery) -> Mapping[str, Any]:
 def writing_parameters(writing: Writing) -> Mapping[str, Any]:
     """What is written from now on as parameters of the operation that sets it."""
     return {"writing": adapter(Writing).dump_python(writing, mode="json")}
+
+
+def _of_operation(operation: Operation, kind: type[P], name: str) -> P:
+    """A parameter of a stored operation. Raises UnreadableRow."""
+    entity: Any = kind
+    parameter: P = read_row(
+        "operation", operation.id, lambda: adapter(entity).validate_python(operation.parameters[name])
+    )
+    return parameter
 
 
 def _name_key(delivery: Delivery) -> str:

@@ -9,6 +9,7 @@ from chalicelib.domain.monitoring.source_state import SourceState
 from chalicelib.domain.monitoring.target_losses import TargetLosses
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.source import Source
+from chalicelib.errors import UnreadableRow
 from chalicelib.services.connectors.known_progress import KnownProgress
 from chalicelib.services.connectors.known_targets import KnownTargets
 
@@ -26,7 +27,7 @@ class ConnectorDependencies:
 class PipelineDependencies(ConnectorDependencies):
     source: Source | None
     stream_cluster: StreamCluster | None
-    source_state: SourceState | None
+    source_state: SourceState | UnreadableRow | None
     targets: KnownTargets
     """Of the deliveries with which it was loaded."""
 
@@ -35,7 +36,7 @@ class PipelineDependencies(ConnectorDependencies):
 class DeliveryDependencies(ConnectorDependencies):
     destination: Destination | None
     pipeline: Pipeline | None
-    target_losses: TargetLosses | None
+    target_losses: TargetLosses | UnreadableRow | None
 
     @property
     def targets(self) -> KnownTargets:

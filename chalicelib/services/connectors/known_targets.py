@@ -6,9 +6,10 @@ from typing import Any
 
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
-from chalicelib.domain.monitoring.source_state import observed_with
+from chalicelib.domain.monitoring.source_state import observed_with, with_unread_findings
 from chalicelib.domain.monitoring.target_losses import TargetLosses, target_findings
 from chalicelib.domain.observation import DesiredState
+from chalicelib.errors import UnreadableRow
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.monitoring.target_tables import TargetLossStore
 
@@ -17,21 +18,23 @@ from chalicelib.stores.monitoring.target_tables import TargetLossStore
 class KnownTargets:
     """Destinations, and what was lost there, by the destination's id."""
 
-    destinations: Mapping[str, Destination | None] = field(default_factory=dict)
-    losses: Mapping[str, TargetLosses | None] = field(default_factory=dict)
+    destinations: Mapping[str, Destination | UnreadableRow | None] = field(default_factory=dict)
+    losses: Mapping[str, TargetLosses | UnreadableRow | None] = field(default_factory=dict)
 
     def explain(self, delivery: Delivery) -> Delivery:
         """The delivery, its observation with what is wrong at its destination. A draft delivers nothing yet."""
         if delivery.observation is None or delivery.desired_state is DesiredState.DRAFT:
             return delivery
-        place = delivery.destination_id
-        findings = target_findings(self.destinations.get(place), self.losses.get(place), delivery.id)
+        destination, losses = self.destinations.get(delivery.destination_id), self.losses.get(delivery.destination_id)
+        if isinstance(destination, UnreadableRow) or isinstance(losses, UnreadableRow):
+            return replace(delivery, observation=with_unread_findings(delivery.observation, "destination"))
+        findings = target_findings(destination, losses, delivery.id)
         return replace(delivery, observation=observed_with(delivery.observation, findings))
 
 
 @dataclass(frozen=True, slots=True)
 class TargetKeys:
-    """What is to be read about the destinations of these deliveries, each once: `keys` for `batch_find`."""
+    """What is to be read about the destinations of these deliveries, each once: `keys` for `batch_results`."""
 
     ids: Sequence[str]
     keys: Sequence[tuple[Any, str]]

@@ -7,7 +7,7 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.services.connectors.known_progress import known_progress, progress_rows
 from chalicelib.services.connectors.known_targets import target_keys
 from chalicelib.services.connectors.observations import ObservationReader
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_results
 from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
 
@@ -23,7 +23,7 @@ def latest_deliveries(
         *((monitoring.progress, row) for row in rows),
         *targets.keys,
     ]
-    loaded = batch_find(*keys) if keys else []
+    loaded = batch_results(*keys) if keys else []
     views, after = dict(zip(clusters, loaded, strict=False)), len(clusters) + len(rows)
     known = targets.known(loaded[after:])
     observed = reader.latest(deliveries, views, known_progress(rows, loaded[len(clusters) : after]))

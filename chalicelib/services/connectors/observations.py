@@ -25,7 +25,7 @@ from chalicelib.domain.observation import (
     unreadable,
 )
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.errors import HeadgateError, ServerBusy
+from chalicelib.errors import HeadgateError, ServerBusy, UnreadableRow
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.known_progress import KnownProgress, known_progress, progress_rows
@@ -100,7 +100,12 @@ class ObservationReader:
         return self._observed(resource, answer, view)
 
     def all_recent(
-        self, context: RequestContext, resources: Sequence[R], clusters: Mapping[str, ConnectCluster], *, fresh: bool
+        self,
+        context: RequestContext,
+        resources: Sequence[R],
+        clusters: Mapping[str, ConnectCluster | UnreadableRow],
+        *,
+        fresh: bool,
     ) -> tuple[R, ...]:
         """The same for resources on these Connect clusters, with metrics. Each cluster is asked once, and none takes
         the time of the others: first those that the last tick could read.
@@ -127,7 +132,7 @@ class ObservationReader:
     def _ask(
         self,
         context: RequestContext,
-        cluster: ConnectCluster,
+        cluster: ConnectCluster | UnreadableRow,
         resources: Sequence[R],
         view: ClusterView,
         deadline: Deadline,
@@ -135,6 +140,8 @@ class ObservationReader:
         fresh: bool,
     ) -> _Answer | None:
         """What Connect says about the connectors of these resources; None for what is older than the view."""
+        if isinstance(cluster, UnreadableRow):
+            return _answered(cluster.message, self.clock())
         names = [resource.connector_name for resource in resources]
         question = LiveQuestion[_Statuses](
             server=cluster.address.identity,

@@ -25,7 +25,7 @@ from chalicelib.services.connectors.owner import RELEASE, ConnectorOwner, requir
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_results, require_readable
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.transaction import Transaction
 
@@ -72,7 +72,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         destinations of these deliveries: one call.
         """
         targets = target_keys(deliveries, self.resources.destinations, self.monitoring.target_losses)
-        source, stream, cluster, view, state, *others = batch_find(
+        loaded = batch_results(
             (self.resources.sources, source_id),
             (self.resources.streams, stream_cluster_id),
             (self.resources.connects, connect_cluster_id),
@@ -81,6 +81,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             *((self.monitoring.progress, row) for row in rows),
             *targets.keys,
         )
+        source, stream, cluster = map(require_readable, loaded[:3])
+        view, state, *others = loaded[3:]
         return PipelineDependencies(
             source=source,
             stream_cluster=stream,
@@ -121,7 +123,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         if parameters.get(ACCEPT_DATA_LOSS):
             self.captures.require_movable(connect, context.deadline)
             return
-        if context.actor == SYSTEM and deps.source_state is not None and deps.source_state.unreachable:
+        state = require_readable(deps.source_state)
+        if context.actor == SYSTEM and state is not None and state.unreachable:
             return  # a tick does not wait for a source that the last look could not reach
         self.captures.require_continuous(context, resource, require_found(deps.source), connect)
         if kind is OperationKind.RESUME and context.actor == SYSTEM:
@@ -132,7 +135,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         if resource.desired_state is not DesiredState.RUNNING:
             return
         connect = self.clients.connect(require_found(deps.connect_cluster))
-        self.captures.require_offset(context, resource, deps.source_state, connect)
+        self.captures.require_offset(context, resource, require_readable(deps.source_state), connect)
 
     def go_on(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies

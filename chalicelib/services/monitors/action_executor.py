@@ -177,7 +177,7 @@ class ActionExecutor:
         trail = self.lifecycle.audit.list(
             limit=1, after=None, resource_id=resource_id, include_related=False, meaningful=None
         )
-        return bool(trail.items)
+        return bool(trail.items or trail.unreadable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

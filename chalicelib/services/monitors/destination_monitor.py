@@ -74,8 +74,8 @@ class DestinationMonitor:
             return
         add_to_log(resource_type="destination", resource_id=destination.id, resource_name=destination.name)
         origin = origin_of("destination", destination_id)
-        listed = self.resources.deliveries.list_in("destination_id", destination_id, limit=_MAX_DELIVERIES)
-        if not (deliveries := listed.items):
+        page = self.resources.deliveries.list_in("destination_id", destination_id, limit=_MAX_DELIVERIES)
+        if not page.items and not page.unreadable:
             self.reports.repeat(origin)
             end_watch(self.resources.destinations, destination_id)
             return
@@ -87,10 +87,10 @@ class DestinationMonitor:
             return
         before = after = self.targets.known(destination.id)
         if health.last_error is None:
-            after = self.targets.look(destination, deliveries, before, at, deadline)
-        self._count_degraded(destination, health, deliveries, before, after)
+            after = self.targets.look(destination, page, before, at, deadline)
+        self._count_degraded(destination, health, page.items, before, after)
         connection = health_conditions("destination", destination.id, destination.name, health)
-        lost = loss_conditions(after, [delivery.id for delivery in deliveries])
+        lost = loss_conditions(after, [*(delivery.id for delivery in page.items), *page.unreadable])
         self.reports.publish(origin, at, [*connection, *lost])
 
     def _tested(self, destination: Destination, deadline: Deadline) -> HealthRecord | None:

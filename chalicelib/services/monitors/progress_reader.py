@@ -19,7 +19,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.stores.clusters import StreamClusters
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_find_readable
 from chalicelib.stores.monitoring.progress import ProgressStore
 from chalicelib.stores.rows import ROWS_PER_CALL
 
@@ -102,7 +102,7 @@ class ProgressReader:
     def _watched(
         self, cluster_id: str, desired: Mapping[str, DesiredConnector], deadline: Deadline
     ) -> dict[str, WatchedConnector]:
-        """How the desired connectors are watched, without those that could not be read in time or were deleted."""
+        """How the desired connectors are watched, without those that could not be read (in time) or were deleted."""
         known = {name: entry for name, entry in self._known.get(cluster_id, {}).items() if name in desired}
         unread = [name for name in desired if name not in known or known[name][0] != desired[name].config_hash]
         for at in range(0, min(len(unread), MAX_LOADED), ROWS_PER_CALL):
@@ -110,7 +110,7 @@ class ProgressReader:
                 break
             names = unread[at : min(at + ROWS_PER_CALL, MAX_LOADED)]
             keys = [(self.owners[desired[name].resource_type].store, desired[name].resource_id) for name in names]
-            for name, resource in zip(names, batch_find(*keys), strict=True):
+            for name, resource in zip(names, batch_find_readable(*keys), strict=True):
                 if resource:
                     known[name] = (resource.config_hash, watched_connector(resource))
         self._known[cluster_id] = known

@@ -15,7 +15,7 @@ from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.randomness import shuffled
 from chalicelib.services.alerts.bus import EventBus
 from chalicelib.stores.alerts.alerts import Alerts
-from chalicelib.stores.documents import Documents, batch_find
+from chalicelib.stores.documents import Documents, batch_exists, batch_find_readable
 
 SPREAD_SECONDS = int((MINUTE - TICK).total_seconds())
 """The looks of one minute are spread over so many seconds."""
@@ -68,11 +68,11 @@ class MonitorReports:
         """Report that nothing is wrong at origins that were deleted: no look ends their alerts. Returns how many."""
         at, active = self.clock(), self.alerts.facets(Deadline.after(REPORT_SECONDS), only_active=True)
         checked = shuffled(alert.id for alert in active)[:_MAX_ALERTS]
-        alerts = batch_find(*((self.alerts, alert_id) for alert_id in checked)) if checked else []
+        alerts = batch_find_readable(*((self.alerts, alert_id) for alert_id in checked)) if checked else []
         origins = sorted({alert.origin for alert in alerts if alert and "/" in alert.origin})
         keys = [(self.emitters[kind], emitter_id) for kind, emitter_id in (origin.split("/", 1) for origin in origins)]
-        emitters = batch_find(*keys) if keys else []
-        removed = [origin for origin, emitter in zip(origins, emitters, strict=True) if emitter is None]
+        exist = batch_exists(*keys) if keys else []
+        removed = [origin for origin, exists in zip(origins, exist, strict=True) if not exists]
         return sum(self.publish(origin, at, ()) for origin in removed)
 
 

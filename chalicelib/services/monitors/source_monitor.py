@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthRecord
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import source_conditions
@@ -21,7 +22,7 @@ from chalicelib.kit.log import add_to_log, get_logger
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
 from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, Send, end_watch, send_looks
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_results, require_readable
 from chalicelib.stores.monitoring.source_states import SourceStates
 from chalicelib.stores.resources import ResourceStores
 
@@ -42,13 +43,14 @@ class SourceMonitor:
 
     def dispatch(self, *, within_seconds: float = DISPATCH_SECONDS) -> int:
         """Send a look at every source for this minute. See `send_all`."""
-        return send_looks("sources", [source.id for source in self.resources.sources.all()], self.send, within_seconds)
+        return send_looks("sources", list(self.resources.sources.ids()), self.send, within_seconds)
 
     def run(self, source_id: str, deadline: Deadline) -> None:
         """Look once, unless the source was deleted or has no deployed pipeline, and report what is wrong. Without
         deployed pipelines that is what tests and jobs have found: a test of the source ends it.
         """
-        every = self.resources.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES).items
+        page = self.resources.pipelines.list_in("source_id", source_id, limit=_MAX_PIPELINES)
+        every = page.items
         deployed = [pipeline for pipeline in every if pipeline.desired_state is not DesiredState.DRAFT]
         pipelines = [pipeline for pipeline in deployed if pipeline.open_operation is None]
         if not deployed:
@@ -57,21 +59,18 @@ class SourceMonitor:
         if not pipelines:
             return
         cluster_ids = sorted({pipeline.connect_cluster_id for pipeline in pipelines})
-        source, before, *clusters = batch_find(
-            (self.resources.sources, source_id),
-            (self.store, source_id),
-            *((self.resources.connects, cluster_id) for cluster_id in cluster_ids),
-        )
+        source, before, clusters = self._read(source_id, cluster_ids)
         if source is None:
             return
         add_to_log(resource_type="source", resource_id=source.id, resource_name=source.name)
-        connects = {cluster.id: self.clients.connect(cluster) for cluster in clusters if cluster}
+        connects = {cluster.id: self.clients.connect(cluster) for cluster in clusters}
         running = [
             (pipeline, connects[pipeline.connect_cluster_id])
             for pipeline in pipelines
             if pipeline.connect_cluster_id in connects
         ]
-        now = self.clock()
+        # Whether a pipeline that cannot be read is deployed is not known: what was found about it stands.
+        now, ids = self.clock(), [*(pipeline.id for pipeline in deployed), *page.unreadable]
         try:
             captures = self.checks.look(source, running, before, deadline)
         except (Unavailable, TimedOut, Invalid) as error:
@@ -79,10 +78,8 @@ class SourceMonitor:
             after = after_failure(before, source_id, error.message, now)
             health = HealthRecord.unhealthy(now, error.code, error.message)
         else:
-            others = [pipeline.id for pipeline in deployed if pipeline.id not in captures]
-            after = after_check(before, source_id, captures, now, not_looked_at=others)
+            after = after_check(before, source_id, captures, now, not_looked_at=set(ids) - captures.keys())
             health, failed = HealthRecord.healthy(now), None
-        ids = [pipeline.id for pipeline in deployed]
         if self._store(before, after, source, ids):
             self._report(source, after, failed, ids, now)
         self._store_health(source, replace(health, watched=True))
@@ -91,6 +88,20 @@ class SourceMonitor:
         if source.health.replaced_by(health):
             with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
                 self.resources.sources.save_alone(replace(source, health=health))
+
+    def _read(
+        self, source_id: str, cluster_ids: Sequence[str]
+    ) -> tuple[Source | None, SourceState | None, list[ConnectCluster]]:
+        """The source, what was found about it, and its Connect clusters without those that do not exist or cannot be
+        read: one call. Raises UnreadableRow for the first two.
+        """
+        source, before, *clusters = batch_results(
+            (self.resources.sources, source_id),
+            (self.store, source_id),
+            *((self.resources.connects, cluster_id) for cluster_id in cluster_ids),
+        )
+        readable = [cluster for cluster in clusters if isinstance(cluster, ConnectCluster)]
+        return require_readable(source), require_readable(before), readable
 
     def _report(
         self, source: Source, state: SourceState, failed: str | None, pipeline_ids: Sequence[str], now: datetime

@@ -33,13 +33,14 @@ from chalicelib.domain.monitoring.target_tables import (
 )
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.table import TableName
-from chalicelib.errors import Invalid, TimedOut, Unavailable, WriteConflict
+from chalicelib.errors import Invalid, TimedOut, Unavailable, UnreadableRow, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
+from chalicelib.kit.pages import Page
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.known_progress import known_progress, progress_rows
 from chalicelib.services.incidents import IncidentService
-from chalicelib.stores.documents import batch_find
+from chalicelib.stores.documents import batch_results
 from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
 
@@ -83,7 +84,7 @@ class TargetLooks:
     def look(
         self,
         destination: Destination,
-        deliveries: Sequence[Delivery],
+        page: Page[Delivery],
         known: TargetLosses | None,
         at: datetime,
         deadline: Deadline,
@@ -91,9 +92,9 @@ class TargetLooks:
         """Look at the tables of the running deliveries, of all that the destination has; what was lost by now.
 
         A delivery whose mappings are being changed is looked at later. A table that cannot be judged now is compared
-        again by the next look.
+        again by the next look. What was lost by a delivery that cannot be read stays.
         """
-        accepted = self._accepted(destination, known)
+        accepted, deliveries = self._accepted(destination, known), page.items
         running = [one for one in deliveries if one.desired_state is DesiredState.RUNNING and not one.open_operation]
         looks: Sequence[_Look] = []
         counted: Mapping[TableName, int] = {}
@@ -103,7 +104,7 @@ class TargetLooks:
         except _UNREADABLE as error:
             get_logger().info("tables were not read", extra={"destination_id": destination.id, "failure": error.code})
         found = {look.delivery.id: look.found(counted, at) for look in looks}
-        ids = [delivery.id for delivery in deliveries]
+        ids = [*(delivery.id for delivery in deliveries), *page.unreadable]
         after = after_looks(known, destination.id, found, ids, accepted, at)
         try:
             stored = self.monitoring.target_losses.write(known, after)
@@ -130,7 +131,7 @@ class TargetLooks:
         if not running:
             return []
         rows = progress_rows(running)
-        entities = batch_find(
+        entities = batch_results(
             *((self.monitoring.target_tables, delivery.id) for delivery in running),
             *((self.monitoring.progress, row) for row in rows),
         )
@@ -141,6 +142,8 @@ class TargetLooks:
         read = frozenset(targets)
         looks = []
         for delivery, memory in zip(running, entities, strict=False):
+            if isinstance(memory, UnreadableRow):
+                continue  # begun anew, a look would not find what was lost since the one that has written it
             if read.issuperset(delivery.writing.targets):
                 measured = progress.of(delivery)
                 numbers = (measured.records, measured.end) if measured and is_known(measured, at) else (None, None)
@@ -161,8 +164,8 @@ class TargetLooks:
 
     def _end(self, delivery: Delivery, deadline: Deadline) -> int | None:
         """The end of the delivery's topics now, all added; None when it cannot be read."""
-        pipeline = self.resources.pipelines.find(delivery.pipeline_id)
-        stream = self.resources.streams.find(pipeline.stream_cluster_id) if pipeline else None
+        pipeline = self.resources.pipelines.find_readable(delivery.pipeline_id)
+        stream = self.resources.streams.find_readable(pipeline.stream_cluster_id) if pipeline else None
         if stream is None:
             return None
         try:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from chalicelib.clients.connect.client import Connect
@@ -26,7 +27,7 @@ from chalicelib.domain.names import connector_name, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState
 from chalicelib.domain.pipeline import SnapshotMode
 from chalicelib.domain.timing import TICK, TICKS_PER_MINUTE
-from chalicelib.errors import HeadgateError, StoreUnavailable, TimedOut, WriteConflict
+from chalicelib.errors import HeadgateError, StoreUnavailable, TimedOut, UnreadableRow, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline, rfc3339
 from chalicelib.kit.isolation import isolated
 from chalicelib.kit.log import add_to_log, get_logger
@@ -43,7 +44,9 @@ from chalicelib.services.monitors.progress_reader import ProgressReader
 from chalicelib.services.monitors.reports import Send, send_all
 from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.connectors.observations import TRANSITIONS_WITH_HEAD
+from chalicelib.stores.connectors.operations import OpenRows
 from chalicelib.stores.resources import ResourceStores
+from chalicelib.stores.unreadable import read_row
 
 _DISPATCH_SECONDS = 40.0
 
@@ -65,7 +68,7 @@ class Tick:
 
     def dispatch(self, *, within_seconds: float = _DISPATCH_SECONDS) -> int:
         """Send each cluster its ticks for the coming minute. See `send_all`."""
-        clusters = shuffled(cluster.id for cluster in self.resources.connects.all())
+        clusters = shuffled(self.resources.connects.ids())
         delays = [int((number * TICK).total_seconds()) for number in range(TICKS_PER_MINUTE)]
         messages = [(cluster_id, delay) for cluster_id in clusters for delay in delays]
         return send_all("ticks", messages, self.send, within_seconds)
@@ -136,9 +139,16 @@ class Tick:
         # While nothing has changed, the memory has what is desired. It is read with the configs, as the index may lag.
         if view.settled and snapshot.compared_at != now:
             return TickInput(connect=snapshot)
-        desired = self._desired(cluster.id, deadline)
-        operations = () if view.settled else tuple(self.stores.operations.open_on(cluster.id))
-        return TickInput(connect=snapshot, desired=desired, open_operations=operations)
+        desired, unreadable = self._desired(cluster.id, deadline)
+        opened = OpenRows() if view.settled else self.stores.operations.open_on(cluster.id)
+        # One of them may be about any connector, also one that it is about to make desired.
+        of_any = (name for name in snapshot.statuses if name not in desired and None in opened.unreadable)
+        return TickInput(
+            connect=snapshot,
+            desired=desired,
+            open_operations=opened.operations,
+            unreadable=frozenset({*unreadable, *filter(None, opened.unreadable), *of_any}),
+        )
 
     def _with_progress(
         self, cluster: ConnectCluster, view: ClusterView, read: TickInput, deadline: Deadline, now: datetime
@@ -232,22 +242,40 @@ class Tick:
                 self.resources.connects.save_alone(completed)
         return snapshot
 
-    def _desired(self, cluster_id: str, deadline: Deadline) -> dict[str, DesiredConnector]:
-        """What should exist on a cluster, of each resource only what that takes. Raises TimedOut."""
-        return {
-            connector_name(kind, resource_id): DesiredConnector(
-                resource_type=noun,
-                resource_id=resource_id,
-                desired_state=DesiredState(columns["desired_state"] or DesiredState.DRAFT),
-                config_hash=columns["config_hash"],
-                # Each start of such a connector reads the whole source again.
-                restartable=columns.get("snapshot_mode") != SnapshotMode.ALWAYS,
-                tasks=int(columns.get("expected_tasks") or 1),
-            )
-            for kind, noun in RESOURCE_TYPES.items()
-            for resource_id, columns in self.owners[noun].store.columns_in("connect_cluster_id", cluster_id, deadline)
-            if columns["desired_state"] != DesiredState.DRAFT
-        }
+    def _desired(self, cluster_id: str, deadline: Deadline) -> tuple[dict[str, DesiredConnector], set[str]]:
+        """What should exist on a cluster, of each resource only what that takes; and the connectors of which that
+        cannot be read. Raises TimedOut.
+        """
+        desired, unreadable = dict[str, DesiredConnector](), set[str]()
+        for kind, noun in RESOURCE_TYPES.items():
+            for resource_id, columns in self.owners[noun].store.columns_in("connect_cluster_id", cluster_id, deadline):
+                name = connector_name(kind, resource_id)
+                try:
+                    connector = read_row(noun, resource_id, partial(desired_connector, noun, resource_id, columns))
+                except UnreadableRow:
+                    unreadable.add(name)
+                else:
+                    if connector is not None:
+                        desired[name] = connector
+        return desired, unreadable
+
+
+def desired_connector(
+    resource_type: str, resource_id: str, columns: Mapping[str, str | None]
+) -> DesiredConnector | None:
+    """The connector that a resource with these columns should have; None for a draft. Raises ValueError."""
+    desired_state = DesiredState(columns["desired_state"] or DesiredState.DRAFT)
+    if desired_state is DesiredState.DRAFT:
+        return None
+    return DesiredConnector(
+        resource_type=resource_type,
+        resource_id=resource_id,
+        desired_state=desired_state,
+        config_hash=columns["config_hash"],
+        # Each start of such a connector reads the whole source again.
+        restartable=SnapshotMode(columns.get("snapshot_mode") or SnapshotMode.INITIAL) is not SnapshotMode.ALWAYS,
+        tasks=int(columns.get("expected_tasks") or 1),
+    )
 
 
 def _asks_workers(cluster: ConnectCluster, view: ClusterView, snapshot: ConnectSnapshot) -> bool:

@@ -10,7 +10,7 @@ from chalicelib.domain.accounts.api_token import KEPT_AFTER_END, ApiToken
 from chalicelib.domain.accounts.user import User
 from chalicelib.errors import StoreUnavailable, WriteConflict
 from chalicelib.stores.accounts.users import Users
-from chalicelib.stores.documents import Documents, batch_find
+from chalicelib.stores.documents import Documents, batch_find_readable
 from chalicelib.stores.tables import Document, document_table
 from chalicelib.stores.transaction import Transaction, update_existing
 
@@ -31,8 +31,8 @@ class ApiTokens(Documents[ApiToken]):
         return entity.expires_at + KEPT_AFTER_END
 
     def find_with_owner(self, token_id: str, owner_id: str) -> tuple[ApiToken | None, User | None]:
-        """A token and a user, by one call; None for what does not exist."""
-        token, owner = batch_find((self, token_id), (self._users, owner_id))
+        """A token and a user, by one call; None for what does not exist or cannot be read."""
+        token, owner = batch_find_readable((self, token_id), (self._users, owner_id))
         return token, owner
 
     def remove_ended(self, owner: User) -> None:

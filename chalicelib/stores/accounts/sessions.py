@@ -12,6 +12,7 @@ from chalicelib.stores.accounts.users import Users
 from chalicelib.stores.rows import read_rows
 from chalicelib.stores.tables import Table, index_on, meta, position, position_of, store_errors
 from chalicelib.stores.transaction import Transaction, update_existing
+from chalicelib.stores.unreadable import readable
 
 
 class SessionRow(Table):
@@ -37,9 +38,9 @@ class Sessions:
         self._users = users
 
     def find(self, token_hash: str, user_id: str) -> tuple[Session, User] | None:
-        """The session and its user, by one call; None when either does not exist."""
+        """The session and its user, by one call; None when either does not exist, or the user cannot be read."""
         row, user_row = read_rows((SessionRow, token_hash), self._users.key(user_id))
-        user = self._users.decode(user_row)
+        user = next(readable([user_row], self._users.decode), None)
         if row is None or user is None or row.user_id != user.id:
             return None
         return _session(row), user

@@ -36,11 +36,14 @@ class Users(Documents[User]):
         self.active_admins, self.had_admin = claims.active_admins, claims.had_admin
 
     def by_email(self, email: str) -> User | None:
-        """The user with this address. An unknown address costs two reads as well, so that the time does not show it."""
+        """The user with this address; None also for one that cannot be read: nobody signs in with what is unknown.
+
+        An unknown address costs two reads as well, so that the time does not show it.
+        """
         return self._holder(_email_key(email), lambda user: email_key(user.email) == email_key(email))
 
     def by_identity(self, identity: str) -> User | None:
-        """The user who signs in with this identity of single sign-on."""
+        """The user who signs in with this identity of single sign-on; None also for one that cannot be read."""
         return self._holder(_identity_key(identity), lambda user: user.identity == identity)
 
     def put_new(self, transaction: Transaction, entity: User) -> User:
@@ -94,7 +97,7 @@ class Users(Documents[User]):
     def _holder(self, key: str, has: Callable[[User], bool]) -> User | None:
         """The holder of a claim, if the user's own row agrees. A free key costs two reads, too."""
         holder = self._claims.find(key)
-        user = self.find(holder or _NOBODY)
+        user = self.find_readable(holder or _NOBODY)
         if holder is None or (user is not None and has(user)):
             return user
         if user is not None:

@@ -8,6 +8,7 @@ from chalicelib.domain.alerts.listing import FACETS, Facets, facets_of
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.tables import LISTING, document_table, store_errors
+from chalicelib.stores.unreadable import read_row, readable
 
 AlertRows = document_table(
     "alerts",
@@ -52,8 +53,11 @@ class Alerts(Documents[Alert]):
         Raises TimedOut after the deadline.
         """
         group, value = ("active", _ACTIVE) if only_active else (LISTING, self.noun)
-        oldest_first = [facets_of(alert_id, columns) for alert_id, columns in self.columns_in(group, value, deadline)]
-        return oldest_first[::-1]
+        oldest_first = readable(self.columns_in(group, value, deadline), self._facets)
+        return list(oldest_first)[::-1]
+
+    def _facets(self, row: tuple[str, Mapping[str, str | None]]) -> Facets:
+        return read_row(self.noun, row[0], lambda: facets_of(*row))
 
     def count_resolved(self) -> int:
         """The number of stored resolved alerts: one call for about 8,500."""

@@ -15,6 +15,7 @@ from chalicelib.kit.pages import Page, page_of
 from chalicelib.stores.rows import ROWS_PER_CALL, read_rows
 from chalicelib.stores.tables import Table, body_size, index_on, meta, position, position_of, store_errors
 from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.unreadable import read_row, readable_page
 
 _TRAIL = "audit"
 _MEANINGFUL = "meaningful"
@@ -115,7 +116,14 @@ class Audit:
                 rows = [_query(index, resource_id, limit, after, only_meaningful=bool(meaningful)) for index in indexes]
                 merged = _kept(merge(*rows, key=position_of, reverse=True), now)
                 page = page_of(merged, key=position_of, limit=limit, size=body_size)
-        return page.map(lambda row: adapter(AuditRecord).validate_json(row.body))
+        return readable_page(page, _record)
+
+
+def _record(row: AuditRow) -> AuditRecord:
+    record: AuditRecord = read_row(
+        "audit_record", f"{row.shard}:{row.position}", lambda: adapter(AuditRecord).validate_json(row.body)
+    )
+    return record
 
 
 def _kept(rows: Rows, now: datetime | None) -> Rows:

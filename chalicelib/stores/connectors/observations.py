@@ -4,12 +4,11 @@ The body has one document for each connector, without the fields at their defaul
 the body of a large cluster is several rows, each with the connectors whose names hash to it. Only parts that changed
 are written: one connector that fails among 10,000 costs one part. The head lists the digest of every part. Parts that
 do not match the head (a writer died in between) are not used, and are written again by the next tick that has something
-to write.
+to write. A body that this release cannot read, because a newer one has written it, is treated the same.
 
 What has changed since (transitions) is stored by the transaction that stores the head and the first parts that changed.
 """
 
-import hashlib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -36,19 +35,16 @@ from chalicelib.domain.connectors.workers import WorkersFault
 from chalicelib.errors import Contention, WriteConflict
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
+from chalicelib.kit.unreadable import Unreadable, log_unreadable
 from chalicelib.stores.clusters import ConnectClusters
+from chalicelib.stores.connectors.memory_parts import joined, packed
 from chalicelib.stores.connectors.transitions import TransitionRow
 from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
 from chalicelib.stores.transaction import Transaction
+from chalicelib.stores.unreadable import FAULTS, reason_of
 
 _HEAD = "head"
-_CONNECTORS_PER_PART = 400
-_MAX_PART_CHARACTERS = 1_000_000
-"""Of the text of a part before it is compressed to a tenth: 400 connectors of one task have 0.4 million, and so have a
-single one with a thousand failed tasks.
-"""
-
 _PARTS_IN_TRANSACTION = 20
 TRANSITIONS_WITH_HEAD = 75
 """With the head and the parts not more than the hundred items and the 4 MB of a transaction, of 120 KB at most for each
@@ -182,7 +178,7 @@ class Observations:
         if view.reported_at in (None, view.observed_at):  # only a tick that reports writes it
             columns.append((ObservationRow.reported_at, view.reported_at))
         memory = _undated(view.memory) if changed else view.memory
-        parts = _packed(memory) if changed else {}
+        parts = packed(memory) if changed else {}
         digests = " ".join(parts)
         if changed:
             columns += [(ObservationRow.digests, digests), (ObservationRow.fault, _json(view.fault))]
@@ -256,8 +252,8 @@ class Observations:
         for cluster_id, group in groupby(rows, key=lambda row: row.cluster_id):
             parts = sorted(group, key=lambda row: int(row.part.removeprefix("body/")))
             digests = " ".join(row.digests or "" for row in parts)
-            matches = digests == unknown[cluster_id]
-            self._bodies[cluster_id] = (digests, _join(parts)) if matches else ("", ClusterMemory())
+            memory = joined(cluster_id, (row.body for row in parts)) if digests == unknown[cluster_id] else None
+            self._bodies[cluster_id] = (digests, memory) if memory else ("", ClusterMemory())
 
     def _is_current(self, head: ObservationRow) -> bool:
         return self._bodies.get(head.cluster_id, ("", None))[0] == head.digests
@@ -269,11 +265,11 @@ class Observations:
             unreadable=head.unreadable,
             unreadable_since=_in_milliseconds(head.unreadable_since),
             compared_at=_in_milliseconds(head.compared_at),
-            pending=_parsed(PendingChanges, head.pending),
-            confirmation=_parsed(Confirmation, head.confirmation),
-            pending_creations=_parsed(PendingChanges, head.pending_creations),
-            creations_confirmation=_parsed(Confirmation, head.creations_confirmation),
-            fault=_parsed(WorkersFault, head.fault),
+            pending=_parsed(PendingChanges, head.cluster_id, head.pending),
+            confirmation=_parsed(Confirmation, head.cluster_id, head.confirmation),
+            pending_creations=_parsed(PendingChanges, head.cluster_id, head.pending_creations),
+            creations_confirmation=_parsed(Confirmation, head.cluster_id, head.creations_confirmation),
+            fault=_parsed(WorkersFault, head.cluster_id, head.fault),
             write_id=head.write_id,
             reported_at=_in_milliseconds(head.reported_at),
             torn=bool(head.digests) and not current,
@@ -334,8 +330,15 @@ def _json(value: PendingChanges | Confirmation | WorkersFault | None) -> str | N
     return adapter(kind).dump_json(value).decode() if value else None
 
 
-def _parsed(kind: Any, text: str | None) -> Any:
-    return adapter(kind).validate_json(text) if text else None
+def _parsed(kind: Any, cluster_id: str, text: str | None) -> Any:
+    """What a column of a head holds; None also when it cannot be read: then nothing is confirmed, and the next tick
+    finds the fault again.
+    """
+    try:
+        return adapter(kind).validate_json(text) if text else None
+    except FAULTS as error:
+        log_unreadable(Unreadable("observation", cluster_id, reason_of(error)))
+        return None
 
 
 def _in_milliseconds(value: datetime | None) -> datetime | None:
@@ -351,36 +354,3 @@ def _without_time(memory: ConnectorMemory) -> ConnectorMemory:
     if observation is None or observation.observed_at == _UNDATED:
         return memory
     return replace(memory, observation=replace(observation, observed_at=_UNDATED))
-
-
-def _split(memory: ClusterMemory, number: int) -> list[ClusterMemory]:
-    """So many parts: connectors by a hash of their names, what is not about connectors in the first."""
-    connectors: list[dict[str, ConnectorMemory]] = [{} for _ in range(number)]
-    for name in sorted(memory.connectors):
-        connectors[zlib.crc32(name.encode()) % number][name] = memory.connectors[name]
-    first = replace(memory, connectors=connectors[0])
-    return [first, *(ClusterMemory(connectors=part) for part in connectors[1:])]
-
-
-def _packed(memory: ClusterMemory) -> dict[str, bytes]:
-    """Digest -> text of each part, in order. The number is part of the digest, so that no two parts have the same."""
-    number, connectors = 1, len(memory.connectors)
-    # Doubled, because with one part more almost all connectors would be in another part.
-    while number * _CONNECTORS_PER_PART < connectors:
-        number *= 2
-    texts = _texts(memory, number)
-    # In a storm each task has a condition of its own: then the same connectors need more parts.
-    while number < connectors and max(map(len, texts)) > _MAX_PART_CHARACTERS:
-        number *= 2
-        texts = _texts(memory, number)
-    return {f"{number}.{hashlib.sha256(text).hexdigest()[:10]}": text for number, text in enumerate(texts)}
-
-
-def _texts(memory: ClusterMemory, number: int) -> list[bytes]:
-    return [adapter(ClusterMemory).dump_json(part, exclude_defaults=True) for part in _split(memory, number)]
-
-
-def _join(rows: Iterable[ObservationRow]) -> ClusterMemory:
-    parts: list[ClusterMemory] = [adapter(ClusterMemory).validate_json(zlib.decompress(row.body)) for row in rows]
-    connectors = {name: known for part in parts for name, known in part.connectors.items()}
-    return replace(parts[0], connectors=connectors)

@@ -11,6 +11,7 @@ from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.batch_writer import delete, put, write_rows
 from chalicelib.stores.tables import Table, meta, position, store_errors
+from chalicelib.stores.unreadable import read_row, readable
 
 MAX_KEPT = 200
 KEPT_FOR = timedelta(days=30)
@@ -53,7 +54,7 @@ class Transitions:
         with store_errors():
             rows = TransitionRow.query(_key(resource_type, resource_id), scan_index_forward=False, limit=limit)
             kept = [row for row in rows if row.expires_at > now]
-        return [adapter(Transition).validate_json(row.body) for row in kept]
+        return list(readable(kept, _transition))
 
     def trim(self, row: TransitionRow, deadline: Deadline) -> None:
         """Remove the rows behind the newest `MAX_KEPT` of this row's resource, at most `_MAX_TRIMMED`."""
@@ -64,6 +65,12 @@ class Transitions:
             )
             older = (delete(TransitionRow(resource, row.position)) for row in islice(rows, MAX_KEPT, None))
             write_rows(TransitionRow, older, deadline)
+
+
+def _transition(row: TransitionRow) -> Transition:
+    row_id = f"{row.resource}/{row.position}".replace("/", ":")
+    transition: Transition = read_row("transition", row_id, lambda: adapter(Transition).validate_json(row.body))
+    return transition
 
 
 def _key(resource_type: str, resource_id: str) -> str:

@@ -8,6 +8,7 @@ from chalicelib.stores.monitoring.incidents import Incidents
 from chalicelib.stores.monitoring.progress import ProgressStore
 from chalicelib.stores.monitoring.source_states import SourceStates
 from chalicelib.stores.monitoring.target_tables import TargetLossStore, TargetTables
+from chalicelib.stores.monitoring.unreadable_notes import UnreadableNotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +22,4 @@ class MonitoringStores:
     source_states: SourceStates = field(default_factory=SourceStates)
     target_losses: TargetLossStore = field(default_factory=TargetLossStore)
     target_tables: TargetTables = field(default_factory=TargetTables)
+    unreadable_notes: UnreadableNotes = field(default_factory=UnreadableNotes)

@@ -1,14 +1,15 @@
 """Incidents. Resolved ones are kept for ninety days."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import and_
-from typing import Any
+from typing import Any, NamedTuple
 
 from pynamodb.expressions.condition import Condition
 
+from chalicelib.domain.monitoring.condition import condition_key
 from chalicelib.domain.monitoring.incident import Incident, IncidentStatus
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page
@@ -25,6 +26,13 @@ _ACTIVE = "active"
 def claim_of(key: str) -> str:
     """The key of the claim of the current incident about a condition."""
     return f"incident/{key}"
+
+
+class ConditionName(NamedTuple):
+    """What is known of a condition whose incident cannot be read."""
+
+    key: str
+    resource_id: str
 
 
 class Incidents(Documents[Incident]):
@@ -49,9 +57,12 @@ class Incidents(Documents[Incident]):
         rows = self.columns_in("active", _ACTIVE, deadline)
         return Counter(columns["status"] or "" for _, columns in rows)
 
-    def current_of(self, origin: str) -> Iterator[Incident]:
-        """All incidents of an origin whose condition goes on, without a bound: for workers only."""
-        return self.all_in("origin", origin)
+    def current_of(self, origin: str) -> tuple[Sequence[Incident], Sequence[ConditionName]]:
+        """All incidents of an origin whose condition goes on, and the names of the conditions of those that cannot be
+        read; without a bound: for workers only.
+        """
+        current, unreadable = self.read_in("origin", origin)
+        return current, [name for fields in unreadable if (name := _condition_name(fields))]
 
     def current_about(self, resource_id: str) -> Iterator[Incident]:
         """All incidents of a resource whose condition goes on."""
@@ -84,3 +95,13 @@ class Incidents(Documents[Incident]):
             conditions.append(row.status == IncidentStatus.RESOLVED)
         condition = reduce(and_, conditions) if conditions else None
         return self.list_in(group, value, limit=limit, after=after, by_size=True, condition=condition)
+
+
+def _condition_name(fields: Mapping[str, Any]) -> ConditionName | None:
+    """From the raw fields of an incident; None when these cannot be read either."""
+    condition = fields.get("condition")
+    if not isinstance(condition, dict) or not {"resource_type", "resource_id", "code"} <= condition.keys():
+        return None
+    resource_type, resource_id, code = (condition[name] for name in ("resource_type", "resource_id", "code"))
+    key = condition_key(resource_type, resource_id, condition.get("connector_name"), condition.get("task_id"), code)
+    return ConditionName(key, resource_id)

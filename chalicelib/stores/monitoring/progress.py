@@ -19,8 +19,10 @@ from pynamodb.exceptions import PutError, UpdateError
 
 from chalicelib.domain.monitoring.progress import Progress, ProgressLook
 from chalicelib.kit.adapters import adapter
+from chalicelib.kit.unreadable import Unreadable, log_unreadable
 from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
+from chalicelib.stores.unreadable import FAULTS, reason_of
 
 PARTS = 16
 """Each row of a cluster of 10,000 connectors has 625 of them, about 50 KB. A row may have 400 KB."""
@@ -59,14 +61,22 @@ class ProgressPart:
     `measured_at` is the time of the measurement that has written the progress, or of the cluster's last successful one.
     """
 
+    row_id: str = ""
     body: bytes | None = None
     look: ProgressLook | None = None
     measured_at: datetime | None = None
 
     @cached_property
     def stored(self) -> Mapping[str, Progress]:
-        """By connector, as of the time when the row was written. Parsed on demand: most requests do not need it."""
-        return adapter(dict[str, Progress]).validate_json(zlib.decompress(self.body)) if self.body else {}
+        """By connector, as of the time when the row was written. Parsed on demand: most requests do not need it.
+
+        Empty when it cannot be read: the next measurement begins anew, and replaces the row.
+        """
+        try:
+            return adapter(dict[str, Progress]).validate_json(zlib.decompress(self.body)) if self.body else {}
+        except FAULTS as error:
+            log_unreadable(Unreadable("progress", self.row_id, reason_of(error)))
+            return {}
 
     def progress(self, connector: str, cluster: "ProgressPart") -> Progress | None:
         """The progress of a connector, as of the last measurement of its `cluster`.
@@ -120,7 +130,7 @@ class ProgressStore:
             look = ProgressLook(at=row.measured_at, failure=row.failure, throughput=row.throughput, lag=_whole(row.lag))
             look = replace(look, left_out=_whole(row.left_out) or 0)
             return ProgressPart(look=look, measured_at=row.succeeded_at)
-        return ProgressPart(body=row.body, measured_at=row.measured_at)
+        return ProgressPart(row_id=f"{row.cluster_id}:{row.part}", body=row.body, measured_at=row.measured_at)
 
     def read(self, cluster_id: str) -> ClusterProgress:
         """The progress of all connectors of a cluster: one call. Raises StoreUnavailable."""

@@ -28,6 +28,7 @@ _WORKERS = {
     "ticks": "run_tick",
     "source-checks": "run_source_check",
     "destination-checks": "run_destination_check",
+    "notifications": "deliver_notifications",
 }
 _OPEN_JOBS = ("PENDING", "RUNNING")
 

@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider, LastDelivery
 from chalicelib.domain.alerts.notification import NotificationStatus
+from chalicelib.errors import UnreadableRow
 from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import Accepted, Outcome, OutgoingMessage
 from chalicelib.settings import Settings
@@ -16,6 +17,7 @@ from chalicelib.stores.alerts.counters import AlertCounters
 from tests.support.alerting.scripted_provider import ok, status
 from tests.support.alerting.virtual import AlertingDriver
 from tests.support.apps.edge import logged
+from tests.support.unreadable import make_unreadable
 
 QUEUED, PENDING = NotificationStatus.QUEUED, NotificationStatus.PENDING
 DELIVERED, FAILED = NotificationStatus.DELIVERED, NotificationStatus.FAILED
@@ -281,3 +283,39 @@ def test_a_group_that_became_another_one_is_stored_in_the_channel(alerting: Aler
     assert alerting.row(row).status is DELIVERED
     secrets = services.credentials.open(services.stores.alerts.channels.get(channel.id).credentials)
     assert secrets["chat_id"].reveal() == "-100123"
+
+
+# rows that cannot be read
+
+
+@pytest.mark.parametrize("unreadable", ["notification", "alert", "firing message"])
+def test_a_message_that_cannot_be_judged_is_left_alone_and_the_others_of_its_channel_are_sent(
+    alerting: AlertingDriver, channel: Channel, unreadable: str
+) -> None:
+    stores = alerting.app.services.stores.alerts
+    firing = alerting.queue_message(channel)
+    alerting.run(seconds=1)
+    left = alerting.queue_message(channel, after=firing, wakes=False)
+    match unreadable:
+        case "notification":
+            make_unreadable(stores.notifications, left.id, "status")
+        case "alert":
+            make_unreadable(stores.alerts, left.alert_id, "status")
+        case _:
+            make_unreadable(stores.notifications, firing.id, "status")
+    other = alerting.queue_message(channel)
+    alerting.run(seconds=200)
+    assert alerting.row(other).status is DELIVERED
+    assert len(alerting.provider(channel).messages) == 2
+    open_ids = [row["id"] for row in alerting.app.tables.rows("notifications") if "open_channel" in row]
+    assert open_ids == [left.id]
+
+
+def test_a_worker_of_a_channel_that_cannot_be_read_keeps_its_messages(
+    alerting: AlertingDriver, channel: Channel
+) -> None:
+    row = alerting.queue_message(channel, wakes=False)
+    make_unreadable(alerting.app.services.stores.alerts.channels, channel.id, "provider")
+    with pytest.raises(UnreadableRow):
+        alerting.drain(channel.id)
+    assert alerting.row(row).status is QUEUED

@@ -138,7 +138,7 @@ def test_an_operation_that_was_open_is_settled_as_failed(app: InProcessApp) -> N
         ("pipeline.pause", "failed"),
         ("pipeline.pause", "requested"),
     ]
-    assert not list(app.services.stores.connectors.operations.open_on(pipeline.connect_cluster_id))
+    assert not app.services.stores.connectors.operations.open_on(pipeline.connect_cluster_id).operations
 
 
 def test_a_delivery_whose_deploy_is_open_is_forgotten_with_all_that_it_claimed(app: InProcessApp) -> None:

@@ -75,12 +75,12 @@ def test_what_is_desired_is_read_without_the_bodies_and_before_the_deadline(app:
     pipeline = app.deployed_pipeline()
     app.pipeline()  # a draft
     tick = app.services.tick
-    (desired,) = tick._desired(app.cluster.id, Deadline.after(5)).values()
+    (desired,) = tick._desired(app.cluster.id, Deadline.after(5))[0].values()
     assert (desired.resource_type, desired.resource_id, desired.restartable) == ("pipeline", pipeline.id, True)
     assert (desired.desired_state, desired.config_hash) == (pipeline.desired_state, pipeline.config_hash)
     reads_everything = replace(pipeline, capture=replace(pipeline.capture, snapshot_mode=SnapshotMode.ALWAYS))
     app.services.stores.resources.pipelines.save_alone(reads_everything)
-    (desired,) = tick._desired(app.cluster.id, Deadline.after(5)).values()
+    (desired,) = tick._desired(app.cluster.id, Deadline.after(5))[0].values()
     assert not desired.restartable
     with pytest.raises(TimedOut):
         tick._desired(app.cluster.id, Deadline.after(0))

@@ -1,5 +1,6 @@
 """Documents: conditional writes, references, pages, and commits whose reply is lost."""
 
+import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -9,13 +10,19 @@ from botocore.exceptions import ReadTimeoutError
 
 from chalicelib.domain.access import Role
 from chalicelib.domain.accounts.user import User
-from chalicelib.errors import NotFound, StoreUnavailable, WriteConflict
+from chalicelib.errors import NotFound, StoreUnavailable, UnreadableRow, WriteConflict
+from chalicelib.kit.unreadable import unreadable_rows
 from chalicelib.stores.accounts.claims import AccountClaims
 from chalicelib.stores.accounts.users import Users
+from chalicelib.stores.documents import batch_exists, batch_find, batch_find_readable, batch_results
+from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.rows import read_rows
+from chalicelib.stores.tables import LISTING
 from chalicelib.stores.transaction import Transaction
 from tests.service.stores.conftest import Storage, ids_by_pages, lose_first_reply
 from tests.support.apps.call_interceptor import InterceptedCall, Point
-from tests.support.entities import NOW, make_user, store_new
+from tests.support.entities import NOW, make_pipeline, make_user, store_new
+from tests.support.unreadable import UNKNOWN, make_column_unreadable, make_unreadable
 
 
 def user(number: int) -> User:
@@ -150,3 +157,82 @@ def test_a_store_without_a_reply_is_unavailable(
     assert users.answers() is False
     with pytest.raises(StoreUnavailable):
         call(users)
+
+
+# rows that cannot be read
+
+
+@pytest.fixture
+def unreadable(users: Users) -> str:
+    """The middle one of three users: nobody knows its role."""
+    store_new(users, user(1), user(2), user(3))
+    make_unreadable(users, "user-2", "role")
+    return "user-2"
+
+
+def test_a_list_leaves_out_what_cannot_be_read_and_names_it(users: Users, unreadable: str) -> None:
+    page = users.list(limit=10)
+    assert [one.id for one in page.items] == ["user-3", "user-1"]
+    assert (page.unreadable, page.next_key) == ((unreadable,), None)
+    assert [one.id for one in users.all()] == ["user-3", "user-1"]
+    assert list(users.ids()) == ["user-3", "user-2", "user-1"]
+
+
+def test_a_list_goes_on_behind_a_page_on_which_nothing_can_be_read(users: Users, unreadable: str) -> None:
+    first = users.list(limit=1)
+    second = users.list(limit=1, after=first.next_key)
+    third = users.list(limit=1, after=second.next_key)
+    assert [one.id for one in (*first.items, *second.items, *third.items)] == ["user-3", "user-1"]
+    assert (second.items, second.unreadable, third.next_key) == ((), (unreadable,), None)
+
+
+def test_what_cannot_be_read_is_an_error_for_who_asks_for_it_and_never_missing(users: Users, unreadable: str) -> None:
+    for ask in (users.find, users.get):
+        with pytest.raises(UnreadableRow, match="the stored user user-2") as refused:
+            ask(unreadable)
+        assert refused.value.details == {"unreadable": {"type": "user", "id": unreadable}}
+    assert users.find_readable(unreadable) is None
+    assert batch_exists((users, unreadable), (users, "user-4")) == [True, False]
+
+
+def test_rows_of_one_call_that_can_be_read_are_read(users: Users, unreadable: str) -> None:
+    keys = [(users, "user-1"), (users, unreadable), (users, "user-4")]
+    first, second, third = batch_results(*keys)
+    assert (first.id, type(second), third) == ("user-1", UnreadableRow, None)
+    assert batch_find_readable(*keys) == [first, None, None]
+    with pytest.raises(UnreadableRow):
+        batch_find(*keys)
+
+
+def test_who_must_overlook_nothing_gets_the_fields_that_can_still_be_read(users: Users, unreadable: str) -> None:
+    readable, fields = users.read_in(LISTING, users.noun)
+    assert [one.id for one in readable] == ["user-3", "user-1"]
+    assert [(one["id"], one["role"]) for one in fields] == [(unreadable, UNKNOWN)]
+
+
+def test_the_oldest_is_the_oldest_that_can_be_read(users: Users) -> None:
+    store_new(users, user(1), user(2))
+    make_unreadable(users, "user-1", "role")
+    oldest = users.oldest_in(LISTING, users.noun)
+    assert oldest is not None
+    assert oldest.id == "user-2"
+
+
+def test_what_is_said_about_a_row_has_nothing_of_its_content(users: Users, unreadable: str) -> None:
+    with unreadable_rows() as rows, pytest.raises(UnreadableRow) as refused:
+        users.find(unreadable)
+    assert list(rows) == [("user", unreadable, "enum")]
+    shown = "".join(traceback.format_exception(refused.value))
+    assert UNKNOWN not in shown
+    assert "example.com" not in shown
+
+
+def test_a_row_is_whole_when_its_columns_say_what_its_body_says(storage: Storage) -> None:
+    pipelines, pipeline = Pipelines(), make_pipeline()
+    store_new(pipelines, pipeline)
+    (row,) = read_rows(pipelines.key(pipeline.id))
+    assert pipelines.is_whole(row)
+    make_column_unreadable(pipelines, pipeline.id, "desired_state")
+    (row,) = read_rows(pipelines.key(pipeline.id))
+    assert pipelines.find(pipeline.id) == pipeline
+    assert not pipelines.is_whole(row)

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -33,6 +33,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import MaskingFormatter
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page, Signer
+from chalicelib.kit.unreadable import Unreadable
 
 ADMIN = {"x-test-role": "Admin"}
 JSON_ADMIN = {**ADMIN, "content-type": "application/json"}
@@ -141,7 +142,11 @@ class Edge:
     mounted: list[tuple[str, Route]]
 
 
-def make_edge(*extra: Router, record_denial: RecordDenial | None = None) -> Edge:
+def make_edge(
+    *extra: Router,
+    record_denial: RecordDenial | None = None,
+    note_unreadable: Callable[[Iterable[Unreadable]], None] = lambda _rows: None,
+) -> Edge:
     """A new app with the routes below, `extra` routers, and the public routes of the service."""
     rows, denied, calls = MemoryRows(), list[tuple[RequestContext, Route]](), list[RequestContext]()
     dependencies = BoundaryDependencies(
@@ -149,6 +154,7 @@ def make_edge(*extra: Router, record_denial: RecordDenial | None = None) -> Edge
         idempotency=lambda: rows,
         signer=lambda: Signer(key=b"k" * 32),
         record_denial=record_denial or (lambda context, route, *_: denied.append((context, route))),
+        note_unreadable=note_unreadable,
         clock=utc_now,
     )
     app, boundary = Chalice(app_name="edge"), Boundary(lambda: dependencies)

@@ -273,14 +273,14 @@ class InProcessApp:
     def destination(self) -> Destination:
         return self.services.destinations.create(self.context(), system_input("destination", next(self.numbers)))
 
-    def pipeline(self, source: Source | None = None) -> Pipeline:
+    def pipeline(self, source: Source | None = None, cluster: ConnectCluster | None = None) -> Pipeline:
         """A draft that is ready to be deployed; it captures every table of the fake database."""
-        number = next(self.numbers)
+        number, cluster = next(self.numbers), cluster or self.cluster
         pipeline_input = PipelineInput(
             name=f"pipeline {number}",
             source_id=(source or self.source()).id,
-            stream_cluster_id=self.stream.id,
-            connect_cluster_id=self.cluster.id,
+            stream_cluster_id=cluster.stream_cluster_id,
+            connect_cluster_id=cluster.id,
             capture=Capture(
                 topic_prefix=f"p{number}", tables=tuple(TableName(SCHEMA, table) for table in self.database.tables)
             ),

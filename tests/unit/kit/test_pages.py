@@ -104,3 +104,16 @@ def test_items_that_come_or_go_between_two_pages_are_neither_repeated_nor_skippe
     assert first.items == ("b", "d")
     for changed, rest in (("abdfh", ("f", "h")), ("dfh", ("f", "h")), ("bfh", ("f", "h")), ("bdefh", ("e", "f", "h"))):
         assert sorted_page(changed, key=str, limit=9, after=first.next_key).items == rest, changed
+
+
+def test_a_page_goes_on_behind_what_was_left_out_at_its_end() -> None:
+    page = Page(("a",), ("c",), more=True, unreadable=("id",), last_key="b")
+    assert page.next_key == "b"
+    assert page.map(str.upper).next_key == "b"
+    assert Page((), (), more=True, unreadable=("id",), last_key="b").first(10).next_key == "b"
+
+
+def test_a_page_that_is_cut_goes_on_behind_its_last_entry() -> None:
+    page = Page(("a", "b"), ("d", "c"), more=True, unreadable=("id",), last_key="b")
+    assert page.first(1) == Page(("a",), ("d",), more=True, unreadable=("id",))
+    assert page.first(1).next_key == "d"

@@ -3,16 +3,19 @@
 import json
 import traceback
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from chalice.app import SQSEvent
 from chalice.local import LambdaContext
 
-from chalicelib.kit.clock import rfc3339
+from chalicelib.errors import UnreadableRow
+from chalicelib.kit.clock import rfc3339, utc_now
 from chalicelib.kit.log import get_logger
+from chalicelib.kit.unreadable import Unreadable, report_unreadable
 from chalicelib.settings import Settings
-from chalicelib.workers.entry import MessageFailed, each, is_late
+from chalicelib.workers.entry import MessageFailed, each, is_late, run_tick
 from tests.support.apps.edge import logged
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -20,11 +23,20 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 @pytest.mark.parametrize(("seconds", "late"), [(-10, False), (0, False), (30, False), (31, True), (3600, True)])
 def test_a_tick_that_was_due_more_than_half_a_minute_ago_is_dropped(seconds: int, late: bool) -> None:
-    assert is_late(rfc3339(NOW - timedelta(seconds=seconds)), 1, NOW) is late
+    assert is_late(rfc3339(NOW - timedelta(seconds=seconds)), NOW) is late
 
 
-def test_a_tick_that_has_failed_before_is_not_dropped_so_that_it_reaches_a_person_in_the_end() -> None:
-    assert not is_late(rfc3339(NOW - timedelta(hours=1)), 2, NOW)
+def test_a_tick_that_is_received_again_much_later_is_dropped_as_one_that_is_received_for_the_first_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ticks: list[str] = []
+    tick = SimpleNamespace(run=lambda cluster_id, _deadline: ticks.append(cluster_id))
+    monkeypatch.setattr("chalicelib.wiring.services", lambda: SimpleNamespace(tick=tick))
+    for seconds, cluster_id in ((5, "in time"), (360, "late")):
+        body = {"cluster_id": cluster_id, "due_at": rfc3339(utc_now() - timedelta(seconds=seconds))}
+        record = {"messageId": "a", "body": json.dumps(body), "attributes": {"ApproximateReceiveCount": "2"}}
+        run_tick({"Records": [record]}, None)
+    assert ticks == ["in time"]
 
 
 def test_each_message_is_handed_over_with_the_number_of_times_it_was_received() -> None:
@@ -87,3 +99,19 @@ def test_messages_that_failed_among_others_are_measured_where_lambda_counts_no_e
 
 def test_without_messages_there_is_no_error() -> None:
     assert each(SQSEvent({"Records": []}, None), lambda _body, _received: None) == {"batchItemFailures": []}
+
+
+def test_a_message_that_needs_a_row_that_cannot_be_read_is_done_and_the_row_is_noted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes: list[Unreadable] = []
+    noting = SimpleNamespace(unreadable_rows=SimpleNamespace(note=notes.extend))
+    monkeypatch.setattr("chalicelib.wiring.services", lambda: noting)
+    row = Unreadable("connect_cluster", "c", "enum")
+
+    def meet(_body: dict[str, str], _received: int) -> None:
+        report_unreadable(row)
+        raise UnreadableRow(row.kind, row.id)
+
+    assert each(SQSEvent({"Records": [{"messageId": "a", "body": "{}"}]}, None), meet) == {"batchItemFailures": []}
+    assert notes == [row]

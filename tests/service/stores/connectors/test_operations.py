@@ -29,7 +29,7 @@ def test_the_open_operations_of_a_cluster_are_listed(storage: Storage) -> None:
     stored("elsewhere", "another cluster")
     settle(Operations().get("done"), OperationStep.SUCCEEDED)
     settle(Operations().get("failed"), OperationStep.FAILED)
-    assert [operation.id for operation in Operations().open_on("cluster")] == ["open"]
+    assert [operation.id for operation in Operations().open_on("cluster").operations] == ["open"]
 
 
 def test_only_a_settled_operation_expires(storage: Storage) -> None:

@@ -7,11 +7,14 @@ import pytest
 from chalicelib.api.framework.inputs import MAX_BODY_BYTES
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.errors import HeadgateError, NotFound
+from chalicelib.kit.unreadable import Unreadable, report_unreadable
 from tests.support.apps.edge import (
     ADMIN,
     JSON_ADMIN,
     THING,
     ClientResponse,
+    ThingOutput,
     lambda_event,
     logged,
     make_edge,
@@ -225,6 +228,49 @@ def test_concurrent_requests_do_not_see_each_other() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(ask, range(400)))
+
+
+def meeting(rows: list[Unreadable], needs: Permission, error: HeadgateError | None = None) -> Router:
+    """A list on whose way these rows cannot be read."""
+    routes = Router(tag="rows")
+
+    @routes.get("/rows", needs=needs)
+    def list_rows() -> list[ThingOutput]:
+        """Rows of which some cannot be read."""
+        for row in rows:
+            report_unreadable(row)
+        if error:
+            raise error
+        return []
+
+    return routes
+
+
+ROWS = [Unreadable("pipeline", f"p{number}", "enum") for number in range(25)]
+
+
+def test_rows_that_are_left_out_are_named_in_a_header_and_noted() -> None:
+    noted: list[Unreadable] = []
+    edge = make_edge(meeting(ROWS, Permission.READ), note_unreadable=noted.extend)
+    response = through_lambda_event(edge.app)("GET", "/api/v1/rows", ADMIN, b"")
+    assert (response.status, noted) == (200, ROWS)
+    assert response.headers["x-unreadable"] == ", ".join(f"pipeline/p{number}" for number in range(20))
+
+
+def test_an_error_names_no_rows_besides_what_it_says_itself() -> None:
+    noted: list[Unreadable] = []
+    edge = make_edge(meeting(ROWS, Permission.READ, NotFound("There is none.")), note_unreadable=noted.extend)
+    response = through_lambda_event(edge.app)("GET", "/api/v1/rows", ADMIN, b"")
+    assert (response.status, noted) == (404, ROWS)
+    assert "x-unreadable" not in response.headers
+
+
+def test_strangers_learn_of_no_row_and_cause_no_note() -> None:
+    noted: list[Unreadable] = []
+    edge = make_edge(meeting(ROWS, Permission.PUBLIC), note_unreadable=noted.extend)
+    response = through_lambda_event(edge.app)("GET", "/api/v1/rows", {}, b"")
+    assert (response.status, noted) == (200, [])
+    assert "x-unreadable" not in response.headers
 
 
 def test_an_idempotency_key_is_ignored_where_everybody_may_call() -> None:

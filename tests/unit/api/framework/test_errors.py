@@ -22,6 +22,8 @@ def _made(kind: type[HeadgateError]) -> HeadgateError:
             return kind("later", retry_after_seconds=3)  # type: ignore[call-arg]
         case errors.WriteConflict:
             return errors.WriteConflict("label")
+        case errors.UnreadableRow:
+            return errors.UnreadableRow("pipeline", "id")
         case _:
             return kind("message")
 

@@ -82,3 +82,9 @@ def test_how_a_report_knows_of_what_goes_on(
     assert (episode.sight, episode.seen_at, episode.condition) == (sight, seen_at, named or before.condition)
     episodes = Episodes(report=report, going_on={ERROR.key: episode})
     assert episodes.has_observed(ERROR.key, since=BEFORE, now=NOW) is (sight is Sight.SEEN)
+
+
+def test_what_is_out_of_sight_may_go_on_also_where_its_incident_cannot_be_read() -> None:
+    episodes = Episodes(report=OTHERS, going_on={}, hidden=frozenset({ERROR.key}))
+    assert episodes.may_go_on(ERROR.key)
+    assert not episodes.may_go_on(LOST.key)

@@ -23,6 +23,7 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
+from chalicelib.kit.unreadable import Unreadable
 from chalicelib.services.deliveries import DeliveryService
 from chalicelib.services.monitors.reports import Send
 from chalicelib.services.pipelines import PipelineService
@@ -265,11 +266,11 @@ def test_a_tick_may_do_all_that_finishes_what_the_api_left_open(app: InProcessAp
         app.interceptor.unwatch()
     app.restart()
     cluster = app.cluster
-    assert len(list(app.services.stores.connectors.operations.open_on(cluster.id))) == 1
+    assert len(app.services.stores.connectors.operations.open_on(cluster.id).operations) == 1
     with taken() as calls:
         for seconds in SETTLES:
             app.tick(cluster, after=seconds)
-    assert list(app.services.stores.connectors.operations.open_on(cluster.id)) == []
+    assert app.services.stores.connectors.operations.open_on(cluster.id).operations == ()
     assert refused("run_tick", calls) == set()
 
 
@@ -421,12 +422,31 @@ def lost_target_rows(app: InProcessApp) -> Iterator[None]:
     app.database.target_tables[name] = replace(table, rows=0, live=0, deleted=99)
     yield
     app.services.destination_monitor.run(destination, Deadline.after(25))
-    (lost,) = app.services.stores.monitoring.incidents.current_of(origin_of("destination", destination))
+    ((lost,), _) = app.services.stores.monitoring.incidents.current_of(origin_of("destination", destination))
     assert lost.condition.code is ConditionCode.TARGET_REPLACED
     app.services.stores.monitoring.incidents.save_alone(moved_by_person(lost, IncidentStatus.RESOLVED, app.clock()))
     app.clock.advance(60)
     app.services.destination_monitor.run(destination, Deadline.after(25))
     assert app.services.stores.monitoring.target_losses.find(destination).losses == {}
+
+
+def rows_that_can_be_read_again(app: InProcessApp) -> Iterator[None]:
+    note_every_kind(app)
+    yield
+    assert app.services.unreadable_rows.check() == 0
+
+
+def note_every_kind(app: InProcessApp) -> None:
+    """A note of a row of each kind that the schedule reads."""
+    for kind in app.services.unreadable_rows.readers:
+        app.services.unreadable_rows.note([Unreadable(kind, new_id(), "enum")])
+
+
+@pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "reseal_secrets"])
+def test_every_function_may_note_a_row_that_it_cannot_read(app: InProcessApp, function: str) -> None:
+    with taken() as calls:
+        note_every_kind(app)
+    assert refused(function, calls) == set()
 
 
 @pytest.mark.parametrize(
@@ -441,6 +461,7 @@ def lost_target_rows(app: InProcessApp) -> Iterator[None]:
         ("dispatch", rows_of_deleted_clusters),
         ("dispatch", incidents_about_what_was_deleted),
         ("dispatch", records_without_a_signature),
+        ("dispatch", rows_that_can_be_read_again),
         ("dispatch", a_trail_that_was_removed),
         ("reseal_secrets", secrets_under_an_old_key),
         ("api_handler", secrets_counted_by_their_key),
