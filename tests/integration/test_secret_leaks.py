@@ -59,9 +59,9 @@ def test_files_with_secrets_can_be_read_by_their_owner_only(recorder: OutputReco
 
 
 def test_the_log_has_a_line_for_every_unexpected_failure(recorder: OutputRecorder) -> None:
-    lines = [line for line in recorder.log.read_text().splitlines() if "unexpected failure" in line]
-    assert len(lines) >= 3
-    assert sum("ValidationError" in line for line in lines) >= 2
+    log = recorder.log.read_text().splitlines()
+    assert any("a row cannot be read" in line and recorder.ids["source"] in line for line in log)
+    lines = [line for line in log if "unexpected failure" in line]
     # The crash, whose messages and local variable hold a secret: its type, that of its cause, and where it happened.
     assert any("KeyError" in line and "ValueError" in line and ":crash" in line for line in lines)
 

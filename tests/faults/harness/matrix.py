@@ -126,7 +126,7 @@ class CaseMatrix:
         self.run_singles(self.one_of_each_kind)
         record("points", self.report.points.total())
         record("single faults", self.report.runs.total())
-        assert self.report.violations == []
+        assert not self.report.violations, "\n".join(self.report.violations)
 
     def check_everything(self, record: Callable[[str, object], None], pairs: int = 8) -> None:
         """Assert that every fault at every call is recovered from, and so many pairs of them."""
@@ -134,7 +134,7 @@ class CaseMatrix:
         self.run_pairs(pairs)
         record("single faults", self.report.runs.total())
         record("pairs", self.report.pairs.total())
-        assert self.report.violations == []
+        assert not self.report.violations, "\n".join(self.report.violations)
 
     def _pairs(self, chosen: random.Random) -> Iterator[tuple[PlannedFault, PlannedFault, str]]:
         singles, tries = self.singles, 0

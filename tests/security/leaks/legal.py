@@ -16,7 +16,7 @@ LEGAL: tuple[tuple[str, str, str], ...] = (
     ("destination password", "response body", "GET /internal/secrets/"),
     ("master key", "state folder", "master-key"),
     ("service credential", "state folder", "service-credential"),
-    # This row was written by the scenario itself, to cause an unexpected exception.
+    # This row was written by the scenario itself, so that it cannot be read.
     ("source password", "table", "headgate-sources"),
     ("Connect password", "outbound HTTP", "Connect header authorization"),
     ("Kafka password", "outbound Kafka", "bytes"),
