@@ -18,12 +18,12 @@ import app
 from chalicelib.kit.clock import rfc3339, utc_now
 from infra.aws.function_stack import merged_template
 from infra.aws.functions import function_named
-from infra.aws.package import DATA_TEMPLATE, OLDEST, ZIP
+from infra.aws.package import DATA_TEMPLATE, ZIP
 from infra.local.process.ports import free_port
-from infra.local.stack.layout import ROOT
 from tests.support.apps.edge import lambda_event
 from tests.support.cloudformation import Stack, with_defaults
 from tests.support.databases.postgresql import Shop, postgresql, shop
+from tests.support.package import built_package
 from tests.support.servers import PythonProcess
 
 __all__ = ["postgresql", "shop"]
@@ -70,13 +70,8 @@ class Functions:
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the package that `infra/package` built."""
-    if sys.version_info[:2] < OLDEST:
-        pytest.skip("Chalice packages for the Python that runs it; 3.12 is the oldest that works")
     folder = tmp_path_factory.mktemp("package")
-    done = subprocess.run(
-        ["infra/package", str(folder)], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    built_package(folder)
     return folder
 
 

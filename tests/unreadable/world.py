@@ -27,10 +27,11 @@ from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import Accepted, CheckedConfig, Outcome, OutgoingMessage
 from infra.local.doubles.connect_model import Connector
 from tests.faults.harness.whole_app import ApiUser, clear_queues, deliver, dispatch, entries_on
-from tests.support.apps.call_interceptor import CallInterceptor, Crash, InterceptedCall, Point, Side
+from tests.support.apps.call_interceptor import CallInterceptor
 from tests.support.apps.cheap_passwords import cheap_passwords
 from tests.support.apps.fakes import FakeConnect
 from tests.support.apps.in_process_app import InProcessApp, app_on
+from tests.support.apps.open_operations import left_open
 from tests.support.apps.tables import in_memory
 
 FAILURE = "java.lang.IllegalStateException: something that nobody has seen before"
@@ -80,9 +81,9 @@ class Half:
     def leave_open(self, app: InProcessApp) -> None:
         """Begin to pause `opened`, and to deploy `drafted`."""
         deliveries, destination_id = app.services.deliveries, self.delivery.destination_id
-        _left_open(app, lambda: app.services.pipelines.pause(app.context(), self.opened.id))
+        left_open(app, lambda: app.services.pipelines.pause(app.context(), self.opened.id))
         draft = app.delivery_input(self.pipeline, f"draft_{self.name}")
-        _left_open(app, lambda: deliveries.deploy(app.context(key=self.drafted), destination_id, draft))
+        left_open(app, lambda: deliveries.deploy(app.context(key=self.drafted), destination_id, draft))
 
 
 @dataclass(kw_only=True)
@@ -265,25 +266,6 @@ def _fill(app: InProcessApp, delivery: Delivery, **changes: Any) -> None:
             name=name, identity="", storage="1", partitions=0, rows=9, live=9, deleted=0, countable=True
         )
         app.database.target_tables[name] = replace(table, **changes)
-
-
-def _left_open(app: InProcessApp, request: Any) -> None:
-    """The process ends when its first change at Connect was carried out: the operation stays open."""
-
-    def ends(point: Point, call: InterceptedCall) -> object:
-        result = call()
-        if point.side is Side.CONNECT and point.writes:
-            raise Crash
-        return result
-
-    app.interceptor.watch(ends)
-    try:
-        request()
-    except Crash:
-        pass
-    finally:
-        app.interceptor.unwatch()
-    app.restart()
 
 
 def _accounts(app: InProcessApp) -> None:

@@ -2,9 +2,11 @@
 
 import json
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from chalicelib.wiring import PUBLIC_RESULTS_COUNT
 from tests.security.leaks.scenario import read_metrics, shown
 from tests.support.apps.output_recorder import OutputRecorder
 from tests.support.hostile.leaks import find_leaks
@@ -76,6 +78,12 @@ def _to_kafka(recorder: OutputRecorder, text: str) -> None:
     })  # fmt: skip
 
 
+def _read_newer_metrics(recorder: OutputRecorder) -> None:
+    """Newer ones than the last result, which is shown again for some seconds."""
+    time.sleep(PUBLIC_RESULTS_COUNT.total_seconds())
+    read_metrics(recorder)
+
+
 def _in_a_file(recorder: OutputRecorder, text: str) -> None:
     (recorder.state / "planted").write_text(text)
 
@@ -90,7 +98,7 @@ _OUTSIDE: Mapping[str, Callable[[OutputRecorder, str], Any]] = {
 }
 _SHOWN_BY: Mapping[str, Callable[[OutputRecorder], Any]] = {
     "response headers": lambda recorder: recorder.call("GET", "/pipelines"),
-    "metrics": read_metrics,
+    "metrics": _read_newer_metrics,
     "OpenAPI document": lambda recorder: recorder.call("GET", "/openapi.json"),
     "documentation": lambda recorder: recorder.call("GET", "/docs"),
     "exception": lambda recorder: recorder.run_command("fire", schedule="dispatch"),

@@ -17,9 +17,9 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.unreadable import Unreadable, unreadable_rows
 from chalicelib.services.monitors.unreadable_rows import MAX_REPORTED
 from tests.faults.inspection import connector_writes, create_orphan
-from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
 from tests.support.apps.in_process_app import InProcessApp
 from tests.support.apps.lost_snapshot import lose_snapshot
+from tests.support.apps.open_operations import left_open
 from tests.support.unreadable import make_body_unreadable, make_column_unreadable, make_readable, make_unreadable
 
 FAILURE = "java.lang.IllegalStateException: something that nobody has seen before"
@@ -208,24 +208,6 @@ def test_real_orphans_are_still_removed(app: InProcessApp) -> None:
     app.ticks(*LONG_ENOUGH)
     assert app.connect.names() == [pipeline.connector_name]
     assert orphan not in app.connect.names()
-
-
-def left_open(app: InProcessApp, request: Any) -> None:
-    """The process ends when its first change at Connect was carried out."""
-
-    def ends(point: Point, call: InterceptedCall) -> object:
-        result = call()
-        if point.side is Side.CONNECT and point.writes:
-            raise Crash
-        return result
-
-    app.interceptor.watch(ends)
-    try:
-        with pytest.raises(Crash):
-            request()
-    finally:
-        app.interceptor.unwatch()
-    app.restart()
 
 
 @pytest.mark.parametrize("readable_name", [True, False])

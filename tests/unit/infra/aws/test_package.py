@@ -1,8 +1,6 @@
 """`infra/package`, from end to end where the package is really built (marked `real`: it takes many seconds)."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -11,7 +9,6 @@ import pytest
 from infra.aws.functions import FUNCTIONS
 from infra.aws.package import (
     DATA_TEMPLATE,
-    OLDEST,
     TEMPLATE,
     ZIP,
     CannotBuild,
@@ -22,7 +19,7 @@ from infra.aws.package import (
 )
 from infra.aws.parameters import PARAMETERS
 from infra.aws.sbom import SBOM
-from infra.local.stack.layout import ROOT
+from tests.support.package import built_package
 
 TOOLS = {"chalice", "pip", "setuptools", "wheel", "inquirer", "moto", "pytest", "tests", "infra"}
 
@@ -74,14 +71,8 @@ def test_an_older_python_is_refused_with_what_is_missing() -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    if sys.version_info[:2] < OLDEST:
-        pytest.skip("Chalice packages for the Python that runs it; 3.12 is the oldest that works")
     folder = tmp_path_factory.mktemp("package")
-    done = subprocess.run(
-        ["infra/package", str(folder)], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder, done.stdout
+    return folder, built_package(folder)
 
 
 @pytest.mark.real
