@@ -55,7 +55,8 @@ class SourceMonitor:
         pipelines = [pipeline for pipeline in deployed if pipeline.open_operation is None]
         if not deployed:
             self.reports.repeat(origin_of("source", source_id), over=[draft.id for draft in every])
-            end_watch(self.resources.sources, source_id)
+            if not page.unreadable:  # one of them may be deployed: then its source is UNKNOWN, as nobody looks at it
+                end_watch(self.resources.sources, source_id)
         if not pipelines:
             return
         cluster_ids = sorted({pipeline.connect_cluster_id for pipeline in pipelines})

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.incident import Incident, origin_of
 from chalicelib.domain.monitoring.report import MonitorReport
@@ -265,6 +266,16 @@ def test_what_a_look_has_found_about_an_unreadable_pipeline_stands(app: InProces
     look(app, source.id)
     assert states.get(source.id).captures.keys() == {lost.id, other.id}
     assert reported(app, source.id) == [lost.id]
+
+
+def test_a_source_whose_only_pipeline_cannot_be_read_is_unknown_as_nobody_looks_at_it(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    look(app, pipeline.source_id)
+    assert app.services.sources.get(pipeline.source_id).health.status is HealthStatus.HEALTHY
+    make_unreadable(app.services.stores.resources.pipelines, pipeline.id, "provider")
+    for _ in range(6):
+        look(app, pipeline.source_id)
+    assert app.services.sources.get(pipeline.source_id).health.status is HealthStatus.UNKNOWN
 
 
 def test_a_pipeline_whose_source_state_cannot_be_read_is_unknown_and_may_be_paused(app: InProcessApp) -> None:
