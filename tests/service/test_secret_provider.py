@@ -19,6 +19,7 @@ from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
 from tests.support.apps.call_interceptor import InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp, changed_input
 from tests.support.hostile.stored_secrets import columns, delete, overwrite, password, rotated
+from tests.support.unreadable import make_body_unreadable, make_unreadable
 
 UNKNOWN = "7d0f3c7e-35a1-4d57-8a53-5a8f2a4f6d10"
 
@@ -140,6 +141,20 @@ def test_the_credential_of_a_connect_cluster_opens_what_is_being_deployed_there(
     app.interceptor.watch(while_it_is_made)
     app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline))
     assert seen == [True, False]
+
+
+def test_what_cannot_be_read_opens_them_for_the_connect_cluster_that_its_raw_fields_name(app: InProcessApp) -> None:
+    pipeline, destination = app.deployed_pipeline(), app.destination()
+    source, resources = app.services.sources.get(pipeline.source_id), app.services.stores.resources
+    own, other = app.cluster.id, app.register_connect(app.connect.url).id
+    delivery = app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline))
+    app.clock.advance(300)
+    make_unreadable(resources.pipelines, pipeline.id, "provider")
+    make_unreadable(resources.deliveries, delivery.id, "desired_state")
+    for credentials in (source.credentials.id, destination.credentials.id):
+        assert (read_as(app, own, credentials), read_as(app, other, credentials)) == (True, False)
+    make_body_unreadable(resources.pipelines, pipeline.id)
+    assert read_as(app, other, source.credentials.id)
 
 
 def test_a_validation_for_inline_secrets_opens_nothing(app: InProcessApp) -> None:
