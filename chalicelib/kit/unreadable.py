@@ -13,7 +13,7 @@ from chalicelib.kit.log import get_logger
 
 
 class Unreadable(NamedTuple):
-    """A row by what it is and its id among those. `reason` is the kind of the fault, and nothing of the row."""
+    """A row, by its kind (such as `pipeline`) and its id. `reason` is the kind of the fault, and nothing of the row."""
 
     kind: str
     id: str
@@ -36,7 +36,7 @@ def unreadable_rows() -> Iterator[dict[Unreadable, None]]:
 
 @contextmanager
 def noted(note: Callable[[Iterable[Unreadable]], None]) -> Iterator[None]:
-    """Hands the rows that cannot be read in this block to `note` at its end, if there are any. Also as a decorator."""
+    """Hands the rows that cannot be read in this block to `note` at its end, if there are any."""
     with unreadable_rows() as rows:
         try:
             yield

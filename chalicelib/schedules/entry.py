@@ -1,7 +1,7 @@
 """Scheduled functions. Deployed with this module as entry: `app.py` never runs for them."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import failure, get_logger, invocation, log_context
-from chalicelib.kit.unreadable import Unreadable, noted
+from chalicelib.kit.unreadable import noted
 
 if TYPE_CHECKING:
     from chalicelib.wiring import Services
@@ -27,14 +27,7 @@ _SENDING = ("ticks", "source_checks", "destination_checks", "jobs", "notificatio
 """The parts that return how many messages they have put into queues."""
 
 
-def note_unreadable(rows: Iterable[Unreadable]) -> None:
-    from chalicelib.wiring import services
-
-    services().unreadable_rows.note(rows)
-
-
 @schedules.schedule(Rate(1, unit=Rate.MINUTES), name="dispatch")
-@noted(note_unreadable)
 def dispatch(event: CloudWatchEvent) -> dict[str, int]:
     """Send every Connect cluster its ticks for this minute, every source and destination its look, and lost jobs and
     notifications again. Report to alerting what no look does: clusters at which nobody looks, too. End silences whose
@@ -47,8 +40,9 @@ def dispatch(event: CloudWatchEvent) -> dict[str, int]:
         from chalicelib.clients.cloudwatch import measure
         from chalicelib.wiring import services
 
-        measured: dict[OwnMetric, float] = {}
-        results = run_parts(_parts(services(), measured))
+        wired, measured = services(), dict[OwnMetric, float]()
+        with noted(wired.unreadable_rows.note):
+            results = run_parts(_parts(wired, measured))
         measure({**measured, **results.measured})
         return results.or_raise()
 

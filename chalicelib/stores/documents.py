@@ -36,6 +36,7 @@ _FILTERED_PAGE = 1_000
 
 
 _OLDEST_TRIED = 10
+"""Rows that `oldest_in` reads one after another, until one can be read."""
 
 
 class Readable(Protocol):

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from chalicelib.errors import UnreadableRow
 from chalicelib.kit.pages import Page
-from chalicelib.kit.unreadable import Unreadable, report_unreadable
+from chalicelib.kit.unreadable import Unreadable, log_unreadable, report_unreadable
 
 E = TypeVar("E")
 R = TypeVar("R")
@@ -26,9 +26,20 @@ def read_row(kind: str, row_id: str, parse: Callable[[], E]) -> E:
     try:
         return parse()
     except FAULTS as error:
-        report_unreadable(Unreadable(kind, row_id, reason_of(error)))
+        report_unreadable(Unreadable(kind, row_id, _reason_of(error)))
         # Not as a cause: the text of these errors holds values of the row.
         raise UnreadableRow(kind, row_id) from None
+
+
+def read_or_none(kind: str, row_id: str, parse: Callable[[], E]) -> E | None:
+    """What `parse` makes of a row that Headgate writes again by itself; None, with a line in the log, when it cannot be
+    read.
+    """
+    try:
+        return parse()
+    except FAULTS as error:
+        log_unreadable(Unreadable(kind, row_id, _reason_of(error)))
+        return None
 
 
 def readable(rows: Iterable[R], decode: Callable[[R], E]) -> Iterator[E]:
@@ -63,7 +74,7 @@ def raw_fields(body: str) -> Mapping[str, Any]:
     return {}
 
 
-def reason_of(error: Exception) -> str:
+def _reason_of(error: Exception) -> str:
     """The kind of the fault, such as `enum` or `missing`, without any value."""
     from pydantic import ValidationError
 

@@ -109,19 +109,18 @@ def is_late(due_at: str, now: datetime) -> bool:
     return now - datetime.fromisoformat(due_at) > _LATE_AFTER
 
 
-def note_unreadable(rows: Iterable[Unreadable]) -> None:
-    from chalicelib.wiring import services
-
-    services().unreadable_rows.note(rows)
-
-
 def readable_only(act: Act) -> Act:
     """The same, which ends where a row cannot be read: an incident names it, and to receive the message again would
     change nothing.
     """
 
+    from chalicelib.wiring import services
+
+    def note(rows: Iterable[Unreadable]) -> None:
+        services().unreadable_rows.note(rows)
+
     def act_once(body: dict[str, str], received: int) -> None:
-        with noted(note_unreadable), suppress(UnreadableRow):
+        with noted(note), suppress(UnreadableRow):
             act(body, received)
 
     return act_once

@@ -198,8 +198,8 @@ def observed_with(observation: Observation, findings: Iterable[Finding]) -> Obse
 
 
 def with_unread_findings(observation: Observation, place: str) -> Observation:
-    """The observation where what looks at its `place` ("source", "destination") have found cannot be read. RUNNING
-    alone is not known then.
+    """The observation when the findings of looks at its `place` ("source", "destination") cannot be read: RUNNING
+    becomes UNKNOWN.
     """
     state = ObservedState.UNKNOWN if observation.state is ObservedState.RUNNING else observation.state
     reason = (

@@ -1,4 +1,4 @@
-"""Rows that this release cannot read: noted by whoever meets one, reported by the schedule until it can be read."""
+"""Rows that this release cannot read: noted by the process that meets one, reported until it can be read."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ _MAX_WRITTEN = 10
 """Notes that one request or message writes. The next ones write the others."""
 
 _MET_AGAIN_AFTER = timedelta(minutes=10)
-"""So long a process does not write again what it has noted."""
+"""A process writes the same note again only after so long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

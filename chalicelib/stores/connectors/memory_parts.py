@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory
 from chalicelib.kit.adapters import adapter
-from chalicelib.kit.unreadable import Unreadable, log_unreadable
-from chalicelib.stores.unreadable import FAULTS, reason_of
+from chalicelib.stores.unreadable import read_or_none
 
 _CONNECTORS_PER_PART = 400
 _MAX_PART_CHARACTERS = 1_000_000
@@ -46,10 +45,12 @@ def _texts(memory: ClusterMemory, number: int) -> list[bytes]:
 
 def joined(cluster_id: str, bodies: Iterable[bytes]) -> ClusterMemory | None:
     """The memory of a cluster in its parts, each compressed; None when one of them cannot be read."""
-    try:
-        parts: list[ClusterMemory] = [adapter(ClusterMemory).validate_json(zlib.decompress(body)) for body in bodies]
-    except FAULTS as error:
-        log_unreadable(Unreadable("observation", cluster_id, reason_of(error)))
+
+    def parse() -> list[ClusterMemory]:
+        return [adapter(ClusterMemory).validate_json(zlib.decompress(body)) for body in bodies]
+
+    parts = read_or_none("observation", cluster_id, parse)
+    if parts is None:
         return None
     connectors = {name: known for part in parts for name, known in part.connectors.items()}
     return replace(parts[0], connectors=connectors)

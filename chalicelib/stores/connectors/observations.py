@@ -35,14 +35,13 @@ from chalicelib.domain.connectors.workers import WorkersFault
 from chalicelib.errors import Contention, WriteConflict
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
-from chalicelib.kit.unreadable import Unreadable, log_unreadable
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.connectors.memory_parts import joined, packed
 from chalicelib.stores.connectors.transitions import TransitionRow
 from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
 from chalicelib.stores.transaction import Transaction
-from chalicelib.stores.unreadable import FAULTS, reason_of
+from chalicelib.stores.unreadable import read_or_none
 
 _HEAD = "head"
 _PARTS_IN_TRANSACTION = 20
@@ -334,11 +333,7 @@ def _parsed(kind: Any, cluster_id: str, text: str | None) -> Any:
     """What a column of a head holds; None also when it cannot be read: then nothing is confirmed, and the next tick
     finds the fault again.
     """
-    try:
-        return adapter(kind).validate_json(text) if text else None
-    except FAULTS as error:
-        log_unreadable(Unreadable("observation", cluster_id, reason_of(error)))
-        return None
+    return read_or_none("observation", cluster_id, lambda: adapter(kind).validate_json(text)) if text else None
 
 
 def _in_milliseconds(value: datetime | None) -> datetime | None:

@@ -19,10 +19,9 @@ from pynamodb.exceptions import PutError, UpdateError
 
 from chalicelib.domain.monitoring.progress import Progress, ProgressLook
 from chalicelib.kit.adapters import adapter
-from chalicelib.kit.unreadable import Unreadable, log_unreadable
 from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
-from chalicelib.stores.unreadable import FAULTS, reason_of
+from chalicelib.stores.unreadable import read_or_none
 
 PARTS = 16
 """Each row of a cluster of 10,000 connectors has 625 of them, about 50 KB. A row may have 400 KB."""
@@ -72,11 +71,15 @@ class ProgressPart:
 
         Empty when it cannot be read: the next measurement begins anew, and replaces the row.
         """
-        try:
-            return adapter(dict[str, Progress]).validate_json(zlib.decompress(self.body)) if self.body else {}
-        except FAULTS as error:
-            log_unreadable(Unreadable("progress", self.row_id, reason_of(error)))
+        body = self.body
+        if not body:
             return {}
+
+        def parse() -> Mapping[str, Progress]:
+            stored: Mapping[str, Progress] = adapter(dict[str, Progress]).validate_json(zlib.decompress(body))
+            return stored
+
+        return read_or_none("progress", self.row_id, parse) or {}
 
     def progress(self, connector: str, cluster: "ProgressPart") -> Progress | None:
         """The progress of a connector, as of the last measurement of its `cluster`.

@@ -18,7 +18,7 @@ LAPSES_AFTER = 2 * _WRITTEN_AGAIN_AFTER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadableNote:
-    """A row by what it is and its id among those; `met_at` is when a process could not read it last."""
+    """A row, by its kind and its id; `met_at` is when a process could not read it last."""
 
     kind: str
     row_id: str
