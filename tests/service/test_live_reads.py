@@ -105,7 +105,7 @@ def test_fresh_asks_anew(app: InProcessApp, server: Server) -> None:
 
 
 def test_an_answer_that_another_release_has_kept_is_asked_for_again(app: InProcessApp, server: Server) -> None:
-    in_words: LiveQuestion[str] = replace(QUESTION, answer=str)  # type: ignore[arg-type]
+    in_words = LiveQuestion[str](server=QUESTION.server, subject=QUESTION.subject, answer=str)
     assert in_words.key == QUESTION.key
     reads(app).ask(app.context(), in_words, lambda: "many", fresh=False)
     assert reads(app).ask(app.context(), QUESTION, server, fresh=False).value == 1
