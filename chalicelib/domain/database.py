@@ -9,6 +9,7 @@ class DatabaseProvider(StrEnum):
     """The kinds of databases that can be captured from and delivered to."""
 
     POSTGRESQL = "postgresql"
+    MYSQL = "mysql"
 
 
 class SslMode(StrEnum):

@@ -66,8 +66,8 @@ def _capture(capture: Capture) -> ConnectorConfig:
     }
     return {
         "topic.prefix": capture.topic_prefix,
-        "table.include.list": _patterns(capture.captured_tables),
-        **({"column.exclude.list": _patterns(options.exclude_columns)} if options.exclude_columns else {}),
+        "table.include.list": name_patterns(capture.captured_tables),
+        **({"column.exclude.list": name_patterns(options.exclude_columns)} if options.exclude_columns else {}),
         "snapshot.mode": str(capture.snapshot_mode),
         "tombstones.on.delete": "true" if options.tombstones_on_delete else "false",
         "event.converting.failure.handling.mode": _CONVERTING_FAILURES[options.on_conversion_error],
@@ -88,7 +88,7 @@ def _message_size(largest: int | None) -> ConnectorConfig:
     }
 
 
-def _patterns(names: Iterable[TableName | ColumnName]) -> str:
+def name_patterns(names: Iterable[TableName | ColumnName | str]) -> str:
     """A list of Java regular expressions, each for exactly one full name, which Debezium matches as a whole.
 
     It ignores case by default, splits the list at commas, and trims each entry.

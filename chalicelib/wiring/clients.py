@@ -8,6 +8,7 @@ from typing import Any, Literal
 from chalicelib.clients.anchor_copies import AnchorCopy, anchor_copy
 from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import DatabaseFactory
+from chalicelib.clients.databases.mysql.client import MySQL
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.clients.http.guarded import GuardedHttp
@@ -35,7 +36,10 @@ class Clients:
         # Hosts that the installation names, of chats and single sign-on, may be anywhere; webhooks are public.
         self._operators_hosts = AddressPolicy(allow_loopback=True)
         self._public_hosts = AddressPolicy(allow_private=False)
-        self.databases: dict[DatabaseProvider, DatabaseFactory] = {DatabaseProvider.POSTGRESQL: self._postgresql}
+        self.databases: dict[DatabaseProvider, DatabaseFactory] = {
+            DatabaseProvider.POSTGRESQL: self._postgresql,
+            DatabaseProvider.MYSQL: self._mysql,
+        }
 
     @property
     def targets(self) -> Mapping[Any, TargetFactory]:
@@ -69,6 +73,9 @@ class Clients:
 
     def _postgresql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> PostgreSQL:
         return PostgreSQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)
+
+    def _mysql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> MySQL:
+        return MySQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)
 
     def _tls(self) -> ssl.SSLContext:
         context = ssl.create_default_context()

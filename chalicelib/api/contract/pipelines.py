@@ -9,6 +9,7 @@ from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamCluster
 from chalicelib.api.contract.common import Input, Integer, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput, WarningOutput
+from chalicelib.api.contract.mysql import MySQLOptionsBody, MySQLOptionsOutput
 from chalicelib.api.contract.postgresql import PostgreSQLOptionsBody, PostgreSQLOptionsOutput
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, TaskQuery, observed_fields
 from chalicelib.api.contract.sources import SourceOutput
@@ -83,7 +84,7 @@ class CaptureOptionsBody(Input):
 _SHARED_OPTIONS = set(CaptureOptionsBody.model_fields)
 
 
-class PipelineOptionsBody(PostgreSQLOptionsBody, CaptureOptionsBody):
+class PipelineOptionsBody(PostgreSQLOptionsBody, MySQLOptionsBody, CaptureOptionsBody):
     """Options of a capture. Debezium's defaults apply to what is left out."""
 
     def to_provider_options(self) -> dict[str, Any]:
@@ -146,8 +147,12 @@ class CaptureOptionsOutput(Output):
     exclude_columns: list[CapturedColumnOutput]
 
 
-class PipelineOptionsOutput(PostgreSQLOptionsOutput, CaptureOptionsOutput):
-    """Options of a capture, with the real names of slot and publication."""
+class PostgreSQLPipelineOptionsOutput(PostgreSQLOptionsOutput, CaptureOptionsOutput):
+    """Options of a capture from PostgreSQL, with the real names of slot and publication."""
+
+
+class MySQLPipelineOptionsOutput(MySQLOptionsOutput, CaptureOptionsOutput):
+    """Options of a capture from MySQL."""
 
 
 class PipelineOutput(ConnectorOwnerOutput):
@@ -160,7 +165,7 @@ class PipelineOutput(ConnectorOwnerOutput):
     tables: list[TableOutput]
     snapshot_mode: SnapshotMode
     converter: Converter
-    options: PipelineOptionsOutput
+    options: PostgreSQLPipelineOptionsOutput | MySQLPipelineOptionsOutput
     properties: dict[str, str]
 
     @classmethod

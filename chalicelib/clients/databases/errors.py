@@ -27,6 +27,7 @@ class FailureCode(StrEnum):
     TIMEOUT = "TIMEOUT"
     TLS_FAILED = "TLS_FAILED"
     NOT_A_DATABASE = "NOT_A_DATABASE"
+    SERVER_NOT_SUPPORTED = "SERVER_NOT_SUPPORTED"
     AUTHENTICATION_FAILED = "AUTHENTICATION_FAILED"
     AUTHENTICATION_NOT_SAFE = "AUTHENTICATION_NOT_SAFE"
     ACCESS_NOT_ALLOWED = "ACCESS_NOT_ALLOWED"
@@ -53,6 +54,7 @@ _MESSAGES: Mapping[ConnectionStep, Mapping[FailureCode, str]] = {
             "No encrypted connection as asked for. Check ssl_mode, the server's certificate and the CA."
         ),
         FailureCode.NOT_A_DATABASE: "Something answers there, and it is not a database of this kind. Check the port.",
+        FailureCode.SERVER_NOT_SUPPORTED: "The server is of a kind that Headgate does not support.",
         FailureCode.NOT_ACCEPTING_CONNECTIONS: (
             "The server is starting, stopping or recovering and takes no connections now."
         ),

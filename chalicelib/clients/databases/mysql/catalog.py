@@ -1,0 +1,154 @@
+"""Reads MySQL's catalogue: tables with their columns, keys and foreign keys."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, LiteralString, cast
+
+from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
+from chalicelib.clients.databases.mysql import queries
+from chalicelib.domain.providers.mysql.facts import ForeignKey, Generated, MySQLRawColumn, MySQLRawTable, UniqueKey
+from chalicelib.domain.table import TableName
+
+if TYPE_CHECKING:
+    from chalicelib.clients.databases.mysql.session import DatabaseSession, Row
+
+MAX_COLUMNS = 60_000
+_MAX_INDEXED = 100_000
+_PER_STATEMENT = 100
+_PRIMARY = "PRIMARY"
+_STORED, _VIRTUAL = "STORED GENERATED", "VIRTUAL GENERATED"
+
+
+def discovered(session: "DatabaseSession", database: str, bound: int) -> tuple[list[MySQLRawTable], bool]:
+    """The tables that can be captured, ordered by database and name, and whether there are more than the bound."""
+    rows = session.rows(queries.DISCOVERED_TABLES, [database, bound + 1], max_rows=bound + 1)
+    tables, cut = _complete(session, rows[:bound])
+    return tables, cut or len(rows) > bound
+
+
+def named(session: "DatabaseSession", names: Sequence[TableName]) -> list[MySQLRawTable]:
+    """Those of the tables that exist. Raises DatabaseFailure RESULT_TOO_LARGE for too many columns."""
+    rows = [
+        row for some in _chunks(names) for row in _of_tables(session, queries.NAMED_TABLES, some, max_rows=len(some))
+    ]
+    tables, cut = _complete(session, rows)
+    if cut:
+        raise DatabaseFailure(FailureCode.RESULT_TOO_LARGE)
+    return tables
+
+
+def _complete(session: "DatabaseSession", rows: "Sequence[Row]") -> tuple[list[MySQLRawTable], bool]:
+    """The tables with all that belongs to them, and whether tables are missing because there are too many columns."""
+    tables: list[MySQLRawTable] = []
+    read = 0
+    for some in _chunks(sorted(rows, key=lambda row: (row[0], row[1]))):
+        names = [_name(row) for row in some]
+        columns = _columns(session, names)
+        read += sum(map(len, columns.values()))
+        if read > MAX_COLUMNS:
+            return tables, True
+        unique, foreign = _unique_keys(session, names), _foreign_keys(session, names)
+        tables += [_table(row, columns, unique[_name(row)], foreign[_name(row)]) for row in some]
+    return tables, False
+
+
+def _table(
+    row: "Row",
+    columns: dict[TableName, list[MySQLRawColumn]],
+    unique: dict[str, list[str | None]],
+    foreign: list[ForeignKey],
+) -> MySQLRawTable:
+    _, _, engine, collation, partitioned, estimated_rows, size, _ = row
+    return MySQLRawTable(
+        name=_name(row),
+        raw_columns=tuple(columns.get(_name(row), ())),
+        engine=engine,
+        collation=collation,
+        partitioned=bool(partitioned),
+        primary_key_columns=tuple(name for name in unique.pop(_PRIMARY, []) if name is not None),
+        unique_keys=tuple(UniqueKey(name=name, columns=_all_named(indexed)) for name, indexed in unique.items()),
+        foreign_keys=tuple(foreign),
+        estimated_rows=estimated_rows,
+        estimated_size_bytes=size,
+    )
+
+
+def _all_named(indexed: list[str | None]) -> tuple[str, ...] | None:
+    # The column of an expression is NULL.
+    names = tuple(name for name in indexed if name is not None)
+    return names if len(names) == len(indexed) else None
+
+
+def _columns(session: "DatabaseSession", names: Sequence[TableName]) -> dict[TableName, list[MySQLRawColumn]]:
+    query = queries.COLUMNS if session.version_number >= 80000 else queries.COLUMNS_BEFORE_8
+    rows = _of_tables(session, query, names, max_rows=MAX_COLUMNS, order=queries.COLUMN_ORDER)
+    columns: dict[TableName, list[MySQLRawColumn]] = defaultdict(list)
+    for row in rows:
+        columns[_name(row)].append(_column(row))
+    return columns
+
+
+def _column(row: "Row") -> MySQLRawColumn:
+    _, _, name, ordinal, type_, nullable, default, extra, character_set, collation, privileges, srid = row
+    extra = (extra or "").upper()
+    return MySQLRawColumn(
+        name=name,
+        ordinal=int(ordinal),
+        type=_text(type_),
+        nullable=bool(nullable),
+        default=None if default is None else _text(default),
+        generated=Generated.STORED if _STORED in extra else Generated.VIRTUAL if _VIRTUAL in extra else None,
+        invisible="INVISIBLE" in extra,
+        auto_increment="AUTO_INCREMENT" in extra,
+        character_set=character_set,
+        collation=collation,
+        spatial_reference=None if srid is None else int(srid),
+        can_select="select" in (privileges or "").split(","),
+    )
+
+
+def _unique_keys(
+    session: "DatabaseSession", names: Sequence[TableName]
+) -> dict[TableName, dict[str, list[str | None]]]:
+    rows = _of_tables(session, queries.INDEXES, names, max_rows=_MAX_INDEXED, order=queries.INDEX_ORDER)
+    keys: dict[TableName, dict[str, list[str | None]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        keys[_name(row)][row[2]].append(row[3])
+    return keys
+
+
+def _foreign_keys(session: "DatabaseSession", names: Sequence[TableName]) -> dict[TableName, list[ForeignKey]]:
+    keys: dict[TableName, list[ForeignKey]] = defaultdict(list)
+    for row in _of_tables(session, queries.FOREIGN_KEYS, names, max_rows=_MAX_INDEXED):
+        keys[_name(row)].append(
+            ForeignKey(name=row[2], referenced=TableName(row[3], row[4]), update_rule=row[5], delete_rule=row[6])
+        )
+    return keys
+
+
+def _of_tables(
+    session: "DatabaseSession",
+    query: LiteralString,
+    names: Sequence[TableName],
+    *,
+    max_rows: int,
+    order: LiteralString = "",
+) -> "list[Row]":
+    if not names:
+        return []
+    places = cast(LiteralString, ", ".join(["(%s, %s)"] * len(names)))
+    parameters = [part for name in names for part in (name.schema_name, name.table_name)]
+    return session.rows(f"{query}({places}){order}", parameters, max_rows=max_rows)
+
+
+def _name(row: "Row") -> TableName:
+    return TableName(row[0], row[1])
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), _PER_STATEMENT):
+        yield items[start : start + _PER_STATEMENT]

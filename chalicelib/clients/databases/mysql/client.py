@@ -1,0 +1,68 @@
+"""Reads a MySQL server: version, variables, tables and privileges. Nothing of it is ever changed."""
+
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chalicelib.clients.databases.checks import failure_result, success_result
+from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.errors import DatabaseFailure
+from chalicelib.clients.databases.mysql import catalog, queries, server
+from chalicelib.clients.http.addresses import HostCheck
+from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.connection_checks import TestResult
+from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
+from chalicelib.domain.providers.mysql.facts import MySQLServerFacts
+from chalicelib.domain.providers.mysql.running_capture import MySQLCaptureFacts
+from chalicelib.domain.table import TableName
+from chalicelib.kit.clock import Deadline
+
+if TYPE_CHECKING:
+    from chalicelib.clients.databases.mysql.session import DatabaseSession
+
+
+@dataclass(frozen=True, kw_only=True)
+class MySQL:
+    """A `Database`. `check_host` gives the addresses, right before each connection.
+
+    `trusted_ca_file` is a PEM file to verify servers whose endpoint has no certificate; None means that of the system.
+    """
+
+    endpoint: OpenedEndpoint[DatabaseAddress]
+    check_host: HostCheck
+    trusted_ca_file: str | None = None
+
+    def test(self, deadline: Deadline) -> TestResult:
+        start = time.monotonic()
+        try:
+            with self._session(deadline) as session:
+                session.row(queries.READABLE)
+                version = f"{session.version} ({session.version_comment})"[:100]
+        except DatabaseFailure as failure:
+            return failure_result(failure)
+        return success_result(version, round((time.monotonic() - start) * 1000))
+
+    def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> MySQLServerFacts:
+        with self._session(deadline) as session:
+            return server.read(session, tables, DISCOVERY_BOUND, self.endpoint.address.database_name)
+
+    def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
+        """Tables of all databases that the account sees, without those of the server itself and without views. Where
+        there are more than the bound, those of the database of the address come first.
+        """
+        with self._session(deadline) as session:
+            tables, truncated = catalog.discovered(session, self.endpoint.address.database_name, bound)
+            return TableListing(tuple(tables), truncated=truncated)
+
+    def capture_facts(self, plans: Sequence[MySQLCapturePlan], deadline: Deadline) -> MySQLCaptureFacts:
+        with self._session(deadline) as session:
+            return MySQLCaptureFacts(server_uuid=server.global_variables(session).get("server_uuid"))
+
+    def _session(self, deadline: Deadline) -> "AbstractContextManager[DatabaseSession]":
+        # Only functions that read a database pay for the import of the driver.
+        from chalicelib.clients.databases.mysql import session
+
+        return session.open_session(self.endpoint, self.check_host, self.trusted_ca_file, deadline)

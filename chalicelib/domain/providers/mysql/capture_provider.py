@@ -1,0 +1,84 @@
+"""MySQL as a source of captures."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from chalicelib.domain.cluster import StreamCluster
+from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.monitoring.source_state import CaptureState
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.mysql import capture_options, capture_tables, capture_warnings, running_capture
+from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
+from chalicelib.domain.providers.mysql.facts import MySQLServerFacts
+from chalicelib.domain.providers.mysql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
+from chalicelib.domain.providers.mysql.readiness.checks import CHECKS
+from chalicelib.domain.providers.mysql.schema_history import history_topic
+from chalicelib.domain.providers.mysql.source_config import build_source_config
+from chalicelib.domain.readiness import ReadinessReport, judge, unreachable
+from chalicelib.domain.release import ReleaseResult, SourceRelease
+from chalicelib.domain.source import Source
+from chalicelib.errors import HeadgateError
+
+
+class MySQLCapture:
+    """A CaptureProvider."""
+
+    allowed_properties = ALLOWED_PROPERTIES
+    refused_properties = REFUSED_PROPERTIES
+    own_options = staticmethod(capture_options.own_options)
+    effective_options = staticmethod(capture_options.effective_options)
+    check_options = staticmethod(capture_options.check_options)
+    preview_warnings = staticmethod(capture_warnings.preview_warnings)
+    source_tables = staticmethod(capture_tables.source_tables)
+    capture_state = staticmethod(running_capture.capture_state)
+    needs_offset = staticmethod(running_capture.needs_offset)
+    with_offset = staticmethod(running_capture.with_offset)
+    lost_changes = staticmethod(running_capture.lost_changes)
+    must_read_again = staticmethod(running_capture.must_read_again)
+    read_again = staticmethod(running_capture.read_again)
+    begins_anew = staticmethod(running_capture.begins_anew)
+    offset_after_gap = staticmethod(running_capture.offset_after_gap)
+    in_use = running_capture.IN_USE
+    paused_notice = running_capture.PAUSED_NOTICE
+
+    def internal_topics(self, pipeline: Pipeline) -> tuple[str, ...]:
+        return (history_topic(pipeline),)
+
+    def unique_claims(self, pipeline: Pipeline, source: Source) -> tuple[str, ...]:
+        host, port, _ = source.address.identity
+        return (f"server id/{host}:{port}/{capture_options.server_id(pipeline)}",)
+
+    def capture_plan(self, pipeline: Pipeline, before: CaptureState | None = None) -> MySQLCapturePlan:
+        return MySQLCapturePlan.of(pipeline)
+
+    def judge_readiness(
+        self,
+        facts: MySQLServerFacts,
+        pipeline: Pipeline | None,
+        now: datetime,
+        *,
+        deployed: bool,
+        server: str | None = None,
+    ) -> ReadinessReport:
+        plan = MySQLCapturePlan.of(pipeline, server=server) if pipeline else None
+        return judge(CHECKS, facts, plan, now)
+
+    def unreachable_readiness(self, error: HeadgateError, now: datetime) -> ReadinessReport:
+        return unreachable(CHECKS, error, now)
+
+    def beginning(self, facts: Any, pipeline: Pipeline) -> Pipeline:
+        """A capture makes nothing in its source."""
+        return pipeline.making((), ())
+
+    def source_release(self, pipeline: Pipeline) -> SourceRelease | None:
+        """A server keeps its binary log for nobody: there is nothing to release."""
+        return None
+
+    def deletion_details(self, pipeline: Pipeline, result: ReleaseResult | None) -> Mapping[str, Any]:
+        return {"kept": {"history_topic": history_topic(pipeline)}}
+
+    def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
+        """The connector itself writes and reads its schema history, with the credentials of the brokers."""
+        lines = build_source_config(pipeline, source, stream_cluster)
+        return BuiltConfig(lines, (source.credentials, stream_cluster.credentials))

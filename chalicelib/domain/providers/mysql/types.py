@@ -1,0 +1,46 @@
+"""How MySQL spells its types, and a column's type as a target has to know it."""
+
+import re
+
+from chalicelib.domain.providers.mysql.facts import MySQLRawColumn
+from chalicelib.domain.table import CapturedType, Column, TypeKind
+
+_BASE = re.compile(r"[a-z]+( precision)?")
+_MODIFIER = re.compile(r"\((\d{1,5})(?:,(\d{1,3}))?\)")
+
+
+def base_type(type_name: str) -> str:
+    """`int(10) unsigned` -> `int`, `enum('a')` -> `enum`."""
+    match = _BASE.match(type_name)
+    return match[0] if match else type_name
+
+
+def modifiers(type_name: str) -> tuple[int, ...]:
+    """The numbers of `decimal(10,2)`; none for a type without."""
+    match = _MODIFIER.match(type_name, len(base_type(type_name)))
+    return tuple(int(number) for number in match.groups() if number is not None) if match else ()
+
+
+def is_unsigned(type_name: str) -> bool:
+    return base_type(type_name) not in ("enum", "set") and " unsigned" in type_name
+
+
+def discovered_column(raw: MySQLRawColumn) -> Column:
+    captured = captured_type(raw)
+    plain = CapturedType(name=raw.type)
+    return Column(
+        name=raw.name,
+        type=raw.type,
+        nullable=raw.nullable,
+        ordinal=raw.ordinal,
+        captured=None if captured == plain else captured,
+    )
+
+
+def captured_type(raw: MySQLRawColumn) -> CapturedType:
+    kind = TypeKind.ENUM if base_type(raw.type) == "enum" else TypeKind.BASE
+    return CapturedType(name=raw.type, kind=kind, generated=raw.generated is not None)
+
+
+def type_of(column: Column) -> CapturedType:
+    return column.captured or CapturedType(name=column.type)
