@@ -6,7 +6,8 @@ in none of them: most were measured, the others are assumed.
 
 from collections.abc import Mapping
 
-from chalicelib.domain.providers.postgresql.delivery_types import Stop, stop_of
+from chalicelib.domain.providers.jdbc.target_types import Stop
+from chalicelib.domain.providers.postgresql.delivery_types import stop_of
 from chalicelib.domain.providers.postgresql.facts import Generated, PostgreSQLRawColumn
 from chalicelib.domain.providers.postgresql.types import NUMERIC, RANGES, captured_type, without_modifiers
 from chalicelib.domain.table import CapturedType, IssueCode, IssueSeverity, TableIssue, TypeKind
@@ -79,7 +80,7 @@ _WARN = IssueSeverity.WARN
 _STOPPED_DELIVERIES: Mapping[Stop, _Verdict] = {
     Stop.ALWAYS: (_STOPS, _WARN, "A delivery stops at the first row of this table that carries a value here."),
     Stop.EXISTING_TABLE: (_STOPS, _WARN, "A delivery into a table made beforehand stops at this column."),
-    Stop.WITHOUT_POSTGIS: (_STOPS, _WARN, "A delivery stops at this column unless its target has PostGIS."),
+    Stop.WITHOUT_EXTENSION: (_STOPS, _WARN, "A delivery stops at this column unless its target has PostGIS."),
 }
 """For columns that are captured well. Whether a delivery is refused is judged for its own target."""
 

@@ -5,23 +5,14 @@ The tables below were measured: Debezium 3.6 and its JDBC sink between two Postg
 
 import re
 from collections.abc import Mapping
-from enum import Enum, auto
 
+from chalicelib.domain.providers.jdbc.target_types import Stop
 from chalicelib.domain.providers.postgresql.types import NUMERIC, RANGES, without_modifiers
 from chalicelib.domain.table import CapturedType, TypeKind
 
-
-class Stop(Enum):
-    """When a delivery stops at a column."""
-
-    ALWAYS = auto()
-    EXISTING_TABLE = auto()
-    WITHOUT_POSTGIS = auto()
-
-
 _STOPPING: Mapping[str, Stop] = {
     "bit(1)": Stop.EXISTING_TABLE,
-    "point": Stop.WITHOUT_POSTGIS,
+    "point": Stop.WITHOUT_EXTENSION,
     **dict.fromkeys(("int2vector", "oidvector"), Stop.ALWAYS),
 }
 """By the type's name, with modifiers where only that one is meant."""

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import DeliveryVerdict, TableWriting
 from chalicelib.domain.names import name_list
-from chalicelib.domain.providers.postgresql import target_columns, target_warnings
-from chalicelib.domain.providers.postgresql.delivery_types import Stop
+from chalicelib.domain.providers.jdbc.target_types import Stop
+from chalicelib.domain.providers.postgresql import target_warnings
 from chalicelib.domain.providers.postgresql.facts import PostgreSQLTargetFacts, SchemaFacts, TargetTable
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
+from chalicelib.domain.providers.postgresql.target_columns import TYPES
 from chalicelib.domain.table import Column, SourceTable, TableName
 from chalicelib.errors import Invalid
 
@@ -83,7 +84,7 @@ def _problems(case: _Case) -> Iterator[_Coded]:
 
 
 def _type_problems(case: _Case) -> Iterator[_Coded]:
-    stopping = [column.name for column, stop in target_columns.stops(case.source) if _applies(stop, case, column)]
+    stopping = [column.name for column, stop in TYPES.stops(case.source) if _applies(stop, case, column)]
     if stopping:
         yield (
             "TYPE_UNSUPPORTED",
@@ -99,8 +100,10 @@ def _applies(stop: Stop, case: _Case, column: Column) -> bool:
             if case.table is None:
                 return False
             types = {existing.name: existing.type for existing in case.table.columns}
-            return types.get(column.name) != target_columns.equal_type(case.source, column)
-        case Stop.WITHOUT_POSTGIS:
+            return types.get(column.name) != TYPES.equal_type(case.source, column)
+        case Stop.CREATED_TABLE:
+            return case.table is None
+        case Stop.WITHOUT_EXTENSION:
             return "postgis" not in case.facts.extensions
 
 

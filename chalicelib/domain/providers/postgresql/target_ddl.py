@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from chalicelib.domain.delivery import TableMapping, TableWriting, TargetStatement
-from chalicelib.domain.providers.postgresql import target_columns
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
+from chalicelib.domain.providers.postgresql.target_columns import TYPES
 from chalicelib.domain.table import Column, SourceTable
 
 
@@ -12,7 +12,7 @@ def target_statements(writing: TableWriting, tables: Mapping[str, SourceTable]) 
     """CREATE TABLE for each target, where it is known how the types arrive. `tables` are the source tables by topic."""
     for mapping in writing.mappings:
         source = tables[mapping.topic]
-        if not target_columns.are_known(source):
+        if not TYPES.are_known(source):
             continue
         # Without upserts an update becomes another row with the same key.
         key = source.primary_key_columns if writing.upserts else ()
@@ -28,5 +28,5 @@ def _create_table(mapping: TableMapping, source: SourceTable, key: tuple[str, ..
 
 
 def _column(source: SourceTable, column: Column, *, in_key: bool) -> str:
-    definition = f"{quoted(column.name)} {target_columns.equal_type(source, column)}"
+    definition = f"{quoted(column.name)} {TYPES.equal_type(source, column)}"
     return f"{definition} NOT NULL" if in_key else definition

@@ -11,10 +11,11 @@ from chalicelib.domain.delivery import Delivery, MappingInput, TableWriting
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.providers.jdbc import checks
 from chalicelib.domain.providers.jdbc.writing import claimed_tables, table_mappings, table_writing
-from chalicelib.domain.providers.postgresql import target, target_columns, target_ddl
+from chalicelib.domain.providers.postgresql import target, target_ddl
 from chalicelib.domain.providers.postgresql.defaults import DEFAULT_SCHEMA
 from chalicelib.domain.providers.postgresql.facts import PostgreSQLTargetFacts
 from chalicelib.domain.providers.postgresql.sink_config import NAME_RULES, build_sink_config
+from chalicelib.domain.providers.postgresql.target_columns import TYPES
 
 
 class PostgreSQLTarget:
@@ -24,7 +25,7 @@ class PostgreSQLTarget:
     target_statements = staticmethod(target_ddl.target_statements)
     claimed_targets = staticmethod(claimed_tables)
     check_mappings = staticmethod(
-        partial(checks.check_mappings, name_rules=NAME_RULES, unsupported_columns=target_columns.unsupported_columns)
+        partial(checks.check_mappings, name_rules=NAME_RULES, unsupported_columns=TYPES.unsupported_columns)
     )
 
     def writing(

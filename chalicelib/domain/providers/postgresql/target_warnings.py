@@ -10,9 +10,10 @@ from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import TableWriting
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.jdbc.sink_config import SINK_CONNECTIONS
-from chalicelib.domain.providers.postgresql import target_columns
+from chalicelib.domain.providers.jdbc.target_types import null_warning
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, PostgreSQLTargetFacts, TargetTable
 from chalicelib.domain.providers.postgresql.sql import quoted
+from chalicelib.domain.providers.postgresql.target_columns import TYPES
 from chalicelib.domain.table import Column, SourceTable, TableName
 
 
@@ -38,17 +39,17 @@ def of_table(
 ) -> Iterator[ConfigWarning]:
     """What the target table, or the one that the sink will create, does to the rows."""
     subject = f"{source.name} to {target}"
-    if not target_columns.are_known(source):
+    if not TYPES.are_known(source):
         message = f"{subject}: how types of this kind of source arrive in PostgreSQL is not known. Compare some rows."
         yield ConfigWarning(code="TYPES_NOT_CHECKED", message=message)
     if table is None:
-        yield from _grouped("AUTO_CREATE_CHANGES_TYPE", subject, target_columns.auto_created_warnings(source))
+        yield from _grouped("AUTO_CREATE_CHANGES_TYPE", subject, TYPES.created_warnings(source))
         return
     present = {column.name: column for column in table.columns}
     pairs = [(column, present[column.name]) for column in source.captured_columns if column.name in present]
-    nulls = ((column, target_columns.null_warning(column, to)) for column, to in pairs)
+    nulls = ((column, null_warning(column, to_nullable=to.nullable)) for column, to in pairs)
     yield from _grouped("NULL_NOT_ACCEPTED", subject, nulls)
-    types = ((column, target_columns.type_warning(source, column, to)) for column, to in pairs)
+    types = ((column, TYPES.type_warning(source, column, to.type)) for column, to in pairs)
     yield from _grouped("TYPE_DIFFERS", subject, types)
     yield from _foreign_keys(target, table, facts)
     yield from _unique_indexes(source, target, table, writing)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from chalicelib.domain.providers.postgresql.delivery_types import Stop, auto_created_type_warning, narrowing, stop_of
+from chalicelib.domain.providers.jdbc.target_types import Stop
+from chalicelib.domain.providers.postgresql.delivery_types import auto_created_type_warning, narrowing, stop_of
 from chalicelib.domain.table import CapturedType, TypeKind
 
 
@@ -17,7 +18,7 @@ from chalicelib.domain.table import CapturedType, TypeKind
         (CapturedType(name="int8range", kind=TypeKind.RANGE, dimensions=1), Stop.EXISTING_TABLE),
         (CapturedType(name="shop.mood", kind=TypeKind.ENUM, dimensions=1), Stop.EXISTING_TABLE),
         (CapturedType(name="bit(1)"), Stop.EXISTING_TABLE),
-        (CapturedType(name="point"), Stop.WITHOUT_POSTGIS),
+        (CapturedType(name="point"), Stop.WITHOUT_EXTENSION),
         (CapturedType(name="numeric(8,2)"), None),
         (CapturedType(name="bit(8)"), None),
         (CapturedType(name="uuid", dimensions=1), None),

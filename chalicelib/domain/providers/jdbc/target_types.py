@@ -1,0 +1,96 @@
+"""What a target makes of the columns that arrive, by the kind of database that they were captured from."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.table import Column, SourceTable
+
+
+class Stop(Enum):
+    """When a delivery stops at a column: always, in a table made beforehand, in one that the sink makes, or in a target
+    without the extension that knows the type.
+    """
+
+    ALWAYS = auto()
+    EXISTING_TABLE = auto()
+    CREATED_TABLE = auto()
+    WITHOUT_EXTENSION = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeRules:
+    """The rules for types of one kind of source, as they were measured with one kind of target.
+
+    `created_warning` is what to know when the sink creates the table; None when nothing changes. `fits` and `narrowing`
+    take the source's and the target's spelling: whether every value fits, and what a smaller column does to longer
+    values. `equal_type` is the type in which values arrive equal, or as equal as they can.
+    """
+
+    stop_of: Callable[[Column], Stop | None]
+    created_warning: Callable[[Column], str | None]
+    fits: Callable[[str, str], bool]
+    narrowing: Callable[[str, str], str | None]
+    equal_type: Callable[[Column], str | None]
+
+
+_UNKNOWN = TypeRules(
+    stop_of=lambda _column: None,
+    created_warning=lambda _column: None,
+    fits=lambda _source, _target: True,
+    narrowing=lambda _source, _target: None,
+    equal_type=lambda _column: None,
+)
+"""For a kind of source whose types were not measured with this target."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetTypes:
+    """What one kind of target makes of types, by the kind of source."""
+
+    rules: Mapping[DatabaseProvider, TypeRules]
+
+    def are_known(self, table: SourceTable) -> bool:
+        """Whether it was measured how types of the table's kind of database arrive."""
+        return table.provider in self.rules
+
+    def stops(self, table: SourceTable) -> Iterator[tuple[Column, Stop]]:
+        """The columns at which a delivery of the table stops, each with when it does."""
+        rules = self._rules(table)
+        for column in table.captured_columns:
+            if (stop := rules.stop_of(column)) is not None:
+                yield column, stop
+
+    def unsupported_columns(self, table: SourceTable) -> Sequence[str]:
+        """The columns at which every delivery of the table stops, for any target table."""
+        return [column.name for column, stop in self.stops(table) if stop is Stop.ALWAYS]
+
+    def created_warnings(self, table: SourceTable) -> Iterator[tuple[Column, str | None]]:
+        """For each column that arrives, what to know when the sink creates its table."""
+        rules = self._rules(table)
+        return ((column, rules.created_warning(column)) for column in table.captured_columns)
+
+    def equal_type(self, table: SourceTable, column: Column) -> str | None:
+        """The type under which the column's values arrive equal; None where that was not measured."""
+        return self._rules(table).equal_type(column)
+
+    def type_warning(self, table: SourceTable, column: Column, to_type: str) -> str | None:
+        """What to know when values of the column are written into a column of this type."""
+        rules = self._rules(table)
+        if to_type == rules.equal_type(column):
+            return None
+        if not rules.fits(column.type, to_type):
+            return f"{column.type} is written into {to_type}; the delivery stops at a value that does not fit."
+        effect = rules.narrowing(column.type, to_type)
+        return f"{column.type} is written into {to_type}; {effect}" if effect else None
+
+    def _rules(self, table: SourceTable) -> TypeRules:
+        return self.rules.get(table.provider, _UNKNOWN)
+
+
+def null_warning(column: Column, *, to_nullable: bool) -> str | None:
+    """What to know when the source allows null and the target does not."""
+    if column.nullable and not to_nullable:
+        return "null is allowed at the source and not at the target; the delivery stops at the first one."
+    return None
