@@ -11,9 +11,10 @@ from chalicelib.domain.registered import RegisteredSystem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source(RegisteredSystem[DatabaseAddress]):
-    """A source. `tables` and `cdc_ready_tables` are null until discovery has run for the current address.
+    """A source. `tables`, `cdc_ready_tables` and `server_identity` are null until discovery has run for the current
+    address.
 
-    `generation` names the rows of that discovery: see `stores/source_tables.py`.
+    `server_identity` is the same for every source on one server, where its provider needs that. `generation` names the rows of that discovery: see `stores/source_tables.py`.
     """
 
     UNDISCOVERED: ClassVar[Mapping[str, Any]] = {
@@ -22,9 +23,11 @@ class Source(RegisteredSystem[DatabaseAddress]):
         "tables": None,
         "cdc_ready_tables": None,
         "generation": None,
+        "server_identity": None,
     }
 
     last_discovery_at: datetime | None = None
     tables: int | None = None
     cdc_ready_tables: int | None = None
     generation: str | None = None
+    server_identity: str | None = None

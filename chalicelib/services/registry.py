@@ -32,16 +32,19 @@ E = TypeVar("E", bound=Registered[Any])
 class Links:
     """What an entity refers to (the referred entity counts it), and its claims besides its name, by key.
 
-    The value of a claim is its name in error messages. `revisions` are those of referred entities that must not have
+    The value of a claim is its name in error messages; `codes` are the codes of those errors, by that name, where it is
+    not NAME_CONFLICT. `revisions` are those of referred entities that must not have
     been written since they were read, by id.
     """
 
     references: Sequence[tuple[Documents[Any], str]] = ()
     claims: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[str, str] = field(default_factory=dict)
     revisions: Mapping[str, int] = field(default_factory=dict)
 
 
 NO_LINKS = Links()
+_NAME_CONFLICT = "NAME_CONFLICT"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +183,8 @@ class Registry:
                 return conflict
         keys = [key for key, name in links.claims.items() if name == label]
         if names := self.holders(store, keys):
-            return claim_conflict(store.noun, next(iter(names.values())), label)
-        return _create_error(store, label)
+            return claim_conflict(store.noun, next(iter(names.values())), label, links.codes)
+        return _create_error(store, label, links.codes)
 
     def _delete_error(self, context: RequestContext, store: Documents[Any], entity_id: str) -> HeadgateError:
         if store.find(entity_id) is None:
@@ -201,9 +204,10 @@ def in_use(noun: str) -> Conflict:
     return Conflict(f"This {_words(noun)} is in use. Delete what uses it first.", code="RESOURCE_IN_USE")
 
 
-def claim_conflict(noun: str, name: str, what: str) -> Conflict:
+def claim_conflict(noun: str, name: str, what: str, codes: Mapping[str, str]) -> Conflict:
     """The error for what the entity of this name uses already."""
-    return Conflict(f'The {_words(noun)} "{name}" uses this {what}. Choose another one.', code="NAME_CONFLICT")
+    message = f'The {_words(noun)} "{name}" uses this {what}. Choose another one.'
+    return Conflict(message, code=codes.get(what, _NAME_CONFLICT))
 
 
 def _words(noun: str) -> str:
@@ -214,14 +218,14 @@ def _name_key(store: Documents[Any], entity: Named) -> str:
     return f"name/{store.noun}/{unique_key(entity.name)}"
 
 
-def _create_error(store: Documents[Any], label: str) -> HeadgateError:
+def _create_error(store: Documents[Any], label: str, codes: Mapping[str, str]) -> HeadgateError:
     if label.endswith(".missing"):
         return reference_not_found(_words(label.removesuffix(".missing")))
     if label.endswith(".exists"):
         return Conflict("The same request is being carried out at this moment.", code="REQUEST_IN_PROGRESS")
     if label == "name":
         return _name_conflict(store)
-    return Conflict(f"Another {_words(store.noun)} uses this {label}.", code="NAME_CONFLICT")
+    return Conflict(f"Another {_words(store.noun)} uses this {label}.", code=codes.get(label, _NAME_CONFLICT))
 
 
 def _update_error(context: RequestContext, store: Documents[Any], label: str) -> HeadgateError:

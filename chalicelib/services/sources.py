@@ -73,13 +73,13 @@ class SourceService(SystemService[Source]):
         return len(pipelines)
 
     def _move_claims(self, transaction: Transaction, pipeline: Pipeline, before: Source, after: Source) -> None:
-        claimed_at = capture_provider(pipeline.provider).unique_claims
-        current, former = claimed_at(pipeline, after), frozenset(claimed_at(pipeline, before))
+        provider = capture_provider(pipeline.provider)
+        current, former = provider.unique_claims(pipeline, after), frozenset(provider.unique_claims(pipeline, before))
         is_draft = pipeline.desired_state is DesiredState.DRAFT and not pipeline.open_operation
         moved = pipeline.with_claims(current, released=former if is_draft else frozenset())
         new = [key for key in moved.claims if key not in pipeline.claims]
         for key, name in self.registry.holders(self.resources.pipelines, new).items():
-            raise claim_conflict("pipeline", name, claimed_thing(key))
+            raise claim_conflict("pipeline", name, claimed_thing(key), provider.claim_codes)
         for key in new:
             self.registry.claims.take(transaction, key, pipeline.id, label=claimed_thing(key))
         for key in set(pipeline.claims) - set(moved.claims):

@@ -18,6 +18,7 @@ from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.pages import Page
+from chalicelib.services.connectors.owner import DELETE_TOPICS, RELEASE
 from chalicelib.wiring import services
 
 routes = Router(tag="Pipelines")
@@ -58,8 +59,11 @@ def get_pipeline(uuid: UuidPath) -> WithList[PipelineDetailOutput]:
 def delete_pipeline(
     context: RequestContext, uuid: UuidPath, query: PipelineDeletionQuery
 ) -> JsonResponse[PipelineOutput | None]:
-    """Delete the connector and the pipeline. Publication and topics stay, and without `drop_slot` the slot does."""
-    remaining = services().pipelines.delete(context, uuid, release=query.drop_slot, forget=query.forget)
+    """Delete the connector and the pipeline. Publication and topics stay; without `drop_slot` the slot does, too, and
+    without `drop_history` the schema history.
+    """
+    releases = {RELEASE: query.drop_slot, DELETE_TOPICS: query.drop_history}
+    remaining = services().pipelines.delete(context, uuid, releases=releases, forget=query.forget)
     return deletion_response(PipelineOutput.of(remaining) if remaining else None)
 
 

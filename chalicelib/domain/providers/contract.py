@@ -67,6 +67,10 @@ class CaptureProvider(Protocol):
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
 
+    @property
+    def claim_codes(self) -> Mapping[str, str]:
+        """The error codes for claiming what another pipeline has, by `<what>`; NAME_CONFLICT where there is none."""
+
     def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
         """The config of the source connector. A function of its arguments alone."""
 

@@ -16,7 +16,6 @@ from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, changes_nothing
 from chalicelib.services.connectors.owner import (
-    RELEASE,
     ConnectorOwner,
     Notices,
     R,
@@ -116,11 +115,11 @@ class ConnectorService(Generic[R]):
         resource_id: str,
         *,
         of: str | None = None,
-        release: bool = False,
+        releases: Mapping[str, bool] = NO_PARAMETERS,
         forget: bool = False,
     ) -> R | None:
         """Delete the connector, then the resource. What was written is not deleted. What only a pipeline uses in its
-        source is released with `release`. `forget` removes our records and touches no connector: Connect is gone for
+        source, or in Kafka, is released as `releases` says (`RELEASE`, `DELETE_TOPICS`). `forget` removes our records and touches no connector: Connect is gone for
         good.
 
         None when it is done; the resource with its open operation when Connect did not answer. Raises Conflict
@@ -131,7 +130,7 @@ class ConnectorService(Generic[R]):
         if forget:
             forget_resource(self.lifecycle, context, self.connector, resource, deps)
             return None
-        parameters = {RELEASE: True} if release else NO_PARAMETERS
+        parameters = {name: True for name, is_asked in releases.items() if is_asked}
         return self._execute(context, resource, deps, OperationKind.DELETE, parameters)
 
     def _read(self, resource_id: str, of: str | None = None) -> tuple[R, Any]:
