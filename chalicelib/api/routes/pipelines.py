@@ -18,7 +18,6 @@ from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.operation import OperationKind
 from chalicelib.kit.pages import Page
-from chalicelib.services.connectors.owner import DELETE_TOPICS, RELEASE
 from chalicelib.wiring import services
 
 routes = Router(tag="Pipelines")
@@ -62,8 +61,8 @@ def delete_pipeline(
     """Delete the connector and the pipeline. Publication and topics stay; without `drop_slot` the slot does, too, and
     without `drop_history` the schema history.
     """
-    releases = {RELEASE: query.drop_slot, DELETE_TOPICS: query.drop_history}
-    remaining = services().pipelines.delete(context, uuid, releases=releases, forget=query.forget)
+    releases = {"release": query.drop_slot, "delete_topics": query.drop_history}
+    remaining = services().pipelines.delete(context, uuid, **releases, forget=query.forget)
     return deletion_response(PipelineOutput.of(remaining) if remaining else None)
 
 
