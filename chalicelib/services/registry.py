@@ -201,7 +201,7 @@ class Registry:
         for referred, referred_id in links.references:
             if label == f"{referred.noun}.missing" and referred_id in links.revisions and referred.find(referred_id):
                 return conflict
-        if _is_of_a_connection(store, label):
+        if _is_of_a_connection(store, conflict):
             return conflict
         keys = [key for key, name in links.claims.items() if name == label]
         if names := self.holders(store, keys):
@@ -212,7 +212,7 @@ class Registry:
         self, context: RequestContext, store: Documents[N], entity_id: str, conflict: WriteConflict, *, unused: bool
     ) -> HeadgateError:
         label = conflict.label
-        if _is_of_a_connection(store, label):
+        if _is_of_a_connection(store, conflict):
             return conflict
         if unused and store.references(entity_id):
             return self.usage.in_use(store.noun, entity_id)
@@ -223,7 +223,7 @@ class Registry:
     def _delete_error(
         self, context: RequestContext, store: Documents[Any], entity_id: str, conflict: WriteConflict
     ) -> HeadgateError:
-        if _is_of_a_connection(store, conflict.label):
+        if _is_of_a_connection(store, conflict):
             return conflict
         if store.find(entity_id) is None:
             return NotFound(f"There is no {store.noun} with this id.")
@@ -266,9 +266,9 @@ def name_conflict(noun: str) -> Conflict:
     return Conflict(f"Another {_words(noun)} has this name.", code="NAME_CONFLICT")
 
 
-def _is_of_a_connection(store: Documents[Any], label: str) -> bool:
-    """Whether the refused write is that of the connection that an entity of this kind points at: it is tried again."""
-    return label == _CONNECTION_CHANGED and store.noun != Connections.noun
+def _is_of_a_connection(store: Documents[Any], conflict: WriteConflict) -> bool:
+    """Whether the connection that an entity of this kind points at was written meanwhile: it is tried again."""
+    return _CONNECTION_CHANGED in conflict.labels and store.noun != Connections.noun
 
 
 def _noun_of(label: str) -> str:

@@ -131,9 +131,8 @@ class Transaction:
         # DynamoDB returns the rows that refused: one of ours shows that an earlier attempt was carried out.
         if any(_written_by(reason) == self.write_id for _, reason in refused):
             return
-        for write, reason in refused:
-            if reason.code == _CONDITION:
-                raise WriteConflict(write.label) from error
+        if labels := [write.label for write, reason in refused if reason.code == _CONDITION]:
+            raise WriteConflict(*labels) from error
         codes = {reason.code for _, reason in refused} | {failure_code(error)}
         if codes & REFUSALS:
             raise refused_for_good() from error
