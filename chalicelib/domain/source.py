@@ -6,19 +6,20 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from chalicelib.domain.addresses import DatabaseAddress
-from chalicelib.domain.registered import RegisteredSystem
+from chalicelib.domain.registered import ConnectedSystem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source(RegisteredSystem[DatabaseAddress]):
+class Source(ConnectedSystem[DatabaseAddress]):
     """A source. `tables`, `cdc_ready_tables` and `server_identity` are null until discovery has run for the current
     address.
 
-    `server_identity` is the same for every source on one server, where its provider needs that. `generation` names the rows of that discovery: see `stores/source_tables.py`.
+    `server_identity` is the same for every source on one server, where its provider needs that. `generation` names the
+    rows of that discovery: see `stores/source_tables.py`.
     """
 
     UNDISCOVERED: ClassVar[Mapping[str, Any]] = {
-        **RegisteredSystem.UNTESTED,
+        **ConnectedSystem.UNTESTED,
         "last_discovery_at": None,
         "tables": None,
         "cdc_ready_tables": None,

@@ -1,15 +1,19 @@
-"""What Kafka Connect's secret provider may read: secrets of sources and destinations that a connector refers to."""
+"""What Kafka Connect's secret provider may read: secrets of sources, destinations and connections that a connector
+refers to.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.connection import Connection
 from chalicelib.domain.credentials import SealedCredentials
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.source import Source
-from chalicelib.errors import NotFound, SecretMismatch
+from chalicelib.domain.usage import UsedBy
+from chalicelib.errors import NotFound, SecretMismatch, UnreadableRow
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import is_uuid
 from chalicelib.kit.masking import Secret
@@ -44,6 +48,7 @@ class SecretProvider:
         stores: Mapping[str, Documents[Any]] = {
             "source": self.resources.sources,
             "destination": self.resources.destinations,
+            "connection": self.resources.connections,
         }
         store = stores.get(row.resource_type)
         if store is None:
@@ -64,24 +69,47 @@ class SecretProvider:
         )
         return secrets
 
-    def _needed(self, row: SealedCredentials, resource: Source | Destination, cluster_id: str | None) -> bool:
+    def _needed(
+        self, row: SealedCredentials, resource: Source | Destination | Connection, cluster_id: str | None
+    ) -> bool:
         """Whether a connector refers to them, on this Connect cluster (None: on any): a deployed one, one being
         deployed, or one that is being validated.
-
-        A destination counts its deliveries exactly, those being deployed included. The indexes of pipelines and of
-        deliveries lag behind, by less than a grant lasts; a delivery that is being deployed is in none.
         """
         if row.granted_until is not None and row.granted_until > self.clock() and cluster_id in (None, row.granted_to):
             return True
-        if isinstance(resource, Destination):
-            return resource.deliveries > 0 and (cluster_id is None or self._delivers(resource.id, cluster_id))
-        of_source, unreadable = self.resources.pipelines.read_in("source_id", resource.id)
+        match resource:
+            case Connection():
+                return any(self._needed_by(user, cluster_id) for user in resource.used_by)
+            case Destination():
+                return self._is_written_to(resource, cluster_id)
+            case Source():
+                return self._is_captured(resource.id, cluster_id)
+
+    def _needed_by(self, user: UsedBy, cluster_id: str | None) -> bool:
+        """The same for a source or a destination that uses a connection."""
+        if user.type == self.resources.sources.noun:
+            return self._is_captured(user.id, cluster_id)
+        try:
+            destination = self.resources.destinations.find(user.id)
+        except UnreadableRow:  # it may be written to: its connectors go on
+            return cluster_id is None or self._delivers(user.id, cluster_id)
+        return destination is not None and self._is_written_to(destination, cluster_id)
+
+    def _is_captured(self, source_id: str, cluster_id: str | None) -> bool:
+        """The index of pipelines lags behind, by less than a grant lasts."""
+        of_source, unreadable = self.resources.pipelines.read_in("source_id", source_id)
         # A pipeline that cannot be read may be deployed: its connector is left alone, and goes on.
         return any(_is_on(cluster_id, fields) for fields in unreadable) or any(
             (pipeline.desired_state is not DesiredState.DRAFT or pipeline.open_operation)
             and cluster_id in (None, pipeline.connect_cluster_id)
             for pipeline in of_source
         )
+
+    def _is_written_to(self, destination: Destination, cluster_id: str | None) -> bool:
+        """A destination counts its deliveries exactly, those being deployed included. Their index lags behind, and has
+        none that is being deployed.
+        """
+        return destination.deliveries > 0 and (cluster_id is None or self._delivers(destination.id, cluster_id))
 
     def _delivers(self, destination_id: str, cluster_id: str) -> bool:
         of_destination, unreadable = self.resources.deliveries.read_in("destination_id", destination_id)

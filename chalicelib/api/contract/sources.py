@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from chalicelib.api.contract.common import Input, Integer, Output, Timestamp, Uuid
-from chalicelib.api.contract.databases import DatabaseConfig, DatabaseInput
+from chalicelib.api.contract.databases import ConnectedInput, DatabaseConfig
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshQuery
 from chalicelib.api.contract.systems import Labels, SystemOutput
@@ -18,7 +18,7 @@ class SourceOptions(Input):
     """Options of a source. PostgreSQL has none."""
 
 
-class SourceBody(DatabaseInput, Labels):
+class SourceBody(ConnectedInput, Labels):
     """A database to register for capture."""
 
     options: SourceOptions | None = None
