@@ -151,7 +151,7 @@ FUNCTIONS = (
                 "secrets/by_listing "
                 "sources/by_listing destinations/by_listing connections/by_listing "
                 "stream-clusters/by_listing connect-clusters/by_listing "
-                "pipelines/by_listing pipelines/by_source_id pipelines/by_connect_cluster_id "
+                "pipelines/by_listing pipelines/by_source_id pipelines/by_stream_cluster_id pipelines/by_connect_cluster_id "
                 "deliveries/by_listing deliveries/by_destination_id deliveries/by_pipeline_id "
                 "deliveries/by_connect_cluster_id "
                 "incidents/by_listing incidents/by_active incidents/by_pipeline_id incidents/by_destination_id "

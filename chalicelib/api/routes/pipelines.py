@@ -61,8 +61,8 @@ def delete_pipeline(
     """Delete the connector and the pipeline. Publication and topics stay; without `drop_slot` the slot does, too, and
     without `drop_history` the schema history.
     """
-    releases = {"release": query.drop_slot, "delete_topics": query.drop_history}
-    remaining = services().pipelines.delete(context, uuid, **releases, forget=query.forget)
+    drop, topics = query.drop_slot, query.drop_history
+    remaining = services().pipelines.delete(context, uuid, release=drop, delete_topics=topics, forget=query.forget)
     return deletion_response(PipelineOutput.of(remaining) if remaining else None)
 
 

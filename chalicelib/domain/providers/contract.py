@@ -61,6 +61,10 @@ class CaptureProvider(Protocol):
     def internal_topics(self, pipeline: Pipeline) -> Sequence[str]:
         """What the connector writes for itself, beside `Capture.internal_topics`."""
 
+    @property
+    def signs_in_to_brokers(self) -> bool:
+        """Whether the connector has Kafka clients of its own, which need the credentials of the stream cluster."""
+
     def required_topics(self, pipeline: Pipeline) -> Sequence[RequiredTopic]:
         """Those of `internal_topics` without which the connector cannot run, as they have to be."""
 

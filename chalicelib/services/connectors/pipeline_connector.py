@@ -195,10 +195,10 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     def on_requested(
         self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
     ) -> None:
-        """A deploy lets Connect read the source's secrets until the index of pipelines shows it."""
+        """A deploy lets Connect read the secrets that the connector refers to, until indexes show the pipeline."""
         if operation.kind is OperationKind.DEPLOY:
-            credentials = require_found(deps.source).credentials
-            self.registry.vault.grant(transaction, credentials, resource.connect_cluster_id)
+            for credentials in self.config(resource, deps).credentials:
+                self.registry.vault.grant(transaction, credentials, resource.connect_cluster_id)
 
     def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         self.store.remove(transaction, resource)

@@ -48,6 +48,7 @@ class MySQLCapture:
     read_again = staticmethod(running_capture.read_again)
     begins_anew = staticmethod(running_capture.begins_anew)
     offset_after_gap = staticmethod(running_capture.offset_after_gap)
+    signs_in_to_brokers = True
     claim_codes: Mapping[str, str] = {_SERVER_ID: "SERVER_ID_CONFLICT"}
     in_use = running_capture.IN_USE
     paused_notice = running_capture.PAUSED_NOTICE

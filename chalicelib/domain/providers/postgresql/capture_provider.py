@@ -46,6 +46,7 @@ class PostgreSQLCapture:
     offset_after_gap = staticmethod(running_capture.offset_after_gap)
     in_use = running_capture.IN_USE
     paused_notice = running_capture.PAUSED_NOTICE
+    signs_in_to_brokers = False
     claim_codes: Mapping[str, str] = {}
     unique_claims = staticmethod(replication.unique_claims)
     source_release = staticmethod(replication.source_release)
