@@ -1,7 +1,7 @@
 """A database registered for capture."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -14,8 +14,8 @@ class Source(ConnectedSystem[DatabaseAddress]):
     """A source. `tables`, `cdc_ready_tables` and `server_identity` are null until discovery has run for the current
     address.
 
-    `server_identity` is the same for every source on one server, where its provider needs that. `generation` names the
-    rows of that discovery: see `stores/source_tables.py`.
+    `server_identity` is the same for every source on one server, where its provider needs that. `options` are those
+    that its provider has for sources. `generation` names the rows of the discovery: see `stores/source_tables.py`.
     """
 
     UNDISCOVERED: ClassVar[Mapping[str, Any]] = {
@@ -32,3 +32,4 @@ class Source(ConnectedSystem[DatabaseAddress]):
     cdc_ready_tables: int | None = None
     generation: str | None = None
     server_identity: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)

@@ -93,7 +93,8 @@ class SystemService(RegisteredService[S]):
 
         def create() -> S:
             transaction = Transaction()
-            return self.registry.create(transaction, context, self.store, self._new(transaction, context, data))
+            system = self.completed(self._new(transaction, context, data))
+            return self.registry.create(transaction, context, self.store, system)
 
         return retried(create)
 
@@ -107,7 +108,7 @@ class SystemService(RegisteredService[S]):
 
         def update() -> Edit[S]:
             before, transaction = self._current(context, system_id), Transaction()
-            edit = self.edit(transaction, before, self._replaced(transaction, before, data))
+            edit = self.edit(transaction, before, self.completed(self._replaced(transaction, before, data)))
             conditions: Any = {"unused": edit.unused, "references": edit.references}
             stored = self.registry.update(transaction, context, self.store, before, edit.after, **conditions)
             return replace(edit, after=stored)
@@ -159,6 +160,10 @@ class SystemService(RegisteredService[S]):
     def test(self, context: RequestContext, system_id: str) -> TestResult:
         """Test the connection, bounded and read-only, and store the outcome. Raises NotFound."""
         return self.system_checks.test(context, self.store, system_id)
+
+    def completed(self, system: S) -> S:
+        """The system as it is stored: with what follows from its provider. Raises Invalid for what does not fit it."""
+        return system
 
     def on_address_changing(self, transaction: Transaction, before: S, after: S) -> int | None:
         """Write what the new address means elsewhere, in the transaction that stores it.

@@ -1,6 +1,6 @@
 """What sources and destinations share."""
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import AliasPath, Field
 
@@ -25,7 +25,10 @@ class Labels(Input):
 
     def system_input(self, address: SystemAddress | ConnectionReference, secrets: Secrets) -> SystemInput:
         """The input of the service, for the system at this address or at that of a connection."""
-        return SystemInput(**self.model_dump(include=set(Labels.model_fields)), address=address, secrets=secrets)
+        return SystemInput(**self.labels(), address=address, secrets=secrets)
+
+    def labels(self) -> dict[str, Any]:
+        return self.model_dump(include=set(Labels.model_fields))
 
 
 class SystemOutput(RegisteredOutput, Generic[Provider, Config]):

@@ -44,9 +44,14 @@ class CaptureProvider(Protocol):
     def refused_properties(self) -> Mapping[str, str]:
         """Known keys that may not be set, or not to every value: why, and what to do instead."""
 
-    def own_options(self, sent: Mapping[str, Any]) -> Mapping[str, Any]:
-        """All options that only this provider has, as `Capture.provider_options` keeps them: those that were sent, and
-        the defaults of the others. Raises Invalid for options of another provider, as for unknown fields of a body.
+    def source_options(self, sent: Mapping[str, Any]) -> Mapping[str, Any]:
+        """All options of a source that only this provider has: those that were sent, and the defaults of the others.
+        Raises Invalid for options of another provider, as for unknown fields of a body.
+        """
+
+    def own_options(self, sent: Mapping[str, Any], of_source: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The same of a pipeline, as `Capture.provider_options` keeps them. `of_source` are the options of its source,
+        which may say what counts for its pipelines where nothing was sent.
         """
 
     def effective_options(self, pipeline: Pipeline) -> Mapping[str, Any]:

@@ -35,6 +35,7 @@ class MySQLCapture:
 
     allowed_properties = ALLOWED_PROPERTIES
     refused_properties = REFUSED_PROPERTIES
+    source_options = staticmethod(capture_options.source_options)
     own_options = staticmethod(capture_options.own_options)
     effective_options = staticmethod(capture_options.effective_options)
     check_options = staticmethod(capture_options.check_options)

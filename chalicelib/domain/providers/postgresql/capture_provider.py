@@ -31,6 +31,7 @@ class PostgreSQLCapture:
 
     allowed_properties = ALLOWED_PROPERTIES
     refused_properties = REFUSED_PROPERTIES
+    source_options = staticmethod(capture_options.source_options)
     own_options = staticmethod(capture_options.own_options)
     check_options = staticmethod(capture_options.check_options)
     preview_warnings = staticmethod(capture_warnings.preview_warnings)
