@@ -31,10 +31,10 @@ BUDGETS = {
     "summary": 5,
 }
 """The budgets of the design. Authentication is one of the calls. The detail of a pipeline also lists its deliveries.
-A change of a connection lists the connectors of each of its users, to name those that are outdated now. A source that is
-deleted is read before the connection that names it.
-The session route reads the session twice: for authentication, and for its answer. A live read takes the lease of the
-server that it asks; tests and previews of one user have a bound (`infra/decisions/031-live-reads.md`).
+A change of a connection lists the connectors of each of its users, to name those that are outdated now. A source that
+is deleted is read before the connection that names it. The session route reads the session twice: for authentication,
+and for its answer. A live read takes the lease of the server that it asks; tests and previews of one user have a bound
+(`infra/decisions/031-live-reads.md`).
 
 The checks of a delivery need one call more than the design allows: the source says under which generation its tables
 are stored. The first preview of a destination also stores which server it is. The deploy also looks for the incident of
