@@ -266,11 +266,11 @@ class InProcessApp:
             secrets={},
         )
 
-    def connection(self) -> Connection:
+    def connection(self, name: str | None = None) -> Connection:
         """A connection that sources and destinations may use."""
         number = next(self.numbers)
         data = ConnectionInput(
-            name=f"connection {number}",
+            name=name or f"connection {number}",
             description=None,
             capabilities=tuple(Capability),
             address=_address(number),
