@@ -118,6 +118,8 @@ class CredentialVault:
 
     def grant_alone(self, credentials: Credentials, cluster_id: str) -> None:
         """`grant` in a transaction of its own: Connect is about to validate a config that refers to them."""
+        if not credentials.configured:
+            return
         with suppress(WriteConflict), Transaction() as transaction:  # they were deleted: nothing can be read
             self.grant(transaction, credentials, cluster_id)
 

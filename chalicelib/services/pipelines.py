@@ -203,6 +203,7 @@ class PipelineService(ConnectorService[Pipeline]):
             raise Invalid("This source has no pipeline with this id.", code="REFERENCE_NOT_FOUND")
         deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
         server = self.connector.captures.known_server(pipeline) if pipeline and deployed else None
+        stream = self.connector.resources.streams.get(pipeline.stream_cluster_id) if pipeline else None
         of_pipeline = (pipeline.id, pipeline.revision, server) if pipeline else ()
         question = LiveQuestion[ReadinessReport](
             server=source.address.identity[:2],
@@ -210,10 +211,11 @@ class PipelineService(ConnectorService[Pipeline]):
             answer=ReadinessReport,
             counts=READINESS_COUNTS,
         )
-        checks = self.connector.database_checks
 
         def check() -> ReadinessReport:
-            return checks.readiness(context, source, pipeline, deployed=deployed, server=server)
+            if pipeline and stream:
+                return self.connector.readiness(context, source, pipeline, stream, deployed=deployed)
+            return self.connector.database_checks.readiness(context, source, None, deployed=False)
 
         return self.live_reads.ask(context, question, check, fresh=fresh).value
 

@@ -11,6 +11,7 @@ from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
+from chalicelib.services.connectors.required_topics import RequiredTopics
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.deliveries import DeliveryService
@@ -35,6 +36,7 @@ class Connectors:
             database_checks=resources.database_checks,
             validation=self.validation,
             captures=self.captures,
+            topics=RequiredTopics(clients=clients, clock=clock),
             clients=clients,
         )
         self.delivery_connector = DeliveryConnector(

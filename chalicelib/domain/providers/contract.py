@@ -29,6 +29,7 @@ from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.release import ReleaseResult, SourceRelease
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import HeadgateError
 
 
@@ -60,6 +61,9 @@ class CaptureProvider(Protocol):
     def internal_topics(self, pipeline: Pipeline) -> Sequence[str]:
         """What the connector writes for itself, beside `Capture.internal_topics`."""
 
+    def required_topics(self, pipeline: Pipeline) -> Sequence[RequiredTopic]:
+        """Those of `internal_topics` without which the connector cannot run, as they have to be."""
+
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
 
@@ -78,6 +82,13 @@ class CaptureProvider(Protocol):
 
         `facts` were read for the pipeline's tables. `deployed`: its connector exists and may be running now.
         `server` identifies the one that it was captured from, where that is known.
+        """
+
+    def judge_topics(
+        self, topics: Mapping[str, TopicSettings] | None, pipeline: Pipeline, now: datetime, *, deployed: bool
+    ) -> ReadinessReport:
+        """Whether the required topics are as they have to be: `topics` are those that exist, None when the brokers
+        could not be asked. Before the first deploy they may be missing.
         """
 
     def unreachable_readiness(self, error: HeadgateError, now: datetime) -> ReadinessReport:

@@ -137,6 +137,7 @@ class Lifecycle:
             check_start=lambda: run.owner.check_start(run.context, intended, run.deps),
             config=lambda: self.clients.for_connect(cluster, run.owner.config(intended, run.deps)),
             check=lambda: run.owner.check(run.context, intended, run.deps),
+            prepare=lambda: run.owner.prepare(run.context, intended, run.deps),
             go_on=run.owner.go_on(run.context, operation, intended, run.deps),
             paused=run.desired_after is DesiredState.PAUSED,
             task=operation.parameters.get("task"),

@@ -55,6 +55,9 @@ class ConnectorOwner(ABC, Generic[R]):
         """
         return None
 
+    def prepare(self, context: RequestContext, resource: R, deps: Any) -> None:
+        """Make what a connector needs before it exists. It may be repeated. Raises what prevents it."""
+
     def check_start(self, context: RequestContext, resource: R, deps: Any) -> None:
         """What must hold before Headgate starts the connector, without anybody having asked for it. Raises Conflict."""
 

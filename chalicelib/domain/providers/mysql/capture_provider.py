@@ -13,11 +13,17 @@ from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
 from chalicelib.domain.providers.mysql.facts import MySQLServerFacts
 from chalicelib.domain.providers.mysql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
 from chalicelib.domain.providers.mysql.readiness.checks import CHECKS
-from chalicelib.domain.providers.mysql.schema_history import history_topic
+from chalicelib.domain.providers.mysql.schema_history import (
+    HistoryFacts,
+    history_check,
+    history_topic,
+    required_history_topic,
+)
 from chalicelib.domain.providers.mysql.source_config import build_source_config
 from chalicelib.domain.readiness import ReadinessReport, judge, unreachable
 from chalicelib.domain.release import ReleaseResult, SourceRelease
 from chalicelib.domain.source import Source
+from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import HeadgateError
 
 
@@ -44,6 +50,14 @@ class MySQLCapture:
 
     def internal_topics(self, pipeline: Pipeline) -> tuple[str, ...]:
         return (history_topic(pipeline),)
+
+    def required_topics(self, pipeline: Pipeline) -> tuple[RequiredTopic, ...]:
+        return (required_history_topic(pipeline),)
+
+    def judge_topics(
+        self, topics: Mapping[str, TopicSettings] | None, pipeline: Pipeline, now: datetime, *, deployed: bool
+    ) -> ReadinessReport:
+        return judge((history_check,), HistoryFacts(history_topic(pipeline), topics, deployed), None, now)
 
     def unique_claims(self, pipeline: Pipeline, source: Source) -> tuple[str, ...]:
         host, port, _ = source.address.identity

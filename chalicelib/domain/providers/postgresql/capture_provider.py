@@ -1,5 +1,6 @@
 """PostgreSQL as a source of captures."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -21,6 +22,7 @@ from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.readiness import ReadinessReport, judge, unreachable
 from chalicelib.domain.source import Source
+from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import HeadgateError
 
 
@@ -50,6 +52,14 @@ class PostgreSQLCapture:
 
     def internal_topics(self, _pipeline: Pipeline) -> tuple[str, ...]:
         return ()
+
+    def required_topics(self, _pipeline: Pipeline) -> tuple[RequiredTopic, ...]:
+        return ()
+
+    def judge_topics(
+        self, topics: Mapping[str, TopicSettings] | None, _pipeline: Pipeline, now: datetime, *, deployed: bool
+    ) -> ReadinessReport:
+        return judge((), topics, deployed, now)
 
     def capture_plan(self, pipeline: Pipeline, before: CaptureState | None = None) -> replication.PostgreSQLCapturePlan:
         deployed = pipeline.desired_state is not DesiredState.DRAFT
