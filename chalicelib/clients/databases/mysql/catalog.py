@@ -10,7 +10,8 @@ from chalicelib.domain.providers.mysql.facts import ForeignKey, Generated, MySQL
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.mysql.session import DatabaseSession, Row
+    from chalicelib.clients.databases.mysql.connection import Row
+    from chalicelib.clients.databases.mysql.session import DatabaseSession
 
 MAX_COLUMNS = 60_000
 _MAX_INDEXED = 100_000

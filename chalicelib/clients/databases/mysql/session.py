@@ -10,11 +10,17 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 
 import pymysql
-from pymysql.cursors import SSCursor
 
 from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure, FailureCode
-from chalicelib.clients.databases.mysql.connection import BoundedConnection
-from chalicelib.clients.databases.mysql.errors import DENIED, failure, failure_of_connecting, failure_of_reading
+from chalicelib.clients.databases.mysql.connection import BoundedConnection, Row
+from chalicelib.clients.databases.mysql.errors import (
+    DENIED,
+    UNKNOWN_STATEMENT,
+    failure,
+    failure_of_connecting,
+    failure_of_reading,
+    require_mysql,
+)
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.database import SslMode
@@ -32,18 +38,8 @@ _TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_
 _GARBAGE = (struct.error, ValueError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError)
 """What PyMySQL raises for answers that are not MySQL's."""
 
-_OTHER_KINDS = (
-    ("mariadb", "MariaDB"),
-    ("tidb", "TiDB"),
-    ("vitess", "Vitess"),
-    ("singlestore", "SingleStore"),
-    ("memsql", "SingleStore"),
-)
-"""Words in the version of servers that speak MySQL's protocol and have another binary log, or none."""
-
 _VERSION = re.compile(r"(\d{1,3})\.(\d{1,2})(?:\.(\d{1,2}))?")
-
-Row = tuple[Any, ...]
+_SHOW_KEYS_VERSION = 80030
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +54,20 @@ class DatabaseSession:
     @property
     def version_number(self) -> int:
         """80015 for 8.0.15; 0 for a version that is no such number."""
-        match = _VERSION.match(self.version)
-        if match is None:
-            return 0
-        major, minor, patch = (int(part or 0) for part in match.groups())
-        return major * 10_000 + minor * 100 + patch
+        return _number_of(self.version)
+
+    @property
+    def answered_by_another(self) -> bool:
+        """Whether the version that was sent before signing in is another one: that of a proxy."""
+        return _number_of(str(self.connection.server_version)) != self.version_number
 
     def rows(self, sql: LiteralString, parameters: Sequence[object] = (), *, max_rows: int) -> list[Row]:
-        """The rows of SQL. Raises DatabaseFailure: `RESULT_TOO_LARGE` for more rows, or more bytes than allowed."""
-        return self._read(sql, parameters, max_rows)[1]
+        """The rows of SQL. Raises DatabaseFailure: `RESULT_TOO_LARGE` for more rows, or more bytes than allowed.
 
-    def records(self, sql: LiteralString, *, max_rows: int) -> list[dict[str, Any]]:
-        """The rows by the names of their columns, for statements whose columns differ between versions."""
-        names, rows = self._read(sql, (), max_rows)
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        `Refused` where the account may not execute it, or the server does not know it.
+        """
+        with _reading(self.deadline):
+            return self.connection.answer(sql, parameters, max_rows)[1]
 
     def row(self, sql: LiteralString, parameters: Sequence[object] = ()) -> Row:
         rows = self.rows(sql, parameters, max_rows=1)
@@ -79,28 +75,25 @@ class DatabaseSession:
             raise failure(FailureCode.READ_FAILED)
         return rows[0]
 
-    def _read(self, sql: str, parameters: Sequence[object], max_rows: int) -> tuple[list[str], list[Row]]:
-        self.connection.expect_answer()
-        with _reading(self.deadline):
-            cursor = self.connection.cursor(SSCursor)
-            cursor.execute(sql, tuple(parameters) or None)
-            names = [str(column[0]) for column in cursor.description or ()]
-            rows: list[Row] = []
-            while (row := cursor.fetchone()) is not None:
-                rows.append(row)
-                if len(rows) > max_rows:
-                    # Closing now avoids reading the rest.
-                    self.connection.abandon()
-                    raise failure(FailureCode.RESULT_TOO_LARGE)
-        return names, rows
-
-    def attempt(self, sql: LiteralString, *, max_rows: int) -> list[dict[str, Any]] | None:
-        """The same as `records`; None where the account may not execute the statement, or the server does not know it.
-
-        Raises DatabaseFailure for everything else.
+    def records(self, *statements: LiteralString, max_rows: int) -> list[dict[str, Any]] | None:
+        """The rows of the first statement that the server knows, by the names of their columns; None where it knows
+        none of them. Versions of MySQL spell statements, and their columns, differently.
         """
+        for sql in statements:
+            try:
+                with _reading(self.deadline):
+                    names, rows = self.connection.answer(sql, (), max_rows)
+            except Refused as refused:
+                if refused.is_denied:
+                    raise
+            else:
+                return [dict(zip(names, row, strict=True)) for row in rows]
+        return None
+
+    def attempt(self, *statements: LiteralString, max_rows: int) -> list[dict[str, Any]] | None:
+        """The same as `records`; None also where the account may not execute the statement."""
         try:
-            return self.records(sql, max_rows=max_rows)
+            return self.records(*statements, max_rows=max_rows)
         except Refused:
             return None
 
@@ -111,12 +104,6 @@ class Refused(DatabaseFailure):
     def __init__(self, number: int) -> None:
         super().__init__(FailureCode.PERMISSION_DENIED, ConnectionStep.READ)
         self.is_denied = number in DENIED
-
-
-_REFUSED = DENIED | {1064, 1193, 1235, 1289, 1109, 1146, 1305, 1381}
-"""Besides denied ones: statements, variables, tables and functions that the server does not have; 1381: it writes no
-binary log.
-"""
 
 
 @contextlib.contextmanager
@@ -134,19 +121,24 @@ def open_session(
 def _prepared(connection: BoundedConnection, deadline: Deadline) -> DatabaseSession:
     session = DatabaseSession(connection, "", "", deadline)
     version, comment = (str(value)[:100] for value in session.row("SELECT VERSION(), @@version_comment"))
-    named = f"{version} {comment}".lower()
-    for word, title in _OTHER_KINDS:
-        if word in named:
-            message = f"The server is {title}, and not MySQL: Headgate does not support it."
-            raise DatabaseFailure(FailureCode.SERVER_NOT_SUPPORTED, message=message)
+    require_mysql(f"{version} {comment}")
+    session = DatabaseSession(connection, version, comment, deadline)
     milliseconds = int(deadline.remaining(STATEMENT_SECONDS) * 1000) + 1
     session.rows("SET SESSION TRANSACTION READ ONLY", max_rows=0)
-    session.rows(
-        "SET SESSION lock_wait_timeout = %s, max_execution_time = %s, sql_mode = '', time_zone = '+00:00'",
-        [LOCK_SECONDS, milliseconds],
-        max_rows=0,
-    )
-    return DatabaseSession(connection, version, comment, deadline)
+    session.rows("SET SESSION lock_wait_timeout = %s, sql_mode = '', time_zone = '+00:00'", [LOCK_SECONDS], max_rows=0)
+    session.attempt(f"SET SESSION max_execution_time = {milliseconds}", max_rows=0)
+    if session.version_number >= _SHOW_KEYS_VERSION:
+        # Else primary keys that the server has made are hidden, in the catalogue too.
+        session.attempt("SET SESSION show_gipk_in_create_table_and_information_schema = ON", max_rows=0)
+    return session
+
+
+def _number_of(version: str) -> int:
+    match = _VERSION.match(version)
+    if match is None:
+        return 0
+    major, minor, patch = (int(part or 0) for part in match.groups())
+    return major * 10_000 + minor * 100 + patch
 
 
 def _open_connection(
@@ -208,7 +200,6 @@ def _sign_in(
     deadline: Deadline,
 ) -> BoundedConnection:
     address, password = endpoint.address, endpoint.password
-    seconds = max(0.001, deadline.remaining())
     connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
         connection = BoundedConnection(
@@ -221,8 +212,6 @@ def _sign_in(
             database=address.database_name,
             charset="utf8mb4",
             autocommit=True,
-            read_timeout=seconds,
-            write_timeout=seconds,
             program_name=PROGRAM_NAME,
             local_infile=False,
             **_tls(endpoint, trusted_ca_file),
@@ -243,13 +232,15 @@ def _sign_in(
 
 def _connection_failure(error: pymysql.Error, deadline: Deadline) -> DatabaseFailure:
     cause = getattr(error, "original_exception", None) or error.__cause__
-    if isinstance(cause, ssl.SSLError | ssl.CertificateError):
-        return failure(FailureCode.TLS_FAILED)
+    number = error.args[0] if error.args else None
     if deadline.passed or isinstance(cause, TimeoutError):
         return failure(FailureCode.TIMEOUT)
-    if isinstance(error, pymysql.InternalError):  # packets in an order that MySQL never has
+    if isinstance(cause, ssl.SSLError | ssl.CertificateError):
+        return failure(FailureCode.TLS_FAILED)
+    # Packets in an order that MySQL never has, and what PyMySQL says without a number.
+    if isinstance(error, pymysql.InternalError) or not isinstance(number, int):
         return failure(FailureCode.NOT_A_DATABASE)
-    return failure_of_connecting(error.args[0] if error.args else None)
+    return failure_of_connecting(number)
 
 
 def _tls(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None) -> dict[str, Any]:
@@ -259,22 +250,25 @@ def _tls(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None)
         return {"ssl_disabled": True}
     if mode is SslMode.PREFER:
         return {}
-    if mode.verifies:
-        try:
-            context = ssl.create_default_context(
-                cafile=None if certificate else trusted_ca_file, cadata=certificate.reveal() if certificate else None
-            )
-        except ssl.SSLError:
-            raise failure(FailureCode.TLS_FAILED) from None
-        # The certificates that MySQL makes for itself lack extensions that Python 3.13 asks for.
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        context.check_hostname = mode is SslMode.VERIFY_FULL
-    else:
-        context = ssl.create_default_context()
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.check_hostname = mode is SslMode.VERIFY_FULL
+    context.verify_mode = ssl.CERT_REQUIRED if mode.verifies else ssl.CERT_NONE
+    if mode.verifies:
+        # The one certificate that a person has given may be that of an intermediate CA, or of the server itself.
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        try:
+            _trust(context, certificate.reveal() if certificate else None, trusted_ca_file)
+        except (OSError, ValueError):
+            raise failure(FailureCode.TLS_FAILED) from None
     return {"ssl": context}
+
+
+def _trust(context: ssl.SSLContext, certificate: str | None, trusted_ca_file: str | None) -> None:
+    if certificate is None and trusted_ca_file is None:
+        context.load_default_certs()
+    else:
+        context.load_verify_locations(cafile=None if certificate else trusted_ca_file, cadata=certificate)
 
 
 @contextlib.contextmanager
@@ -283,14 +277,12 @@ def _reading(deadline: Deadline) -> Iterator[None]:
     try:
         yield
     except DatabaseFailure as error:
-        if error.failure_code is FailureCode.TIMEOUT:
-            raise failure(FailureCode.TIMEOUT, ConnectionStep.READ) from None
-        raise
+        raise failure(error.failure_code, ConnectionStep.READ) from None
     except pymysql.Error as error:
         number = error.args[0] if error.args else None
         if deadline.passed:
             raise failure(FailureCode.TIMEOUT, ConnectionStep.READ) from None
-        if number in _REFUSED:
+        if isinstance(number, int) and number in DENIED | UNKNOWN_STATEMENT:
             raise Refused(number) from None
         raise failure_of_reading(number) from None
     except (OSError, *_GARBAGE):
