@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chalicelib.clients.databases.checks import failure_result, success_result
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure
-from chalicelib.clients.databases.mysql import catalog, queries, server
+from chalicelib.clients.databases.mysql import catalog, queries, rights, server
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
@@ -47,14 +47,15 @@ class MySQL:
 
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> MySQLServerFacts:
         with self._session(deadline) as session:
-            return server.read(session, tables, DISCOVERY_BOUND, self.endpoint.address.database_name)
+            return server.read(session, tables, DISCOVERY_BOUND, self.endpoint.address)
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Tables of all databases that the account sees, without those of the server itself and without views. Where
         there are more than the bound, those of the database of the address come first.
         """
         with self._session(deadline) as session:
-            tables, truncated = catalog.discovered(session, self.endpoint.address.database_name, bound)
+            grants = rights.read_grants(session, "")
+            tables, truncated = catalog.discovered(session, self.endpoint.address.database_name, bound, grants)
             return TableListing(tuple(tables), truncated=truncated)
 
     def capture_facts(self, plans: Sequence[MySQLCapturePlan], deadline: Deadline) -> MySQLCaptureFacts:

@@ -92,6 +92,14 @@ _OTHER_KINDS = (
 """Words in the version of servers that speak MySQL's protocol and have another binary log, or none."""
 
 
+class Refused(DatabaseFailure):
+    """The account may not execute the statement (`is_denied`), or the server does not know it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(FailureCode.PERMISSION_DENIED, ConnectionStep.READ)
+        self.is_denied = number in DENIED
+
+
 def failure(code: FailureCode, step: ConnectionStep | None = None) -> DatabaseFailure:
     """A failure with the sentence for MySQL, where there is one."""
     return DatabaseFailure(code, step, _MESSAGES.get(code))

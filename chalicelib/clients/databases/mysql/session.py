@@ -16,6 +16,7 @@ from chalicelib.clients.databases.mysql.connection import BoundedConnection, Row
 from chalicelib.clients.databases.mysql.errors import (
     DENIED,
     UNKNOWN_STATEMENT,
+    Refused,
     failure,
     failure_of_connecting,
     failure_of_reading,
@@ -25,6 +26,8 @@ from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.database import SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.providers.mysql.sql import quoted_table
+from chalicelib.domain.table import TableName
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 
@@ -57,9 +60,10 @@ class DatabaseSession:
         return _number_of(self.version)
 
     @property
-    def answered_by_another(self) -> bool:
-        """Whether the version that was sent before signing in is another one: that of a proxy."""
-        return _number_of(str(self.connection.server_version)) != self.version_number
+    def proxy_version(self) -> str | None:
+        """The version that was sent before signing in, where it is another one: a proxy answers there."""
+        sent = str(self.connection.server_version)[:100]
+        return None if _number_of(sent) == self.version_number else sent
 
     def rows(self, sql: LiteralString, parameters: Sequence[object] = (), *, max_rows: int) -> list[Row]:
         """The rows of SQL. Raises DatabaseFailure: `RESULT_TOO_LARGE` for more rows, or more bytes than allowed.
@@ -97,13 +101,20 @@ class DatabaseSession:
         except Refused:
             return None
 
+    def denies(self, sql: LiteralString, table: TableName) -> bool:
+        """Whether the account may not execute the statement, which reads `{table}`; false where it fails otherwise.
 
-class Refused(DatabaseFailure):
-    """The account may not execute the statement (`is_denied`), or the server does not know it."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(FailureCode.PERMISSION_DENIED, ConnectionStep.READ)
-        self.is_denied = number in DENIED
+        Raises DatabaseFailure where nothing more can be read, or the table is locked.
+        """
+        try:
+            with _reading(self.deadline):
+                self.connection.answer(sql.format(table=quoted_table(table)), (), max_rows=1)
+        except Refused as refused:
+            return refused.is_denied
+        except DatabaseFailure as refusal:
+            if refusal.failure_code is FailureCode.TIMEOUT or not self.connection.open:
+                raise
+        return False
 
 
 @contextlib.contextmanager
@@ -125,7 +136,11 @@ def _prepared(connection: BoundedConnection, deadline: Deadline) -> DatabaseSess
     session = DatabaseSession(connection, version, comment, deadline)
     milliseconds = int(deadline.remaining(STATEMENT_SECONDS) * 1000) + 1
     session.rows("SET SESSION TRANSACTION READ ONLY", max_rows=0)
-    session.rows("SET SESSION lock_wait_timeout = %s, sql_mode = '', time_zone = '+00:00'", [LOCK_SECONDS], max_rows=0)
+    session.rows(
+        "SET SESSION lock_wait_timeout = %s, sql_mode = '', time_zone = '+00:00', sql_quote_show_create = ON",
+        [LOCK_SECONDS],
+        max_rows=0,
+    )
     session.attempt(f"SET SESSION max_execution_time = {milliseconds}", max_rows=0)
     if session.version_number >= _SHOW_KEYS_VERSION:
         # Else primary keys that the server has made are hidden, in the catalogue too.
