@@ -9,8 +9,8 @@ from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.mysql import queries, rights
 from chalicelib.domain.providers.mysql.facts import (
     ForeignKey,
-    Generated,
     Grants,
+    MySQLGenerated,
     MySQLRawColumn,
     MySQLRawTable,
     UniqueKey,
@@ -19,7 +19,7 @@ from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
     from chalicelib.clients.databases.mysql.connection import Row
-    from chalicelib.clients.databases.mysql.session import DatabaseSession
+    from chalicelib.clients.databases.mysql.session import MySQLSession
 
 MAX_COLUMNS = 60_000
 _MAX_INDEXED = 100_000
@@ -33,9 +33,7 @@ _WRITES = frozenset({"insert", "update"})
 _CASCADES_LOGGED_VERSION = 90600
 
 
-def discovered(
-    session: "DatabaseSession", database: str, bound: int, grants: Grants
-) -> tuple[list[MySQLRawTable], bool]:
+def discovered(session: "MySQLSession", database: str, bound: int, grants: Grants) -> tuple[list[MySQLRawTable], bool]:
     """The tables that can be captured, ordered by database and name, and whether there are more than the bound. Where
     there are, those of `database` come first.
     """
@@ -44,7 +42,7 @@ def discovered(
     return tables, cut or len(rows) > bound
 
 
-def named(session: "DatabaseSession", names: Sequence[TableName], grants: Grants = _NO_GRANTS) -> list[MySQLRawTable]:
+def named(session: "MySQLSession", names: Sequence[TableName], grants: Grants = _NO_GRANTS) -> list[MySQLRawTable]:
     """Those of the tables that exist. Raises DatabaseFailure RESULT_TOO_LARGE for too many columns."""
     rows = [
         # On some versions names that differ by case are one here.
@@ -58,7 +56,7 @@ def named(session: "DatabaseSession", names: Sequence[TableName], grants: Grants
     return tables
 
 
-def _complete(session: "DatabaseSession", rows: "Sequence[Row]", grants: Grants) -> tuple[list[MySQLRawTable], bool]:
+def _complete(session: "MySQLSession", rows: "Sequence[Row]", grants: Grants) -> tuple[list[MySQLRawTable], bool]:
     """The tables with all that belongs to them, and whether tables are missing because there are too many columns."""
     partly = rights.partly_readable(session, grants, [_name(row) for row in rows])
     logged = _logs_cascades(session)
@@ -76,7 +74,7 @@ def _complete(session: "DatabaseSession", rows: "Sequence[Row]", grants: Grants)
     return tables, False
 
 
-def _logs_cascades(session: "DatabaseSession") -> bool:
+def _logs_cascades(session: "MySQLSession") -> bool:
     """Whether the server itself, and not InnoDB alone, carries foreign keys out (MySQL 9.6)."""
     if session.version_number < _CASCADES_LOGGED_VERSION:
         return False
@@ -112,7 +110,7 @@ def _all_named(indexed: list[str | None]) -> tuple[str, ...] | None:
     return names if len(names) == len(indexed) else None
 
 
-def _columns(session: "DatabaseSession", names: Sequence[TableName]) -> dict[TableName, list[MySQLRawColumn]]:
+def _columns(session: "MySQLSession", names: Sequence[TableName]) -> dict[TableName, list[MySQLRawColumn]]:
     query = queries.COLUMNS if session.version_number >= 80000 else queries.COLUMNS_BEFORE_8
     rows = _of_tables(session, query, names, max_rows=len(names) * _MAX_OF_TABLE, order=queries.COLUMN_ORDER)
     columns: dict[TableName, list[MySQLRawColumn]] = defaultdict(list)
@@ -130,7 +128,7 @@ def _column(row: "Row") -> MySQLRawColumn:
         type=_text(type_),
         nullable=bool(nullable),
         default=None if default is None else _text(default),
-        generated=Generated.STORED if _STORED in extra else Generated.VIRTUAL if _VIRTUAL in extra else None,
+        generated=MySQLGenerated.STORED if _STORED in extra else MySQLGenerated.VIRTUAL if _VIRTUAL in extra else None,
         invisible="INVISIBLE" in extra,
         auto_increment="AUTO_INCREMENT" in extra,
         character_set=character_set,
@@ -141,9 +139,7 @@ def _column(row: "Row") -> MySQLRawColumn:
     )
 
 
-def _unique_keys(
-    session: "DatabaseSession", names: Sequence[TableName]
-) -> dict[TableName, dict[str, list[str | None]]]:
+def _unique_keys(session: "MySQLSession", names: Sequence[TableName]) -> dict[TableName, dict[str, list[str | None]]]:
     rows = _of_tables(session, queries.INDEXES, names, max_rows=_MAX_INDEXED, order=queries.INDEX_ORDER)
     keys: dict[TableName, dict[str, list[str | None]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
@@ -151,7 +147,7 @@ def _unique_keys(
     return keys
 
 
-def _foreign_keys(session: "DatabaseSession", names: Sequence[TableName]) -> dict[TableName, list[ForeignKey]]:
+def _foreign_keys(session: "MySQLSession", names: Sequence[TableName]) -> dict[TableName, list[ForeignKey]]:
     keys: dict[TableName, list[ForeignKey]] = defaultdict(list)
     for row in _of_tables(session, queries.FOREIGN_KEYS, names, max_rows=_MAX_INDEXED):
         keys[_name(row)].append(
@@ -161,7 +157,7 @@ def _foreign_keys(session: "DatabaseSession", names: Sequence[TableName]) -> dic
 
 
 def _of_tables(
-    session: "DatabaseSession",
+    session: "MySQLSession",
     query: LiteralString,
     names: Sequence[TableName],
     *,

@@ -21,7 +21,7 @@ from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.mysql.session import DatabaseSession
+    from chalicelib.clients.databases.mysql.session import MySQLSession
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class MySQL:
         with self._session(deadline) as session:
             return MySQLCaptureFacts(server_uuid=server.global_variables(session).get("server_uuid"))
 
-    def _session(self, deadline: Deadline) -> "AbstractContextManager[DatabaseSession]":
+    def _session(self, deadline: Deadline) -> "AbstractContextManager[MySQLSession]":
         # Only functions that read a database pay for the import of the driver.
         from chalicelib.clients.databases.mysql import session
 

@@ -34,7 +34,7 @@ server's key. The others (`mysql_clear_password`, `mysql_old_password`, `dialog`
 Row = tuple[Any, ...]
 
 
-class BoundedConnection(Connection):  # type: ignore[misc] # PyMySQL has no types
+class MySQLConnection(Connection):  # type: ignore[misc] # PyMySQL has no types
     """All waits end at the deadline, also with a server that sends single bytes; an answer ends at its limits.
 
     After a failure that is no error of the server it is closed, and nothing more is read.

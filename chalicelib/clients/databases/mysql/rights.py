@@ -10,7 +10,7 @@ from chalicelib.domain.providers.mysql.facts import Grants
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.mysql.session import DatabaseSession
+    from chalicelib.clients.databases.mysql.session import MySQLSession
 
 MAX_PROVEN = 50
 """Tables of which one session proves what the account may do, with a statement for each."""
@@ -24,7 +24,7 @@ _DEBEZIUM_LOOKS_FOR = ("ALL", "LOCK TABLES")
 """Debezium 3.6, BinlogConnectorConnection.userHasPrivileges: anywhere in a line, names included."""
 
 
-def read_grants(session: "DatabaseSession", account: str) -> Grants:
+def read_grants(session: "MySQLSession", account: str) -> Grants:
     """The grants of the account, with those of its active roles. Raises DatabaseFailure."""
     roles = session.attempt(queries.ACTIVE_ROLES, max_rows=1)
     active = str(roles[0]["roles"]).split(",") if roles else []
@@ -60,20 +60,20 @@ def _unquoted(name: str) -> str:
     return name.replace("``", "`")
 
 
-def partly_readable(session: "DatabaseSession", grants: Grants, tables: Iterable[TableName]) -> frozenset[TableName]:
+def partly_readable(session: "MySQLSession", grants: Grants, tables: Iterable[TableName]) -> frozenset[TableName]:
     """Those of the tables of which the account may read some columns only: the server shows it no others."""
     listed = set(tables)
     return _denied(session.denies, queries.READ_ALL_COLUMNS, [name for name in grants.partly_granted if name in listed])
 
 
-def hidden_definitions(session: "DatabaseSession", grants: Grants, databases: Iterable[str]) -> frozenset[TableName]:
+def hidden_definitions(session: "MySQLSession", grants: Grants, databases: Iterable[str]) -> frozenset[TableName]:
     """Tables of the databases that the account sees, and whose definition it may not read."""
     listed = set(databases)
     names = [name for name in grants.partly_granted if name.schema_name in listed]
     return _denied(session.denies, queries.READ_DEFINITION, names)
 
 
-def denied_tables(session: "DatabaseSession", tables: Sequence[TableName]) -> frozenset[TableName]:
+def denied_tables(session: "MySQLSession", tables: Sequence[TableName]) -> frozenset[TableName]:
     """Those of tables that are not in the catalogue that the account may not read: they may exist."""
     return _denied(session.denies, queries.READ_ANY_COLUMN, tables)
 

@@ -9,39 +9,39 @@ from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.providers.mysql.facts import (
     AmazonRetention,
     BinlogStatus,
-    Connections,
+    ConnectionUse,
     Grants,
-    Hosting,
+    MySQLHosting,
     MySQLServerFacts,
     Readers,
 )
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.mysql.session import DatabaseSession
+    from chalicelib.clients.databases.mysql.session import MySQLSession
 
 _MAX_REPLICAS = 500
 _MAX_CHANNELS = 300
 _MAX_TRANSACTIONS = 20
 
-_VARIABLES: Mapping[str, Hosting] = {"aurora_version": Hosting.AURORA}
+_VARIABLES: Mapping[str, MySQLHosting] = {"aurora_version": MySQLHosting.AURORA}
 """Variables of one hosting provider only."""
-_BASE_FOLDERS: tuple[tuple[str, Hosting], ...] = (("/rdsdbbin", Hosting.RDS), ("azure", Hosting.AZURE))
-_HOSTS: tuple[tuple[str, Hosting], ...] = (
-    (".rds.amazonaws.com", Hosting.RDS),
-    (".rds.amazonaws.com.cn", Hosting.RDS),
-    (".mysql.database.azure.com", Hosting.AZURE),
+_BASE_FOLDERS: tuple[tuple[str, MySQLHosting], ...] = (("/rdsdbbin", MySQLHosting.RDS), ("azure", MySQLHosting.AZURE))
+_HOSTS: tuple[tuple[str, MySQLHosting], ...] = (
+    (".rds.amazonaws.com", MySQLHosting.RDS),
+    (".rds.amazonaws.com.cn", MySQLHosting.RDS),
+    (".mysql.database.azure.com", MySQLHosting.AZURE),
 )
-_VERSIONS: tuple[tuple[str, Hosting], ...] = (
-    ("google", Hosting.CLOUD_SQL),
-    ("azure", Hosting.AZURE),
-    ("percona", Hosting.PERCONA),
+_VERSIONS: tuple[tuple[str, MySQLHosting], ...] = (
+    ("google", MySQLHosting.CLOUD_SQL),
+    ("azure", MySQLHosting.AZURE),
+    ("percona", MySQLHosting.PERCONA),
 )
 """Words in the version and its comment."""
 
 
 def read(
-    session: "DatabaseSession", tables: Sequence[TableName] | None, bound: int, address: DatabaseAddress
+    session: "MySQLSession", tables: Sequence[TableName] | None, bound: int, address: DatabaseAddress
 ) -> MySQLServerFacts:
     """The facts about these tables; None: about those that a discovery lists. Raises DatabaseFailure."""
     variables = global_variables(session)
@@ -82,12 +82,12 @@ def read(
     )
 
 
-def global_variables(session: "DatabaseSession") -> dict[str, str]:
+def global_variables(session: "MySQLSession") -> dict[str, str]:
     rows = session.rows(queries.GLOBAL_VARIABLES, queries.VARIABLES, max_rows=len(queries.VARIABLES))
     return {str(name).lower(): str(value) for name, value in rows}
 
 
-def binlog_status(session: "DatabaseSession") -> BinlogStatus:
+def binlog_status(session: "MySQLSession") -> BinlogStatus:
     try:
         rows = session.records(*queries.BINLOG_STATUS, max_rows=1)
     except Refused:
@@ -107,17 +107,17 @@ def _names(text: Any) -> frozenset[str]:
     return frozenset(filter(None, str(text or "").split(",")))
 
 
-def _registered(session: "DatabaseSession") -> frozenset[int] | None:
+def _registered(session: "MySQLSession") -> frozenset[int] | None:
     rows = session.attempt(*queries.REPLICAS, max_rows=_MAX_REPLICAS)
     # `Server_Id` or `Server_id`, by version.
     return None if rows is None else frozenset(int(next(iter(row.values()))) for row in rows)
 
 
 def _connections(
-    session: "DatabaseSession", variables: Mapping[str, str], own: int, account_maximum: int
-) -> Connections:
+    session: "MySQLSession", variables: Mapping[str, str], own: int, account_maximum: int
+) -> ConnectionUse:
     _, used = session.row(queries.THREADS_CONNECTED)
-    return Connections(
+    return ConnectionUse(
         used=max(0, int(used) - 1),
         maximum=int(variables.get("max_connections", 0)),
         account_used=max(0, own - 1),
@@ -125,29 +125,29 @@ def _connections(
     )
 
 
-def _is_replica(session: "DatabaseSession") -> bool | None:
+def _is_replica(session: "MySQLSession") -> bool | None:
     rows = session.attempt(*queries.REPLICA_STATUS, max_rows=_MAX_CHANNELS)
     return None if rows is None else bool(rows)
 
 
-def _transactions(session: "DatabaseSession") -> tuple[int, ...] | None:
+def _transactions(session: "MySQLSession") -> tuple[int, ...] | None:
     rows = session.attempt(queries.OPEN_TRANSACTIONS, max_rows=_MAX_TRANSACTIONS)
     return None if rows is None else tuple(int(row["seconds"]) for row in rows)
 
 
-def _amazon_retention(session: "DatabaseSession") -> AmazonRetention | None:
+def _amazon_retention(session: "MySQLSession") -> AmazonRetention | None:
     rows = session.attempt(queries.AMAZON_RETENTION, max_rows=1)
     return AmazonRetention(hours=_number(rows[0]["value"])) if rows else None
 
 
 def _hidden_definitions(
-    session: "DatabaseSession", grants: Grants, tables: Sequence[TableName] | None
+    session: "MySQLSession", grants: Grants, tables: Sequence[TableName] | None
 ) -> tuple[TableName, ...]:
     databases = {name.schema_name for name in tables or ()}
     return tuple(sorted(rights.hidden_definitions(session, grants, databases)))
 
 
-def _hosting(variables: Mapping[str, str], version: str, host: str) -> Hosting:
+def _hosting(variables: Mapping[str, str], version: str, host: str) -> MySQLHosting:
     for name, hosting in _VARIABLES.items():
         if name in variables:
             return hosting
@@ -157,7 +157,7 @@ def _hosting(variables: Mapping[str, str], version: str, host: str) -> Hosting:
         *(hosting for part, hosting in _BASE_FOLDERS if part in folder),
         *(hosting for word, hosting in _VERSIONS if word in version.lower()),
     )
-    return next(iter(signs), Hosting.SELF_MANAGED)
+    return next(iter(signs), MySQLHosting.SELF_MANAGED)
 
 
 def _number(value: Any) -> int | None:

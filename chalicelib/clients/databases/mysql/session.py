@@ -12,7 +12,7 @@ from typing import Any, LiteralString
 import pymysql
 
 from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure, FailureCode
-from chalicelib.clients.databases.mysql.connection import BoundedConnection, Row
+from chalicelib.clients.databases.mysql.connection import MySQLConnection, Row
 from chalicelib.clients.databases.mysql.errors import (
     DENIED,
     UNKNOWN_STATEMENT,
@@ -46,10 +46,10 @@ _SHOW_KEYS_VERSION = 80030
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseSession:
+class MySQLSession:
     """Reads, each statement in a read-only transaction of its own."""
 
-    connection: BoundedConnection
+    connection: MySQLConnection
     version: str
     version_comment: str
     deadline: Deadline
@@ -120,7 +120,7 @@ class DatabaseSession:
 @contextlib.contextmanager
 def open_session(
     endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
-) -> Iterator[DatabaseSession]:
+) -> Iterator[MySQLSession]:
     """A session that is closed at the end. Raises DatabaseFailure, also for servers of another kind."""
     connection = _open_connection(endpoint, check_host, trusted_ca_file, deadline)
     try:
@@ -129,11 +129,11 @@ def open_session(
         connection.end()
 
 
-def _prepared(connection: BoundedConnection, deadline: Deadline) -> DatabaseSession:
-    session = DatabaseSession(connection, "", "", deadline)
+def _prepared(connection: MySQLConnection, deadline: Deadline) -> MySQLSession:
+    session = MySQLSession(connection, "", "", deadline)
     version, comment = (str(value)[:100] for value in session.row("SELECT VERSION(), @@version_comment"))
     require_mysql(f"{version} {comment}")
-    session = DatabaseSession(connection, version, comment, deadline)
+    session = MySQLSession(connection, version, comment, deadline)
     milliseconds = int(deadline.remaining(STATEMENT_SECONDS) * 1000) + 1
     session.rows("SET SESSION TRANSACTION READ ONLY", max_rows=0)
     session.rows(
@@ -158,7 +158,7 @@ def _number_of(version: str) -> int:
 
 def _open_connection(
     endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
-) -> BoundedConnection:
+) -> MySQLConnection:
     """Tries the addresses of the host one after the other, in the shorter of the two time limits."""
     limit = Deadline.after(deadline.remaining(endpoint.address.connection_timeout_seconds))
     addresses = _allowed_addresses(endpoint.address.host, check_host)
@@ -191,7 +191,7 @@ def _allowed_addresses(host: str, check_host: HostCheck) -> Sequence[str]:
 
 def _connect(
     endpoint: OpenedEndpoint[DatabaseAddress], ip_address: str, trusted_ca_file: str | None, deadline: Deadline
-) -> BoundedConnection:
+) -> MySQLConnection:
     address = endpoint.address
     try:
         connected = socket.create_connection((ip_address, address.port), max(0.001, deadline.remaining()))
@@ -213,11 +213,11 @@ def _sign_in(
     connected: socket.socket,
     trusted_ca_file: str | None,
     deadline: Deadline,
-) -> BoundedConnection:
+) -> MySQLConnection:
     address, password = endpoint.address, endpoint.password
     connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
-        connection = BoundedConnection(
+        connection = MySQLConnection(
             deadline,
             host=address.host,
             port=address.port,

@@ -13,14 +13,14 @@ HIDDEN_KEY = "my_row_id"
 """The column of a primary key that the server makes with `sql_generate_invisible_primary_key`, from 8.0.30 on."""
 
 
-class Generated(StrEnum):
+class MySQLGenerated(StrEnum):
     """How a generated column is stored (information_schema.COLUMNS.EXTRA)."""
 
     STORED = "stored"
     VIRTUAL = "virtual"
 
 
-class Hosting(StrEnum):
+class MySQLHosting(StrEnum):
     """Who runs the server: it decides how a setting is changed, and which locks it allows."""
 
     SELF_MANAGED = "self-managed"
@@ -33,7 +33,7 @@ class Hosting(StrEnum):
     @property
     def is_managed(self) -> bool:
         """Whether a global read lock is refused there, so that Debezium would lock all captured tables instead."""
-        return self not in (Hosting.SELF_MANAGED, Hosting.PERCONA)
+        return self not in (MySQLHosting.SELF_MANAGED, MySQLHosting.PERCONA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class MySQLRawColumn:
     type: str
     nullable: bool = True
     default: str | None = None
-    generated: Generated | None = None
+    generated: MySQLGenerated | None = None
     invisible: bool = False
     auto_increment: bool = False
     character_set: str | None = None
@@ -188,8 +188,8 @@ UNLIMITED = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connections:
-    """Connections in use and their limits, without the one that asked. A limit is `UNLIMITED` where there is none.
+class ConnectionUse:
+    """ConnectionUse in use and their limits, without the one that asked. A limit is `UNLIMITED` where there is none.
 
     `account_used` are those of the same user name, as far as the account sees them.
     """
@@ -224,13 +224,13 @@ class MySQLServerFacts:
     host: str = ""
     proxy_version: str | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
-    hosting: Hosting = Hosting.SELF_MANAGED
+    hosting: MySQLHosting = MySQLHosting.SELF_MANAGED
     encrypted: bool = True
     authentication: str = "caching_sha2_password"
     grants: Grants = field(default_factory=Grants)
     binlog: BinlogStatus = field(default_factory=BinlogStatus)
     readers: Readers = field(default_factory=Readers)
-    connections: Connections = field(default_factory=Connections)
+    connections: ConnectionUse = field(default_factory=ConnectionUse)
     is_replica: bool | None = False
     transactions_seconds: tuple[int, ...] | None = ()
     amazon_retention: AmazonRetention | None = None

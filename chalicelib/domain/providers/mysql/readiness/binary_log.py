@@ -3,7 +3,7 @@
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import SnapshotMode
 from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
-from chalicelib.domain.providers.mysql.facts import Hosting, MySQLServerFacts
+from chalicelib.domain.providers.mysql.facts import MySQLHosting, MySQLServerFacts
 from chalicelib.domain.providers.mysql.readiness.hosting import change_setting, enable_log, keep_log
 from chalicelib.domain.readiness import Judgement, failed, passed, readiness_check, warned
 from chalicelib.domain.table import IssueSeverity
@@ -142,11 +142,11 @@ def binlog_retention(facts: MySQLServerFacts, plan: MySQLCapturePlan | None) -> 
     needed = _snapshot_seconds(facts, plan)
     expected = f"at least {_duration(max(COMFORTABLE_SECONDS, needed))}"
     change = keep_log(facts, max(ADVISED_HOURS, needed // HOUR + 1))
-    if facts.hosting in (Hosting.RDS, Hosting.AURORA):
+    if facts.hosting in (MySQLHosting.RDS, MySQLHosting.AURORA):
         if facts.amazon_retention is None:
             return warned("not readable", expected, f"CALL mysql.rds_show_configuration; shows it. {change}")
         if facts.amazon_retention.hours is None:
-            is_kept_for_a_while = facts.hosting is Hosting.AURORA
+            is_kept_for_a_while = facts.hosting is MySQLHosting.AURORA
             return (warned if is_kept_for_a_while else failed)("NULL: removed as soon as possible", expected, change)
     kept = kept_seconds(facts)
     if kept is None:
@@ -169,7 +169,7 @@ def kept_seconds(facts: MySQLServerFacts) -> int | None:
         return None
     if not seconds and not days:
         # Azure removes a file that nobody reads.
-        return 0 if facts.hosting is Hosting.AZURE else None
+        return 0 if facts.hosting is MySQLHosting.AZURE else None
     return seconds or days * 24 * HOUR
 
 

@@ -5,43 +5,52 @@ Managed services have no SET PERSIST: each has its own way to change a setting. 
 
 from collections.abc import Mapping
 
-from chalicelib.domain.providers.mysql.facts import Hosting, MySQLServerFacts
+from chalicelib.domain.providers.mysql.facts import MySQLHosting, MySQLServerFacts
 
 _FLAGS_REPLACED = "(it replaces all flags: name those that are set, too)"
 _PERSIST_VERSION = 80000
 
-_SETTING: Mapping[Hosting, str] = {
-    Hosting.RDS: "Set {name} = {value} in the instance's DB parameter group (Amazon RDS).",
-    Hosting.AURORA: "Set {name} = {value} in the DB cluster parameter group (Amazon Aurora).",
-    Hosting.CLOUD_SQL: f"gcloud sql instances patch INSTANCE --database-flags={{name}}={{value}} {_FLAGS_REPLACED}",
-    Hosting.AZURE: (
+_SETTING: Mapping[MySQLHosting, str] = {
+    MySQLHosting.RDS: "Set {name} = {value} in the instance's DB parameter group (Amazon RDS).",
+    MySQLHosting.AURORA: "Set {name} = {value} in the DB cluster parameter group (Amazon Aurora).",
+    MySQLHosting.CLOUD_SQL: (
+        f"gcloud sql instances patch INSTANCE --database-flags={{name}}={{value}} {_FLAGS_REPLACED}"
+    ),
+    MySQLHosting.AZURE: (
         "az mysql flexible-server parameter set --resource-group GROUP --server-name SERVER "
         "--name {name} --value {value}"
     ),
 }
 """A server of one's own takes SET PERSIST."""
 
-_RESTART: Mapping[Hosting, str] = {
-    Hosting.RDS: "Then reboot the instance.",
-    Hosting.AURORA: "Then reboot the writer instance.",
-    Hosting.CLOUD_SQL: "The instance restarts.",
-    Hosting.AZURE: "Then restart the server.",
+_RESTART: Mapping[MySQLHosting, str] = {
+    MySQLHosting.RDS: "Then reboot the instance.",
+    MySQLHosting.AURORA: "Then reboot the writer instance.",
+    MySQLHosting.CLOUD_SQL: "The instance restarts.",
+    MySQLHosting.AZURE: "Then restart the server.",
 }
 
-_ENABLE_LOG: Mapping[Hosting, str] = {
-    Hosting.RDS: "Turn on automated backups of the instance (a backup retention of at least 1 day): Amazon RDS then "
-    "writes a binary log.",
-    Hosting.AURORA: "Set binlog_format = ROW in the DB cluster parameter group (Amazon Aurora). Then reboot the writer "
-    "instance.",
-    Hosting.CLOUD_SQL: "gcloud sql instances patch INSTANCE --enable-bin-log (point-in-time recovery). The instance "
-    "restarts.",
-    Hosting.AZURE: "Azure Database for MySQL always writes one: this is a read replica. Register the source server.",
+_ENABLE_LOG: Mapping[MySQLHosting, str] = {
+    MySQLHosting.RDS: (
+        "Turn on automated backups of the instance (a backup retention of at least 1 day): Amazon RDS then writes a "
+        "binary log."
+    ),
+    MySQLHosting.AURORA: (
+        "Set binlog_format = ROW in the DB cluster parameter group (Amazon Aurora). Then reboot the writer instance."
+    ),
+    MySQLHosting.CLOUD_SQL: (
+        "gcloud sql instances patch INSTANCE --enable-bin-log (point-in-time recovery). The instance restarts."
+    ),
+    MySQLHosting.AZURE: (
+        "Azure Database for MySQL always writes one, but on a read replica: register the source server."
+    ),
 }
 
-_RETENTION: Mapping[Hosting, str] = {
-    Hosting.RDS: "CALL mysql.rds_set_configuration('binlog retention hours', {hours}); -- at most 168",
-    Hosting.AURORA: "CALL mysql.rds_set_configuration('binlog retention hours', {hours}); -- at most 2160",
-    Hosting.CLOUD_SQL: "gcloud sql instances patch INSTANCE --retained-transaction-log-days={days}",
+_AMAZON_RETENTION = "CALL mysql.rds_set_configuration('binlog retention hours', {hours}); -- at most "
+_RETENTION: Mapping[MySQLHosting, str] = {
+    MySQLHosting.RDS: f"{_AMAZON_RETENTION}168",
+    MySQLHosting.AURORA: f"{_AMAZON_RETENTION}2160",
+    MySQLHosting.CLOUD_SQL: "gcloud sql instances patch INSTANCE --retained-transaction-log-days={days}",
 }
 
 

@@ -35,8 +35,8 @@ def lacks_lock_right(facts: MySQLServerFacts) -> bool:
 @readiness_check(
     "snapshot_lock",
     name="Lock of the snapshot",
-    description="The snapshot can begin, and blocks nobody for longer than a moment. Where Debezium gets no global lock "
-    "and may lock tables, it locks all captured ones until it has read them: so it should not have that right.",
+    description="The snapshot can begin, and blocks nobody for longer than a moment. Where Debezium gets no global "
+    "lock and may lock tables, it locks all captured ones until it has read them: it should not have that right.",
 )
 def snapshot_lock(facts: MySQLServerFacts, plan: MySQLCapturePlan | None) -> Judgement | None:
     mode, account = locking_of(facts, plan), quoted_account(facts.grants.account)
