@@ -46,7 +46,8 @@ class MySQL:
         return success_result(version, round((time.monotonic() - start) * 1000))
 
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> MySQLServerFacts:
-        with self._session(deadline) as session:
+        # Readiness names the rights that are missing.
+        with self._session(deadline, without_right=True) as session:
             return server.read(session, tables, DISCOVERY_BOUND, self.endpoint.address)
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
@@ -62,8 +63,10 @@ class MySQL:
         with self._session(deadline) as session:
             return MySQLCaptureFacts(server_uuid=server.global_variables(session).get("server_uuid"))
 
-    def _session(self, deadline: Deadline) -> "AbstractContextManager[MySQLSession]":
+    def _session(self, deadline: Deadline, *, without_right: bool = False) -> "AbstractContextManager[MySQLSession]":
         # Only functions that read a database pay for the import of the driver.
         from chalicelib.clients.databases.mysql import session
 
-        return session.open_session(self.endpoint, self.check_host, self.trusted_ca_file, deadline)
+        return session.open_session(
+            self.endpoint, self.check_host, self.trusted_ca_file, deadline, without_right=without_right
+        )

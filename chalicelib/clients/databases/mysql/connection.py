@@ -71,6 +71,11 @@ class MySQLConnection(Connection):  # type: ignore[misc] # PyMySQL has no types
             raise failure(FailureCode.READ_FAILED)
         return [str(column[0]) for column in result.description or ()], rows
 
+    def use(self, database: str) -> None:
+        """Make it the database of the session."""
+        self._bytes_left, self._packets_left = MAX_BYTES, _PACKETS_BESIDE_ROWS
+        self.select_db(database)
+
     def _literal(self, value: object) -> str:
         return str(value) if isinstance(value, int) else self.escape(str(value))
 

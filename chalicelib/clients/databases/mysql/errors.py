@@ -17,10 +17,8 @@ _MESSAGES: Mapping[FailureCode, str] = {
         "The server asks for the password in a way that does not keep it secret. The account needs the plug-in "
         "caching_sha2_password (ALTER USER ... IDENTIFIED WITH caching_sha2_password BY ...)."
     ),
-    FailureCode.ACCESS_NOT_ALLOWED: (
-        "The server lets no such connection in: no account of it is for this host, or the account may not use the "
-        "database."
-    ),
+    FailureCode.ACCESS_NOT_ALLOWED: "The server lets no such connection in: no account of it is for this host.",
+    FailureCode.PERMISSION_DENIED: "The account has no right on the database, or none to look at what is needed.",
     FailureCode.TOO_MANY_CONNECTIONS: (
         "The server or the account has no connection left (max_connections, max_user_connections)."
     ),
@@ -29,7 +27,7 @@ _MESSAGES: Mapping[FailureCode, str] = {
 
 _BY_NUMBER: Mapping[int, FailureCode] = {
     1040: FailureCode.TOO_MANY_CONNECTIONS,
-    1044: FailureCode.ACCESS_NOT_ALLOWED,
+    1044: FailureCode.PERMISSION_DENIED,
     1045: FailureCode.AUTHENTICATION_FAILED,
     1049: FailureCode.DATABASE_NOT_FOUND,
     1053: FailureCode.NOT_ACCEPTING_CONNECTIONS,

@@ -119,14 +119,36 @@ class MySQLSession:
 
 @contextlib.contextmanager
 def open_session(
-    endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    check_host: HostCheck,
+    trusted_ca_file: str | None,
+    deadline: Deadline,
+    *,
+    without_right: bool = False,
 ) -> Iterator[MySQLSession]:
-    """A session that is closed at the end. Raises DatabaseFailure, also for servers of another kind."""
+    """A session that is closed at the end. Raises DatabaseFailure, also for servers of another kind.
+
+    `without_right`: it is opened as well where the account may not use the database of the address.
+    """
     connection = _open_connection(endpoint, check_host, trusted_ca_file, deadline)
     try:
-        yield _prepared(connection, deadline)
+        session = _prepared(connection, deadline)
+        _use(session, endpoint.address.database_name, without_right=without_right)
+        yield session
     finally:
         connection.end()
+
+
+def _use(session: MySQLSession, database: str, *, without_right: bool) -> None:
+    try:
+        with _reading(session.deadline):
+            session.connection.use(database)
+    except Refused:
+        if not without_right:
+            raise failure(FailureCode.PERMISSION_DENIED) from None
+    except DatabaseFailure as refusal:
+        # The usual step of the code: that of the database, where there is none of that name.
+        raise failure(refusal.failure_code) from None
 
 
 def _prepared(connection: MySQLConnection, deadline: Deadline) -> MySQLSession:
@@ -224,7 +246,6 @@ def _sign_in(
             user=address.username,
             # As bytes: PyMySQL encodes a text as Latin-1.
             password=password.reveal().encode() if password else b"",
-            database=address.database_name,
             charset="utf8mb4",
             autocommit=True,
             program_name=PROGRAM_NAME,

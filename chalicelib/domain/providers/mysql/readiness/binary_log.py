@@ -115,7 +115,9 @@ def binlog_status(facts: MySQLServerFacts, plan: MySQLCapturePlan | None) -> Jud
     description="Transactions have global ids, so that a capture can go on at another server after a failover.",
     severity=IssueSeverity.WARN,
 )
-def gtid_mode(facts: MySQLServerFacts, _plan: MySQLCapturePlan | None) -> Judgement:
+def gtid_mode(facts: MySQLServerFacts, _plan: MySQLCapturePlan | None) -> Judgement | None:
+    if not facts.is_on("log_bin"):
+        return None
     current = facts.variable("gtid_mode").upper() or "OFF"
     if current == "ON":
         return passed("ON", "ON")

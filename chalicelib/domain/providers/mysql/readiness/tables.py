@@ -17,13 +17,13 @@ _WRONG_CHARACTER_SETS = frozenset({"hp8", "keybcs2", "armscii8", "geostd8", "swe
 
 
 def captured(facts: MySQLServerFacts, plan: MySQLCapturePlan | None) -> tuple[MySQLRawTable, ...]:
-    """The tables to judge: those of the plan that exist, without the columns that it leaves out.
+    """The tables to judge: those of the plan that exist and are no views, without the columns that it leaves out.
 
     Without a plan, all that were read.
     """
     if plan is None:
         return facts.tables
-    tables = [table for name in plan.tables if (table := facts.table(name)) is not None]
+    tables = [table for name in plan.tables if (table := facts.table(name)) is not None and table.is_table]
     return tuple(_without(table, plan) for table in tables) if plan.excluded_columns else tuple(tables)
 
 
@@ -42,7 +42,7 @@ def _without(table: MySQLRawTable, plan: MySQLCapturePlan) -> MySQLRawTable:
 def tables_exist(facts: MySQLServerFacts, plan: MySQLCapturePlan) -> Judgement:
     # Whether a table that is denied exists is not known, and what to do about it is said by another check.
     missing = [name for name in plan.tables if facts.table(name) is None and name not in facts.denied]
-    views = [table.name for table in captured(facts, plan) if not table.is_table]
+    views = [table.name for name in plan.tables if (table := facts.table(name)) and not table.is_table]
     if not missing and not views:
         return passed(f"{len(plan.tables)} found", "all exist")
     return failed(
