@@ -3,6 +3,7 @@
 `tests/e2e/test_mysql_readiness_faults.py` deploys a real connector over each of these faults.
 """
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -10,8 +11,8 @@ import pytest
 
 from chalicelib.domain.readiness import CheckOutcome, ReadinessReport, ReadinessStatus
 from chalicelib.domain.table import TableName
-from tests.support.databases.mysql import MySQLServer, MySQLShop, open_mysql_shop, run, running_mysql
-from tests.support.databases.mysql_capture import plan_of, readiness_of
+from tests.support.databases.mysql import MySQLServer, MySQLShop, open_mysql_shop, running_mysql
+from tests.support.databases.mysql_capture import break_shop, plan_of, plan_of_fault, readiness_of, version_number
 from tests.support.databases.mysql_faults import SERVER_FAULTS, SHARED_SERVER, MySQLFault
 from tests.support.databases.readiness import check_of, failing, warning
 from tests.support.waiting import eventually
@@ -47,9 +48,10 @@ def expected(fault: MySQLFault) -> tuple[set[str], set[str]]:
 
 def assert_only_this_fault(shop: MySQLShop, fault: MySQLFault) -> None:
     """Breaks the shop; readiness names the fault alone, and what it recommends mends it."""
-    for statement in fault.statements:
-        shop.run(statement.replace("{password}", shop.password))
-    plan = plan_of(shop, *fault.tables, **fault.plan)
+    if version_number(shop.server) >= (fault.gone_from or sys.maxsize):
+        pytest.skip("this MySQL does not have the fault any more")
+    break_shop(shop, fault)
+    plan = plan_of_fault(shop, fault)
     report = readiness_of(shop, plan, **fault.address)
     assert said(report) == expected(fault), report.checks
     if not fault.check:

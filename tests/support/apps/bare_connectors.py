@@ -1,4 +1,4 @@
-"""Connectors that a test gives to a real Kafka Connect itself, past the readiness of Headgate, which would refuse them."""
+"""Connectors that a test gives to a real Kafka Connect itself: Headgate would refuse them, by its readiness."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer
 
 from chalicelib.domain.addresses import KafkaAddress
 from chalicelib.domain.cluster import StreamCluster
@@ -16,6 +16,7 @@ from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from infra.local.stack.real_stack import RealStack
 from tests.support.entities import NOW
+from tests.support.topic_ends import end_offset
 
 _REFERENCE = re.compile(r"\$\{headgate:[^:}]+:([^}]+)\}")
 
@@ -69,10 +70,10 @@ class BareConnectors:
 
     def records(self, topic: str) -> int:
         """How many there are; 0 for a topic that does not exist."""
-        try:
-            return int(self.consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=5)[1])
-        except KafkaException:
+        # A topic that was asked for before it existed is unknown to the client for a while.
+        if topic not in self.consumer.list_topics(timeout=10).topics:
             return 0
+        return end_offset(self.consumer, topic, 0)
 
     def close(self) -> None:
         self.consumer.close()

@@ -18,7 +18,8 @@ from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.masking import Secret
-from tests.support.databases.mysql import HOST, MySQLShop
+from tests.support.databases.mysql import HOST, MySQLServer, MySQLShop
+from tests.support.databases.mysql_faults import MySQLFault
 
 SERVER_ID = 200_000_001
 
@@ -45,6 +46,23 @@ def plan_of(shop: MySQLShop, *tables: str, **changes: Any) -> MySQLCapturePlan:
     """A plan to capture these tables of the shop, its orders where none is named."""
     names = tuple(TableName(shop.name, table) for table in tables or ("orders",))
     return replace(MySQLCapturePlan(tables=names, server_id=SERVER_ID), **changes)
+
+
+def plan_of_fault(shop: MySQLShop, fault: MySQLFault) -> MySQLCapturePlan:
+    heartbeat = TableName(shop.name, fault.heartbeat) if fault.heartbeat else None
+    return plan_of(shop, *fault.tables, heartbeat_table=heartbeat, **fault.plan)
+
+
+def version_number(server: MySQLServer) -> int:
+    """80015 for 8.0.15."""
+    major, minor, patch = str(server.value("VERSION()")).split("-")[0].split(".")
+    return int(major) * 10_000 + int(minor) * 100 + int(patch)
+
+
+def break_shop(shop: MySQLShop, fault: MySQLFault) -> None:
+    """Runs the fault's statements."""
+    for statement in fault.statements:
+        shop.run(statement.replace("{password}", shop.password))
 
 
 def facts_of(shop: MySQLShop, *tables: TableName, **changes: Any) -> MySQLServerFacts:

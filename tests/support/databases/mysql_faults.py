@@ -22,8 +22,9 @@ class Deployed(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class MySQLFault:
     """`check` says so, or none where all pass. `server` are options of a server of its own, `statements` run in the
-    shop's database as root. `tables`, `plan` and `address` are what the capture and the source have chosen.
-    `mended`: the statements that readiness recommends repair it.
+    shop's database as root. `tables`, `heartbeat`, `plan` and `address` are what the capture and the source have
+    chosen. `change` changes the one row that the snapshot brings. `mended`: the statements that readiness recommends
+    repair it. `gone_from` is the version from which on servers refuse the statements.
     """
 
     check: str
@@ -32,14 +33,19 @@ class MySQLFault:
     server: Mapping[str, str] = field(default_factory=dict)
     statements: Sequence[str] = ()
     tables: Sequence[str] = ("orders",)
+    heartbeat: str | None = None
+    change: str = "UPDATE orders SET customer = 'two'"
     plan: Mapping[str, Any] = field(default_factory=dict)
     address: Mapping[str, Any] = field(default_factory=dict)
     mended: bool = True
+    gone_from: int | None = None
 
 
 STOPS, LOSES, WORKS = Deployed.STOPS, Deployed.LOSES, Deployed.WORKS
 WARN, PASS = CheckOutcome.WARN, CheckOutcome.PASS
 NO_TLS = {"ssl_mode": SslMode.DISABLE}
+HEARTBEAT = "CREATE TABLE heartbeat (id INT PRIMARY KEY, ts TIMESTAMP NULL)"
+HEARTBEAT_RIGHTS = "GRANT INSERT, UPDATE ON heartbeat TO {role}"
 WITHOUT_LOCK = {"locking": SnapshotLocking.NONE}
 
 SERVER_FAULTS: Mapping[str, MySQLFault] = {
@@ -68,6 +74,9 @@ SERVER_FAULTS: Mapping[str, MySQLFault] = {
     ),
     "log of another database only": MySQLFault(
         check="binlog_status", deployed=LOSES, server={"binlog-do-db": "other"}, mended=False
+    ),
+    "log without another database": MySQLFault(
+        check="", outcome=PASS, deployed=WORKS, server={"binlog-ignore-db": "other"}
     ),
     "server without an id": MySQLFault(check="server_id", deployed=STOPS, server={"server-id": "0"}),
     "log that is hardly kept": MySQLFault(
@@ -99,7 +108,12 @@ ACCOUNT_FAULTS: Mapping[str, MySQLFault] = {
     "no REPLICATION CLIENT": MySQLFault(
         check="grant_replication_client", deployed=STOPS, statements=["REVOKE REPLICATION CLIENT ON *.* FROM {role}"]
     ),
-    "no SELECT": MySQLFault(check="grant_select", deployed=LOSES, statements=["REVOKE SELECT ON *.* FROM {role}"]),
+    "no SELECT": MySQLFault(
+        # The snapshot brings nothing, and the first change is one of a table that the connector does not know.
+        check="grant_select",
+        deployed=STOPS,
+        statements=["REVOKE SELECT ON *.* FROM {role}"],
+    ),
     "SELECT on a column only": MySQLFault(
         check="grant_select",
         deployed=STOPS,
@@ -155,6 +169,25 @@ ACCOUNT_FAULTS: Mapping[str, MySQLFault] = {
         statements=["REVOKE RELOAD ON *.* FROM {role}", "GRANT LOCK TABLES ON *.* TO {role}"],
         mended=False,
     ),
+    "heartbeat table that may not be written": MySQLFault(
+        check="heartbeat",
+        deployed=STOPS,
+        statements=[HEARTBEAT],
+        heartbeat="heartbeat",
+    ),
+    "three connections and a heartbeat table": MySQLFault(
+        check="connections",
+        deployed=STOPS,
+        statements=[HEARTBEAT, HEARTBEAT_RIGHTS, "ALTER USER {role} WITH MAX_USER_CONNECTIONS 3"],
+        heartbeat="heartbeat",
+    ),
+    "four connections and a heartbeat table": MySQLFault(
+        check="connections",
+        outcome=WARN,
+        deployed=WORKS,
+        statements=[HEARTBEAT, HEARTBEAT_RIGHTS, "ALTER USER {role} WITH MAX_USER_CONNECTIONS 4"],
+        heartbeat="heartbeat",
+    ),
     "no RELOAD and no lock": MySQLFault(
         check="",
         outcome=PASS,
@@ -196,6 +229,7 @@ ACCOUNT_FAULTS: Mapping[str, MySQLFault] = {
         deployed=WORKS,
         statements=["ALTER USER {role} IDENTIFIED WITH mysql_native_password BY '{password}'"],
         address=NO_TLS,
+        gone_from=90_000,
     ),
     "password that has expired": MySQLFault(
         check="connection", deployed=STOPS, statements=["ALTER USER {role} PASSWORD EXPIRE"], mended=False
@@ -233,6 +267,28 @@ TABLE_FAULTS: Mapping[str, MySQLFault] = {
         outcome=WARN,
         deployed=WORKS,
         statements=["ALTER TABLE orders DROP PRIMARY KEY"],
+        mended=False,
+    ),
+    "rows that a foreign key deletes": MySQLFault(
+        check="fk_cascades",
+        outcome=WARN,
+        deployed=LOSES,
+        statements=[
+            "CREATE TABLE items (id INT PRIMARY KEY, o BIGINT REFERENCES orders (id))",
+            "ALTER TABLE items ADD FOREIGN KEY (o) REFERENCES orders (id) ON DELETE CASCADE",
+            "INSERT INTO items VALUES (1, 1)",
+        ],
+        tables=("items",),
+        change="DELETE FROM orders",
+        mended=False,
+        gone_from=90_600,
+    ),
+    "partition that is truncated": MySQLFault(
+        check="partitions",
+        outcome=WARN,
+        deployed=LOSES,
+        statements=["ALTER TABLE orders PARTITION BY RANGE (id) (PARTITION first VALUES LESS THAN (9))"],
+        change="ALTER TABLE orders TRUNCATE PARTITION first",
         mended=False,
     ),
     "definition with two double quotes": MySQLFault(
