@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chalicelib.clients.databases.checks import failure_result, success_result
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure
-from chalicelib.clients.databases.mysql import catalog, queries, server
+from chalicelib.clients.databases.mysql import catalog, queries, rights, server
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
@@ -21,7 +21,7 @@ from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.mysql.session import DatabaseSession
+    from chalicelib.clients.databases.mysql.session import MySQLSession
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,15 +46,17 @@ class MySQL:
         return success_result(version, round((time.monotonic() - start) * 1000))
 
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> MySQLServerFacts:
-        with self._session(deadline) as session:
-            return server.read(session, tables, DISCOVERY_BOUND, self.endpoint.address.database_name)
+        # Readiness names the rights that are missing.
+        with self._session(deadline, without_right=True) as session:
+            return server.read(session, tables, DISCOVERY_BOUND, self.endpoint.address)
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Tables of all databases that the account sees, without those of the server itself and without views. Where
         there are more than the bound, those of the database of the address come first.
         """
         with self._session(deadline) as session:
-            tables, truncated = catalog.discovered(session, self.endpoint.address.database_name, bound)
+            grants = rights.read_grants(session, "")
+            tables, truncated = catalog.discovered(session, self.endpoint.address.database_name, bound, grants)
             identity = server.global_variables(session).get("server_uuid")
             return TableListing(tuple(tables), truncated=truncated, server_identity=identity)
 
@@ -62,8 +64,10 @@ class MySQL:
         with self._session(deadline) as session:
             return MySQLCaptureFacts(server_uuid=server.global_variables(session).get("server_uuid"))
 
-    def _session(self, deadline: Deadline) -> "AbstractContextManager[DatabaseSession]":
+    def _session(self, deadline: Deadline, *, without_right: bool = False) -> "AbstractContextManager[MySQLSession]":
         # Only functions that read a database pay for the import of the driver.
         from chalicelib.clients.databases.mysql import session
 
-        return session.open_session(self.endpoint, self.check_host, self.trusted_ca_file, deadline)
+        return session.open_session(
+            self.endpoint, self.check_host, self.trusted_ca_file, deadline, without_right=without_right
+        )

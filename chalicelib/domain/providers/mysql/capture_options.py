@@ -81,10 +81,13 @@ def snapshot_locking(pipeline: Pipeline, source: Source) -> SnapshotLocking:
     """The chosen one; else `none` for hosts where Debezium would lock all captured tables for the whole snapshot,
     because a global read lock is refused there.
     """
-    host = source.address.host.lower().rstrip(".")
-    is_managed = host.endswith(_MANAGED_HOSTS)
-    chosen = MySQLCaptureOptions.of(pipeline.capture).snapshot_locking
-    return chosen or (SnapshotLocking.NONE if is_managed else SnapshotLocking.MINIMAL)
+    return MySQLCaptureOptions.of(pipeline.capture).snapshot_locking or derived_locking(source.address.host)
+
+
+def derived_locking(host: str) -> SnapshotLocking:
+    """The one where nothing was chosen."""
+    is_managed = host.lower().rstrip(".").endswith(_MANAGED_HOSTS)
+    return SnapshotLocking.NONE if is_managed else SnapshotLocking.MINIMAL
 
 
 def check_options(capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:

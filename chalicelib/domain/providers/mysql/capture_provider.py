@@ -1,6 +1,7 @@
 """MySQL as a source of captures."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -83,7 +84,7 @@ class MySQLCapture:
         deployed: bool,
         server: str | None = None,
     ) -> ReadinessReport:
-        plan = MySQLCapturePlan.of(pipeline, server=server) if pipeline else None
+        plan = replace(MySQLCapturePlan.of(pipeline, server=server), deployed=deployed) if pipeline else None
         return judge(CHECKS, facts, plan, now)
 
     def unreachable_readiness(self, error: HeadgateError, now: datetime) -> ReadinessReport:
