@@ -8,8 +8,10 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from chalicelib.api.framework.boundary import SERVICE
+from chalicelib.domain.addresses import SaslMechanism, SecurityProtocol
 from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.cluster import SecretDelivery
+from chalicelib.domain.kafka_sign_in import SIGN_IN, with_sign_in
 from chalicelib.domain.source import Source
 from chalicelib.errors import NotFound, SecretMismatch, StoreUnavailable
 from chalicelib.kit.ids import id_from
@@ -300,3 +302,19 @@ def test_all_secrets_given_again_replace_a_row_that_others_have_changed(app: InP
     app.restart()
     assert password(app, rotated(app, mine, "given again").credentials) == "given again"
     assert password(app, victim.credentials) == "source password"
+
+
+def test_brokers_give_connectors_their_sign_in_and_nothing_else(app: InProcessApp) -> None:
+    address = replace(
+        app.stream_input(app.kafka.address).address,
+        security_protocol=SecurityProtocol.SASL_PLAINTEXT,
+        sasl_mechanism=SaslMechanism.PLAIN,
+        username="headgate",
+    )
+    secrets = with_sign_in(address, {"password": Secret('pa"ss\\word')})
+    given = replace(app.stream_input(app.kafka.address), name="brokers", address=address, secrets=secrets)
+    cluster = app.services.stream_clusters.create(app.context(), given)
+    refuses(app, cluster.credentials.id)
+    app.services.credentials.grant_alone(cluster.credentials, app.cluster.id)
+    line = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="headgate" '
+    assert read(app, cluster.credentials.id) == {SIGN_IN: line + 'password="pa\\"ss\\\\word";'}

@@ -55,7 +55,8 @@ class MySQL:
         """
         with self._session(deadline) as session:
             tables, truncated = catalog.discovered(session, self.endpoint.address.database_name, bound)
-            return TableListing(tuple(tables), truncated=truncated)
+            identity = server.global_variables(session).get("server_uuid")
+            return TableListing(tuple(tables), truncated=truncated, server_identity=identity)
 
     def capture_facts(self, plans: Sequence[MySQLCapturePlan], deadline: Deadline) -> MySQLCaptureFacts:
         with self._session(deadline) as session:
