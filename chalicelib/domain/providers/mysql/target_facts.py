@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from chalicelib.domain.providers.mysql.facts import Generated
 from chalicelib.domain.table import TableName
+
+UNLIMITED = 0
+"""MySQL's own spelling of "no limit" of connections."""
 
 SMALLEST_PACKET = 64 * 1024 * 1024
 """Bytes of `max_allowed_packet`, the server's own default from 8.0 on."""
 
 
-class Privilege(StrEnum):
+class MySQLPrivilege(StrEnum):
     """What a delivery may need, as MySQL spells it."""
 
     SELECT = "SELECT"
@@ -37,14 +39,19 @@ class MySQLTargetColumn:
     type: str
     nullable: bool = True
     has_default: bool = False
-    generated: Generated | None = None
+    generated: bool = False
     auto_increment: bool = False
     collation: str | None = None
-    privileges: frozenset[str] = frozenset({Privilege.SELECT, Privilege.INSERT, Privilege.UPDATE})
+    privileges: frozenset[str] = frozenset({MySQLPrivilege.SELECT, MySQLPrivilege.INSERT, MySQLPrivilege.UPDATE})
+
+    @property
+    def needs_value(self) -> bool:
+        """Whether an INSERT has to name a value for it."""
+        return not (self.nullable or self.has_default or self.auto_increment or self.generated)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UniqueIndex:
+class MySQLUniqueIndex:
     """`columns` is null where an expression or a prefix of a column is part of it: rows with other values meet too."""
 
     name: str
@@ -53,31 +60,23 @@ class UniqueIndex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MySQLTargetTable:
-    """An existing target. `engine` is null for a view. `privileges` are those on the whole table.
-
-    `foreign_keys` are its own and those that refer to it, as far as the account sees them; so are `triggers`.
+    """An existing target. `engine` is null for a view. `foreign_keys` are its own and those that refer to it, as far as
+    the account sees them; so are `triggers`.
     """
 
     name: TableName
     columns: tuple[MySQLTargetColumn, ...] = ()
     engine: str | None = "InnoDB"
-    unique_indexes: tuple[UniqueIndex, ...] = ()
+    unique_indexes: tuple[MySQLUniqueIndex, ...] = ()
     foreign_keys: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
-    privileges: frozenset[str] = frozenset(Privilege)
-
-    def has(self, privilege: Privilege) -> bool:
-        """Whether it is granted on the table, or on each of its columns."""
-        if privilege in self.privileges:
-            return True
-        return bool(self.columns) and all(privilege in column.privileges for column in self.columns)
 
     def column(self, name: str) -> MySQLTargetColumn | None:
         return next((column for column in self.columns if column.name == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionLimit:
+class MySQLConnectionLimit:
     """A limit of connections. `used` are those of others, as far as the account sees them."""
 
     name: str
@@ -91,7 +90,7 @@ class MySQLTargetFacts:
 
     `collation` is that of the database for new tables. `variables` are global ones, by name in lower case; one that the
     server does not have is absent. `writes_anyway`: the account may write while the server is read-only.
-    `may_create` are the targets whose table the account may create.
+    `privileges` are those on each target as a whole, also where it does not exist.
     """
 
     version_number: int
@@ -100,8 +99,8 @@ class MySQLTargetFacts:
     collation: str
     variables: Mapping[str, str] = field(default_factory=dict)
     writes_anyway: bool = False
-    connection_limits: tuple[ConnectionLimit, ...] = ()
-    may_create: frozenset[TableName] = frozenset()
+    connection_limits: tuple[MySQLConnectionLimit, ...] = ()
+    privileges: Mapping[TableName, frozenset[str]] = field(default_factory=dict)
     tables: tuple[MySQLTargetTable, ...] = ()
 
     @property
@@ -119,6 +118,13 @@ class MySQLTargetFacts:
     def number(self, name: str) -> int | None:
         value = self.variables.get(name, "")
         return int(value) if value.isascii() and value.isdecimal() and len(value) < 20 else None
+
+    def may(self, privilege: MySQLPrivilege, target: TableName) -> bool:
+        """Whether it is granted on the target, or on each of its columns."""
+        table = self.table(target)
+        columns = table.columns if table else ()
+        on_columns = bool(columns) and all(privilege in column.privileges for column in columns)
+        return on_columns or privilege in self.privileges.get(target, frozenset())
 
     def table(self, name: TableName) -> MySQLTargetTable | None:
         """The existing table of this name, as the server compares names."""
