@@ -138,10 +138,10 @@ def register(run: Run, source: MySQLDatabase) -> Json:
             expected="a finished job",
         )
         require(done["status"] == "COMPLETED", expected="a COMPLETED job", actual=done)
-        found = next((row for row in run.api.every(f"{path}/tables") if row["table_name"] == TABLE), None)
-        require(found is not None and found["cdc_ready"], expected=f"{TABLE} ready for capture", actual=found)
+        found = [row for row in run.api.every(f"{path}/tables") if row["table_name"] == TABLE]
+        require([row["cdc_ready"] for row in found] == [True], expected=f"{TABLE} ready for capture", actual=found)
         step.observe(f"connected to MySQL {tested['server_version']}; {TABLE} is ready for capture")
-        for issue in found["cdc_issues"]:
+        for issue in found[0]["cdc_issues"]:
             step.add_line(f"{issue['column'] or TABLE}: {issue['message']}")
         return registered
 
