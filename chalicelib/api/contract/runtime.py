@@ -38,7 +38,8 @@ class PipelineDeletionQuery(DeletionQuery):
         default=False, description="Drop the pipeline's replication slot too, once nothing reads from it."
     )
     drop_history: bool = Field(
-        default=False, description="Delete the topic too in which a connector for MySQL keeps the schema history."
+        default=False,
+        description="Delete the topic too in which the connector keeps its schema history, where it has one.",
     )
 
     @model_validator(mode="after")
