@@ -144,9 +144,13 @@ def test_rows_that_are_being_written_are_no_loss(mysql_copy: MySQLCopy, filled: 
 
 def test_of_a_large_table_the_first_rows_are_counted(mysql_copy: MySQLCopy) -> None:
     rows = COUNTED_PER_LOOK + 20_000
-    mysql_copy.run(A_MINUTE_AGO, "SET SESSION cte_max_recursion_depth = 1000000", MADE.replace("orders", "large"),
-                   f"INSERT INTO large WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < {rows})"
-                   " SELECT id, 'somebody', 1 FROM n")  # fmt: skip
+    numbers = f"WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < {rows})"
+    mysql_copy.run(
+        A_MINUTE_AGO,
+        "SET SESSION cte_max_recursion_depth = 1000000",
+        MADE.replace("orders", "large"),
+        f"INSERT INTO large {numbers} SELECT id, 'somebody', 1 FROM n",
+    )
     before = tables(mysql_copy, "large")
     assert [table.rows for table in before.values()] == [COUNTED_PER_LOOK]
     mysql_copy.run("OPTIMIZE TABLE large")
