@@ -11,10 +11,8 @@ from chalicelib.api.framework.boundary import SERVICE
 from chalicelib.domain.addresses import SaslMechanism, SecurityProtocol
 from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.cluster import SecretDelivery
-from chalicelib.domain.kafka_sign_in import SIGN_IN, with_sign_in
-
-
 from chalicelib.domain.connection import ConnectionReference
+from chalicelib.domain.kafka_sign_in import SIGN_IN, with_sign_in
 from chalicelib.domain.source import Source
 from chalicelib.errors import NotFound, SecretMismatch, StoreUnavailable
 from chalicelib.kit.ids import id_from

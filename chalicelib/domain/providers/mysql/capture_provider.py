@@ -27,7 +27,6 @@ from chalicelib.domain.source import Source
 from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import HeadgateError
 
-
 _SERVER_ID = "server id"
 
 
