@@ -272,16 +272,16 @@ class PipelineService(ConnectorService[Pipeline]):
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
         deps = self.connector.load_references(data.source_id, data.stream_cluster_id, data.connect_cluster_id)
         _require_references(deps)
-        now, address = self.lifecycle.clock(), require_found(deps.source).address
-        provider = capture_provider(address.provider)
-        own = provider.own_options(data.capture.provider_options)
+        now, source = self.lifecycle.clock(), require_found(deps.source)
+        provider = capture_provider(source.address.provider)
+        own = provider.own_options(data.capture.provider_options, source.options)
         if refused := check_properties(data.capture.properties, provider.allowed_properties):
             raise properties_error(refused, provider.refused_properties)
         pipeline = Pipeline(
             id=context.fresh_id(),
             name=data.name,
             source_id=data.source_id,
-            provider=address.provider,
+            provider=source.address.provider,
             stream_cluster_id=data.stream_cluster_id,
             connect_cluster_id=data.connect_cluster_id,
             capture=replace(data.capture, provider_options=own),

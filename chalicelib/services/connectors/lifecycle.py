@@ -41,6 +41,7 @@ from chalicelib.services.connectors.operation_run import NO_PARAMETERS, Operatio
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.services.connectors.workers import workers_check
 from chalicelib.services.incidents import IncidentService
+from chalicelib.services.usage import Usage
 from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.transaction import Transaction
 
@@ -60,6 +61,7 @@ class Lifecycle:
     clients: ClientFactory
     audit: AuditTrail
     incidents: IncidentService
+    usage: Usage
     clock: Clock
     sleep: Callable[[float], None]
 
@@ -122,7 +124,7 @@ class Lifecycle:
                 raise
             if operation.kind is OperationKind.DELETE and owner.store.references(resource.id):
                 message = f"This {noun} has deliveries. Delete them first."
-                raise Conflict(message, code="RESOURCE_IN_USE") from conflict
+                raise self.usage.in_use(noun, resource.id, message) from conflict
             raise _busy() from conflict
         return resource
 

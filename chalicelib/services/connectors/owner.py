@@ -20,8 +20,10 @@ from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
-RELEASE = "release"
-"""The parameter of a deletion that also releases what only this resource uses."""
+RELEASE, DELETE_TOPICS = "release", "delete_topics"
+"""The parameters of a deletion that also releases what only this resource uses in its source, or deletes the topics
+that its connector keeps for itself.
+"""
 
 R = TypeVar("R", Pipeline, Delivery)
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, Capt
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
 from chalicelib.services.connectors.known_targets import target_keys
-from chalicelib.services.connectors.owner import RELEASE, ConnectorOwner, require_found
+from chalicelib.services.connectors.owner import DELETE_TOPICS, RELEASE, ConnectorOwner, require_found
 from chalicelib.services.connectors.required_topics import RequiredTopics
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
@@ -195,10 +195,10 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     def on_requested(
         self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
     ) -> None:
-        """A deploy lets Connect read the source's secrets until the index of pipelines shows it."""
+        """A deploy lets Connect read the secrets that the connector refers to, until indexes show the pipeline."""
         if operation.kind is OperationKind.DEPLOY:
-            credentials = require_found(deps.source).credentials
-            self.registry.vault.grant(transaction, credentials, resource.connect_cluster_id)
+            for credentials in self.config(resource, deps).credentials:
+                self.registry.vault.grant(transaction, credentials, resource.connect_cluster_id)
 
     def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         self.store.remove(transaction, resource)
@@ -225,14 +225,23 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
                 (self.resources.connects, pipeline.connect_cluster_id),
             ],
             claims={key: claimed_thing(key) for key in pipeline.claims},
+            codes=capture_provider(pipeline.provider).claim_codes,
         )
 
     def release(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
     ) -> ReleaseResult | None:
+        if operation.kind is not OperationKind.DELETE:
+            return None
+        is_draft = resource.desired_state is DesiredState.DRAFT
+        # What a deploy that failed has made in Kafka is of no use to anybody.
+        if operation.parameters.get(DELETE_TOPICS) or (is_draft and resource.made_in_source is not None):
+            deleted = self.topics.delete(resource, require_found(deps.stream_cluster), context.deadline)
+            if deleted is not None:
+                return deleted
         # A draft has nothing in its source: its connector never ran.
         release = capture_provider(resource.provider).source_release(resource)
-        if not operation.parameters.get(RELEASE) or release is None or resource.desired_state is DesiredState.DRAFT:
+        if not operation.parameters.get(RELEASE) or release is None or is_draft:
             return None
         if not release.is_own:
             return ReleaseResult(state=ReleaseState.ADOPTED)

@@ -11,8 +11,9 @@ from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import ReadinessReport
+from chalicelib.domain.release import ReleaseResult, ReleaseState
 from chalicelib.domain.topic import TopicSettings
-from chalicelib.errors import Invalid, TimedOut, Unavailable
+from chalicelib.errors import Conflict, Invalid, TimedOut, Unavailable
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.client_factory import ClientFactory
 
@@ -40,6 +41,19 @@ class RequiredTopics:
         with suppress(Unavailable, TimedOut, Invalid), closing(self.clients.kafka(stream)) as kafka:
             for topic in required:
                 kafka.create_topic(topic, deadline.within(_SECONDS))
+
+    def delete(self, pipeline: Pipeline, stream: StreamCluster, deadline: Deadline) -> ReleaseResult | None:
+        """Delete them; None where there are none."""
+        required = capture_provider(pipeline.provider).required_topics(pipeline)
+        if not required:
+            return None
+        try:
+            with closing(self.clients.kafka(stream)) as kafka:
+                for topic in required:
+                    kafka.delete_topic(topic.name, deadline.within(_SECONDS))
+        except (Unavailable, TimedOut, Invalid, Conflict) as error:
+            return ReleaseResult(state=ReleaseState.UNKNOWN, error=error.message)
+        return ReleaseResult(state=ReleaseState.RELEASED)
 
     def _read(
         self, pipeline: Pipeline, stream: StreamCluster, deadline: Deadline

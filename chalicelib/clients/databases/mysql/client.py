@@ -1,7 +1,7 @@
 """Reads a MySQL server: version, variables, tables and privileges. Nothing of it is ever changed."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 from chalicelib.clients.databases.checks import failure_result, success_result
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure
-from chalicelib.clients.databases.mysql import catalog, queries, rights, server
+from chalicelib.clients.databases.mysql import catalog, queries, rights, server, target_facts, target_tables
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
 from chalicelib.domain.providers.mysql.facts import MySQLServerFacts
 from chalicelib.domain.providers.mysql.running_capture import MySQLCaptureFacts
+from chalicelib.domain.providers.mysql.target_facts import MySQLTargetFacts
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
@@ -57,11 +59,24 @@ class MySQL:
         with self._session(deadline) as session:
             grants = rights.read_grants(session, "")
             tables, truncated = catalog.discovered(session, self.endpoint.address.database_name, bound, grants)
-            return TableListing(tuple(tables), truncated=truncated)
+            identity = server.global_variables(session).get("server_uuid")
+            return TableListing(tuple(tables), truncated=truncated, server_identity=identity)
 
     def capture_facts(self, plans: Sequence[MySQLCapturePlan], deadline: Deadline) -> MySQLCaptureFacts:
         with self._session(deadline) as session:
             return MySQLCaptureFacts(server_uuid=server.global_variables(session).get("server_uuid"))
+
+    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> MySQLTargetFacts:
+        with self._session(deadline) as session:
+            return target_facts.read(session, targets)
+
+    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
+        with self._session(deadline) as session:
+            return target_tables.read(session, targets)
+
+    def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
+        with self._session(deadline) as session:
+            return target_tables.count(session, bounds)
 
     def _session(self, deadline: Deadline, *, without_right: bool = False) -> "AbstractContextManager[MySQLSession]":
         # Only functions that read a database pay for the import of the driver.

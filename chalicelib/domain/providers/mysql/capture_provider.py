@@ -22,10 +22,12 @@ from chalicelib.domain.providers.mysql.schema_history import (
 )
 from chalicelib.domain.providers.mysql.source_config import build_source_config
 from chalicelib.domain.readiness import ReadinessReport, judge, unreachable
-from chalicelib.domain.release import ReleaseResult, SourceRelease
+from chalicelib.domain.release import ReleaseResult, ReleaseState, SourceRelease
 from chalicelib.domain.source import Source
 from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import HeadgateError
+
+_SERVER_ID = "server id"
 
 
 class MySQLCapture:
@@ -33,6 +35,7 @@ class MySQLCapture:
 
     allowed_properties = ALLOWED_PROPERTIES
     refused_properties = REFUSED_PROPERTIES
+    source_options = staticmethod(capture_options.source_options)
     own_options = staticmethod(capture_options.own_options)
     effective_options = staticmethod(capture_options.effective_options)
     check_options = staticmethod(capture_options.check_options)
@@ -46,6 +49,8 @@ class MySQLCapture:
     read_again = staticmethod(running_capture.read_again)
     begins_anew = staticmethod(running_capture.begins_anew)
     offset_after_gap = staticmethod(running_capture.offset_after_gap)
+    signs_in_to_brokers = True
+    claim_codes: Mapping[str, str] = {_SERVER_ID: "SERVER_ID_CONFLICT"}
     in_use = running_capture.IN_USE
     paused_notice = running_capture.PAUSED_NOTICE
 
@@ -61,8 +66,10 @@ class MySQLCapture:
         return judge((history_check,), HistoryFacts(history_topic(pipeline), topics, deployed), None, now)
 
     def unique_claims(self, pipeline: Pipeline, source: Source) -> tuple[str, ...]:
+        # By the server's own id where discovery has read it: one server may be registered under two names.
         host, port, _ = source.address.identity
-        return (f"server id/{host}:{port}/{capture_options.server_id(pipeline)}",)
+        places = (f"{host}:{port}", *([source.server_identity] if source.server_identity else []))
+        return tuple(f"{_SERVER_ID}/{place}/{capture_options.server_id(pipeline)}" for place in places)
 
     def capture_plan(self, pipeline: Pipeline, before: CaptureState | None = None) -> MySQLCapturePlan:
         return MySQLCapturePlan.of(pipeline)
@@ -91,7 +98,13 @@ class MySQLCapture:
         return None
 
     def deletion_details(self, pipeline: Pipeline, result: ReleaseResult | None) -> Mapping[str, Any]:
-        return {"kept": {"history_topic": history_topic(pipeline)}}
+        if result and result.state is ReleaseState.RELEASED:
+            return {"history_topic_deleted": True, "kept": {}}
+        kept = {"history_topic": history_topic(pipeline)}
+        if result is None:
+            return {"kept": kept}
+        message = f"Headgate does not know whether the schema history was deleted. {result.error}".strip()
+        return {"history_topic_deleted": False, "history_message": message, "kept": kept}
 
     def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
         """The connector itself writes and reads its schema history, with the credentials of the brokers."""

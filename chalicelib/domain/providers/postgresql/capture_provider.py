@@ -31,6 +31,7 @@ class PostgreSQLCapture:
 
     allowed_properties = ALLOWED_PROPERTIES
     refused_properties = REFUSED_PROPERTIES
+    source_options = staticmethod(capture_options.source_options)
     own_options = staticmethod(capture_options.own_options)
     check_options = staticmethod(capture_options.check_options)
     preview_warnings = staticmethod(capture_warnings.preview_warnings)
@@ -46,6 +47,8 @@ class PostgreSQLCapture:
     offset_after_gap = staticmethod(running_capture.offset_after_gap)
     in_use = running_capture.IN_USE
     paused_notice = running_capture.PAUSED_NOTICE
+    signs_in_to_brokers = False
+    claim_codes: Mapping[str, str] = {}
     unique_claims = staticmethod(replication.unique_claims)
     source_release = staticmethod(replication.source_release)
     deletion_details = staticmethod(replication.deletion_details)
