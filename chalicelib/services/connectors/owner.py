@@ -23,6 +23,9 @@ from chalicelib.stores.transaction import Transaction
 RELEASE = "release"
 """The parameter of a deletion that also releases what only this resource uses."""
 
+BEGINS_ANEW = "begins_anew"
+"""The parameter of an operation after which a connector goes on without its offset, and with another config."""
+
 R = TypeVar("R", Pipeline, Delivery)
 T = TypeVar("T")
 
@@ -48,6 +51,12 @@ class ConnectorOwner(ABC, Generic[R]):
         self, context: RequestContext, kind: OperationKind, resource: R, deps: Any, parameters: Mapping[str, Any]
     ) -> None:
         """What must hold before an operation of this kind begins. Raises what does not."""
+
+    def decided(
+        self, context: RequestContext, kind: OperationKind, resource: R, deps: Any, parameters: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """The parameters of an operation with what is decided when it begins. T1 stores them."""
+        return parameters
 
     def go_on(self, context: RequestContext, operation: Operation, resource: R, deps: Any) -> Callable[[], bool] | None:
         """E1 of an operation with which a person accepts lost changes: lets the connector go on after them, and returns

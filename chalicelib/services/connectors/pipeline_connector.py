@@ -21,7 +21,7 @@ from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, Capt
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
 from chalicelib.services.connectors.known_targets import target_keys
-from chalicelib.services.connectors.owner import RELEASE, ConnectorOwner, require_found
+from chalicelib.services.connectors.owner import BEGINS_ANEW, RELEASE, ConnectorOwner, require_found
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
@@ -36,6 +36,9 @@ _CONTINUES = frozenset(
     }
 )
 """What lets a capture that ran before go on. A draft never ran."""
+
+_READS_ON = frozenset({OperationKind.RESUME})
+"""What does not end a session in which a connector reads its source."""
 
 _RELEASE_SECONDS = 8.0
 """A deleted Debezium connector lets go of its source within five seconds, unless it is in a long transaction."""
@@ -121,12 +124,13 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             return
         connect = self.clients.connect(require_found(deps.connect_cluster))
         if parameters.get(ACCEPT_DATA_LOSS):
-            self.captures.require_movable(connect, context.deadline)
+            self.captures.require_movable(resource, connect, context.deadline)
             return
         state = require_readable(deps.source_state)
         if context.actor == SYSTEM and state is not None and state.unreachable:
             return  # a tick does not wait for a source that the last look could not reach
-        self.captures.require_continuous(context, resource, require_found(deps.source), connect)
+        source, reads_on = require_found(deps.source), kind in _READS_ON
+        self.captures.require_continuous(context, resource, source, connect, reads_on=reads_on)
         if kind is OperationKind.RESUME and context.actor == SYSTEM:
             self.check_start(context, resource, deps)
 
@@ -144,7 +148,28 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         if not ran or not operation.parameters.get(ACCEPT_DATA_LOSS):
             return None
         source, connect = require_found(deps.source), self.clients.connect(require_found(deps.connect_cluster))
-        return lambda: self.captures.go_on(resource, source, connect, context.deadline)
+        is_lost = bool(operation.parameters.get(BEGINS_ANEW))
+        return lambda: self.captures.go_on(resource, source, connect, context.deadline, is_lost=is_lost)
+
+    def decided(
+        self,
+        context: RequestContext,
+        kind: OperationKind,
+        resource: Pipeline,
+        deps: PipelineDependencies,
+        parameters: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """With whether the connector begins anew, which decides its config."""
+        ran = kind in _CONTINUES and resource.desired_state is not DesiredState.DRAFT
+        if not ran or not parameters.get(ACCEPT_DATA_LOSS):
+            return parameters
+        source, connect = require_found(deps.source), self.clients.connect(require_found(deps.connect_cluster))
+        begins_anew = self.captures.begins_anew(resource, source, connect, context.deadline, reads_on=kind in _READS_ON)
+        return {**parameters, BEGINS_ANEW: begins_anew}
+
+    def with_pending_change(self, operation: Operation, resource: Pipeline) -> Pipeline:
+        begins_anew = operation.parameters.get(BEGINS_ANEW)
+        return capture_provider(resource.provider).going_on(resource) if begins_anew else resource
 
     def beginning(
         self, context: RequestContext, kind: OperationKind, resource: Pipeline, deps: PipelineDependencies

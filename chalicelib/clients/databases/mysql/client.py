@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 from chalicelib.clients.databases.checks import failure_result, success_result
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure
-from chalicelib.clients.databases.mysql import catalog, queries, server
+from chalicelib.clients.databases.mysql import catalog, queries, running_captures, server
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.providers.mysql.binlog import BinlogPosition
 from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
 from chalicelib.domain.providers.mysql.facts import MySQLServerFacts
 from chalicelib.domain.providers.mysql.running_capture import MySQLCaptureFacts
+from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
@@ -59,7 +61,15 @@ class MySQL:
 
     def capture_facts(self, plans: Sequence[MySQLCapturePlan], deadline: Deadline) -> MySQLCaptureFacts:
         with self._session(deadline) as session:
-            return MySQLCaptureFacts(server_uuid=server.global_variables(session).get("server_uuid"))
+            return running_captures.read(session, plans)
+
+    def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
+        """A server keeps its binary log for nobody: there is never anything to release."""
+        return ReleaseState.RELEASED
+
+    def continue_capture(self, plan: MySQLCapturePlan, deadline: Deadline) -> BinlogPosition | None:
+        with self._session(deadline) as session:
+            return running_captures.end_of_log(session)
 
     def _session(self, deadline: Deadline) -> "AbstractContextManager[DatabaseSession]":
         # Only functions that read a database pay for the import of the driver.

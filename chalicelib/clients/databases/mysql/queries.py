@@ -22,6 +22,17 @@ GLOBAL_VARIABLES: LiteralString = f"SHOW GLOBAL VARIABLES WHERE Variable_name IN
 
 THREADS_CONNECTED: LiteralString = "SHOW GLOBAL STATUS LIKE 'Threads_connected'"
 
+CAPTURE_VARIABLES = (
+    *("server_uuid", "gtid_mode", "log_bin", "binlog_format", "binlog_row_image", "binlog_row_value_options"),
+    *("binlog_expire_logs_seconds", "expire_logs_days", "binlog_space_limit", "lower_case_table_names"),
+    "aurora_version",
+)
+VARIABLES_NAMED: LiteralString = "SHOW GLOBAL VARIABLES WHERE Variable_name IN "
+
+# SHOW VARIABLES cuts a set at 1,024 characters.
+GTID_EXECUTED: LiteralString = "SELECT @@GLOBAL.gtid_executed AS gtids"
+GTID_PURGED: LiteralString = "SELECT @@GLOBAL.gtid_purged AS gtids"
+
 GRANTS: LiteralString = "SHOW GRANTS FOR CURRENT_USER()"
 ACTIVE_ROLES: LiteralString = "SELECT CURRENT_ROLE() AS roles"
 
@@ -40,6 +51,12 @@ SLAVE_STATUS: LiteralString = "SHOW SLAVE STATUS"
 DUMP_THREADS: LiteralString = (
     "SELECT COUNT(*) AS dump_threads FROM information_schema.PROCESSLIST WHERE COMMAND LIKE 'Binlog Dump%'"
 )
+OWN_DUMP_THREADS: LiteralString = (
+    "SELECT ID AS id FROM information_schema.PROCESSLIST WHERE COMMAND LIKE 'Binlog Dump%' AND USER ="
+    " (SELECT USER FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()) ORDER BY ID LIMIT 1000"
+)
+"""Those of the account: with PROCESS it sees others, too."""
+
 OPEN_TRANSACTIONS: LiteralString = (
     "SELECT TIMESTAMPDIFF(SECOND, trx_started, NOW()) AS seconds FROM information_schema.INNODB_TRX"
     " ORDER BY trx_started LIMIT 20"
@@ -63,6 +80,9 @@ DISCOVERED_TABLES: LiteralString = (
 )
 """Those of the database of the address first."""
 
+EXISTING_TABLES: LiteralString = (
+    "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE (TABLE_SCHEMA, TABLE_NAME) IN "
+)
 NAMED_TABLES: LiteralString = f"{_TABLE} WHERE (TABLE_SCHEMA, TABLE_NAME) IN "
 COLUMNS: LiteralString = (
     "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, ORDINAL_POSITION, COLUMN_TYPE, IS_NULLABLE = 'YES', COLUMN_DEFAULT,"

@@ -99,7 +99,8 @@ def _merged(intervals: Iterable[Interval]) -> Iterator[Interval]:
 def _subtracted(intervals: tuple[Interval, ...], removed: tuple[Interval, ...]) -> Iterator[Interval]:
     """What is left of sorted intervals without other sorted ones. Linear in both."""
     at = 0
-    for first, last in intervals:
+    for begin, last in intervals:
+        first = begin
         while at < len(removed) and removed[at][1] < first:
             at += 1
         while at < len(removed) and removed[at][0] <= last:

@@ -28,8 +28,13 @@ _STORING: Mapping[str, str] = {
 
 
 def history_topic(pipeline: Pipeline) -> str:
-    """Below the prefix, so that rights on the prefix are enough; with the id, so that no two pipelines share it."""
-    return f"{pipeline.capture.topic_prefix}.headgate-history-{pipeline.id}"
+    """Below the prefix, so that rights on the prefix are enough; with the id, so that no two pipelines share it.
+
+    After lost changes the next one begins: what the earlier one says of another log, or cannot be read, would stop each
+    later start ("Cannot compare binlog filenames with different base names").
+    """
+    number = f"-{pipeline.gaps_passed}" if pipeline.gaps_passed else ""
+    return f"{pipeline.capture.topic_prefix}.headgate-history-{pipeline.id}{number}"
 
 
 def history_lines(pipeline: Pipeline, stream_cluster: StreamCluster) -> ConnectorConfig:
