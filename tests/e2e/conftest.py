@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.apps.real_headgate import RealHeadgate, headgate
+from tests.support.apps.real_mysql import real_mysql
 
-__all__ = ["headgate"]
+__all__ = ["headgate", "real_mysql"]
 
 
 @pytest.fixture(scope="module")

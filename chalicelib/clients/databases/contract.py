@@ -24,10 +24,15 @@ DISCOVERY_BOUND = 500
 
 @dataclass(frozen=True, slots=True)
 class TableListing:
-    """Tables, ordered by schema and name. `truncated`: there are more than the bound."""
+    """Tables, ordered by schema and name. `truncated`: there are more than the bound.
+
+    `server_identity` is the same under every name and address of the server; None where it does not tell, or where
+    nobody needs it.
+    """
 
     tables: tuple[Any, ...]
     truncated: bool
+    server_identity: str | None = None
 
 
 class Database(TargetClient, Protocol):

@@ -30,6 +30,7 @@ from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.release import ReleaseResult, SourceRelease
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import HeadgateError
 
 
@@ -44,9 +45,14 @@ class CaptureProvider(Protocol):
     def refused_properties(self) -> Mapping[str, str]:
         """Known keys that may not be set, or not to every value: why, and what to do instead."""
 
-    def own_options(self, sent: Mapping[str, Any]) -> Mapping[str, Any]:
-        """All options that only this provider has, as `Capture.provider_options` keeps them: those that were sent, and
-        the defaults of the others. Raises Invalid for options of another provider, as for unknown fields of a body.
+    def source_options(self, sent: Mapping[str, Any]) -> Mapping[str, Any]:
+        """All options of a source that only this provider has: those that were sent, and the defaults of the others.
+        Raises Invalid for options of another provider, as for unknown fields of a body.
+        """
+
+    def own_options(self, sent: Mapping[str, Any], of_source: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The same of a pipeline, as `Capture.provider_options` keeps them. `of_source` are the options of its source,
+        which may say what counts for its pipelines where nothing was sent.
         """
 
     def effective_options(self, pipeline: Pipeline) -> Mapping[str, Any]:
@@ -61,8 +67,19 @@ class CaptureProvider(Protocol):
     def internal_topics(self, pipeline: Pipeline) -> Sequence[str]:
         """What the connector writes for itself, beside `Capture.internal_topics`."""
 
+    @property
+    def signs_in_to_brokers(self) -> bool:
+        """Whether the connector has Kafka clients of its own, which need the credentials of the stream cluster."""
+
+    def required_topics(self, pipeline: Pipeline) -> Sequence[RequiredTopic]:
+        """Those of `internal_topics` without which the connector cannot run, as they have to be."""
+
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
+
+    @property
+    def claim_codes(self) -> Mapping[str, str]:
+        """The error codes for claiming what another pipeline has, by `<what>`; NAME_CONFLICT where there is none."""
 
     def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
         """The config of the source connector. A function of its arguments alone."""
@@ -79,6 +96,13 @@ class CaptureProvider(Protocol):
 
         `facts` were read for the pipeline's tables. `deployed`: its connector exists and may be running now.
         `server` identifies the one that it was captured from, where that is known.
+        """
+
+    def judge_topics(
+        self, topics: Mapping[str, TopicSettings] | None, pipeline: Pipeline, now: datetime, *, deployed: bool
+    ) -> ReadinessReport:
+        """Whether the required topics are as they have to be: `topics` are those that exist, None when the brokers
+        could not be asked. Before the first deploy they may be missing.
         """
 
     def unreachable_readiness(self, error: HeadgateError, now: datetime) -> ReadinessReport:

@@ -21,8 +21,9 @@ class ConnectorAction:
     `is_ours` says whether a connector with this name and config is ours. `config` builds the connector's config and is
     called only where one is needed: a config that can no longer be built does not prevent a pause or a deletion.
     `check_workers` raises when no connector may be created on the workers that have answered so, `check` when a
-    connector may not get that config, and `check_start` when one that was created again may not start. `may_exist` is
-    false for the draft of a pipeline that was never deployed, `first_attempt` when an earlier worker may have done it.
+    connector may not get that config, and `check_start` when one that was created again may not start. `prepare` makes
+    what a connector needs before it is created. `may_exist` is false for the draft of a pipeline that was never
+    deployed, `first_attempt` when an earlier worker may have done it.
     `go_on` lets a connector go on after lost changes that a person has accepted, and returns whether it had to be
     stopped; afterwards it is `paused` or running. With `begins_anew` it loses its offset for that and gets `config`.
     With `keeps_config` a connector that exists gets no other config.
@@ -35,6 +36,7 @@ class ConnectorAction:
     deadline: Deadline
     check_workers: Callable[[ConnectRoot], None] = lambda _root: None
     check: Callable[[], None] = lambda: None
+    prepare: Callable[[], None] = lambda: None
     check_start: Callable[[], None] = lambda: None
     may_exist: bool = True
     first_attempt: bool = True
@@ -75,6 +77,7 @@ def _create(action: ConnectorAction, config: Config) -> None:
     root = action.connect.root(action.deadline)
     action.check_workers(root)
     action.check()
+    action.prepare()
     try:
         # STOPPED, so that it copies no row before its deploy is stored.
         action.connect.create_stopped(action.name, config, action.deadline, version=root.version)
@@ -139,6 +142,8 @@ def update_config(action: ConnectorAction) -> None:
 
 def create(action: ConnectorAction) -> None:
     """Deploy a connector, also after changes that were lost. It is started once the operation is settled."""
+    if action.begins_anew:
+        action.prepare()  # the checks look for what it needs
     deploy(action)
     if action.begins_anew and action.go_on:
         action.go_on()  # it has its config, and has not run with it yet
@@ -163,6 +168,7 @@ def _begin_anew(action: ConnectorAction, go_on: Callable[[], bool]) -> None:
     current, config = find_ours(action), action.config()
     if current is not None and same_config(current, config):
         return
+    action.prepare()
     go_on()
     try:
         action.connect.put_config(action.name, config, action.deadline)

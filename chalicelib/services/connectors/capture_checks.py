@@ -152,12 +152,19 @@ class CaptureChecks:
             raise Conflict(f"{_NOT_MOVABLE} {capture_provider(pipeline.provider).new_snapshot}")
 
     def begins_anew(
-        self, pipeline: Pipeline, source: Source, connect: Connect, deadline: Deadline, *, reads_on: bool
+        self,
+        pipeline: Pipeline,
+        source: Source,
+        connect: Connect,
+        deadline: Deadline,
+        *,
+        reads_on: bool,
+        lacks_topics: bool,
     ) -> bool:
         """Whether the connector of a capture whose loss is accepted needs another config to go on. Nothing is changed.
 
-        Not where nothing was lost, as far as a look, the source, Connect and a failure of the connector tell. Raises
-        Unavailable, TimedOut, Invalid.
+        Not where nothing was lost, as far as looks, the source, Connect, the connector's failure and the topics that it
+        needs (`lacks_topics`) tell. Raises Unavailable, TimedOut, Invalid.
         """
         provider = capture_provider(pipeline.provider)
         is_same = provider.going_on(pipeline) == pipeline
@@ -166,7 +173,8 @@ class CaptureChecks:
         status = connect.find_status(pipeline.connector_name, deadline)
         failures = [part.diagnosis for part in status.parts if part.diagnosis] if status else []
         return (
-            self._known_loss(pipeline) is not None
+            lacks_topics
+            or self._known_loss(pipeline) is not None
             or any(provider.lost_by_failure(diagnosis) for diagnosis in failures)
             or self._loss(pipeline, source, connect, deadline, always_ask=True, reads_on=reads_on) is not None
         )
@@ -181,7 +189,12 @@ class CaptureChecks:
         snapshot is taken. Every step can be repeated. Raises the errors of the source and of Connect while nothing was
         changed, and OutcomeUnknown once the connector may be stopped: then the operation has to be carried on.
         """
-        stopped = is_lost or self._loss(pipeline, source, connect, deadline, always_ask=True) is not None
+        provider = capture_provider(pipeline.provider)
+        # One that needs another config for it gets that with the decision, or goes on where it stands.
+        is_movable = is_lost or provider.going_on(pipeline) == pipeline
+        stopped = is_movable and (
+            is_lost or self._loss(pipeline, source, connect, deadline, always_ask=True) is not None
+        )
         if stopped:
             connect.stop(pipeline.connector_name, deadline)
             try:

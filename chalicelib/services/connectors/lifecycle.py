@@ -41,6 +41,7 @@ from chalicelib.services.connectors.operation_run import NO_PARAMETERS, Operatio
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.services.connectors.workers import workers_check
 from chalicelib.services.incidents import IncidentService
+from chalicelib.services.usage import Usage
 from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.transaction import Transaction
 
@@ -60,6 +61,7 @@ class Lifecycle:
     clients: ClientFactory
     audit: AuditTrail
     incidents: IncidentService
+    usage: Usage
     clock: Clock
     sleep: Callable[[float], None]
 
@@ -124,7 +126,7 @@ class Lifecycle:
                 raise
             if operation.kind is OperationKind.DELETE and owner.store.references(resource.id):
                 message = f"This {noun} has deliveries. Delete them first."
-                raise Conflict(message, code="RESOURCE_IN_USE") from conflict
+                raise self.usage.in_use(noun, resource.id, message) from conflict
             raise _busy() from conflict
         return resource
 
@@ -139,6 +141,7 @@ class Lifecycle:
             check_start=lambda: run.owner.check_start(run.context, intended, run.deps),
             config=lambda: self.clients.for_connect(cluster, run.owner.config(intended, run.deps)),
             check=lambda: run.owner.check(run.context, intended, run.deps),
+            prepare=lambda: run.owner.prepare(run.context, operation, intended, run.deps),
             go_on=run.owner.go_on(run.context, operation, intended, run.deps),
             begins_anew=run.begins_anew,
             paused=run.desired_after is DesiredState.PAUSED,

@@ -20,8 +20,10 @@ from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
-RELEASE = "release"
-"""The parameter of a deletion that also releases what only this resource uses."""
+RELEASE, DELETE_TOPICS = "release", "delete_topics"
+"""The parameters of a deletion that also releases what only this resource uses in its source, or deletes the topics
+that its connector keeps for itself.
+"""
 
 BEGINS_ANEW = "begins_anew"
 """The parameter of an operation after which a connector goes on without its offset, and with another config."""
@@ -63,6 +65,9 @@ class ConnectorOwner(ABC, Generic[R]):
         whether it was stopped for that. It may be repeated. None for every other operation.
         """
         return None
+
+    def prepare(self, context: RequestContext, operation: Operation, resource: R, deps: Any) -> None:
+        """Make what a connector needs before it exists. It may be repeated. Raises what prevents it."""
 
     def check_start(self, context: RequestContext, resource: R, deps: Any) -> None:
         """What must hold before Headgate starts the connector, without anybody having asked for it. Raises Conflict."""

@@ -1,13 +1,18 @@
 """The MySQL of local stacks and tests: ready for capture, on loopback only, and safe to stop at any moment."""
 
+import contextlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import pymysql
 import pytest
 from pymysql.constants import ER
 
+from infra.local.stack import sandbox_stack
+from infra.local.stack.sandbox_stack import SandboxStack
 from tests.support.databases.mysql import MySQLServer, MySQLShop, mysql_in, mysql_or_skip, run, running_mysql
 from tests.support.databases.server_state import fresh_state
 
@@ -144,3 +149,34 @@ def test_a_state_is_used_again_on_the_same_port(mysql_server: MySQLServer) -> No
             assert (server.port, server.superuser_password) == first
             assert ("kept",) in server.run("SHOW DATABASES")
     assert first[0] != mysql_server.port
+
+
+@pytest.mark.usefixtures("mysql_server")
+def test_the_sandbox_has_a_mysql_when_it_is_asked_for_and_keeps_its_data(capsys: pytest.CaptureFixture[str]) -> None:
+    def start(*, with_mysql: bool) -> contextlib.AbstractContextManager[SandboxStack]:
+        return sandbox_stack.start(
+            state, headgate_url="http://127.0.0.1:1", service_credential="x", with_mysql=with_mysql
+        )
+
+    with fresh_state("sandbox") as state:
+        with start(with_mysql=True) as stack:
+            assert [server.plan.name for server in stack.servers] == ["PostgreSQL", "MySQL"]
+            url = stack.addresses.mysql
+            run_at(url, "CREATE DATABASE kept")
+        with start(with_mysql=False) as stack:
+            assert [server.plan.name for server in stack.servers] == ["PostgreSQL"]
+            assert stack.addresses.mysql is None
+        with mysql_in(state) as left_behind, start(with_mysql=True) as stack:
+            assert not left_behind.process.is_running
+            assert stack.addresses.mysql == url
+            assert ("kept",) in run_at(url, "SHOW DATABASES")
+    assert "stopping a server that an earlier run left behind" in capsys.readouterr().err
+
+
+def run_at(url: str | None, statement: str) -> Sequence[tuple[Any, ...]]:
+    """Runs a statement at a URL as a stack prints it."""
+    parts = urlsplit(url or "")
+    with pymysql.connect(
+        host=parts.hostname, port=parts.port or 0, user=parts.username, password=parts.password or ""
+    ) as connection:
+        return run(connection, statement)

@@ -31,7 +31,7 @@ SSL_MODES: Mapping[SslMode, str] = {
     SslMode.VERIFY_CA: "verify_ca",
     SslMode.VERIFY_FULL: "verify_identity",
 }
-_WITHOUT_TLS = (SslMode.DISABLE, SslMode.PREFER)
+WITHOUT_TLS = (SslMode.DISABLE, SslMode.PREFER)
 
 _RECORDS: Mapping[str, str] = {
     # Its default makes values from 2^63 on negative.
@@ -87,7 +87,7 @@ def _database(pipeline: Pipeline, source: Source) -> ConnectorConfig:
         "database.server.id": str(server_id(pipeline)),
         "database.ssl.mode": SSL_MODES[address.ssl_mode],
         # Without TLS, a login that the server has forgotten needs the server's public key.
-        **({"database.allowPublicKeyRetrieval": "true"} if address.ssl_mode in _WITHOUT_TLS else {}),
+        **({"database.allowPublicKeyRetrieval": "true"} if address.ssl_mode in WITHOUT_TLS else {}),
         **({"database.connectionTimeZone": zone} if zone else {}),
     }
 

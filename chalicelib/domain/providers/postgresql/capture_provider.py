@@ -1,5 +1,6 @@
 """PostgreSQL as a source of captures."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -23,6 +24,7 @@ from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.readiness import ReadinessReport, judge, unreachable
 from chalicelib.domain.source import Source
+from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import HeadgateError
 
 
@@ -31,6 +33,7 @@ class PostgreSQLCapture:
 
     allowed_properties = ALLOWED_PROPERTIES
     refused_properties = REFUSED_PROPERTIES
+    source_options = staticmethod(capture_options.source_options)
     own_options = staticmethod(capture_options.own_options)
     check_options = staticmethod(capture_options.check_options)
     preview_warnings = staticmethod(capture_warnings.preview_warnings)
@@ -47,12 +50,22 @@ class PostgreSQLCapture:
     in_use = running_capture.IN_USE
     new_snapshot = NEW_SNAPSHOT_AND_SLOT
     paused_notice = running_capture.PAUSED_NOTICE
+    signs_in_to_brokers = False
+    claim_codes: Mapping[str, str] = {}
     unique_claims = staticmethod(replication.unique_claims)
     source_release = staticmethod(replication.source_release)
     deletion_details = staticmethod(replication.deletion_details)
 
     def internal_topics(self, _pipeline: Pipeline) -> tuple[str, ...]:
         return ()
+
+    def required_topics(self, _pipeline: Pipeline) -> tuple[RequiredTopic, ...]:
+        return ()
+
+    def judge_topics(
+        self, topics: Mapping[str, TopicSettings] | None, _pipeline: Pipeline, now: datetime, *, deployed: bool
+    ) -> ReadinessReport:
+        return judge((), topics, deployed, now)
 
     def capture_plan(self, pipeline: Pipeline, before: CaptureState | None = None) -> replication.PostgreSQLCapturePlan:
         deployed = pipeline.desired_state is not DesiredState.DRAFT

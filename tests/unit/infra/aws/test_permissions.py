@@ -171,10 +171,10 @@ OPENS = {
     "api_handler": set(SecretClass) - {SecretClass.AUDIT},
     "deliver_notifications": {SecretClass.CHANNEL},
     "reseal_secrets": set(SecretClass) - {SecretClass.ANSWER, SecretClass.AUDIT},
-    "run_destination_check": {SecretClass.DESTINATION, SecretClass.CLUSTER},
-    "run_job": {SecretClass.SOURCE},
-    "run_source_check": {SecretClass.SOURCE},
-    "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER},
+    "run_destination_check": {SecretClass.DESTINATION, SecretClass.CONNECTION, SecretClass.CLUSTER},
+    "run_job": {SecretClass.SOURCE, SecretClass.CONNECTION},
+    "run_source_check": {SecretClass.SOURCE, SecretClass.CONNECTION},
+    "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CONNECTION, SecretClass.CLUSTER},
 }
 """The classes of secrets that each function needs. The audit trail's key is one of the key service."""
 
