@@ -74,7 +74,7 @@ def deployed(connect: BareConnectors, real_mysql: MySQLServer) -> AllDeployed:
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_connector_over_the_fault_does_what_readiness_says(deployed: AllDeployed, name: str) -> None:
     if name not in deployed.faults:
-        pytest.skip("this MySQL does not have the fault any more")
+        pytest.skip("this version of MySQL does not have the fault")
     assert deployed.faults[name].outcome is FAULTS[name].deployed
 
 

@@ -47,7 +47,7 @@ def shops(server: MySQLServer, faults: Mapping[str, MySQLFault]) -> Iterator[dic
     Faults that this version of MySQL does not have are left out.
     """
     version = version_number(server)
-    had = {name: fault for name, fault in faults.items() if version < (fault.gone_from or version + 1)}
+    had = {name: fault for name, fault in faults.items() if fault.is_had_by(version)}
     with ExitStack() as ends, ThreadPoolExecutor(2) as pool:
         opened = pool.map(lambda fault: _server_of(ends, server, fault), had.values())
         found = {}
