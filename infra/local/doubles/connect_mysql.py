@@ -17,7 +17,9 @@ from infra.local.doubles.connect_checks import Config
 from infra.local.doubles.connect_mysql_server import (
     Connection,
     SnapshotRefusedError,
+    StatusRefusedError,
     Table,
+    check_status_statement,
     connect,
     has_all_after,
     has_rows,
@@ -61,7 +63,10 @@ class MySQLSource:
 
     def connection_error(self, config: Config, *, time_limit: float) -> str | None:
         try:
-            connect(config, time_limit).close()
+            with contextlib.closing(connect(config, time_limit)) as connection:
+                check_status_statement(connection)
+        except StatusRefusedError as refused:
+            return f"Error during connection validation: io.debezium.DebeziumException: {refused}"
         except (pymysql.MySQLError, ValueError) as problem:
             if "timed out" in str(problem):
                 return f"Connection validation timed out after {round(time_limit * 1000)} ms"
@@ -75,7 +80,10 @@ class MySQLSource:
             return Running(has_task=False)
         try:
             with contextlib.closing(connect(config, time_limit)) as connection:
+                check_status_statement(connection)
                 trace = self._refusal(config, connection, offset)
+        except StatusRefusedError as refused:
+            trace = mysql_start_trace(str(refused))
         except (pymysql.MySQLError, ValueError) as problem:
             message = server_message(problem)
             sentence = f"Error reading MySQL variables: {message}" if message else UNREACHABLE

@@ -4,6 +4,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import SplitResult, parse_qs
 
 import pymysql
 
@@ -32,11 +33,15 @@ NOT_PARSED = (
 DENIED, TOO_MANY_CONNECTIONS = 1227, 1040
 
 
+class StatusRefusedError(Exception):
+    """Debezium itself refuses a server whose binary log it may not look at, with this sentence."""
+
+
 class SnapshotRefusedError(Exception):
     """Debezium itself ends the snapshot, with this sentence."""
 
 
-def connect(config: Config, time_limit: float, *, waits: bool = False) -> Connection:
+def connect(config: Config, time_limit: float, *, database: str | None = None, waits: bool = False) -> Connection:
     """A connection as Debezium makes it; `waits`: a read may take for ever.
 
     Raises pymysql.MySQLError, and ValueError for a password that cannot be sent safely.
@@ -49,6 +54,7 @@ def connect(config: Config, time_limit: float, *, waits: bool = False) -> Connec
         port=int(config.get("database.port", "3306")),
         user=config.get("database.user"),
         password=config.get("database.password", ""),
+        database=database,
         connect_timeout=seconds,
         read_timeout=None if waits else seconds,
         autocommit=True,
@@ -59,6 +65,24 @@ def connect(config: Config, time_limit: float, *, waits: bool = False) -> Connec
         # is none makes PyMySQL fail where it would ask.
         server_public_key=b"none" if mode == "disabled" and not may_ask else None,
     )
+
+
+def can_connect(config: Config, url: SplitResult, *, time_limit: float) -> bool:
+    """Whether a JDBC sink of this configuration reaches the MySQL of its URL."""
+    options = {name: values[0] for name, values in parse_qs(url.query).items()}
+    target = {
+        "database.hostname": url.hostname or "",
+        "database.port": str(url.port or 3306),
+        "database.user": config.get("connection.username", ""),
+        "database.password": config.get("connection.password", ""),
+        "database.ssl.mode": options.get("sslMode", "preferred").lower(),
+        "database.allowPublicKeyRetrieval": options.get("allowPublicKeyRetrieval", ""),
+    }
+    try:
+        connect(target, time_limit, database=url.path.lstrip("/") or None).close()
+    except (pymysql.MySQLError, ValueError):
+        return False
+    return True
 
 
 def server_message(problem: Exception) -> str:
@@ -118,9 +142,27 @@ def _locked(connection: Connection, tables: Sequence[Table]) -> Iterator[None]:
         rows(connection, "UNLOCK TABLES")
 
 
-def _position(connection: Connection) -> Offset:
+def _status_statement(connection: Connection) -> str:
     version = [int(part) for part in re.findall(r"\d+", connection.get_server_info())[:2]]
-    statement = "SHOW BINARY LOG STATUS" if version >= [8, 4] else "SHOW MASTER STATUS"
+    return "SHOW BINARY LOG STATUS" if version >= [8, 4] else "SHOW MASTER STATUS"
+
+
+def check_status_statement(connection: Connection) -> None:
+    """What Debezium does with every new connection. Raises StatusRefusedError: from MySQL 8.4 on."""
+    statement = _status_statement(connection)
+    if statement == "SHOW MASTER STATUS":
+        return
+    try:
+        rows(connection, statement)
+    except pymysql.MySQLError:
+        raise StatusRefusedError(
+            f"MySQL version {connection.get_server_info()} should support {statement} but it failed. Check database "
+            "permissions or connectivity."
+        ) from None
+
+
+def _position(connection: Connection) -> Offset:
+    statement = _status_statement(connection)
     found = rows(connection, statement)
     if not found:
         raise SnapshotRefusedError(NO_POSITION.format(statement))

@@ -9,12 +9,12 @@ import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs
 
 from infra.local.doubles.connect_checks import Config, is_chosen
 from infra.local.doubles.connect_replication import ReplicationPump
 from infra.local.doubles.connect_source import Offset, Running, topic_of
-from infra.local.doubles.connect_traces import sink_trace, source_trace
+from infra.local.doubles.connect_traces import source_trace
 
 if TYPE_CHECKING:
     import psycopg
@@ -109,27 +109,23 @@ def _is_available(config: Config, database: "Connection[Any]", offset: Offset) -
     return slot is not None and (not isinstance(streamed, int) or slot[0] <= streamed)
 
 
-def sink_error(config: Config, *, time_limit: float) -> str | None:
-    """The trace of a JDBC sink's task whose PostgreSQL target refuses it; None when it connects or is another kind."""
+def can_connect(config: Config, url: SplitResult, *, time_limit: float) -> bool:
+    """Whether a JDBC sink of this configuration reaches the PostgreSQL of its URL."""
     import psycopg
 
-    url = config.get("connection.url", "")
-    if not url.startswith("jdbc:postgresql://"):
-        return None
-    parts = urlsplit(url.removeprefix("jdbc:"))
     target = {
-        "database.hostname": parts.hostname or "",
-        "database.port": str(parts.port or 5432),
+        "database.hostname": url.hostname or "",
+        "database.port": str(url.port or 5432),
         "database.user": config.get("connection.username", ""),
         "database.password": config.get("connection.password", ""),
-        "database.dbname": parts.path.lstrip("/"),
-        "database.sslmode": parse_qs(parts.query).get("sslmode", ["prefer"])[0],
+        "database.dbname": url.path.lstrip("/"),
+        "database.sslmode": parse_qs(url.query).get("sslmode", ["prefer"])[0],
     }
     try:
         _connect(target, time_limit=time_limit).close()
     except psycopg.Error:
-        return sink_trace()
-    return None
+        return False
+    return True
 
 
 def _connect(config: Config, *, time_limit: float, **options: str) -> "Connection[Any]":

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from infra.local.doubles.connect_model import PAUSED, SHOWN, STARTED, STOPPED, Connector, Part
-from infra.local.doubles.connect_postgres import sink_error
 from infra.local.doubles.connect_secrets import SecretReader, SecretsUnavailableError
+from infra.local.doubles.connect_sinks import sink_error
 from infra.local.doubles.connect_source import Running, Source, source_of
 from infra.local.doubles.connect_timeline import Delays, Timeline
 from infra.local.doubles.connect_traces import secrets_trace

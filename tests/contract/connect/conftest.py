@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from tests.contract.conftest import Servers
-from tests.support.apps.doubles import MYSQL_SOURCE, ConnectView
+from tests.support.apps.doubles import JDBC_SINK, MYSQL_SOURCE, ConnectView
 from tests.support.databases.mysql import CAPTURE_RIGHTS, MySQLServer, mysql_or_skip, mysql_server
+from tests.support.databases.mysql_9 import mysql_9
 from tests.support.waiting import eventually
 
-__all__ = ["mysql_server"]
+__all__ = ["mysql_9", "mysql_server"]
 
 GTID_OFF = {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"}
 _server_ids = itertools.count(random.randbelow(1_000_000_000) + 1_000_000)
@@ -69,7 +70,24 @@ class MySQLShop:
             "topic.creation.default.partitions": "1",
             "headgate.owner": "contract",
         }
-        self.connectors.append(name)
+        return self._connector(config, changes)
+
+    def sink(self, database: str | None = None, *, port: int | None = None, **changes: str | None) -> dict[str, str]:
+        """A JDBC sink into this database, or another; `changes` as for `source`."""
+        name = f"{self.name}-{next(self.numbers)}"
+        config = {
+            "name": name,
+            "connector.class": JDBC_SINK,
+            "tasks.max": "1",
+            "topics": f"{name}.nothing",
+            "connection.url": f"jdbc:mysql://127.0.0.1:{port or self.server.port}/{database or self.name}",
+            "connection.username": self.name,
+            "connection.password": self.servers.secret_endpoint.reference("password", self.password),
+        }
+        return self._connector(config, changes)
+
+    def _connector(self, config: dict[str, str], changes: dict[str, str | None]) -> dict[str, str]:
+        self.connectors.append(config["name"])
         merged = {**config, **{key.replace("__", "."): value for key, value in changes.items()}}
         return {key: value for key, value in merged.items() if value is not None}
 
@@ -148,6 +166,13 @@ def mysql_without_gtids() -> Iterator[MySQLServer]:
 def each_mysql_shop(servers: Servers, request: pytest.FixtureRequest) -> Iterator[MySQLShop]:
     """A shop on a server with GTIDs, and one on a server without."""
     shop = open_shop(servers, request.getfixturevalue(request.param))
+    yield shop
+    shop.close()
+
+
+@pytest.fixture
+def mysql_9_shop(servers: Servers, mysql_9: MySQLServer) -> Iterator[MySQLShop]:
+    shop = open_shop(servers, mysql_9)
     yield shop
     shop.close()
 
