@@ -10,9 +10,11 @@ import pytest
 
 from chalicelib.domain.readiness import CheckOutcome, ReadinessReport, ReadinessStatus
 from chalicelib.domain.table import TableName
+from infra.local.stack.mysql_programs import Programs
 from tests.support.databases.mysql import MySQLServer, MySQLShop, open_mysql_shop, running_mysql
+from tests.support.databases.mysql_9 import find_mysql_9
 from tests.support.databases.mysql_capture import break_shop, plan_of, plan_of_fault, readiness_of, version_number
-from tests.support.databases.mysql_faults import SERVER_FAULTS, SHARED_SERVER, MySQLFault
+from tests.support.databases.mysql_faults import MYSQL_9_FAULTS, SERVER_FAULTS, SHARED_SERVER, MySQLFault
 from tests.support.databases.readiness import check_of, failing, warning
 from tests.support.waiting import eventually
 
@@ -27,9 +29,14 @@ STATUS = {
 
 
 def test_a_working_shop_is_ready(mysql_shop: MySQLShop) -> None:
-    mysql_shop.run(MAKE_HEARTBEAT, MAY_WRITE_HEARTBEAT)
-    for heartbeat in (None, TableName(mysql_shop.name, "heartbeat")):
-        report = readiness_of(mysql_shop, plan_of(mysql_shop, heartbeat_table=heartbeat))
+    assert_ready(mysql_shop)
+
+
+def assert_ready(shop: MySQLShop) -> None:
+    """Nothing is wrong, with and without a heartbeat table."""
+    shop.run(MAKE_HEARTBEAT, MAY_WRITE_HEARTBEAT)
+    for heartbeat in (None, TableName(shop.name, "heartbeat")):
+        report = readiness_of(shop, plan_of(shop, heartbeat_table=heartbeat))
         assert [check for check in report.checks if check.status is not CheckOutcome.PASS] == []
         assert report.status is ReadinessStatus.READY
 
@@ -88,8 +95,8 @@ def test_each_fault_is_named_by_its_check_alone_and_the_recommended_sql_mends_it
 
 
 @contextmanager
-def shop_on(settings: Mapping[str, str]) -> Iterator[MySQLShop]:
-    with running_mysql(settings) as server, open_mysql_shop(server) as shop:
+def shop_on(settings: Mapping[str, str], programs: Programs | None = None) -> Iterator[MySQLShop]:
+    with running_mysql(settings, programs=programs) as server, open_mysql_shop(server) as shop:
         yield shop
 
 
@@ -98,3 +105,40 @@ def test_each_fault_of_a_server_is_named_by_its_check_alone(mysql_server: MySQLS
     fault = had_by(mysql_server, SERVER_FAULTS[name])
     with shop_on(fault.server) as shop:
         assert_only_this_fault(shop, fault)
+
+
+# MySQL 9
+
+
+@pytest.fixture
+def shop_9(mysql_9: MySQLServer) -> Iterator[MySQLShop]:
+    with open_mysql_shop(mysql_9) as shop:
+        yield shop
+
+
+def test_a_working_shop_on_mysql_9_is_ready(shop_9: MySQLShop) -> None:
+    assert_ready(shop_9)
+
+
+@pytest.mark.parametrize("name", [name for name, fault in MYSQL_9_FAULTS.items() if not fault.server])
+def test_each_fault_on_mysql_9_is_named_by_its_check_alone(shop_9: MySQLShop, name: str) -> None:
+    assert_only_this_fault(shop_9, MYSQL_9_FAULTS[name])
+
+
+@pytest.mark.parametrize("name", [name for name, fault in MYSQL_9_FAULTS.items() if fault.server])
+def test_each_fault_of_a_mysql_9_is_named_by_its_check_alone(mysql_9: MySQLServer, name: str) -> None:
+    fault = had_by(mysql_9, MYSQL_9_FAULTS[name])
+    with shop_on(fault.server, find_mysql_9()) as shop:
+        assert_only_this_fault(shop, fault)
+
+
+def test_rows_that_a_foreign_key_changes_are_in_the_log_of_mysql_9(shop_9: MySQLShop) -> None:
+    shop_9.run(*SHARED_SERVER["rows that a foreign key deletes"].statements)
+    assert warning(readiness_of(shop_9, plan_of(shop_9, "items"))) == set()
+
+
+def test_rights_that_are_partly_revoked_on_mysql_9_count(shop_9: MySQLShop) -> None:
+    shop_9.run("SET GLOBAL partial_revokes = ON", "REVOKE SELECT ON {database}.* FROM {role}")
+    assert failing(readiness_of(shop_9, plan_of(shop_9))) == {"grant_select"}
+    shop_9.run("GRANT SELECT ON {database}.* TO {role}", "SET GLOBAL partial_revokes = OFF")
+    assert failing(readiness_of(shop_9, plan_of(shop_9))) == set()
