@@ -66,11 +66,11 @@ class Database(TargetClient, Protocol):
         `RELEASED` also when it did not exist. Only the deletion of a pipeline calls it.
         """
 
-    def continue_capture(self, plan: Any, deadline: Deadline) -> int | None:
-        """The position at which a capture that has lost changes can go on; what it reads from is made where the server
-        has it no more. It may be repeated. Only a person who accepts the loss causes it.
+    def continue_capture(self, plan: Any, deadline: Deadline) -> Any | None:
+        """The position at which a capture that has lost changes can go on, for the provider; what it reads from is made
+        where the server has it no more. It may be repeated. Only a person who accepts the loss causes it.
 
-        None when something else reads from it until the deadline, or has its name.
+        None when there is no such position: something else reads from it until the deadline, for example.
         """
 
 

@@ -21,6 +21,7 @@ from chalicelib.domain.delivery import (
     TargetStatement,
     Writing,
 )
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.monitoring.source_state import CaptureState, Finding
 from chalicelib.domain.offset import StoredOffset
@@ -136,24 +137,51 @@ class CaptureProvider(Protocol):
         """The facts with what others, read later, say about the end of the log, and about what was confirmed."""
 
     def with_offset(
-        self, facts: Any, pipeline: Pipeline, before: CaptureState | None, state: CaptureState, offset: StoredOffset
+        self,
+        facts: Any,
+        pipeline: Pipeline,
+        before: CaptureState | None,
+        state: CaptureState,
+        offset: StoredOffset,
+        now: datetime,
     ) -> CaptureState:
         """The state with what Connect has stored for the connector."""
 
     def lost_changes(
-        self, facts: Any, pipeline: Pipeline, before: CaptureState | None, offset: StoredOffset
+        self,
+        facts: Any,
+        pipeline: Pipeline,
+        before: CaptureState | None,
+        offset: StoredOffset,
+        *,
+        reads_on: bool = False,
     ) -> Finding | None:
-        """Whether changes were lost between that offset and what the server has. `before` is the last state."""
+        """Whether changes were lost between that offset and what the server has. `before` is the last state.
+
+        `reads_on`: a session in which the connector reads now is not ended.
+        """
+
+    def lost_by_failure(self, diagnosis: Diagnosis) -> Finding | None:
+        """What a failure of the connector says about where it goes on; None: going on elsewhere would not end it."""
 
     def begins_anew(self, offset: StoredOffset) -> bool:
         """Whether the connector takes its snapshot when it starts with this offset: nothing is missing then."""
 
     @property
+    def new_snapshot(self) -> str:
+        """The calls that make a new snapshot, in a sentence."""
+
+    @property
     def in_use(self) -> str:
         """Why a capture cannot go on when `Database.continue_capture` gives no position."""
 
-    def offset_after_gap(self, pipeline: Pipeline, position: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Partition and offset with which the connector goes on at a position of the log, without a snapshot."""
+    def going_on(self, pipeline: Pipeline) -> Pipeline:
+        """The pipeline as it goes on after lost changes, where its connector needs another config for that."""
+
+    def offset_after_gap(self, pipeline: Pipeline, position: Any) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
+        """Partition and offset with which the connector goes on at a position of the log, without a snapshot. None:
+        without an offset.
+        """
 
     # What a pipeline keeps in its source, and what becomes of it when the pipeline is deleted.
 

@@ -25,7 +25,7 @@ class ConnectorAction:
     what a connector needs before it is created. `may_exist` is false for the draft of a pipeline that was never
     deployed, `first_attempt` when an earlier worker may have done it.
     `go_on` lets a connector go on after lost changes that a person has accepted, and returns whether it had to be
-    stopped; afterwards it is `paused` or running.
+    stopped; afterwards it is `paused` or running. With `begins_anew` it loses its offset for that and gets `config`.
     With `keeps_config` a connector that exists gets no other config.
     """
 
@@ -43,6 +43,7 @@ class ConnectorAction:
     keeps_config: bool = False
     task: int | None = None
     go_on: Callable[[], bool] | None = None
+    begins_anew: bool = False
     paused: bool = False
 
 
@@ -130,25 +131,49 @@ def restart(action: ConnectorAction) -> None:
 
 
 def update_config(action: ConnectorAction) -> None:
-    update(action)
+    if not action.begins_anew:
+        update(action)
+    elif find_ours(action) is None:
+        create(action)
+        return
     if _go_on(action):
         _start(action)
 
 
 def create(action: ConnectorAction) -> None:
     """Deploy a connector, also after changes that were lost. It is started once the operation is settled."""
+    if action.begins_anew:
+        action.prepare()  # the checks look for what it needs
     deploy(action)
-    _go_on(action)
+    if action.begins_anew and action.go_on:
+        action.go_on()  # it has its config, and has not run with it yet
+    else:
+        _go_on(action)
 
 
 def _go_on(action: ConnectorAction) -> bool:
     """Whether the connector is stopped, now or by an earlier attempt, because a person accepts lost changes."""
     if action.go_on is None:
         return False
-    if action.go_on():
+    if action.begins_anew:
+        _begin_anew(action, action.go_on)
+    elif action.go_on():
         return True
     status = action.connect.find_status(action.name, action.deadline)
     return status is not None and status.state is ReportedState.STOPPED
+
+
+def _begin_anew(action: ConnectorAction, go_on: Callable[[], bool]) -> None:
+    """Stop the connector, remove its offset, and write its config last: a connector that has it needs nothing more."""
+    current, config = find_ours(action), action.config()
+    if current is not None and same_config(current, config):
+        return
+    action.prepare()
+    go_on()
+    try:
+        action.connect.put_config(action.name, config, action.deadline)
+    except HeadgateError as error:
+        raise OutcomeUnknown("The connector has no offset now, and perhaps not its config yet.") from error
 
 
 def _start(action: ConnectorAction) -> None:

@@ -87,7 +87,9 @@ class Lifecycle:
         if require := REQUIRED_BEFORE.get(kind):
             require(self._action(run))
         owner.check_before(context, kind, resource, deps, parameters)
-        run = replace(run, resource=owner.beginning(context, kind, resource, deps))
+        decided = owner.decided(context, kind, resource, deps, parameters)
+        operation = replace(run.operation, parameters=decided)
+        run = replace(run, operation=operation, resource=owner.beginning(context, kind, resource, deps))
         return self.carry_out(replace(run, resource=self._begin(run, draft=draft)))
 
     def carry_out(self, run: OperationRun[R]) -> R | None:
@@ -139,8 +141,9 @@ class Lifecycle:
             check_start=lambda: run.owner.check_start(run.context, intended, run.deps),
             config=lambda: self.clients.for_connect(cluster, run.owner.config(intended, run.deps)),
             check=lambda: run.owner.check(run.context, intended, run.deps),
-            prepare=lambda: run.owner.prepare(run.context, intended, run.deps),
+            prepare=lambda: run.owner.prepare(run.context, operation, intended, run.deps),
             go_on=run.owner.go_on(run.context, operation, intended, run.deps),
+            begins_anew=run.begins_anew,
             paused=run.desired_after is DesiredState.PAUSED,
             task=operation.parameters.get("task"),
             may_exist=not deletes_draft,
@@ -224,7 +227,7 @@ class Lifecycle:
             self.incidents.end_about(transaction, resource.id)
             return None
         written: dict[str, Any] = {}
-        if kind in _WRITES_CONFIG and run.has_config:
+        if (kind in _WRITES_CONFIG and run.has_config) or run.begins_anew:
             written = owner.config(run.intended, run.deps).fingerprint
         after = replace(
             run.intended,

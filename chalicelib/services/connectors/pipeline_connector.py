@@ -23,7 +23,7 @@ from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, Capt
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
 from chalicelib.services.connectors.known_targets import target_keys
-from chalicelib.services.connectors.owner import DELETE_TOPICS, RELEASE, ConnectorOwner, require_found
+from chalicelib.services.connectors.owner import BEGINS_ANEW, DELETE_TOPICS, RELEASE, ConnectorOwner, require_found
 from chalicelib.services.connectors.required_topics import RequiredTopics
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
@@ -39,6 +39,9 @@ _CONTINUES = frozenset(
     }
 )
 """What lets a capture that ran before go on. A draft never ran."""
+
+_READS_ON = frozenset({OperationKind.RESUME})
+"""What does not end a session in which a connector reads its source."""
 
 _RELEASE_SECONDS = 8.0
 """A deleted Debezium connector lets go of its source within five seconds, unless it is in a long transaction."""
@@ -125,13 +128,14 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             return
         connect = self.clients.connect(require_found(deps.connect_cluster))
         if parameters.get(ACCEPT_DATA_LOSS):
-            self.captures.require_movable(connect, context.deadline)
+            self.captures.require_movable(resource, connect, context.deadline)
             return
         self._require_topics(context, resource, deps)
         state = require_readable(deps.source_state)
         if context.actor == SYSTEM and state is not None and state.unreachable:
             return  # a tick does not wait for a source that the last look could not reach
-        self.captures.require_continuous(context, resource, require_found(deps.source), connect)
+        source, reads_on = require_found(deps.source), kind in _READS_ON
+        self.captures.require_continuous(context, resource, source, connect, reads_on=reads_on)
         if kind is OperationKind.RESUME and context.actor == SYSTEM:
             self.check_start(context, resource, deps)
 
@@ -142,11 +146,13 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         if failures:
             raise Conflict(f"{failures[0].name}: {failures[0].recommended_action}", code="DATA_LOSS")
 
-    def prepare(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
-        """Make the topics that the connector of a draft needs. Those of one that ran before are never made again: empty
-        they would be of no use.
+    def prepare(
+        self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> None:
+        """Make the topics that the connector of a draft needs, or one that begins anew. Those of one that ran before
+        are never made again: empty they would be of no use.
         """
-        if resource.desired_state is DesiredState.DRAFT:
+        if resource.desired_state is DesiredState.DRAFT or operation.parameters.get(BEGINS_ANEW):
             self.topics.make(resource, require_found(deps.stream_cluster), context.deadline)
 
     def check_start(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
@@ -163,7 +169,32 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         if not ran or not operation.parameters.get(ACCEPT_DATA_LOSS):
             return None
         source, connect = require_found(deps.source), self.clients.connect(require_found(deps.connect_cluster))
-        return lambda: self.captures.go_on(resource, source, connect, context.deadline)
+        is_lost = bool(operation.parameters.get(BEGINS_ANEW))
+        return lambda: self.captures.go_on(resource, source, connect, context.deadline, is_lost=is_lost)
+
+    def decided(
+        self,
+        context: RequestContext,
+        kind: OperationKind,
+        resource: Pipeline,
+        deps: PipelineDependencies,
+        parameters: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """With whether the connector begins anew, which decides its config."""
+        ran = kind in _CONTINUES and resource.desired_state is not DesiredState.DRAFT
+        if not ran or not parameters.get(ACCEPT_DATA_LOSS):
+            return parameters
+        source, connect = require_found(deps.source), self.clients.connect(require_found(deps.connect_cluster))
+        topics = self.topics.judge(resource, require_found(deps.stream_cluster), context.deadline, deployed=True)
+        lost = {"reads_on": kind in _READS_ON, "lacks_topics": bool(topics.failures)}
+        return {
+            **parameters,
+            BEGINS_ANEW: self.captures.begins_anew(resource, source, connect, context.deadline, **lost),
+        }
+
+    def with_pending_change(self, operation: Operation, resource: Pipeline) -> Pipeline:
+        begins_anew = operation.parameters.get(BEGINS_ANEW)
+        return capture_provider(resource.provider).going_on(resource) if begins_anew else resource
 
     def beginning(
         self, context: RequestContext, kind: OperationKind, resource: Pipeline, deps: PipelineDependencies

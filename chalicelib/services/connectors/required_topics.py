@@ -43,14 +43,14 @@ class RequiredTopics:
                 kafka.create_topic(topic, deadline.within(_SECONDS))
 
     def delete(self, pipeline: Pipeline, stream: StreamCluster, deadline: Deadline) -> ReleaseResult | None:
-        """Delete them; None where there are none."""
-        required = capture_provider(pipeline.provider).required_topics(pipeline)
-        if not required:
+        """Delete them, and those that were left behind; None where there are none."""
+        provider = capture_provider(pipeline.provider)
+        if not provider.required_topics(pipeline):
             return None
         try:
             with closing(self.clients.kafka(stream)) as kafka:
-                for topic in required:
-                    kafka.delete_topic(topic.name, deadline.within(_SECONDS))
+                for name in provider.internal_topics(pipeline):
+                    kafka.delete_topic(name, deadline.within(_SECONDS))
         except (Unavailable, TimedOut, Invalid, Conflict) as error:
             return ReleaseResult(state=ReleaseState.UNKNOWN, error=error.message)
         return ReleaseResult(state=ReleaseState.RELEASED)

@@ -55,6 +55,16 @@ def named(session: "MySQLSession", names: Sequence[TableName], grants: Grants = 
     return tables
 
 
+def existing(session: "MySQLSession", names: Sequence[TableName]) -> list[TableName]:
+    """Those of the tables that the account sees, as the server spells them."""
+    # With names that are not told apart by case there can be more rows than names.
+    return [
+        _name(row)
+        for some in _chunks(names)
+        for row in _of_tables(session, queries.EXISTING_TABLES, some, max_rows=2 * len(some))
+    ]
+
+
 def _complete(session: "MySQLSession", rows: "Sequence[Row]", grants: Grants) -> tuple[list[MySQLRawTable], bool]:
     """The tables with all that belongs to them, and whether tables are missing because there are too many columns."""
     partly = rights.partly_readable(session, grants, [_name(row) for row in rows])

@@ -9,16 +9,26 @@ from typing import TYPE_CHECKING
 from chalicelib.clients.databases.checks import failure_result, success_result
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure
-from chalicelib.clients.databases.mysql import catalog, queries, rights, server, target_facts, target_tables
+from chalicelib.clients.databases.mysql import (
+    catalog,
+    queries,
+    rights,
+    running_captures,
+    server,
+    target_facts,
+    target_tables,
+)
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.target_tables import WatchedTable
+from chalicelib.domain.providers.mysql.binlog import BinlogPosition
 from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
 from chalicelib.domain.providers.mysql.facts import MySQLServerFacts
 from chalicelib.domain.providers.mysql.running_capture import MySQLCaptureFacts
 from chalicelib.domain.providers.mysql.target_facts import MySQLTargetFacts
+from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
@@ -63,8 +73,16 @@ class MySQL:
             return TableListing(tuple(tables), truncated=truncated, server_identity=identity)
 
     def capture_facts(self, plans: Sequence[MySQLCapturePlan], deadline: Deadline) -> MySQLCaptureFacts:
-        with self._session(deadline) as session:
-            return MySQLCaptureFacts(server_uuid=server.global_variables(session).get("server_uuid"))
+        with self._session(deadline, without_right=True) as session:
+            return running_captures.read(session, plans)
+
+    def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
+        """A server keeps its binary log for nobody: there is never anything to release."""
+        return ReleaseState.RELEASED
+
+    def continue_capture(self, plan: MySQLCapturePlan, deadline: Deadline) -> BinlogPosition | None:
+        with self._session(deadline, without_right=True) as session:
+            return running_captures.end_of_log(session)
 
     def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> MySQLTargetFacts:
         with self._session(deadline) as session:

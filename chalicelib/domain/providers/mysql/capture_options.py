@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from chalicelib.domain.checks import capture as checks
 from chalicelib.domain.checks.options import require_known_options
-from chalicelib.domain.pipeline import Capture, Pipeline
+from chalicelib.domain.pipeline import Capture, Pipeline, SnapshotMode
 from chalicelib.domain.providers.mysql.heartbeat import check_heartbeat_table
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
@@ -88,6 +88,12 @@ def derived_locking(host: str) -> SnapshotLocking:
     """The one where nothing was chosen."""
     is_managed = host.lower().rstrip(".").endswith(_MANAGED_HOSTS)
     return SnapshotLocking.NONE if is_managed else SnapshotLocking.MINIMAL
+
+
+def snapshot_mode(pipeline: Pipeline) -> SnapshotMode:
+    """The chosen one; instead of an initial snapshot none, once the connector went on after changes that were lost."""
+    chosen = pipeline.snapshot_mode
+    return SnapshotMode.NO_DATA if chosen is SnapshotMode.INITIAL and pipeline.gaps_passed else chosen
 
 
 def check_options(capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.monitoring.source_state import CaptureState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.mysql import capture_options, capture_tables, capture_warnings, running_capture
@@ -47,15 +48,18 @@ class MySQLCapture:
     lost_changes = staticmethod(running_capture.lost_changes)
     must_read_again = staticmethod(running_capture.must_read_again)
     read_again = staticmethod(running_capture.read_again)
+    lost_by_failure = staticmethod(running_capture.lost_by_failure)
     begins_anew = staticmethod(running_capture.begins_anew)
     offset_after_gap = staticmethod(running_capture.offset_after_gap)
     signs_in_to_brokers = True
     claim_codes: Mapping[str, str] = {_SERVER_ID: "SERVER_ID_CONFLICT"}
     in_use = running_capture.IN_USE
+    new_snapshot = NEW_SNAPSHOT
     paused_notice = running_capture.PAUSED_NOTICE
 
     def internal_topics(self, pipeline: Pipeline) -> tuple[str, ...]:
-        return (history_topic(pipeline),)
+        """The schema history, after those that were left behind."""
+        return tuple(history_topic(replace(pipeline, gaps_passed=gaps)) for gaps in range(pipeline.gaps_passed + 1))
 
     def required_topics(self, pipeline: Pipeline) -> tuple[RequiredTopic, ...]:
         return (required_history_topic(pipeline),)
@@ -73,6 +77,10 @@ class MySQLCapture:
 
     def capture_plan(self, pipeline: Pipeline, before: CaptureState | None = None) -> MySQLCapturePlan:
         return MySQLCapturePlan.of(pipeline)
+
+    def going_on(self, pipeline: Pipeline) -> Pipeline:
+        """With a new schema history, and without a snapshot of rows: its definitions are those of now."""
+        return replace(pipeline, gaps_passed=pipeline.gaps_passed + 1)
 
     def judge_readiness(
         self,

@@ -11,6 +11,7 @@ from chalicelib.domain.addresses import KafkaAddress, SaslMechanism
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.diagnosis.new_snapshot import GO_ON_AFTER_THE_GAP, NEW_SNAPSHOT
 from chalicelib.domain.kafka_sign_in import SIGN_IN
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.mysql.capture_options import MySQLCaptureOptions
@@ -36,16 +37,20 @@ _LONG_ENOUGH: Mapping[str, int] = {"retention.ms": 5 * 365 * 24 * 3600 * 1000, "
 """From here on a limit is as good as none: Debezium itself writes 2^63 - 1."""
 
 HISTORY_LOST = (
-    "the connector cannot start again without the definitions of the tables. To go on from now, with a new snapshot: "
-    "delete the pipeline, and create and deploy it again (DELETE /pipelines/ID, POST /pipelines, POST "
-    "/pipelines/ID/deploy)."
+    "the connector cannot start again without the definitions of the tables. What was written since its stored position "
+    f"is lost. {NEW_SNAPSHOT} {GO_ON_AFTER_THE_GAP}"
 )
 _MADE_ANEW = "Delete the topic and deploy again: Headgate makes it as it has to be."
 
 
 def history_topic(pipeline: Pipeline) -> str:
-    """Below the prefix, so that rights on the prefix are enough; with the id, so that no two pipelines share it."""
-    return f"{pipeline.capture.topic_prefix}.headgate-history-{pipeline.id}"
+    """Below the prefix, so that rights on the prefix are enough; with the id, so that no two pipelines share it.
+
+    After lost changes the next one begins: what the earlier one says of another log, or cannot be read, would stop each
+    later start ("Cannot compare binlog filenames with different base names").
+    """
+    number = f"-{pipeline.gaps_passed}" if pipeline.gaps_passed else ""
+    return f"{pipeline.capture.topic_prefix}.headgate-history-{pipeline.id}{number}"
 
 
 def required_history_topic(pipeline: Pipeline) -> RequiredTopic:

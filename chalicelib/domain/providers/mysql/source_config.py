@@ -11,7 +11,12 @@ from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.database import SslMode
 from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_config, name_patterns
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.mysql.capture_options import MySQLCaptureOptions, server_id, snapshot_locking
+from chalicelib.domain.providers.mysql.capture_options import (
+    MySQLCaptureOptions,
+    server_id,
+    snapshot_locking,
+    snapshot_mode,
+)
 from chalicelib.domain.providers.mysql.heartbeat import heartbeat_statement
 from chalicelib.domain.providers.mysql.schema_history import history_lines
 from chalicelib.domain.source import Source
@@ -66,7 +71,7 @@ def build_source_config(pipeline: Pipeline, source: Source, stream_cluster: Stre
             **_capture(pipeline, source),
             **history_lines(pipeline, stream_cluster),
         },
-        records=_RECORDS,
+        records={**_RECORDS, "snapshot.mode": str(snapshot_mode(pipeline))},
         defaults={**_DEFAULTS, "connect.timeout.ms": _connect_milliseconds(source.address)},
     )
 

@@ -6,7 +6,9 @@ from datetime import datetime
 
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
-from chalicelib.domain.monitoring.source_state import CaptureState
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT_AND_SLOT
+from chalicelib.domain.monitoring.source_state import CaptureState, Finding
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql import (
@@ -46,6 +48,7 @@ class PostgreSQLCapture:
     begins_anew = staticmethod(running_capture.begins_anew)
     offset_after_gap = staticmethod(running_capture.offset_after_gap)
     in_use = running_capture.IN_USE
+    new_snapshot = NEW_SNAPSHOT_AND_SLOT
     paused_notice = running_capture.PAUSED_NOTICE
     signs_in_to_brokers = False
     claim_codes: Mapping[str, str] = {}
@@ -76,6 +79,14 @@ class PostgreSQLCapture:
             *({replication.PUBLICATION} if plan.publication_name in facts.published else ()),
         }
         return pipeline.making((replication.SLOT, replication.PUBLICATION), existing)
+
+    def lost_by_failure(self, _diagnosis: Diagnosis) -> Finding | None:
+        """Nothing: the slot itself tells what it has lost."""
+        return None
+
+    def going_on(self, pipeline: Pipeline) -> Pipeline:
+        """As it is: the offset alone moves to where its slot begins."""
+        return pipeline
 
     def judge_readiness(
         self,
