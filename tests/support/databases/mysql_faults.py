@@ -305,7 +305,8 @@ TABLE_FAULTS: Mapping[str, MySQLFault] = {
         outcome=WARN,
         deployed=LOSES,
         statements=[
-            "CREATE TABLE items (id INT PRIMARY KEY, o BIGINT REFERENCES orders (id))",
+            "INSERT IGNORE INTO orders VALUES (1, 'one', 1.50)",
+            "CREATE TABLE items (id INT PRIMARY KEY, o BIGINT)",
             "ALTER TABLE items ADD FOREIGN KEY (o) REFERENCES orders (id) ON DELETE CASCADE",
             "INSERT INTO items VALUES (1, 1)",
         ],
