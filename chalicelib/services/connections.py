@@ -154,7 +154,7 @@ class ConnectionService(RegisteredService[Connection]):
                 self.registry.usage.of(store.noun, system.id) or [used_by(store.noun, system)] for store, system in used
             ]
             message = (
-                "Deliveries write to destinations that use this connection: it keeps its place. "
+                "Deliveries write to destinations that use this connection, so its address must stay. "
                 "Register the new address as another connection."
             )
             raise in_use(self.store.noun, list(chain.from_iterable(named)), message)

@@ -140,7 +140,7 @@ def test_a_reader_with_the_same_id_ends_the_connector(connect: BareConnectors, r
         with shop.reading(SERVER_ID):
             assert failing_checks(readiness_of(shop, plan_of(shop))) == {"server_id_clash"}
             assert wait_for(partial(is_in, connect, one.name, "FAILED"), 30)
-        assert "slave with the same server_uuid/server_id" in connect.trace(one.name)
+        assert "with the same server_uuid/server_id" in connect.trace(one.name)
         connect.delete(one.name)
 
 

@@ -16,6 +16,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.services.connections import ConnectionChange
 from chalicelib.services.pipelines import PipelineInput
+from chalicelib.stores.transaction import Transaction
 from tests.faults.invariants import violations
 from tests.support.apps.call_interceptor import InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp, changed_connection, changed_input, system_input
@@ -372,6 +373,19 @@ def test_a_capability_that_is_needed_stays(app: InProcessApp) -> None:
         assert error.details == {"used_by": [{"type": type(user).__name__.lower(), "id": user.id, "name": user.name}]}
     app.services.destinations.delete(app.context(), destination.id)
     assert changed(app, connection, capabilities=(Capability.SOURCE,)).connection.capabilities == (Capability.SOURCE,)
+
+
+def test_what_is_used_keeps_its_provider(app: InProcessApp) -> None:
+    connection, another = app.connection(), "another"
+    source, destination = app.source(connection), app.destination(connection)
+    address: Any = replace(connection.address, provider=another)
+    error = refused(Conflict, "STATE_CONFLICT", lambda: changed(app, connection, address=address))
+    assert "provider" in error.message
+    services = ((app.services.sources, source), (app.services.destinations, destination))
+    for service, system in services:
+        # What refers to them is of their provider: a pipeline has its options.
+        assert service.edit(Transaction(), system, replace(system, address=address)).unused
+        assert not service.edit(Transaction(), system, replace(system, name="renamed")).unused
 
 
 def test_a_connection_in_use_is_not_deleted(app: InProcessApp) -> None:

@@ -21,11 +21,11 @@ Host = Annotated[
 ]
 DatabaseName = Annotated[
     str,
-    StringConstraints(min_length=1, max_length=63, pattern="^[^\\x00-\\x1f\\x7f-\\x9f\u2028\u2029?&%#/\\\\]+$"),
+    StringConstraints(min_length=1, max_length=64, pattern="^[^\\x00-\\x1f\\x7f-\\x9f\u2028\u2029?&%#/\\\\]+$"),
 ]
 """It becomes part of URLs that drivers in other programs parse."""
 Identifier = Annotated[
-    str, StringConstraints(min_length=1, max_length=63, pattern="^[^\\x00-\\x1f\\x7f-\\x9f\u2028\u2029]+$")
+    str, StringConstraints(min_length=1, max_length=64, pattern="^[^\\x00-\\x1f\\x7f-\\x9f\u2028\u2029]+$")
 ]
 """No control character, and nothing else that ends a line for some readers."""
 

@@ -81,7 +81,7 @@ class TablesQuery(ListQuery):
     """Filters of a source's tables."""
 
     search: str | None = Field(default=None, max_length=200, description="Part of `schema.table`, in any case.")
-    schema_: str | None = Field(default=None, alias="schema", max_length=63, description="Exactly this schema.")
+    schema_: str | None = Field(default=None, alias="schema", max_length=64, description="Exactly this schema.")
     cdc_ready: bool | None = None
     has_primary_key: bool | None = None
     min_size: Integer | None = Field(default=None, ge=0, le=2**63 - 1, description="Bytes.")

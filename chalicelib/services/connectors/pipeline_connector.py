@@ -262,6 +262,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     def release(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
     ) -> ReleaseResult | None:
+        if operation.kind is not OperationKind.DELETE:
+            return None
         is_draft = resource.desired_state is DesiredState.DRAFT
         # What a deploy that failed has made in Kafka is of no use to anybody.
         if operation.parameters.get(DELETE_TOPICS) or (is_draft and resource.made_in_source is not None):

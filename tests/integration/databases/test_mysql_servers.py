@@ -1,8 +1,10 @@
 """The MySQL of local stacks and tests: ready for capture, on loopback only, and safe to stop at any moment."""
 
 import contextlib
+import platform
 import uuid
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,9 +13,19 @@ import pymysql
 import pytest
 from pymysql.constants import ER
 
+from infra.local.app.errors import SetupMissing
 from infra.local.stack import sandbox_stack
 from infra.local.stack.sandbox_stack import SandboxStack
-from tests.support.databases.mysql import MySQLServer, MySQLShop, mysql_in, mysql_or_skip, run, running_mysql
+from tests.support.databases.mysql import (
+    MySQLServer,
+    MySQLShop,
+    mysql_in,
+    mysql_or_skip,
+    open_mysql_shop,
+    run,
+    running_mysql,
+)
+from tests.support.databases.mysql_9 import find_mysql_9
 from tests.support.databases.server_state import fresh_state
 
 ACCOUNT_IS_LOCKED = 3118
@@ -180,3 +192,28 @@ def run_at(url: str | None, statement: str) -> Sequence[tuple[Any, ...]]:
         host=parts.hostname, port=parts.port or 0, user=parts.username, password=parts.password or ""
     ) as connection:
         return run(connection, statement)
+
+
+def test_a_mysql_9_is_a_source_as_well(mysql_9: MySQLServer) -> None:
+    assert int(mysql_9.value("version()").split(".")[0]) >= 9
+    assert [mysql_9.value(f"@@{name}") for name in ("log_bin", "gtid_mode", "binlog_row_image")] == [1, "ON", "FULL"]
+    ((file, *_),) = mysql_9.run("SHOW BINARY LOG STATUS")
+    assert file.startswith("mysql-bin.")
+    with open_mysql_shop(mysql_9) as shop:
+        with shop.reading(4711):
+            assert [row[0] for row in shop.run("SHOW REPLICAS")] == [4711]
+        with mysql_9.general_log() as statements, shop.as_role() as connection:
+            run(connection, "SELECT 1")
+        assert "SELECT 1" in {one.text for one in statements if one.user == shop.role}
+
+
+@pytest.mark.parametrize("absent", ["apt-get", "dpkg"])
+def test_what_mysql_9_needs_and_is_not_here_is_said_in_words(
+    absent: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for tool in {"apt-get", "dpkg"} - {absent}:
+        (tmp_path / tool).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    with pytest.raises(SetupMissing, match=f"MySQL 9 comes out of Debian's packages, and {absent} is not here"):
+        find_mysql_9()

@@ -36,6 +36,15 @@ def test_each_kind_of_user_needs_its_capability(noun: str, lacking: Capability) 
     assert refused.value.details == [{"location": ["body", "connection_id"], "type": "capability_missing"}]
 
 
+def test_the_provider_may_be_left_out_and_is_that_of_the_connection() -> None:
+    another: Any = "another"
+    for provider in (None, DatabaseProvider.POSTGRESQL):
+        connection().require_provider(provider)
+    with pytest.raises(Invalid) as refused:
+        connection().require_provider(another)
+    assert refused.value.details == [{"location": ["body", "provider"], "type": "other_provider"}]
+
+
 def test_users_are_in_the_order_in_which_they_came_and_each_is_there_once() -> None:
     used = connection().with_user(user(1)).with_user(user(2)).with_user(user(1, "renamed"))
     assert used.used_by == (user(1, "renamed"), user(2))

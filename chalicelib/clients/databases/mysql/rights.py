@@ -61,9 +61,13 @@ def _unquoted(name: str) -> str:
 
 
 def partly_readable(session: "MySQLSession", grants: Grants, tables: Iterable[TableName]) -> frozenset[TableName]:
-    """Those of the tables of which the account may read some columns only: the server shows it no others."""
+    """Those of the tables of which the account may read some columns only: the server shows it no others, and no
+    definition either, also where it may read each column.
+    """
     listed = set(tables)
-    return _denied(session.denies, queries.READ_ALL_COLUMNS, [name for name in grants.partly_granted if name in listed])
+    names = [name for name in grants.partly_granted if name in listed]
+    hidden = _denied(session.denies, queries.READ_DEFINITION, names)
+    return hidden | _denied(session.denies, queries.READ_ALL_COLUMNS, [name for name in names if name not in hidden])
 
 
 def hidden_definitions(session: "MySQLSession", grants: Grants, databases: Iterable[str]) -> frozenset[TableName]:

@@ -223,6 +223,8 @@ def _connect(
         connected = socket.create_connection((ip_address, address.port), max(0.001, deadline.remaining()))
     except ConnectionRefusedError:
         raise failure(FailureCode.CONNECTION_REFUSED) from None
+    except ConnectionResetError:
+        raise failure(FailureCode.CONNECTION_LOST) from None
     except TimeoutError:
         raise failure(FailureCode.TIMEOUT) from None
     except OSError:
@@ -241,8 +243,8 @@ def _sign_in(
     deadline: Deadline,
 ) -> MySQLConnection:
     address, password = endpoint.address, endpoint.password
-    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = MySQLConnection(
             deadline,
             host=address.host,

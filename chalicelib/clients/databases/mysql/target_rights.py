@@ -14,8 +14,8 @@ from chalicelib.domain.table import TableName
 _NAME = r"(\*|`(?:[^`]|``)*`)"
 _LINE = re.compile(rf"(GRANT|REVOKE) (.+) ON {_NAME}\.{_NAME} (?:TO|FROM) ", re.DOTALL)
 _COLUMNS = re.compile(r"\((?:[^`)]|`(?:[^`]|``)*`)*\)")
-_WRITES_ANYWAY = frozenset({"SUPER", "CONNECTION_ADMIN"})
 _ALL = "ALL PRIVILEGES"
+_WRITES_ANYWAY = frozenset({"SUPER", "CONNECTION_ADMIN", _ALL})
 
 
 @dataclass(frozen=True, slots=True)

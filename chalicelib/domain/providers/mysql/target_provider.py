@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.checks.delivery import field_problem
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import ClaimedTarget, Delivery, MappingInput, TableWriting
 from chalicelib.domain.endpoint import Endpoint
@@ -15,7 +16,6 @@ from chalicelib.domain.providers.mysql import target, target_ddl
 from chalicelib.domain.providers.mysql.sink_config import NAME_RULES, ONE_DATABASE, build_sink_config
 from chalicelib.domain.providers.mysql.target_columns import TYPES
 from chalicelib.domain.providers.mysql.target_facts import MySQLTargetFacts
-from chalicelib.errors import Invalid
 
 _FOLDS = "names fold"
 """Ends the identity of a server on which names of tables do not differ by case alone."""
@@ -68,10 +68,6 @@ class MySQLTarget:
 
 def _require_one_database(mappings: Sequence[MappingInput], address: DatabaseAddress) -> None:
     """Raise Invalid for mappings that name another database than that of the address."""
-    details = [
-        {"location": ["body", "mappings", index, "schema_name"], "type": "other_database", "message": ONE_DATABASE}
-        for index, mapping in enumerate(mappings)
-        if mapping.schema_name not in (None, address.database_name)
-    ]
-    if details:
-        raise Invalid(ONE_DATABASE, details=details)
+    others = [at for at, one in enumerate(mappings) if one.schema_name not in (None, address.database_name)]
+    for problem in field_problem(others, "schema_name", "other_database", ONE_DATABASE):
+        raise problem

@@ -15,6 +15,7 @@ from chalicelib.domain.providers.jdbc.target_types import Stop
 from chalicelib.domain.providers.jdbc.verdicts import Coded, as_errors
 from chalicelib.domain.providers.postgresql import target_warnings
 from chalicelib.domain.providers.postgresql.facts import PostgreSQLTargetFacts, SchemaFacts, TargetTable
+from chalicelib.domain.providers.postgresql.sink_config import MAX_NAME_BYTES, is_carried_column
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.providers.postgresql.target_columns import TYPES
 from chalicelib.domain.table import Column, SourceTable, TableName
@@ -54,7 +55,7 @@ def judge_target(
 
 
 def _problems(case: _Case) -> Iterator[Coded]:
-    unusable = _unusable_target(case)
+    unusable = _column_names(case) or _unusable_target(case)
     if unusable is not None:
         yield "TARGET_NOT_READY", unusable
     elif case.table is not None:
@@ -87,6 +88,17 @@ def _applies(stop: Stop, case: _Case, column: Column) -> bool:
             return case.table is None
         case Stop.WITHOUT_EXTENSION:
             return "postgis" not in case.facts.extensions
+
+
+def _column_names(case: _Case) -> str | None:
+    refused = [column.name for column in case.captured if not is_carried_column(column.name)]
+    if not refused:
+        return None
+    return (
+        f"Columns {name_list(refused)} have names that the sink cannot carry to PostgreSQL: a quotation mark, a blank "
+        f"at an end, or more than {MAX_NAME_BYTES} bytes. Leave them out of the pipeline (exclude_columns), or rename "
+        "them."
+    )
 
 
 def _unusable_target(case: _Case) -> str | None:
