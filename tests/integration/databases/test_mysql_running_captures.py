@@ -37,6 +37,7 @@ class Watched:
     desired: DesiredState = DesiredState.RUNNING
     state: CaptureState | None = None
     now: datetime = field(default_factory=utc_now)
+    status: str = "MASTER"
 
     @property
     def pipeline(self) -> Pipeline:
@@ -48,7 +49,7 @@ class Watched:
 
     def offset(self) -> dict[str, Any]:
         """What Debezium stores where the log ends now."""
-        status = self.shop.server.run("SHOW MASTER STATUS")[0]
+        status = self.shop.server.run(f"SHOW {self.status} STATUS")[0]
         gtids = {"gtids": status[4].replace("\n", "")} if status[4] else {}
         return {"ts_sec": int(self.now.timestamp()), "file": status[0], "pos": status[1], **gtids, "server_id": 1}
 
@@ -195,6 +196,21 @@ def test_another_server_is_told_from_a_replica_that_has_all(watched: Watched, ow
     own.shop.server.run("FLUSH BINARY LOGS")
     replica.purge()
     assert replica.lost(offset) == "LOG_POSITION_LOST"
+
+
+def test_mysql_9_is_watched_as_well(mysql_9: MySQLServer) -> None:
+    """Statements have other names, and transactions tags."""
+    with open_mysql_shop(mysql_9) as shop, shop.reading(SERVER_ID) as reader:
+        watched = Watched(shop, status="BINARY LOG")
+        mysql_9.run("SET gtid_next = 'AUTOMATIC:backup'", f"CREATE TABLE {shop.name}.tagged (id INT PRIMARY KEY)")
+        facts, offset = watched.facts(), watched.offset()
+        assert facts.readers == {str(reader.thread_id())}
+        assert ":backup:1" in offset["gtids"]
+        assert facts.binlog.executed == GtidSet.parse(offset["gtids"])
+        assert watched.look(offset) == []
+        mysql_9.run("SET gtid_next = 'AUTOMATIC:backup'", f"CREATE TABLE {shop.name}.more (id INT PRIMARY KEY)")
+        watched.purge()
+        assert watched.look(offset) == ["LOG_AT_RISK"]
 
 
 def test_tables_that_are_gone_are_told_from_hidden_ones(watched: Watched) -> None:

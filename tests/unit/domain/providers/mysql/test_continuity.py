@@ -124,10 +124,7 @@ def test_a_position_that_is_newer_than_the_log_was_read(
 
 
 def test_a_stored_position_is_read_from_the_offset_of_debezium() -> None:
-    offset = {
-        **{"ts_sec": 1795812706, "file": "mysql-bin.000001", "pos": 63490, "gtids": f"{A}:1-31"},
-        **{"row": 1, "server_id": 1, "event": 2},
-    }
+    offset = {"ts_sec": 1795812706, "file": "mysql-bin.000001", "pos": 63490, "gtids": f"{A}:1-31", "server_id": 1}
     assert StoredPosition.of(StoredOffset(offset)) == StoredPosition(
         binlog=BinlogPosition("mysql-bin.000001", 63490),
         gtids=GtidSet.parse(f"{A}:1-31"),
