@@ -350,6 +350,15 @@ def test_a_connect_that_cannot_tell_changes_nothing() -> None:
     assert (codes(state), state.log) == ([], None)
 
 
+def test_the_position_of_a_missing_connector_is_the_one_that_was_seen_last() -> None:
+    unread = StoredOffset(supported=False)
+    for position, is_lost in (("bin.000005:300", False), ("bin.000001:4", True), (None, False)):
+        before = replace(BEFORE, position=position)
+        assert (lost_changes(WELL, RUNNING, before, unread) is not None) is is_lost
+    purged = replace(BEFORE, position="bin.000001:4")
+    assert lost_changes(replace(WELL, server_uuid="two"), RUNNING, purged, unread) is None
+
+
 def test_a_log_that_is_purged_soon_is_at_risk() -> None:
     long_ago = {**OFFSET, "file": "bin.000004", "ts_sec": int((NOW - timedelta(days=6, hours=23.5)).timestamp())}
     state = look(replace(WELL, readers=UNREAD), long_ago)
