@@ -267,10 +267,11 @@ OF_SINKS: Mapping[EventKind, Sentences] = {
         ),
         Diagnosis.TARGET_MISSING: (
             "The sink finds no such target table, or may not see or make it. Create it, or let the role create in the"
-            " schema."
+            " schema. Beside sinks to another kind of database on the same workers, a restart may be enough."
         ),
         Diagnosis.NO_TARGET_TYPE: (
-            "The target lacks a type that a column needs. Create the target table with a type that it has."
+            "The target lacks a type that a column needs. Create the target table with a type that it has. Beside sinks"
+            " to another kind of database on the same workers, a restart may be enough."
         ),
         Diagnosis.NO_TARGET_FUNCTION: (
             "The target lacks a function that a column's type needs, for example of PostGIS. Install the extension "
