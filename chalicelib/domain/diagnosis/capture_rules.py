@@ -29,12 +29,7 @@ CAPTURE_RULES: Rules = (
     (
         Diagnosis.BINLOG_REFUSED,
         *("binlog truncated in the middle of event", "bogus data in log event", "master server_id is 0"),
-        *(
-            "source server_id is 0",
-            "could not open log file",
-            "slave has more gtids than",
-            "replica has more gtids than",
-        ),
+        *("source server_id is 0", "could not open log file", "has more gtids than the"),
         *("cannot replicate anonymous transaction", "failed to replace gtid event"),
     ),
     (
