@@ -23,8 +23,8 @@ _GEOMETRY: _Verdict = (
     _STOPS,
     _WARN,
     (
-        "A delivery to PostgreSQL stops at this column unless its target has PostGIS; in MySQL the axes of values with a "
-        "spatial reference system are swapped."
+        "A delivery to PostgreSQL stops at this column unless its target has PostGIS; in MySQL the axes of values with "
+        "a spatial reference system are swapped."
     ),
 )
 _TYPES: Mapping[str, _Verdict] = {
@@ -32,8 +32,8 @@ _TYPES: Mapping[str, _Verdict] = {
         _CHANGES,
         _INFO,
         (
-            "Times and binary values inside are written in another form by the snapshot than by changes; doubles with an "
-            "exponent are written out. All other values arrive equal."
+            "Times and binary values inside are written in another form by the snapshot than by changes; doubles with "
+            "an exponent are written out. All other values arrive equal."
         ),
     ),
     "time": (_STOPS, _WARN, "A delivery stops at a value below 00:00:00, or from 24:00:00 on."),
