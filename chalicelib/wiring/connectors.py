@@ -14,6 +14,7 @@ from chalicelib.services.connectors.outdated import OutdatedConnectors
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.required_topics import RequiredTopics
+from chalicelib.services.connectors.sink_starts import SinkStarter
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.deliveries import DeliveryService
@@ -41,6 +42,7 @@ class Connectors:
             topics=RequiredTopics(clients=clients, clock=clock),
             clients=clients,
         )
+        self.starter = SinkStarter(store=stores.connectors.sink_starts, clients=clients, clock=clock, sleep=sleep)
         self.delivery_connector = DeliveryConnector(
             store=stores.resources.deliveries,
             resources=stores.resources,
@@ -48,6 +50,7 @@ class Connectors:
             monitoring=stores.monitoring,
             target_claims=TargetClaims(targets=stores.resources.targets),
             checks=DeliveryChecks(resources=stores.resources, clients=clients, validation=self.validation),
+            starter=self.starter,
             vault=clients.vault,
         )
         self.lifecycle = Lifecycle(

@@ -105,7 +105,7 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
         ),
         Diagnosis.BINLOG_EVENT: (
             "An event of the binary log could not be read. A restart of the task reads it again; if that fails too, "
-            "look at it with mysqlbinlog, and raise replica_net_timeout on the source."
+            "look at it with mysqlbinlog, and raise net_write_timeout on the source."
         ),
         Diagnosis.BINLOG_SERVER_ID: (
             "Another reader of the binary log uses the same server id. Give this pipeline its own server_id: a restart "
@@ -146,6 +146,9 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
         Diagnosis.LOCK_RIGHT: (
             "The source's account may not take the global read lock with which a snapshot begins. Grant it RELOAD, or "
             "set snapshot_locking to none."
+        ),
+        Diagnosis.BINLOG_RIGHT: (
+            "The source's account may not read the binary log. Grant it REPLICATION SLAVE and REPLICATION CLIENT."
         ),
         Diagnosis.PERMISSION: (
             "The source's role lacks a privilege. Grant USAGE on the schema and SELECT on the tables; see readiness."
@@ -267,10 +270,11 @@ OF_SINKS: Mapping[EventKind, Sentences] = {
         ),
         Diagnosis.TARGET_MISSING: (
             "The sink finds no such target table, or may not see or make it. Create it, or let the role create in the"
-            " schema."
+            " schema. Beside sinks to another kind of database on the same workers, a restart may be enough."
         ),
         Diagnosis.NO_TARGET_TYPE: (
-            "The target lacks a type that a column needs. Create the target table with a type that it has."
+            "The target lacks a type that a column needs. Create the target table with a type that it has. Beside sinks"
+            " to another kind of database on the same workers, a restart may be enough."
         ),
         Diagnosis.NO_TARGET_FUNCTION: (
             "The target lacks a function that a column's type needs, for example of PostGIS. Install the extension "

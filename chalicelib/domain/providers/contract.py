@@ -222,6 +222,10 @@ class TargetProvider(Protocol[A_contra, W]):
     source tables with the columns that arrive.
     """
 
+    @property
+    def dialect(self) -> str | None:
+        """The dialect of SQL of its sinks, where they disturb sinks of other dialects that start beside them."""
+
     def writing(self, mappings: Sequence[MappingInput], options: Mapping[str, Any], address: A_contra, /) -> W:
         """What a request asks for, with defaults for what it leaves out. Raises Invalid for what is not taken."""
 

@@ -14,6 +14,11 @@ Config = Mapping[str, str]
 _OFFSETS_SECONDS = 4.0
 
 
+def _at_once(act: Callable[[], object]) -> bool:
+    act()
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorAction:
     """Everything that an action on the connector `name` needs.
@@ -26,7 +31,8 @@ class ConnectorAction:
     deployed, `first_attempt` when an earlier worker may have done it.
     `go_on` lets a connector go on after lost changes that a person has accepted, and returns whether it had to be
     stopped; afterwards it is `paused` or running. With `begins_anew` it loses its offset for that and gets `config`.
-    With `keeps_config` a connector that exists gets no other config.
+    With `keeps_config` a connector that exists gets no other config. `start` does what lets tasks start; false when
+    they have to wait for connectors beside them, and nothing was done.
     """
 
     connect: Connect
@@ -38,6 +44,7 @@ class ConnectorAction:
     check: Callable[[], None] = lambda: None
     prepare: Callable[[], None] = lambda: None
     check_start: Callable[[], None] = lambda: None
+    start: Callable[[Callable[[], object]], bool] = _at_once
     may_exist: bool = True
     first_attempt: bool = True
     keeps_config: bool = False
@@ -111,7 +118,7 @@ def update(action: ConnectorAction) -> None:
         deploy(action)
     elif not same_config(current, config):  # each write restarts the connector
         action.check()
-        action.connect.put_config(action.name, config, action.deadline)
+        _begin(action, lambda: action.connect.put_config(action.name, config, action.deadline))
 
 
 def resume(action: ConnectorAction) -> None:
@@ -119,7 +126,7 @@ def resume(action: ConnectorAction) -> None:
     if _go_on(action):
         _start(action)
     else:
-        _control(action, action.connect.resume)
+        _begin(action, lambda: _control(action, action.connect.resume))
 
 
 def restart(action: ConnectorAction) -> None:
@@ -127,7 +134,7 @@ def restart(action: ConnectorAction) -> None:
     if _go_on(action):
         _start(action)
     else:
-        _control(action, action.connect.restart)
+        _begin(action, lambda: _control(action, action.connect.restart))
 
 
 def update_config(action: ConnectorAction) -> None:
@@ -157,7 +164,8 @@ def _go_on(action: ConnectorAction) -> bool:
         return False
     if action.begins_anew:
         _begin_anew(action, action.go_on)
-    elif action.go_on():
+        return True  # a new config makes it UNASSIGNED for a moment
+    if action.go_on():
         return True
     status = action.connect.find_status(action.name, action.deadline)
     return status is not None and status.state is ReportedState.STOPPED
@@ -192,7 +200,8 @@ def restart_task(action: ConnectorAction) -> None:
         return
     require_task(action)
     if action.task is not None:
-        action.connect.restart_task(action.name, action.task, action.deadline)
+        task = action.task
+        _begin(action, lambda: action.connect.restart_task(action.name, task, action.deadline))
 
 
 def require_task(action: ConnectorAction) -> None:
@@ -260,6 +269,14 @@ def find_ours(action: ConnectorAction) -> Config | None:
 def same_config(current: Config, config: Config) -> bool:
     """Whether two configs are equal. Connect adds the name to the one that it has."""
     return {**current, "name": ""} == {**config, "name": ""}
+
+
+def _begin(action: ConnectorAction, act: Callable[[], object]) -> None:
+    if not action.start(act):
+        raise Conflict(
+            "Sinks to another kind of database are making their tables on this Connect cluster: a table that is made "
+            "now would get types of the other kind. Repeat this in half a minute."
+        )
 
 
 def _control(action: ConnectorAction, act: Callable[[str, Deadline], None]) -> None:

@@ -17,6 +17,7 @@ from chalicelib.clients.connect.client import OutcomeUnknown
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit.record import Outcome
 from chalicelib.domain.audit.view import view
+from chalicelib.domain.connectors.sink_starts import WAIT_SECONDS, waiting
 from chalicelib.domain.health import Failure
 from chalicelib.domain.monitoring.incident import OPERATIONS
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, ReportedState, observe, unreadable
@@ -138,6 +139,7 @@ class Lifecycle:
             name=operation.connector_name,
             is_ours=self.clients.is_ours,
             check_workers=workers_check(cluster),
+            start=lambda act: run.owner.start(run.context, intended, run.deps, act, wait=WAIT_SECONDS),
             check_start=lambda: run.owner.check_start(run.context, intended, run.deps),
             config=lambda: self.clients.for_connect(cluster, run.owner.config(intended, run.deps)),
             check=lambda: run.owner.check(run.context, intended, run.deps),
@@ -305,12 +307,17 @@ class Lifecycle:
         if run.operation.kind not in _WRITES_CONFIG or not (stopped or recreated):
             return settled
         paused = settled.desired_state is DesiredState.PAUSED
-        act = action.connect.pause if paused else action.connect.resume
+        # A tick has others to look after.
+        wait = 0.0 if recreated else WAIT_SECONDS
         try:
-            act(action.name, action.deadline)
+            if paused:
+                action.connect.pause(action.name, action.deadline)
+                started = True
+            else:
+                started = run.owner.start(run.context, settled, run.deps, lambda: _resume(action), wait=wait)
             if recreated:
                 return settled  # the next tick sees it
-            observation = self._look(action, settled, settled.desired_state)
+            observation = self._look(action, settled, settled.desired_state) if started else waiting(self.clock())
         except HeadgateError as error:
             observation = unreadable(error.message, self.clock())
         observed, transaction = replace(settled, observation=observation), Transaction()
@@ -368,6 +375,10 @@ class Lifecycle:
             after=details,
             parent_id=owner.parent_id(resource),
         )
+
+
+def _resume(action: ConnectorAction) -> None:
+    action.connect.resume(action.name, action.deadline)
 
 
 def _busy() -> Conflict:

@@ -72,6 +72,13 @@ class ConnectorOwner(ABC, Generic[R]):
     def check_start(self, context: RequestContext, resource: R, deps: Any) -> None:
         """What must hold before Headgate starts the connector, without anybody having asked for it. Raises Conflict."""
 
+    def start(self, context: RequestContext, resource: R, deps: Any, act: Callable[[], object], *, wait: float) -> bool:
+        """Let tasks of the connector start by `act`. False when that has to wait longer than so many seconds, because
+        of connectors beside it: then nothing was done.
+        """
+        act()
+        return True
+
     def beginning(self, context: RequestContext, kind: OperationKind, resource: R, deps: Any) -> R:
         """The resource with what is decided when an operation of this kind begins. T1 stores it."""
         return resource

@@ -24,6 +24,7 @@ _FOLDS = "names fold"
 class MySQLTarget:
     """A DatabaseTarget. A mapping's `schema_name` is its database, which is that of the address."""
 
+    dialect = "MySQL"
     judge_target = staticmethod(target.judge_target)
     target_statements = staticmethod(target_ddl.target_statements)
     check_mappings = staticmethod(
