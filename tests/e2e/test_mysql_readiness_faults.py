@@ -28,8 +28,9 @@ from tests.support.apps.deployed_faults import (
 from tests.support.apps.real_headgate import Json, RealHeadgate
 from tests.support.apps.real_mysql import open_database
 from tests.support.databases.mysql import MySQLServer, MySQLShop, Statement, open_mysql_shop, running_mysql
+from tests.support.databases.mysql_9 import find_mysql_9
 from tests.support.databases.mysql_capture import SERVER_ID, plan_of, readiness_of
-from tests.support.databases.mysql_faults import FAULTS, WORKS, Deployed, MySQLFault
+from tests.support.databases.mysql_faults import FAULTS, MYSQL_9_FAULTS, WORKS, Deployed, MySQLFault
 from tests.support.databases.readiness import failing as failing_checks
 from tests.support.waiting import eventually
 
@@ -56,8 +57,19 @@ def connect(real_stack: RealStack) -> Iterator[BareConnectors]:
 
 @pytest.fixture(scope="module")
 def deployed(connect: BareConnectors, real_mysql: MySQLServer) -> AllDeployed:
+    with shops(real_mysql, FAULTS) as opened:
+        return deploy_all(connect, real_mysql, opened)
+
+
+@pytest.fixture(scope="module")
+def deployed_on_9(connect: BareConnectors, mysql_9: MySQLServer) -> AllDeployed:
+    with shops(mysql_9, MYSQL_9_FAULTS, find_mysql_9()) as opened:
+        return deploy_all(connect, mysql_9, opened)
+
+
+def deploy_all(connect: BareConnectors, server: MySQLServer, opened: dict[str, MySQLShop]) -> AllDeployed:
     """All faults at once: what each waits for takes most of the time."""
-    with shops(real_mysql, FAULTS) as opened, real_mysql.general_log() as statements, ThreadPoolExecutor(4) as pool:
+    with server.general_log() as statements, ThreadPoolExecutor(4) as pool:
         made = pool.map(lambda name: deploy(connect, FAULTS[name], opened[name]), opened)
         faults = dict(zip(opened, made, strict=True))
         try:
@@ -74,8 +86,15 @@ def deployed(connect: BareConnectors, real_mysql: MySQLServer) -> AllDeployed:
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_connector_over_the_fault_does_what_readiness_says(deployed: AllDeployed, name: str) -> None:
     if name not in deployed.faults:
-        pytest.skip("this MySQL does not have the fault any more")
+        pytest.skip("this version of MySQL does not have the fault")
     assert deployed.faults[name].outcome is FAULTS[name].deployed
+
+
+@pytest.mark.parametrize("name", MYSQL_9_FAULTS)
+def test_a_connector_over_the_fault_of_a_mysql_9_does_what_readiness_says(
+    deployed_on_9: AllDeployed, name: str
+) -> None:
+    assert deployed_on_9.faults[name].outcome is FAULTS[name].deployed
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -164,7 +164,8 @@ def _go_on(action: ConnectorAction) -> bool:
         return False
     if action.begins_anew:
         _begin_anew(action, action.go_on)
-    elif action.go_on():
+        return True  # a new config makes it UNASSIGNED for a moment
+    if action.go_on():
         return True
     status = action.connect.find_status(action.name, action.deadline)
     return status is not None and status.state is ReportedState.STOPPED

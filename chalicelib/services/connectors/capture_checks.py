@@ -167,8 +167,10 @@ class CaptureChecks:
         needs (`lacks_topics`) tell. Raises Unavailable, TimedOut, Invalid.
         """
         provider = capture_provider(pipeline.provider)
-        is_same = provider.going_on(pipeline) == pipeline
-        if is_same or provider.begins_anew(self.stored_offset(connect, pipeline, deadline)):
+        if provider.going_on(pipeline) == pipeline:
+            return False
+        offset = self.stored_offset(connect, pipeline, deadline)
+        if offset.supported and provider.begins_anew(offset):  # that of a missing connector cannot be read
             return False
         status = connect.find_status(pipeline.connector_name, deadline)
         failures = [part.diagnosis for part in status.parts if part.diagnosis] if status else []

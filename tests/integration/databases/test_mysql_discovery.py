@@ -122,11 +122,10 @@ def test_partitions_and_other_engines_are_read(mysql_shop: MySQLShop) -> None:
         assert discovered(mysql_shop, name).cdc_ready
 
 
-def test_invisible_columns_are_read_where_the_server_has_them(mysql_shop: MySQLShop) -> None:
-    if version_number(mysql_shop.server) < 80023:
-        pytest.skip("this MySQL has no invisible columns")
-    mysql_shop.run("CREATE TABLE veiled (id INT PRIMARY KEY, hidden INT INVISIBLE)")
-    assert [column.invisible for column in table_of(mysql_shop, "veiled").raw_columns] == [False, True]
+def test_invisible_columns_are_read(mysql_9: MySQLServer) -> None:
+    with open_mysql_shop(mysql_9) as shop:
+        shop.run("CREATE TABLE veiled (id INT PRIMARY KEY, hidden INT INVISIBLE)")
+        assert [column.invisible for column in table_of(shop, "veiled").raw_columns] == [False, True]
 
 
 def test_a_foreign_key_that_changes_rows_is_an_issue_of_the_child_where_the_log_does_not_have_them(
@@ -161,16 +160,6 @@ def test_privileges_are_those_of_the_account(mysql_shop: MySQLShop, name: str) -
     expected = set() if readable else {(IssueCode.NO_PRIVILEGE, IssueSeverity.FAIL, None)}
     assert issues(mysql_shop) == expected
     assert (failing(readiness_of(mysql_shop, plan_of(mysql_shop))) == set()) is readable
-
-
-def test_rights_that_are_partly_revoked_count(mysql_shop: MySQLShop) -> None:
-    if version_number(mysql_shop.server) < 80016:
-        pytest.skip("this MySQL has no partial revokes")
-    mysql_shop.run("SET GLOBAL partial_revokes = ON")
-    mysql_shop.run("REVOKE SELECT ON {database}.* FROM {role}")
-    assert failing(readiness_of(mysql_shop, plan_of(mysql_shop))) == {"grant_select"}
-    mysql_shop.run("GRANT SELECT ON {database}.* TO {role}")
-    mysql_shop.run("SET GLOBAL partial_revokes = OFF")
 
 
 def test_server_facts_have_only_the_requested_tables(mysql_shop: MySQLShop) -> None:

@@ -3,7 +3,6 @@
 `tests/e2e/test_mysql_readiness_faults.py` deploys a real connector over each of these faults.
 """
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -11,9 +10,11 @@ import pytest
 
 from chalicelib.domain.readiness import CheckOutcome, ReadinessReport, ReadinessStatus
 from chalicelib.domain.table import TableName
+from infra.local.stack.mysql_programs import Programs
 from tests.support.databases.mysql import MySQLServer, MySQLShop, open_mysql_shop, running_mysql
+from tests.support.databases.mysql_9 import find_mysql_9
 from tests.support.databases.mysql_capture import break_shop, plan_of, plan_of_fault, readiness_of, version_number
-from tests.support.databases.mysql_faults import SERVER_FAULTS, SHARED_SERVER, MySQLFault
+from tests.support.databases.mysql_faults import MYSQL_9_FAULTS, SERVER_FAULTS, SHARED_SERVER, MySQLFault
 from tests.support.databases.readiness import check_of, failing, warning
 from tests.support.waiting import eventually
 
@@ -28,11 +29,16 @@ STATUS = {
 
 
 def test_a_working_shop_is_ready(mysql_shop: MySQLShop) -> None:
-    mysql_shop.run(MAKE_HEARTBEAT, MAY_WRITE_HEARTBEAT)
-    heartbeat = TableName(mysql_shop.name, "heartbeat")
-    report = readiness_of(mysql_shop, plan_of(mysql_shop, heartbeat_table=heartbeat))
-    assert [check for check in report.checks if check.status is not CheckOutcome.PASS] == []
-    assert report.status is ReadinessStatus.READY
+    assert_ready(mysql_shop)
+
+
+def assert_ready(shop: MySQLShop) -> None:
+    """Nothing is wrong, with and without a heartbeat table."""
+    shop.run(MAKE_HEARTBEAT, MAY_WRITE_HEARTBEAT)
+    for heartbeat in (None, TableName(shop.name, "heartbeat")):
+        report = readiness_of(shop, plan_of(shop, heartbeat_table=heartbeat))
+        assert [check for check in report.checks if check.status is not CheckOutcome.PASS] == []
+        assert report.status is ReadinessStatus.READY
 
 
 def said(report: ReadinessReport) -> tuple[set[str], set[str]]:
@@ -46,14 +52,20 @@ def expected(fault: MySQLFault) -> tuple[set[str], set[str]]:
     )
 
 
+def had_by(server: MySQLServer, fault: MySQLFault) -> MySQLFault:
+    """The fault; skips the test on a server of another version than have it."""
+    if not fault.is_had_by(version_number(server)):
+        pytest.skip("this version of MySQL does not have the fault")
+    return fault
+
+
 def assert_only_this_fault(shop: MySQLShop, fault: MySQLFault) -> None:
     """Breaks the shop; readiness names the fault alone, and what it recommends mends it."""
-    if version_number(shop.server) >= (fault.gone_from or sys.maxsize):
-        pytest.skip("this MySQL does not have the fault any more")
     break_shop(shop, fault)
     plan = plan_of_fault(shop, fault)
     report = readiness_of(shop, plan, **fault.address)
     assert said(report) == expected(fault), report.checks
+    assert report.status is STATUS[fault.outcome]
     if not fault.check:
         return
     check = check_of(report, fault.check)
@@ -79,17 +91,54 @@ def run_advice(shop: MySQLShop, advice: str) -> None:
 def test_each_fault_is_named_by_its_check_alone_and_the_recommended_sql_mends_it(
     mysql_shop: MySQLShop, name: str
 ) -> None:
-    assert_only_this_fault(mysql_shop, SHARED_SERVER[name])
+    assert_only_this_fault(mysql_shop, had_by(mysql_shop.server, SHARED_SERVER[name]))
 
 
 @contextmanager
-def shop_on(settings: Mapping[str, str]) -> Iterator[MySQLShop]:
-    with running_mysql(settings) as server, open_mysql_shop(server) as shop:
+def shop_on(settings: Mapping[str, str], programs: Programs | None = None) -> Iterator[MySQLShop]:
+    with running_mysql(settings, programs=programs) as server, open_mysql_shop(server) as shop:
         yield shop
 
 
 @pytest.mark.parametrize("name", SERVER_FAULTS)
 def test_each_fault_of_a_server_is_named_by_its_check_alone(mysql_server: MySQLServer, name: str) -> None:
-    fault = SERVER_FAULTS[name]
+    fault = had_by(mysql_server, SERVER_FAULTS[name])
     with shop_on(fault.server) as shop:
         assert_only_this_fault(shop, fault)
+
+
+# MySQL 9
+
+
+@pytest.fixture
+def shop_9(mysql_9: MySQLServer) -> Iterator[MySQLShop]:
+    with open_mysql_shop(mysql_9) as shop:
+        yield shop
+
+
+def test_a_working_shop_on_mysql_9_is_ready(shop_9: MySQLShop) -> None:
+    assert_ready(shop_9)
+
+
+@pytest.mark.parametrize("name", [name for name, fault in MYSQL_9_FAULTS.items() if not fault.server])
+def test_each_fault_on_mysql_9_is_named_by_its_check_alone(shop_9: MySQLShop, name: str) -> None:
+    assert_only_this_fault(shop_9, MYSQL_9_FAULTS[name])
+
+
+@pytest.mark.parametrize("name", [name for name, fault in MYSQL_9_FAULTS.items() if fault.server])
+def test_each_fault_of_a_mysql_9_is_named_by_its_check_alone(mysql_9: MySQLServer, name: str) -> None:
+    fault = had_by(mysql_9, MYSQL_9_FAULTS[name])
+    with shop_on(fault.server, find_mysql_9()) as shop:
+        assert_only_this_fault(shop, fault)
+
+
+def test_rows_that_a_foreign_key_changes_are_in_the_log_of_mysql_9(shop_9: MySQLShop) -> None:
+    shop_9.run(*SHARED_SERVER["rows that a foreign key deletes"].statements)
+    assert warning(readiness_of(shop_9, plan_of(shop_9, "items"))) == set()
+
+
+def test_rights_that_are_partly_revoked_on_mysql_9_count(shop_9: MySQLShop) -> None:
+    shop_9.run("SET GLOBAL partial_revokes = ON", "REVOKE SELECT ON {database}.* FROM {role}")
+    assert failing(readiness_of(shop_9, plan_of(shop_9))) == {"grant_select"}
+    shop_9.run("GRANT SELECT ON {database}.* TO {role}", "SET GLOBAL partial_revokes = OFF")
+    assert failing(readiness_of(shop_9, plan_of(shop_9))) == set()

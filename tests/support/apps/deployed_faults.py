@@ -10,6 +10,7 @@ from functools import partial
 
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.pipeline import Capture, CaptureOptions
+from infra.local.stack.mysql_programs import Programs
 from tests.support.apps.bare_connectors import BareConnectors
 from tests.support.databases.mysql import MySQLServer, MySQLShop, open_mysql_shop, running_mysql
 from tests.support.databases.mysql_capture import break_shop, endpoint_of, plan_of_fault, version_number
@@ -41,15 +42,17 @@ class DeployedFault:
 
 
 @contextmanager
-def shops(server: MySQLServer, faults: Mapping[str, MySQLFault]) -> Iterator[dict[str, MySQLShop]]:
+def shops(
+    server: MySQLServer, faults: Mapping[str, MySQLFault], programs: Programs | None = None
+) -> Iterator[dict[str, MySQLShop]]:
     """A shop with one row for each fault, broken: on the server, or on one of its own where the fault needs one.
 
     Faults that this version of MySQL does not have are left out.
     """
     version = version_number(server)
-    had = {name: fault for name, fault in faults.items() if version < (fault.gone_from or version + 1)}
+    had = {name: fault for name, fault in faults.items() if fault.is_had_by(version)}
     with ExitStack() as ends, ThreadPoolExecutor(2) as pool:
-        opened = pool.map(lambda fault: _server_of(ends, server, fault), had.values())
+        opened = pool.map(lambda fault: _server_of(ends, server, fault, programs), had.values())
         found = {}
         for name, own in zip(had, opened, strict=True):
             shop = ends.enter_context(open_mysql_shop(own))
@@ -59,8 +62,8 @@ def shops(server: MySQLServer, faults: Mapping[str, MySQLFault]) -> Iterator[dic
         yield found
 
 
-def _server_of(ends: ExitStack, shared: MySQLServer, fault: MySQLFault) -> MySQLServer:
-    return ends.enter_context(running_mysql(fault.server)) if fault.server else shared
+def _server_of(ends: ExitStack, shared: MySQLServer, fault: MySQLFault, programs: Programs | None) -> MySQLServer:
+    return ends.enter_context(running_mysql(fault.server, programs=programs)) if fault.server else shared
 
 
 def deploy(connect: BareConnectors, fault: MySQLFault, shop: MySQLShop) -> DeployedFault:

@@ -53,6 +53,7 @@ from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.apps.call_interceptor import CallInterceptor, InterceptedClient, Side, intercepting_http
 from tests.support.apps.cheap_passwords import cheap_passwords
+from tests.support.apps.fake_mysql import FakeMySQLClient
 from tests.support.apps.fakes import SCHEMA, FakeConnect, FakeDatabase
 from tests.support.apps.tables import Tables, in_memory
 
@@ -120,6 +121,9 @@ class CachedClients(Clients):
         self._senders = senders
         self.databases[DatabaseProvider.POSTGRESQL] = lambda endpoint: InterceptedClient(  # type: ignore[assignment]
             database.at(endpoint), interceptor, Side.DATABASE, writes=("release",)
+        )
+        self.databases[DatabaseProvider.MYSQL] = lambda endpoint: InterceptedClient(  # type: ignore[assignment]
+            FakeMySQLClient(database, endpoint.address), interceptor, Side.DATABASE
         )
         self._connections, self._interceptor = connections, interceptor
 
@@ -278,9 +282,11 @@ class InProcessApp:
         )
         return self.services.connections.create(self.context(), data)
 
-    def source(self, connection: Connection | None = None) -> Source:
+    def source(
+        self, connection: Connection | None = None, provider: DatabaseProvider = DatabaseProvider.POSTGRESQL
+    ) -> Source:
         """A source whose tables have been discovered."""
-        data = system_input("source", next(self.numbers), connection)
+        data = system_input("source", next(self.numbers), connection, provider)
         source = self.services.sources.create(self.context(), data)
         self.services.discovery.discover(self.context(), source.id)
         return self.services.sources.get(source.id)
@@ -303,9 +309,9 @@ class InProcessApp:
         )
         return self.services.pipelines.create(self.context(), pipeline_input)
 
-    def deployed_pipeline(self) -> Pipeline:
+    def deployed_pipeline(self, source: Source | None = None) -> Pipeline:
         """A pipeline that runs and whose topics exist."""
-        pipeline = self.services.pipelines.deploy(self.context(), self.pipeline().id)
+        pipeline = self.services.pipelines.deploy(self.context(), self.pipeline(source).id)
         for topic in pipeline.capture.topics:
             self.kafka.state.create_topic(topic)
         return pipeline
@@ -387,19 +393,24 @@ def changed_connection(connection: Connection, **changes: Any) -> ConnectionInpu
     return replace(unchanged, **changes)
 
 
-def system_input(noun: str, number: int, connection: Connection | None = None) -> SystemInput:
+def system_input(
+    noun: str,
+    number: int,
+    connection: Connection | None = None,
+    provider: DatabaseProvider = DatabaseProvider.POSTGRESQL,
+) -> SystemInput:
     return SystemInput(
         name=f"{noun} {number}",
         description=None,
         environment=None,
-        address=ConnectionReference(id=connection.id) if connection else _address(number),
+        address=ConnectionReference(id=connection.id) if connection else _address(number, provider),
         secrets={} if connection else {"password": Secret(f"{noun} password")},
     )
 
 
-def _address(number: int) -> DatabaseAddress:
+def _address(number: int, provider: DatabaseProvider = DatabaseProvider.POSTGRESQL) -> DatabaseAddress:
     return DatabaseAddress(
-        provider=DatabaseProvider.POSTGRESQL,
+        provider=provider,
         host=f"database{number}.example.com",
         port=5432,
         database_name="shop",

@@ -24,7 +24,7 @@ class MySQLFault:
     """`check` says so, or none where all pass. `server` are options of a server of its own, `statements` run in the
     shop's database as root. `tables`, `heartbeat`, `plan` and `address` are what the capture and the source have
     chosen. `change` changes the one row that the snapshot brings. `mended`: the statements that readiness recommends
-    repair it. `gone_from` is the version from which on servers refuse the statements.
+    repair it. Servers have the fault from version `since` on, and from `gone_from` on no more.
     """
 
     check: str
@@ -39,6 +39,10 @@ class MySQLFault:
     address: Mapping[str, Any] = field(default_factory=dict)
     mended: bool = True
     gone_from: int | None = None
+    since: int = 0
+
+    def is_had_by(self, version: int) -> bool:
+        return self.since <= version < (self.gone_from or version + 1)
 
 
 STOPS, LOSES, WORKS = Deployed.STOPS, Deployed.LOSES, Deployed.WORKS
@@ -46,6 +50,7 @@ WARN, PASS = CheckOutcome.WARN, CheckOutcome.PASS
 NO_TLS = {"ssl_mode": SslMode.DISABLE}
 HEARTBEAT = "CREATE TABLE heartbeat (id INT PRIMARY KEY, ts TIMESTAMP NULL)"
 HEARTBEAT_RIGHTS = "GRANT INSERT, UPDATE ON heartbeat TO {role}"
+MADE_KEY = ["CREATE TABLE keyless (id INT, note VARCHAR(20))", "INSERT INTO keyless VALUES (1, 'one')"]
 WITHOUT_LOCK = {"locking": SnapshotLocking.NONE}
 
 SERVER_FAULTS: Mapping[str, MySQLFault] = {
@@ -79,6 +84,32 @@ SERVER_FAULTS: Mapping[str, MySQLFault] = {
         check="", outcome=PASS, deployed=WORKS, server={"binlog-ignore-db": "other"}
     ),
     "server without an id": MySQLFault(check="server_id", deployed=STOPS, server={"server-id": "0"}),
+    "keys that the server has made and hides": MySQLFault(
+        check="hidden_keys",
+        deployed=STOPS,
+        server={"sql-generate-invisible-primary-key": "ON", "show-gipk-in-create-table-and-information-schema": "OFF"},
+        statements=MADE_KEY,
+        tables=("keyless",),
+        change="UPDATE keyless SET note = 'two'",
+        since=80_030,
+    ),
+    "keys that the server has made and shows": MySQLFault(
+        check="",
+        outcome=PASS,
+        deployed=WORKS,
+        server={"sql-generate-invisible-primary-key": "ON"},
+        statements=MADE_KEY,
+        tables=("keyless",),
+        change="UPDATE keyless SET note = 'two'",
+        since=80_030,
+    ),
+    "compressed transactions": MySQLFault(
+        check="binlog_transaction_compression",
+        outcome=WARN,
+        deployed=WORKS,
+        server={"binlog-transaction-compression": "ON"},
+        since=80_020,
+    ),
     "log that is hardly kept": MySQLFault(
         check="binlog_retention", deployed=Deployed.STOPS_LATER, server={"binlog-expire-logs-seconds": "2"}
     ),
@@ -274,7 +305,8 @@ TABLE_FAULTS: Mapping[str, MySQLFault] = {
         outcome=WARN,
         deployed=LOSES,
         statements=[
-            "CREATE TABLE items (id INT PRIMARY KEY, o BIGINT REFERENCES orders (id))",
+            "INSERT IGNORE INTO orders VALUES (1, 'one', 1.50)",
+            "CREATE TABLE items (id INT PRIMARY KEY, o BIGINT)",
             "ALTER TABLE items ADD FOREIGN KEY (o) REFERENCES orders (id) ON DELETE CASCADE",
             "INSERT INTO items VALUES (1, 1)",
         ],
@@ -303,3 +335,10 @@ TABLE_FAULTS: Mapping[str, MySQLFault] = {
 
 SHARED_SERVER = {**ACCOUNT_FAULTS, **TABLE_FAULTS}
 FAULTS = {**SERVER_FAULTS, **SHARED_SERVER}
+
+_ASKED_DIFFERENTLY = (
+    *("no REPLICATION SLAVE", "no REPLICATION CLIENT", "no SELECT", "SELECT on a column only", "no RELOAD"),
+    *("role that is not active", "two connections", "minimal rows", "partial JSON values"),
+)
+MYSQL_9_FAULTS = {name: fault for name, fault in FAULTS.items() if fault.since > 80_015 or name in _ASKED_DIFFERENTLY}
+"""Those that MySQL 8.0.15 does not have, and those about which MySQL 9 is asked by other statements."""

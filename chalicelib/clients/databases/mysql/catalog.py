@@ -30,7 +30,6 @@ _NO_GRANTS = Grants()
 _PRIMARY = "PRIMARY"
 _STORED, _VIRTUAL = "STORED GENERATED", "VIRTUAL GENERATED"
 _WRITES = frozenset({"insert", "update"})
-_CASCADES_LOGGED_VERSION = 90600
 
 
 def discovered(session: "MySQLSession", database: str, bound: int, grants: Grants) -> tuple[list[MySQLRawTable], bool]:
@@ -69,7 +68,7 @@ def existing(session: "MySQLSession", names: Sequence[TableName]) -> list[TableN
 def _complete(session: "MySQLSession", rows: "Sequence[Row]", grants: Grants) -> tuple[list[MySQLRawTable], bool]:
     """The tables with all that belongs to them, and whether tables are missing because there are too many columns."""
     partly = rights.partly_readable(session, grants, [_name(row) for row in rows])
-    logged = _logs_cascades(session)
+    ways = _ways_of(session)
     tables: list[MySQLRawTable] = []
     read = 0
     for some in _chunks(sorted(rows, key=_name)):
@@ -80,16 +79,19 @@ def _complete(session: "MySQLSession", rows: "Sequence[Row]", grants: Grants) ->
             return tables, True
         unique, foreign = _unique_keys(session, names), _foreign_keys(session, names)
         found = (_table(row, columns, unique[_name(row)], foreign[_name(row)]) for row in some)
-        tables += [replace(one, partly_readable=one.name in partly, cascades_logged=logged) for one in found]
+        tables += [replace(one, partly_readable=one.name in partly, **ways) for one in found]
     return tables, False
 
 
-def _logs_cascades(session: "MySQLSession") -> bool:
-    """Whether the server itself, and not InnoDB alone, carries foreign keys out (MySQL 9.6)."""
-    if session.version_number < _CASCADES_LOGGED_VERSION:
-        return False
-    rows = session.rows(queries.NATIVE_FOREIGN_KEYS, max_rows=1)
-    return bool(rows) and str(rows[0][1]).upper() == "OFF"
+def _ways_of(session: "MySQLSession") -> dict[str, Any]:
+    """Fields of tables that the server itself decides."""
+    rows = session.rows(queries.WAYS_OF_SERVER, max_rows=2)
+    values = {str(name).lower(): str(value).upper() for name, value in rows}
+    return {
+        # From 9.6 on the server, and not InnoDB alone, carries foreign keys out where this is off.
+        "cascades_logged": values.get("innodb_native_foreign_keys") == "OFF",
+        "hides_keys": values.get("show_gipk_in_create_table_and_information_schema") == "OFF",
+    }
 
 
 def _table(

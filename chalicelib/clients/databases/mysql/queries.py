@@ -21,7 +21,10 @@ VARIABLES = (
 _VARIABLE_NAMES: LiteralString = ", ".join(["%s"] * len(VARIABLES))
 GLOBAL_VARIABLES: LiteralString = f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({_VARIABLE_NAMES})"
 
-NATIVE_FOREIGN_KEYS: LiteralString = "SHOW GLOBAL VARIABLES LIKE 'innodb_native_foreign_keys'"
+WAYS_OF_SERVER: LiteralString = (
+    "SHOW GLOBAL VARIABLES WHERE Variable_name IN"
+    " ('innodb_native_foreign_keys', 'show_gipk_in_create_table_and_information_schema')"
+)
 THREADS_CONNECTED: LiteralString = "SHOW GLOBAL STATUS LIKE 'Threads_connected'"
 
 ACCOUNT: LiteralString = "SELECT CURRENT_USER(), @@SESSION.max_user_connections"

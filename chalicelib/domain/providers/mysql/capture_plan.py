@@ -23,6 +23,7 @@ class MySQLCapturePlan:
     deployed: bool = False
     server: str | None = None
     excluded_columns: tuple[ColumnName, ...] = ()
+    heartbeats: bool = True
 
     @property
     def captured_tables(self) -> tuple[TableName, ...]:
@@ -40,4 +41,5 @@ class MySQLCapturePlan:
             deployed=pipeline.desired_state is not DesiredState.DRAFT,
             server=server,
             excluded_columns=capture.options.exclude_columns,
+            heartbeats=capture.options.heartbeat_interval_ms != 0,
         )

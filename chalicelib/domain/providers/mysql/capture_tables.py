@@ -72,6 +72,12 @@ def _whole_table_issues(raw: MySQLRawTable, colliding: tuple[TableName, ...]) ->
     if not raw.primary_key_columns:
         message = "The table has no primary key: it can only be delivered by inserting. Debezium takes no other key."
         yield _warns(IssueCode.NO_PRIMARY_KEY, message)
+    if raw.key_is_hidden:
+        message = (
+            "The server hides the primary key that it has made: a connector does not know of its column, and stops at "
+            "the first change. Set show_gipk_in_create_table_and_information_schema to ON."
+        )
+        yield TableIssue(code=IssueCode.NO_PRIMARY_KEY, severity=IssueSeverity.FAIL, column=None, message=message)
     if (fault := engine_fault(raw)) is not None:
         yield _warns(IssueCode.UNLOGGED, f"Its engine {raw.engine} {fault}.")
     if keys := unlogged_keys(raw):

@@ -93,7 +93,8 @@ class MySQLRawTable:
     """A table, or a view where `is_table` is false. `partitioned`: partitions can be dropped without row events.
 
     `partly_readable`: the account has a right on some of its columns only, and the server shows no others.
-    `cascades_logged`: the server writes what foreign keys change to its binary log. `foreign_keys` are its own.
+    `cascades_logged`: the server writes what foreign keys change to its binary log. `hides_keys`: it shows the keys
+    that it has made only to sessions that ask for them, as no connector does. `foreign_keys` are its own.
     `estimated_rows` and `estimated_size_bytes` are from the statistics of the server; the size is without secondary
     indexes.
     """
@@ -106,6 +107,7 @@ class MySQLRawTable:
     partitioned: bool = False
     partly_readable: bool = False
     cascades_logged: bool = False
+    hides_keys: bool = False
     primary_key_columns: tuple[str, ...] = ()
     unique_keys: tuple[UniqueKey, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
@@ -122,11 +124,10 @@ class MySQLRawTable:
         return bool(self.raw_columns) and not self.unreadable_columns and not self.partly_readable
 
     @property
-    def has_hidden_key(self) -> bool:
-        """Whether its primary key is one that the server has made, because it was created without one."""
-        return self.primary_key_columns == (HIDDEN_KEY,) and any(
-            column.name == HIDDEN_KEY and column.invisible for column in self.raw_columns
-        )
+    def key_is_hidden(self) -> bool:
+        """Whether a connector does not see the primary key, which the server has made, and finds it in each change."""
+        columns = [column for column in self.raw_columns if column.name == HIDDEN_KEY and column.invisible]
+        return self.hides_keys and bool(columns) and self.primary_key_columns == (HIDDEN_KEY,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

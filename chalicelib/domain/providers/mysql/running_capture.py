@@ -142,6 +142,8 @@ def lost_changes(
     """Whether changes were lost between what Connect has stored (`offset`) and what the server has."""
     if pipeline.snapshot_mode in (SnapshotMode.INITIAL_ONLY, SnapshotMode.WHEN_NEEDED):
         return None
+    if not offset.supported:
+        return _lost_since_the_last_look(facts, before)
     if offset.values is None:
         return _lost_offset(pipeline, before, offset)
     gap = None if begins_anew(offset) else _gap(facts, before, StoredPosition.of(offset))
@@ -252,6 +254,20 @@ def _log(
         facts.binlog, stored.binlog, stored.at, active=active, before=before.log if before else None, now=now
     )
     return replace(log, status=PURGED, seconds_to_loss=0) if log and gap else log
+
+
+def _lost_since_the_last_look(facts: MySQLCaptureFacts, before: CaptureState | None) -> Finding | None:
+    """Of a connector that is missing in Connect, whose offset is there and cannot be read: whether the position that
+    was seen last is purged.
+    """
+    seen = BinlogPosition.parse(before.position) if before else None
+    if seen is None or _is_other_server(facts, before):
+        return None
+    gap = find_gap(
+        replace(facts.binlog, uses_gtids=False), StoredPosition(binlog=seen, gtids=GtidSet()),
+        is_other_server=False, last_end=None,
+    )  # fmt: skip
+    return finding_of(gap) if gap else None
 
 
 def _lost_offset(pipeline: Pipeline, before: CaptureState | None, offset: StoredOffset) -> Finding | None:

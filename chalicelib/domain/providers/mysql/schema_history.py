@@ -37,8 +37,8 @@ _LONG_ENOUGH: Mapping[str, int] = {"retention.ms": 5 * 365 * 24 * 3600 * 1000, "
 """From here on a limit is as good as none: Debezium itself writes 2^63 - 1."""
 
 HISTORY_LOST = (
-    "the connector cannot start again without the definitions of the tables. What was written since its stored position "
-    f"is lost. {NEW_SNAPSHOT} {GO_ON_AFTER_THE_GAP}"
+    "the connector cannot start again without the definitions of the tables, and what was written since its stored "
+    f"position is lost. {NEW_SNAPSHOT} {GO_ON_AFTER_THE_GAP}"
 )
 _MADE_ANEW = "Delete the topic and deploy again: Headgate makes it as it has to be."
 

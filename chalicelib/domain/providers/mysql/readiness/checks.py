@@ -55,6 +55,7 @@ CHECKS: tuple[Check[MySQLServerFacts, MySQLCapturePlan | None], ...] = (
     tables.topic_names,
     tables.engine,
     tables.primary_key,
+    tables.hidden_keys,
     tables.fk_cascades,
     tables.partitions,
     tables.generated,

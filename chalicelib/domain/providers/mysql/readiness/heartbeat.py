@@ -7,26 +7,20 @@ from chalicelib.domain.providers.mysql.sql import quoted_account, quoted_table
 from chalicelib.domain.readiness import Judgement, failed, for_plan, passed, readiness_check, statements, warned
 from chalicelib.domain.table import TableName
 
-HEARTBEAT_NAME = "headgate_heartbeat"
-"""The name of the heartbeat table in recommended statements."""
-
 
 @readiness_check(
     "heartbeat",
-    name="Heartbeat table",
-    description="Each heartbeat writes a row into a captured table, so that the stored position of a quiet server "
-    "moves on: a start from a file of the binary log that was removed fails, although nothing was lost.",
+    name="Heartbeats",
+    description="Heartbeats move the stored position on while nothing is captured: a start at a file of the binary log "
+    "that was removed fails, although nothing was lost. A table that they write to is not needed for that (measured).",
 )
 @for_plan
 def heartbeat(facts: MySQLServerFacts, plan: MySQLCapturePlan) -> Judgement:
-    expected = "a table that each heartbeat writes to"
+    expected = "on, and without a table or with one that they can write to"
+    if not plan.heartbeats:
+        return warned("off", "on", "Leave options.heartbeat_interval_ms out, or set it to more than 0.")
     if plan.heartbeat_table is None:
-        name = TableName(plan.tables[0].schema_name, HEARTBEAT_NAME)
-        return warned(
-            "none",
-            expected,
-            f"{_make_heartbeat(facts, name)}\nThen discover the source again and choose it as options.heartbeat_table.",
-        )
+        return passed("without a table", expected)
     name, table = plan.heartbeat_table, facts.table(plan.heartbeat_table)
     if table is None:
         return failed(f"{name} does not exist, or the account may not see it", expected, _make_heartbeat(facts, name))

@@ -7,6 +7,7 @@ from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
 from chalicelib.domain.providers.mysql.capture_tables import engine_fault, table_issues, unlogged_keys
 from chalicelib.domain.providers.mysql.facts import MySQLRawColumn, MySQLRawTable, MySQLServerFacts
+from chalicelib.domain.providers.mysql.readiness.hosting import change_setting
 from chalicelib.domain.providers.mysql.sql import quoted_table
 from chalicelib.domain.readiness import Check, Judgement, failed, for_plan, listed, passed, readiness_check, table_check
 from chalicelib.domain.table import IssueCode, IssueSeverity, colliding_topics
@@ -94,6 +95,19 @@ def engine(table: MySQLRawTable) -> str | None:
 )
 def primary_key(table: MySQLRawTable) -> str | None:
     return None if table.primary_key_columns else ""
+
+
+@table_check(
+    "hidden_keys",
+    name="Hidden keys",
+    description="The server shows the primary keys that it has made (sql_generate_invisible_primary_key). Otherwise "
+    "the snapshot arrives, and the task stops at the first change: it has a column that the connector does not know.",
+    tables=captured,
+    fix=lambda _t, facts: change_setting(facts, "show_gipk_in_create_table_and_information_schema", "ON"),
+    expected="shown to every session",
+)
+def hidden_keys(table: MySQLRawTable) -> str | None:
+    return "" if table.key_is_hidden else None
 
 
 @table_check(

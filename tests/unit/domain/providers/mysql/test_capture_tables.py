@@ -12,6 +12,8 @@ from tests.support.databases.mysql_facts import COLUMN, NOW, TABLE
 
 CASCADE = ForeignKey(name="fk", referenced=TableName("shop", "x"), update_rule="NO ACTION", delete_rule="CASCADE")
 
+KEY = replace(COLUMN, name="my_row_id", invisible=True)
+
 
 def issues(**changes: Any) -> list[tuple[IssueCode, IssueSeverity]]:
     return [(issue.code, issue.severity) for issue in table_issues(replace(TABLE, **changes))]
@@ -28,6 +30,10 @@ def test_a_plain_table_has_none() -> None:
         ({"raw_columns": ()}, (IssueCode.NO_PRIVILEGE, IssueSeverity.FAIL)),
         ({"partly_readable": True}, (IssueCode.NO_PRIVILEGE, IssueSeverity.FAIL)),
         ({"raw_columns": (replace(COLUMN, can_select=False),)}, (IssueCode.NO_PRIVILEGE, IssueSeverity.FAIL)),
+        (
+            {"raw_columns": (KEY, COLUMN), "primary_key_columns": ("my_row_id",), "hides_keys": True},
+            (IssueCode.NO_PRIMARY_KEY, IssueSeverity.FAIL),
+        ),
         ({"engine": "MyISAM"}, (IssueCode.UNLOGGED, IssueSeverity.WARN)),
         ({"engine": "MEMORY"}, (IssueCode.UNLOGGED, IssueSeverity.WARN)),
         ({"foreign_keys": (CASCADE,)}, (IssueCode.UNLOGGED, IssueSeverity.WARN)),

@@ -17,6 +17,7 @@ from tests.support.entities import make_pipeline
 
 
 def test_good_facts_are_ready_with_and_without_a_plan() -> None:
+    assert judged().status is ReadinessStatus.READY
     assert judged(BEATING, tables=(TABLE, HEARTBEAT)).status is ReadinessStatus.READY
     assert judged(None, tables=()).status is ReadinessStatus.READY
     assert judged().checked_at == NOW
@@ -63,7 +64,7 @@ def test_plan_of_a_pipeline_takes_over_its_choices() -> None:
         topic_prefix="p",
         tables=(ORDERS,),
         snapshot_mode=SnapshotMode.NO_DATA,
-        options=CaptureOptions(heartbeat_table=HEARTBEAT.name, exclude_columns=excluded),
+        options=CaptureOptions(heartbeat_table=HEARTBEAT.name, exclude_columns=excluded, heartbeat_interval_ms=0),
         provider_options={"server_id": 4711, "snapshot_locking": "none"},
     )
     assert MySQLCapturePlan.of(make_pipeline(capture=capture), server="u") == MySQLCapturePlan(
@@ -74,6 +75,7 @@ def test_plan_of_a_pipeline_takes_over_its_choices() -> None:
         heartbeat_table=HEARTBEAT.name,
         server="u",
         excluded_columns=excluded,
+        heartbeats=False,
     )
 
 
