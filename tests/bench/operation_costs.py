@@ -37,9 +37,9 @@ and for its answer. A live read takes the lease of the server that it asks; test
 (`infra/decisions/031-live-reads.md`).
 
 The checks of a delivery need two calls more than the design allows: the source says under which generation its tables
-are stored, and which dialects of SQL its Connect cluster has sinks of is stored beside it. The first preview of a destination also stores which server it is. The deploy also looks for the incident of
-an earlier one that has failed. The summary of alerts walks the index of active ones, counts the resolved ones and reads
-the newest.
+are stored, and which dialects of SQL its Connect cluster has sinks of is stored beside it. The first preview of a
+destination also stores which server it is. The deploy also looks for the incident of an earlier one that has failed.
+The summary of alerts walks the index of active ones, counts the resolved ones and reads the newest.
 """
 
 
