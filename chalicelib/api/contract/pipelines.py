@@ -3,44 +3,27 @@
 from dataclasses import asdict
 from typing import Annotated, Any, Self
 
-from pydantic import Field, StrictBool, StringConstraints
+from pydantic import Field, StringConstraints
 
 from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamClusterOutput
-from chalicelib.api.contract.common import Input, Integer, Name, Output, Uuid
-from chalicelib.api.contract.databases import Identifier
+from chalicelib.api.contract.common import Input, Name, Uuid
 from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput, WarningOutput
-from chalicelib.api.contract.mysql import MySQLOptionsBody, MySQLOptionsOutput
-from chalicelib.api.contract.postgresql import PostgreSQLOptionsBody, PostgreSQLOptionsOutput
+from chalicelib.api.contract.options import PipelineOptionsBody, PipelineOptionsOutput, TableBody, TableOutput
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, TaskQuery, observed_fields
 from chalicelib.api.contract.sources import SourceOutput
 from chalicelib.domain.pipeline import (
     Capture,
-    CaptureOptions,
     Converter,
-    OnConversionError,
     Pipeline,
     SnapshotMode,
 )
 from chalicelib.domain.providers.registry import capture_provider
-from chalicelib.domain.table import ColumnName, TableName
+from chalicelib.domain.table import TableName
 from chalicelib.services.pipelines import PipelineDetail, PipelineInput
 
 TopicPrefix = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._-]+$")]
 PropertyKey = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 PropertyValue = Annotated[str, StringConstraints(max_length=2000)]
-
-
-class TableBody(Input):
-    """A table, as the database spells it."""
-
-    schema_name: Identifier
-    table_name: Identifier
-
-
-class ColumnBody(TableBody):
-    """A column, as the database spells it."""
-
-    column_name: Identifier
 
 
 class ContinueQuery(Input):
@@ -55,41 +38,6 @@ class ContinueQuery(Input):
 
 class ContinueTaskQuery(ContinueQuery, TaskQuery):
     """Which task, and how its capture continues."""
-
-
-class CaptureOptionsBody(Input):
-    """Options that every provider has."""
-
-    heartbeat_interval_ms: Integer | None = Field(default=None, ge=0, le=3_600_000)
-    max_batch_size: Integer | None = Field(default=None, ge=1, le=1_000_000)
-    max_queue_size: Integer | None = Field(default=None, ge=2, le=10_000_000)
-    poll_interval_ms: Integer | None = Field(default=None, ge=1, le=3_600_000)
-    tombstones_on_delete: StrictBool = True
-    on_conversion_error: OnConversionError = OnConversionError.FAIL
-    max_message_bytes: Integer | None = Field(default=None, ge=1024 * 1024, le=64 * 1024 * 1024)
-    heartbeat_table: TableBody | None = None
-    exclude_columns: list[ColumnBody] = Field(default_factory=list, max_length=500)
-
-    def to_options(self) -> CaptureOptions:
-        fields = self.model_dump(include=_SHARED_OPTIONS, exclude={"heartbeat_table", "exclude_columns"})
-        heartbeat, columns = self.heartbeat_table, self.exclude_columns
-        # A column that is listed twice counts once.
-        return CaptureOptions(
-            **fields,
-            heartbeat_table=TableName(**heartbeat.model_dump()) if heartbeat else None,
-            exclude_columns=tuple(dict.fromkeys(ColumnName(**column.model_dump()) for column in columns)),
-        )
-
-
-_SHARED_OPTIONS = set(CaptureOptionsBody.model_fields)
-
-
-class PipelineOptionsBody(PostgreSQLOptionsBody, MySQLOptionsBody, CaptureOptionsBody):
-    """Options of a capture. Debezium's defaults apply to what is left out."""
-
-    def to_provider_options(self) -> dict[str, Any]:
-        """Those that were sent and not every provider has: the source's own refuses what it does not have."""
-        return self.model_dump(exclude=_SHARED_OPTIONS, exclude_unset=True)
 
 
 class PipelineBody(Input):
@@ -120,41 +68,6 @@ class PipelineBody(Input):
         return PipelineInput(**fields, capture=capture)
 
 
-class TableOutput(Output):
-    """A captured table."""
-
-    schema_name: str
-    table_name: str
-
-
-class CapturedColumnOutput(TableOutput):
-    """A column of a captured table."""
-
-    column_name: str
-
-
-class CaptureOptionsOutput(Output):
-    """Options that every provider has."""
-
-    heartbeat_interval_ms: int | None
-    max_batch_size: int | None
-    max_queue_size: int | None
-    poll_interval_ms: int | None
-    tombstones_on_delete: bool
-    on_conversion_error: OnConversionError
-    max_message_bytes: int | None
-    heartbeat_table: TableOutput | None
-    exclude_columns: list[CapturedColumnOutput]
-
-
-class PostgreSQLPipelineOptionsOutput(PostgreSQLOptionsOutput, CaptureOptionsOutput):
-    """Options of a capture from PostgreSQL, with the real names of slot and publication."""
-
-
-class MySQLPipelineOptionsOutput(MySQLOptionsOutput, CaptureOptionsOutput):
-    """Options of a capture from MySQL."""
-
-
 class PipelineOutput(ConnectorOwnerOutput):
     """A pipeline."""
 
@@ -165,7 +78,7 @@ class PipelineOutput(ConnectorOwnerOutput):
     tables: list[TableOutput]
     snapshot_mode: SnapshotMode
     converter: Converter
-    options: PostgreSQLPipelineOptionsOutput | MySQLPipelineOptionsOutput
+    options: PipelineOptionsOutput
     properties: dict[str, str]
 
     @classmethod

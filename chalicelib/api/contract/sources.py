@@ -1,27 +1,17 @@
 """Sources, their tables, and how ready they are."""
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from chalicelib.api.contract.common import Integer, Output, Timestamp, Uuid
 from chalicelib.api.contract.databases import ConnectedInput, DatabaseConfig
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshQuery
-from chalicelib.api.contract.mysql import MySQLSourceOptions, MySQLSourceOptionsOutput
+from chalicelib.api.contract.options import SourceOptions, SourceOptionsOutput
 from chalicelib.api.contract.systems import Labels, SystemOutput
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
 from chalicelib.domain.table import IssueCode, IssueSeverity
 from chalicelib.services.sources import SourceInput, TableFilter
-
-
-class SourceOptions(MySQLSourceOptions):
-    """Options of a source. PostgreSQL has none."""
-
-
-class NoSourceOptions(Output):
-    """The options of a source whose provider has none."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class SourceBody(ConnectedInput, Labels):
@@ -37,7 +27,7 @@ class SourceBody(ConnectedInput, Labels):
 class SourceOutput(SystemOutput[DatabaseProvider, DatabaseConfig]):
     """A registered source."""
 
-    options: NoSourceOptions | MySQLSourceOptionsOutput
+    options: SourceOptionsOutput
     last_discovery_at: Timestamp | None
     tables: int | None
     cdc_ready_tables: int | None
