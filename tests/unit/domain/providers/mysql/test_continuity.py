@@ -143,3 +143,8 @@ def test_other_texts_are_no_positions(text: object) -> None:
 def test_the_bytes_from_a_position_to_the_end() -> None:
     assert binlog().bytes_from(BinlogPosition("bin.000004", 700)) == 300 + 500
     assert binlog().bytes_from(BinlogPosition("bin.000002", 4)) is None
+
+
+def test_the_file_after_the_999999th_is_a_later_one() -> None:
+    assert BinlogPosition("bin.999999", 900).is_before(BinlogPosition("bin.1000000", 4))
+    assert not BinlogPosition("bin.1000000", 4).is_before(BinlogPosition("bin.999999", 900))
