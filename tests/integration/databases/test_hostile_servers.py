@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -37,7 +38,7 @@ from tests.support.databases.hostile_servers import (
     trickles,
 )
 from tests.support.databases.mysql import MySQLServer
-from tests.support.databases.mysql_protocol import greeting
+from tests.support.databases.mysql_protocol import greeting, packet
 from tests.support.databases.postgresql import RunningPostgreSQL
 from tests.support.databases.scripted_server import HOST, scripted_server
 
@@ -223,6 +224,23 @@ def test_a_server_that_asks_in_an_unsafe_way_never_sees_the_password(name: str) 
     assert SECRET.encode() not in b"".join(received)
     # Where the first message of the server asks so, not even the name of the user is sent.
     assert ("greeting" in name) is not any(received)
+
+
+@pytest.mark.parametrize("real", ["mysql"], indirect=True)
+def test_a_server_that_asks_for_a_file_gets_nothing_of_it(real: Real, tmp_path: Path) -> None:
+    file, received = tmp_path / "file", list[bytes]()
+    file.write_text(PLANTED)
+
+    def asks(connection: socket.socket) -> None:
+        connection.settimeout(5)
+        connection.sendall(packet(b"\xfb" + str(file).encode(), 1))
+        while data := connection.recv(10_000):
+            received.append(data)
+
+    # The first answers are those of settings, of which nothing is read.
+    with scripted_server(after(real.port, real.signed_in + 3, asks)) as (port, _):
+        assert outcome_of_test(real.client(port)) == "NOT_A_DATABASE"
+    assert PLANTED.encode() not in b"".join(received)
 
 
 def test_a_server_without_tls_gets_nothing_where_tls_is_required() -> None:
