@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 _PACKAGE = re.compile(r"chalicelib\.(domain\.providers|clients\.databases|clients(?=\.object_store))\.(\w+)")
 _BODIES = re.compile(r"chalicelib\.api\.contract\.(\w+)$")
-_OF_ALL_KINDS = frozenset({"contract", "registry", "checks", "errors"})
+_OF_ALL_KINDS = frozenset({"contract", "registry", "checks", "errors", "reaching"})
 """Modules that stand beside the folders of the kinds."""
 _OF_SEVERAL_KINDS = frozenset({"jdbc"})
 """Folders that the rules of several kinds use, and that know none of these."""

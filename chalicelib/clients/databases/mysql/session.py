@@ -22,21 +22,18 @@ from chalicelib.clients.databases.mysql.errors import (
     failure_of_reading,
     require_mysql,
 )
+from chalicelib.clients.databases.reaching import first_connection, reaching
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.database import SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.mysql.sql import quoted_table
 from chalicelib.domain.table import TableName
-from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 
 STATEMENT_SECONDS = 8.0
 LOCK_SECONDS = 2
-MAX_ADDRESSES = 4
 PROGRAM_NAME = "headgate"
-
-_TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_UNREACHABLE, FailureCode.TIMEOUT})
 
 _GARBAGE = (struct.error, ValueError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError)
 """What PyMySQL raises for answers that are not MySQL's."""
@@ -185,55 +182,18 @@ def _number_of(version: str) -> int:
 def _open_connection(
     endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
 ) -> MySQLConnection:
-    """Tries the addresses of the host one after the other, in the shorter of the two time limits."""
-    limit = Deadline.after(deadline.remaining(endpoint.address.connection_timeout_seconds))
-    addresses = _allowed_addresses(endpoint.address.host, check_host)
-    last = failure(FailureCode.TIMEOUT)
-    for number, ip_address in enumerate(addresses):
-        if limit.passed:
-            break
-        share = Deadline.after(limit.remaining() / (len(addresses) - number))
+    def connect(ip_address: str, share: Deadline) -> MySQLConnection:
+        with reaching():
+            connected = socket.create_connection((ip_address, endpoint.address.port), max(0.001, share.remaining()))
         try:
-            connection = _connect(endpoint, ip_address, trusted_ca_file, share)
-        except DatabaseFailure as refusal:
-            last = refusal
-            if refusal.failure_code not in _TRY_NEXT_ADDRESS:
-                break
-        else:
-            connection.deadline = deadline
-            return connection
-    raise last
+            return _sign_in(endpoint, connected, trusted_ca_file, share)
+        except BaseException:
+            connected.close()
+            raise
 
-
-def _allowed_addresses(host: str, check_host: HostCheck) -> Sequence[str]:
-    """The checked addresses: no name is resolved after the check."""
-    try:
-        return tuple(check_host(host))[:MAX_ADDRESSES]
-    except Invalid:
-        raise failure(FailureCode.URL_NOT_ALLOWED) from None
-    except Unavailable:
-        raise failure(FailureCode.HOST_NOT_FOUND) from None
-
-
-def _connect(
-    endpoint: OpenedEndpoint[DatabaseAddress], ip_address: str, trusted_ca_file: str | None, deadline: Deadline
-) -> MySQLConnection:
-    address = endpoint.address
-    try:
-        connected = socket.create_connection((ip_address, address.port), max(0.001, deadline.remaining()))
-    except ConnectionRefusedError:
-        raise failure(FailureCode.CONNECTION_REFUSED) from None
-    except ConnectionResetError:
-        raise failure(FailureCode.CONNECTION_LOST) from None
-    except TimeoutError:
-        raise failure(FailureCode.TIMEOUT) from None
-    except OSError:
-        raise failure(FailureCode.HOST_UNREACHABLE) from None
-    try:
-        return _sign_in(endpoint, connected, trusted_ca_file, deadline)
-    except BaseException:
-        connected.close()
-        raise
+    connection = first_connection(endpoint.address, check_host, deadline, connect)
+    connection.deadline = deadline
+    return connection
 
 
 def _sign_in(

@@ -17,22 +17,20 @@ from psycopg.pq.abc import PGconn, PGresult
 from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql.errors import failure, failure_of_connecting, failure_of_sqlstate
 from chalicelib.clients.databases.postgresql.relay import MAX_BYTES, Relay
+from chalicelib.clients.databases.reaching import first_connection, reaching
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.providers.postgresql.facts import ServerIdentity
-from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 
 APPLICATION_NAME = "headgate"
 STATEMENT_SECONDS = 8.0
 LOCK_SECONDS = 1.0
-MAX_ADDRESSES = 4
 _CHUNK = 500
 _SWITCH = re.compile(r"\s*(\d{1,10})\s+([0-9A-F]{1,8})/([0-9A-F]{1,8})\b")
 """A line of a timeline's history: a timeline before it, and where that was left (PostgreSQL, timeline.c)."""
 
-_TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_UNREACHABLE, FailureCode.TIMEOUT})
 _REQUIRED_AUTHENTICATION = "scram-sha-256"
 """SCRAM does not show the password to the server, and fails with a server that does not know it. libpq then refuses
 clear text, MD5 and no authentication (its manual, `require_auth`). In every ssl_mode: a certificate proves no more than
@@ -210,60 +208,20 @@ def _open_connection(
     *,
     replication: str | None = None,
 ) -> BoundedConnection:
-    """Tries the addresses of the host one after the other, in the shorter of the two time limits."""
-    limit = Deadline.after(deadline.remaining(endpoint.address.connection_timeout_seconds))
-    addresses = _allowed_addresses(endpoint.address.host, check_host)
-    last = failure(FailureCode.TIMEOUT)
+    def connect(ip_address: str, share: Deadline) -> BoundedConnection:
+        with reaching():
+            relay = Relay(ip_address, endpoint.address.port, share.remaining())
+        try:
+            connection = _sign_in(endpoint, relay, ca_file, share.remaining(), replication)
+        except DatabaseFailure:
+            relay.close()
+            raise
+        connection.relay = relay
+        return connection
+
     with _ca_file(endpoint, trusted_ca_file) as ca_file:
-        for number, ip_address in enumerate(addresses):
-            share = limit.remaining() / (len(addresses) - number)
-            if limit.passed:
-                break
-            try:
-                connection = _connect(endpoint, ip_address, ca_file, Deadline.after(share), replication)
-            except DatabaseFailure as refusal:
-                last = refusal
-                if refusal.failure_code not in _TRY_NEXT_ADDRESS:
-                    break
-            else:
-                connection.deadline = deadline
-                return connection
-    raise last
-
-
-def _allowed_addresses(host: str, check_host: HostCheck) -> Sequence[str]:
-    """The checked addresses. libpq connects to them and resolves no names itself."""
-    try:
-        return tuple(check_host(host))[:MAX_ADDRESSES]
-    except Invalid:
-        raise failure(FailureCode.URL_NOT_ALLOWED) from None
-    except Unavailable:
-        raise failure(FailureCode.HOST_NOT_FOUND) from None
-
-
-def _connect(
-    endpoint: OpenedEndpoint[DatabaseAddress],
-    ip_address: str,
-    ca_file: str | None,
-    deadline: Deadline,
-    replication: str | None,
-) -> BoundedConnection:
-    try:
-        relay = Relay(ip_address, endpoint.address.port, deadline.remaining())
-    except ConnectionRefusedError:
-        raise failure(FailureCode.CONNECTION_REFUSED) from None
-    except TimeoutError:
-        raise failure(FailureCode.TIMEOUT) from None
-    except ConnectionResetError:
-        raise failure(FailureCode.CONNECTION_LOST) from None
-    except OSError:
-        raise failure(FailureCode.HOST_UNREACHABLE) from None
-    try:
-        connection = _sign_in(endpoint, relay, ca_file, deadline.remaining(), replication)
-    except DatabaseFailure:
-        relay.close()
-        raise
-    connection.relay = relay
+        connection = first_connection(endpoint.address, check_host, deadline, connect)
+    connection.deadline = deadline
     return connection
 
 

@@ -1,8 +1,9 @@
-"""The tables in which everything that can arrive equal does: what somebody may create before the delivery."""
+"""The definitions of tables of MySQL in which everything that can arrive equal does."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from chalicelib.domain.delivery import TableMapping, TableWriting, TargetStatement
+from chalicelib.domain.providers.jdbc.target_ddl import statements
 from chalicelib.domain.providers.mysql.sql import quoted, quoted_table
 from chalicelib.domain.providers.mysql.target_columns import TYPES
 from chalicelib.domain.providers.mysql.target_keys import key_types
@@ -17,14 +18,7 @@ _LONGER: Mapping[str, str] = {
 
 
 def target_statements(writing: TableWriting, tables: Mapping[str, SourceTable]) -> Iterator[TargetStatement]:
-    """CREATE TABLE for each target, where it is known how the types arrive. `tables` are the source tables by topic."""
-    for mapping in writing.mappings:
-        source = tables[mapping.topic]
-        if not TYPES.are_known(source):
-            continue
-        # Without upserts an update becomes another row with the same key.
-        key = source.primary_key_columns if writing.upserts else ()
-        yield TargetStatement(table_name=mapping.table_name, statement=_create_table(mapping, source, key))
+    return statements(writing, tables, TYPES, _create_table)
 
 
 def _create_table(mapping: TableMapping, source: SourceTable, key: Sequence[str]) -> str:

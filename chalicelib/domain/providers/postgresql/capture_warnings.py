@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from chalicelib.domain.checks.capture import option_warnings
+from chalicelib.domain.checks.snapshot import snapshot_warnings
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import Capture, Pipeline, SnapshotMode
@@ -10,46 +11,25 @@ from chalicelib.domain.table import SourceTable
 
 FETCH_SIZE_PROPERTY = "snapshot.fetch.size"
 _DEFAULT_FETCH_SIZE = 10_240
-_GIB = 1024**3
-LONG_SNAPSHOT_BYTES = 10 * _GIB
 FETCH_BYTES = 128 * 1024**2
 """Rows that one fetch of a snapshot may bring into the worker's memory."""
 
-_MODE_WARNINGS = {
-    SnapshotMode.ALWAYS: ConfigWarning(
-        code="SNAPSHOT_AT_EACH_START",
-        message="Every start of the connector reads all rows again, so Headgate does not restart it automatically.",
-    ),
-    SnapshotMode.INITIAL_ONLY: ConfigWarning(
-        code="SNAPSHOT_ONLY",
-        message="Changes after the snapshot are never captured, although the connector runs on. Delete the pipeline "
-        "when the rows have arrived.",
-    ),
-}
+_MEANWHILE = "vacuum removes no dead rows in the whole database and the slot keeps all WAL"
 
 
 def preview_warnings(pipeline: Pipeline, tables: Sequence[SourceTable]) -> tuple[ConfigWarning, ...]:
     """Everything worth a warning. `tables` are the discovered ones that the pipeline captures."""
     capture = pipeline.capture
-    return (*option_warnings(capture), *_snapshot_warnings(capture, tables))
-
-
-def _snapshot_warnings(capture: Capture, tables: Sequence[SourceTable]) -> Iterator[ConfigWarning]:
-    if capture.snapshot_mode in _MODE_WARNINGS:
-        yield _MODE_WARNINGS[capture.snapshot_mode]
-    if capture.snapshot_mode is SnapshotMode.NO_DATA:
-        return
-    size = sum(table.estimated_size_bytes or 0 for table in tables)
-    if size >= LONG_SNAPSHOT_BYTES:
-        yield ConfigWarning(
-            code="LONG_SNAPSHOT",
-            message=f"The snapshot reads about {size // _GIB} GiB in one transaction. Until it ends, vacuum removes no "
-            "dead rows in the whole database and the slot keeps all WAL. Take it at a quiet time, or split the tables.",
-        )
-    yield from _wide_rows(capture, tables)
+    return (
+        *option_warnings(capture),
+        *snapshot_warnings(capture, tables, _MEANWHILE),
+        *_wide_rows(capture, tables),
+    )
 
 
 def _wide_rows(capture: Capture, tables: Sequence[SourceTable]) -> Iterator[ConfigWarning]:
+    if capture.snapshot_mode is SnapshotMode.NO_DATA:
+        return
     fetched = int(capture.properties.get(FETCH_SIZE_PROPERTY, _DEFAULT_FETCH_SIZE))
     row_bytes = {table.name: size for table in tables if (size := _row_bytes(table)) * fetched > FETCH_BYTES}
     if row_bytes:

@@ -1,25 +1,19 @@
-"""The tables in which everything that can arrive equal does: what somebody may create before the delivery."""
+"""The definitions of tables of PostgreSQL in which everything that can arrive equal does."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from chalicelib.domain.delivery import TableMapping, TableWriting, TargetStatement
+from chalicelib.domain.providers.jdbc.target_ddl import statements
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.providers.postgresql.target_columns import TYPES
 from chalicelib.domain.table import Column, SourceTable
 
 
 def target_statements(writing: TableWriting, tables: Mapping[str, SourceTable]) -> Iterator[TargetStatement]:
-    """CREATE TABLE for each target, where it is known how the types arrive. `tables` are the source tables by topic."""
-    for mapping in writing.mappings:
-        source = tables[mapping.topic]
-        if not TYPES.are_known(source):
-            continue
-        # Without upserts an update becomes another row with the same key.
-        key = source.primary_key_columns if writing.upserts else ()
-        yield TargetStatement(table_name=mapping.table_name, statement=_create_table(mapping, source, key))
+    return statements(writing, tables, TYPES, _create_table)
 
 
-def _create_table(mapping: TableMapping, source: SourceTable, key: tuple[str, ...]) -> str:
+def _create_table(mapping: TableMapping, source: SourceTable, key: Sequence[str]) -> str:
     lines = [_column(source, column, in_key=column.name in key) for column in source.captured_columns]
     if key:
         lines.append(f"PRIMARY KEY ({', '.join(map(quoted, key))})")

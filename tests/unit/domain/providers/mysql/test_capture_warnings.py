@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.checks.capture import option_warnings
+from chalicelib.domain.checks.snapshot import LONG_SNAPSHOT_BYTES
 from chalicelib.domain.pipeline import Capture, SnapshotMode
-from chalicelib.domain.providers.mysql.capture_warnings import LONG_SNAPSHOT_BYTES, preview_warnings
+from chalicelib.domain.providers.mysql.capture_warnings import preview_warnings
 from tests.support.entities import ORDERS, make_pipeline, make_source_table
 
 

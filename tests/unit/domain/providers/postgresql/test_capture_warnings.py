@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from chalicelib.domain.checks.snapshot import LONG_SNAPSHOT_BYTES
 from chalicelib.domain.pipeline import Capture, SnapshotMode
-from chalicelib.domain.providers.postgresql.capture_warnings import LONG_SNAPSHOT_BYTES, preview_warnings
+from chalicelib.domain.providers.postgresql.capture_warnings import preview_warnings
 from chalicelib.domain.table import SourceTable, TableName
 from tests.support.entities import make_pipeline, make_source_table
 
