@@ -31,6 +31,7 @@ from tests.support.databases.mysql import MySQLServer, MySQLShop, Statement, ope
 from tests.support.databases.mysql_9 import find_mysql_9
 from tests.support.databases.mysql_capture import SERVER_ID, plan_of, readiness_of
 from tests.support.databases.mysql_faults import FAULTS, MYSQL_9_FAULTS, WORKS, Deployed, MySQLFault
+from tests.support.databases.mysql_replication import is_old, replicate
 from tests.support.databases.readiness import failing as failing_checks
 from tests.support.waiting import eventually
 
@@ -161,20 +162,6 @@ def test_a_reader_with_the_same_id_ends_the_connector(connect: BareConnectors, r
             assert wait_for(partial(is_in, connect, one.name, "FAILED"), 30)
         assert "with the same server_uuid/server_id" in connect.trace(one.name)
         connect.delete(one.name)
-
-
-def is_old(server: MySQLServer) -> bool:
-    return str(server.value("VERSION()")).startswith("8.0.1")
-
-
-def replicate(replica: MySQLServer, of: MySQLServer, account: str, password: str) -> None:
-    place = "SOURCE" if not is_old(replica) else "MASTER"
-    source = f"{place}_HOST = '127.0.0.1', {place}_PORT = {of.port}, {place}_USER = '{account}'"
-    more = f"{place}_PASSWORD = '{password}', {place}_AUTO_POSITION = 1, GET_{place}_PUBLIC_KEY = 1"
-    replica.run(
-        f"CHANGE {'REPLICATION SOURCE' if place == 'SOURCE' else 'MASTER'} TO {source}, {more}",
-        f"START {'REPLICA' if place == 'SOURCE' else 'SLAVE'}",
-    )
 
 
 @pytest.mark.parametrize("logs", [True, False], ids=["logs what it gets", "logs only its own"])
