@@ -56,13 +56,23 @@ class Captured:
         return dict(self.connect("GET", "config"))
 
     def stop(self) -> None:
-        """Somebody stops the connector; waits until its session in the server has ended."""
+        """Somebody stops the connector in Kafka Connect."""
         self.connect("PUT", "stop")
         eventually(lambda: self.connect("GET", "status")["tasks"], lambda tasks: not tasks)
 
     def start_again(self) -> None:
         """As at the start of a worker, its task begins anew."""
         self.connect("POST", "restart?includeTasks=true")
+
+    def until_unread(self) -> None:
+        """Waits until nobody reads the server's log with the account. A session is seen until the server writes."""
+
+        def readers() -> Any:
+            self.database.run("CREATE TABLE other (id INT PRIMARY KEY)", "DROP TABLE other")
+            query = "SELECT 1 FROM information_schema.processlist WHERE user = '{role}' AND command LIKE 'Binlog%'"
+            return self.database.run(query)
+
+        eventually(readers, lambda rows: not rows)
 
     def stored(self) -> dict[str, Any]:
         """The offset that Connect has stored; empty without one."""

@@ -1,11 +1,11 @@
 """A pipeline from MySQL whose binary log or schema history is lost, on the real stack: it is told by name, refused,
 and the call that is offered lets it go on."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.e2e.mysql_captures import ACCEPTED, Captured, captured_from, said
+from tests.e2e.mysql_captures import ACCEPTED, Captured, captured_from
 from tests.support.apps.real_headgate import RealHeadgate
 from tests.support.databases.mysql import MySQLServer, mysql_or_skip
 
@@ -43,44 +43,53 @@ def test_a_log_that_is_purged_while_nobody_reads_is_told_and_passed(captured: Ca
     captured.stop()
     captured.insert()
     captured.purge()
-    captured.until_shown("purged its binary log", "changes were lost", *CALLS)
-    assert captured.until_incident("CHANGES_LOST")
+    captured.until_shown("purged its binary log from where the connector goes on: changes were lost", *CALLS)
+    assert "changes were lost" in captured.until_incident("CHANGES_LOST")["message"]
     log = captured.headgate.get(f"{captured.path}/status")["log"]
     assert (log["kind"], log["status"], log["seconds_to_loss"]) == ("binlog", "purged", 0)
     message = captured.refused()
     assert all(call in message for call in CALLS)
-
-    # Somebody starts it all the same, without Headgate.
-    captured.connect("PUT", "resume")
-    assert "change stream starting at BinlogOffsetContext{" in captured.until_failed()
-    shown = captured.until_shown(state="FAILED")
-    print(shown, captured.incidents())
-    assert "has purged binary logs that the connector still needed" in said(shown)
-
     goes_on_after_the_gap(captured)
-    print(captured.incidents())
 
 
-def test_a_paused_pipeline_reads_on_behind_the_purge_and_loses_nothing(captured: Captured) -> None:
-    before = captured.records()
-    captured.shown()
-    captured.post("pause")
-    captured.insert()
-    captured.purge()
-    captured.post("resume")
-    captured.until_captured()
-    assert captured.records() == before + 2
-    captured.until_healthy()
-
-
-def test_a_task_that_begins_anew_after_a_purge_is_told_and_passed(captured: Captured) -> None:
+def test_a_task_that_starts_after_a_purge_is_told_by_its_failure_and_passed(captured: Captured) -> None:
     captured.stop()
     captured.insert()
     captured.purge()
     captured.connect("PUT", "resume")
-    captured.until_failed()
+    assert "change stream starting at BinlogOffsetContext{" in captured.until_failed()
     captured.until_shown("has purged binary logs that the connector still needed", *CALLS)
+    assert "purged binary logs" in captured.until_incident("CDC_BINLOG_ERROR")["hint"]
     goes_on_after_the_gap(captured)
+
+
+def test_a_paused_pipeline_reads_on_behind_the_purge_and_loses_nothing(captured: Captured) -> None:
+    before = captured.records()
+    captured.until_healthy()
+    captured.post("pause")
+    captured.insert()
+    captured.purge()
+    captured.post("resume")
+    captured.insert()
+    captured.headgate.until_records(captured.topic, before + 2)
+    captured.until_healthy()
+    assert captured.records() == before + 2
+
+
+def test_a_paused_pipeline_whose_worker_was_started_again_is_not_resumed_behind_the_purge(captured: Captured) -> None:
+    captured.until_healthy()
+    captured.post("pause")
+    captured.start_again()
+    captured.until_unread()
+    captured.insert()
+    captured.purge()
+    message = captured.refused("resume")
+    assert all(call in message for call in CALLS)
+    before = captured.records()
+    captured.post("resume?accept_data_loss=true")
+    captured.until_captured()
+    captured.until_healthy()
+    assert captured.records() == before + 1
 
 
 def test_a_schema_history_that_is_gone_while_the_pipeline_is_stopped_is_refused_by_name_and_passed(
@@ -96,13 +105,22 @@ def test_a_schema_history_that_is_gone_while_the_pipeline_is_stopped_is_refused_
     assert captured.history == f"{lost}-1"
 
 
-@pytest.mark.parametrize("lose", [Captured.delete_history, Captured.empty_history])
-def test_a_schema_history_that_is_lost_behind_a_running_task_is_told_at_its_next_start_and_passed(
-    captured: Captured, lose: "type[Captured]"
+@pytest.mark.parametrize(
+    ("lose", "named"), [(Captured.delete_history, "was deleted"), (Captured.empty_history, "were removed")]
+)
+def test_a_schema_history_that_is_lost_behind_a_running_task_is_refused_and_told_when_that_starts_again_and_passed(
+    captured: Captured, lose: Callable[[Captured], None], named: str
 ) -> None:
+    lost = captured.history
     lose(captured)
+    check = captured.readiness("history_topic")
+    message = captured.refused()
+    assert check["status"] == "fail"
+    assert all(lost in text and named in text for text in (check["recommended_action"], message))
+    captured.until_captured()  # what runs goes on
     captured.start_again()
-    print(captured.until_failed()[:600])
+    captured.until_failed()
     captured.until_shown("schema history topic is missing or incomplete", *CALLS)
-    print(captured.incidents())
+    assert "schema history topic" in captured.until_incident("CDC_BINLOG_ERROR")["hint"]
     goes_on_after_the_gap(captured)
+    assert captured.history == f"{lost}-1"

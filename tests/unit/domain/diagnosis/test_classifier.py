@@ -308,12 +308,12 @@ def test_a_value_that_the_converter_cannot_read_for_its_length_is_named() -> Non
             Diagnosis.BINLOG_REFUSED,
         ),
         (
-            "x: Creation of database schema history topic failed, please\nCaused by: x.InvalidTopicException: is invalid",
+            "x: Creation of database schema history topic failed, please\nCaused by: x.InvalidTopicException: no name",
             SOURCE,
             Diagnosis.BINLOG_HISTORY_NOT_MADE,
         ),
         (
-            "x: The connector is trying to read change stream starting at BinlogOffsetContext{a=1}, but this is no longer",
+            "x: is trying to read change stream starting at BinlogOffsetContext{a=1}, but this is no longer available",
             SOURCE,
             Diagnosis.BINLOG_GONE,
         ),
