@@ -42,6 +42,28 @@ def test_a_paused_source_keeps_its_reader(mysql_shop: MySQLShop, connect: Connec
     connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
 
 
+@pytest.mark.parametrize("path", ["restart?includeTasks=true", "tasks/0/restart"])
+def test_a_source_that_is_restarted_while_it_is_paused_reads_again_when_it_is_resumed(
+    mysql_shop: MySQLShop, connect: ConnectView, path: str
+) -> None:
+    config = mysql_shop.source()
+    mysql_shop.started(config)
+    connect.call("PUT", f"/connectors/{config['name']}/pause")
+    connect.wait_for_states(config["name"], "PAUSED", "PAUSED")
+    connect.call("POST", f"/connectors/{config['name']}/{path}")
+
+    def readers() -> int:
+        # The server sees the end of a reader when it has something to send.
+        mysql_shop.run("CREATE TABLE other (id INT PRIMARY KEY)", "DROP TABLE other")
+        return mysql_shop.readers()
+
+    eventually(readers, lambda count: count == 0)
+    connect.wait_for_states(config["name"], "PAUSED", "PAUSED")
+    connect.call("PUT", f"/connectors/{config['name']}/resume")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
+    eventually(mysql_shop.readers, lambda count: count == 1)
+
+
 def test_more_than_one_task_is_never_started_and_never_reported(mysql_shop: MySQLShop, connect: ConnectView) -> None:
     config = mysql_shop.source(tasks__max="2")
     assert connect.create(config, state="RUNNING").status_code == 201
