@@ -1,12 +1,13 @@
 """A pipeline from a real MySQL whose log or schema history is lost, over HTTP: it is told, refused, and goes on."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import pytest
 
+from infra.local.doubles.kafka_state import BrokerState
 from tests.integration.api.test_mysql_pipelines import discovered, history_of, pipeline_body, source_body
 from tests.support.api_assertions import assert_error
 from tests.support.apps.sandbox import Json, Sandbox
@@ -78,6 +79,16 @@ class Captured:
         newest = self.shop.server.run("SHOW BINARY LOGS")[-1][0]
         self.shop.server.run(f"PURGE BINARY LOGS TO '{newest}'")
 
+    def until_unread(self) -> None:
+        """Wait until no session of the account reads the log: the server sees its end when it has something to send."""
+
+        def readers() -> Any:
+            self.shop.run("CREATE TABLE other (id INT PRIMARY KEY)", "DROP TABLE other")
+            query = "SELECT 1 FROM information_schema.processlist WHERE user = '{role}' AND command LIKE 'Binlog%'"
+            return self.shop.run(query)
+
+        eventually(readers, lambda rows: not rows)
+
     def look_until_read(self) -> None:
         """Let Headgate look until it sees the session that reads for the pipeline."""
 
@@ -148,11 +159,36 @@ def test_a_paused_capture_reads_on_behind_the_purge_and_is_resumed_without_a_los
     assert captured.config["snapshot.mode"] == "initial"
 
 
-def test_a_schema_history_that_is_gone_is_passed(captured: Captured) -> None:
-    captured.sandbox.doubles.kafka_double.state.delete_topic(history_of(captured.pipeline))
+def test_a_paused_capture_whose_worker_was_started_again_is_not_resumed_behind_the_purge(captured: Captured) -> None:
+    captured.look_until_read()
+    assert captured.post("pause").status_code == 200
+    captured.connect("POST", "restart?includeTasks=true")
+    captured.until_unread()
+    captured.insert()
+    captured.purge()
+    assert_error(captured.post("resume"), 409, "DATA_LOSS")
+    assert captured.post("resume?accept_data_loss=true").status_code == 200
+    captured.until_captured()
+
+
+def delete(topics: BrokerState, history: str) -> None:
+    topics.delete_topic(history)
+
+
+def cut(topics: BrokerState, history: str) -> None:
+    topics.lose_beginning(history, 1)
+
+
+@pytest.mark.parametrize(("lose", "named"), [(delete, "was deleted"), (cut, "were removed")])
+def test_a_schema_history_that_is_lost_is_refused_by_name_and_passed(
+    captured: Captured, lose: Callable[[BrokerState, str], None], named: str
+) -> None:
+    lost = history_of(captured.pipeline)
+    lose(captured.sandbox.doubles.kafka_double.state, lost)
     refused = captured.post("restart")
     assert_error(refused, 409, "DATA_LOSS")
-    assert "restart?accept_data_loss=true" in refused.json()["error"]["message"]
+    message = refused.json()["error"]["message"]
+    assert all(word in message for word in (lost, named, "restart?accept_data_loss=true"))
     assert captured.post("restart?accept_data_loss=true").status_code == 200
     captured.until_captured()
-    assert captured.config[HISTORY] == f"{history_of(captured.pipeline)}-1"
+    assert captured.config[HISTORY] == f"{lost}-1"
