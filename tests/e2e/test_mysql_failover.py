@@ -81,6 +81,7 @@ def test_a_source_that_moves_to_a_replica_with_all_transactions_goes_on_there_wi
     headgate.call("PUT", f"/sources/{source['id']}", {**body, "credentials": captured.database.credentials})
     check = captured.readiness("same_server")
     assert (check["status"], check["current_value"]) == ("warn", f"server {other.value('@@server_uuid')}")
+    headgate.discover(source)
     captured.post("deploy")
     headgate.until_records(captured.topic, before + 2)
     captured.until_healthy()

@@ -52,15 +52,19 @@ def test_a_log_that_is_purged_while_nobody_reads_is_told_and_passed(captured: Ca
     goes_on_after_the_gap(captured)
 
 
-def test_a_task_that_starts_after_a_purge_is_told_by_its_failure_and_passed(captured: Captured) -> None:
-    captured.stop()
-    captured.insert()
-    captured.purge()
-    captured.connect("PUT", "resume")
-    assert "change stream starting at BinlogOffsetContext{" in captured.until_failed()
-    captured.until_shown("has purged binary logs that the connector still needed", *CALLS)
-    assert "purged binary logs" in captured.until_incident("CDC_BINLOG_ERROR")["hint"]
-    goes_on_after_the_gap(captured)
+def test_a_task_that_starts_after_a_purge_is_told_by_its_failure_and_passed_without_a_lock_of_a_table(
+    headgate: RealHeadgate, server: MySQLServer
+) -> None:
+    with server.general_log() as statements, captured_from(headgate, server) as captured:
+        captured.stop()
+        captured.insert()
+        captured.purge()
+        captured.connect("PUT", "resume")
+        assert "change stream starting at BinlogOffsetContext{" in captured.until_failed()
+        captured.until_shown("has purged binary logs that the connector still needed", *CALLS)
+        assert "purged binary logs" in captured.until_incident("CDC_BINLOG_ERROR")["hint"]
+        goes_on_after_the_gap(captured)
+    assert [one for one in statements if one.locks_a_table] == []
 
 
 def test_a_paused_pipeline_reads_on_behind_the_purge_and_loses_nothing(captured: Captured) -> None:

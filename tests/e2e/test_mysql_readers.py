@@ -1,7 +1,6 @@
 """Who reads a MySQL server, and what it may lock there, on the real stack: server ids, rights and the statement log."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import httpx
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from tests.e2e.mysql_captures import HISTORY, ORDERS, Captured, captured_from
 from tests.support.apps.real_headgate import RealHeadgate
 from tests.support.apps.real_mysql import open_database
-from tests.support.databases.mysql import MySQLServer, MySQLShop, Statement
+from tests.support.databases.mysql import MySQLServer, MySQLShop
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -103,15 +102,6 @@ def test_a_registered_reader_with_the_server_id_is_named_by_readiness(
 # rights and locks
 
 
-@contextmanager
-def logged(server: MySQLServer, locks: list[Statement]) -> Iterator[None]:
-    """Afterwards `locks` has every statement of the block that locks, or that could."""
-    with server.general_log() as statements:
-        yield
-    words = ("FLUSH", "LOCK TABLE", "UNLOCK")
-    locks += [one for one in statements if one.command == "Query" and one.text.upper().startswith(words)]
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [({}, ["FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES"]), ({"snapshot_locking": "none"}, [])],
@@ -120,11 +110,11 @@ def test_a_snapshot_locks_no_table(
     headgate: RealHeadgate, real_mysql: MySQLServer, options: dict[str, str], expected: list[str]
 ) -> None:
     """By default all writes wait for a moment, while the definitions are read; rows are read without any lock."""
-    locks: list[Statement] = []
-    with logged(real_mysql, locks), captured_from(headgate, real_mysql, options=options) as one:
-        one.connect("POST", "restart?includeTasks=true")
+    with real_mysql.general_log() as statements, captured_from(headgate, real_mysql, options=options) as one:
+        one.start_again()
         one.until_captured()
-    assert [statement.text for statement in locks if statement.user == one.database.username] == expected
+    assert [lock.text for lock in statements if lock.locks_all and lock.user == one.database.username] == expected
+    assert [lock for lock in statements if lock.locks_a_table] == []
 
 
 def test_an_account_that_may_not_lock_is_refused_with_the_statement_that_mends_it(
@@ -135,12 +125,11 @@ def test_an_account_that_may_not_lock_is_refused_with_the_statement_that_mends_i
     headgate.discover(source)
     pipeline = headgate.pipeline(source, [(database.name, "orders")])
     database.run("REVOKE RELOAD ON *.* FROM {role}")
-    locks: list[Statement] = []
-    with logged(real_mysql, locks):
+    with real_mysql.general_log() as statements:
         (check,) = headgate.refused(f"/pipelines/{pipeline['id']}/deploy")["details"]["checks"]
     assert check["key"] == "snapshot_lock"
     assert pipeline["connector_name"] not in headgate.connectors()
-    assert [one for one in locks if one.user == database.username] == []
+    assert [one for one in statements if one.locks_a_table or one.locks_all] == []
     (statement,) = [line for line in check["recommended_action"].splitlines() if line.startswith("GRANT ")]
     assert "LOCK TABLES" not in statement
     real_mysql.run(statement)

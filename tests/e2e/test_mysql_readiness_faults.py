@@ -108,15 +108,10 @@ def test_readiness_fails_exactly_where_a_connector_stops_or_loses_rows(name: str
 
 def test_no_account_without_the_right_ever_locks_a_table(deployed: AllDeployed) -> None:
     accounts = {one.shop.role: name for name, one in deployed.faults.items()}
-    locks = [one for one in deployed.statements if one.command == "Query" and locks_a_table(one.text)]
+    locks = [one for one in deployed.statements if one.locks_a_table]
     assert {accounts.get(one.user) for one in locks} <= MAY_LOCK
     # The log has what is looked for: the global lock of the snapshots.
     assert [one for one in deployed.statements if one.text.upper().startswith("FLUSH TABLES WITH READ LOCK")]
-
-
-def locks_a_table(text: str) -> bool:
-    words = text.upper()
-    return words.startswith("LOCK TABLE") or (words.startswith("FLUSH TABLE") and "`" in words)
 
 
 @contextmanager
@@ -142,7 +137,7 @@ def test_only_with_the_right_to_lock_tables_a_busy_server_has_its_tables_locked(
             watch(connect, made)
         for one in made.values():
             connect.delete(one.name)
-    locks = [one for one in statements if one.command == "Query" and locks_a_table(one.text)]
+    locks = [one for one in statements if one.locks_a_table]
     assert {one.user for one in locks} == {opened["with"].role}
     assert made["without"].outcome is Deployed.STOPS
     assert made["with"].outcome is WORKS

@@ -2,6 +2,9 @@
 
 import pytest
 
+from chalicelib.domain.diagnosis.classifier import classify
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.names import ConnectorKind
 from tests.contract.connect.conftest import MySQLShop
 from tests.support.apps.doubles import ConnectView
 from tests.support.waiting import eventually
@@ -117,6 +120,7 @@ def test_a_history_topic_that_cannot_be_created_fails_at_once(mysql_shop: MySQLS
         "org.apache.kafka.connect.errors.ConnectException: Creation of database schema history topic failed, please "
         "create the topic manually\n\tat "
     )
+    assert classify(trace, ConnectorKind.SOURCE) is Diagnosis.BINLOG_HISTORY_NOT_MADE
 
 
 LOCK_TABLES = "io.debezium.DebeziumException: User does not have the 'LOCK TABLES' privilege required to obtain a"
