@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicSettings:
-    """A topic as the brokers have it. `configs` are its settings in force, by Kafka's names."""
+    """A topic as the brokers have it. `configs` are its settings in force, by Kafka's names. `truncated`: the first
+    records that were written to it are gone.
+    """
 
     partitions: int
     configs: Mapping[str, str] = field(default_factory=dict)
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ from tests.support.databases.mysql import MySQLServer, MySQLShop, Statement, ope
 from tests.support.databases.mysql_9 import find_mysql_9
 from tests.support.databases.mysql_capture import SERVER_ID, plan_of, readiness_of
 from tests.support.databases.mysql_faults import FAULTS, MYSQL_9_FAULTS, WORKS, Deployed, MySQLFault
+from tests.support.databases.mysql_replication import is_old, replicate
 from tests.support.databases.readiness import failing as failing_checks
 from tests.support.waiting import eventually
 
@@ -107,15 +108,10 @@ def test_readiness_fails_exactly_where_a_connector_stops_or_loses_rows(name: str
 
 def test_no_account_without_the_right_ever_locks_a_table(deployed: AllDeployed) -> None:
     accounts = {one.shop.role: name for name, one in deployed.faults.items()}
-    locks = [one for one in deployed.statements if one.command == "Query" and locks_a_table(one.text)]
+    locks = [one for one in deployed.statements if one.locks_a_table]
     assert {accounts.get(one.user) for one in locks} <= MAY_LOCK
     # The log has what is looked for: the global lock of the snapshots.
     assert [one for one in deployed.statements if one.text.upper().startswith("FLUSH TABLES WITH READ LOCK")]
-
-
-def locks_a_table(text: str) -> bool:
-    words = text.upper()
-    return words.startswith("LOCK TABLE") or (words.startswith("FLUSH TABLE") and "`" in words)
 
 
 @contextmanager
@@ -141,7 +137,7 @@ def test_only_with_the_right_to_lock_tables_a_busy_server_has_its_tables_locked(
             watch(connect, made)
         for one in made.values():
             connect.delete(one.name)
-    locks = [one for one in statements if one.command == "Query" and locks_a_table(one.text)]
+    locks = [one for one in statements if one.locks_a_table]
     assert {one.user for one in locks} == {opened["with"].role}
     assert made["without"].outcome is Deployed.STOPS
     assert made["with"].outcome is WORKS
@@ -161,20 +157,6 @@ def test_a_reader_with_the_same_id_ends_the_connector(connect: BareConnectors, r
             assert wait_for(partial(is_in, connect, one.name, "FAILED"), 30)
         assert "with the same server_uuid/server_id" in connect.trace(one.name)
         connect.delete(one.name)
-
-
-def is_old(server: MySQLServer) -> bool:
-    return str(server.value("VERSION()")).startswith("8.0.1")
-
-
-def replicate(replica: MySQLServer, of: MySQLServer, account: str, password: str) -> None:
-    place = "SOURCE" if not is_old(replica) else "MASTER"
-    source = f"{place}_HOST = '127.0.0.1', {place}_PORT = {of.port}, {place}_USER = '{account}'"
-    more = f"{place}_PASSWORD = '{password}', {place}_AUTO_POSITION = 1, GET_{place}_PUBLIC_KEY = 1"
-    replica.run(
-        f"CHANGE {'REPLICATION SOURCE' if place == 'SOURCE' else 'MASTER'} TO {source}, {more}",
-        f"START {'REPLICA' if place == 'SOURCE' else 'SLAVE'}",
-    )
 
 
 @pytest.mark.parametrize("logs", [True, False], ids=["logs what it gets", "logs only its own"])

@@ -18,7 +18,10 @@ def test_rows_of_the_snapshot_and_changes_arrive_in_postgresql(headgate: RealHea
         "INSERT INTO orders VALUES (1, 'first', 1.50, 18446744073709551615), (2, 'emoji \U0001f600', NULL, 0)",
     )
     target = headgate.database("target")
-    pipeline = headgate.captured(source, "orders", schema=source.name)
+    with real_mysql.general_log() as statements:
+        pipeline = headgate.captured(source, "orders", schema=source.name)
+        headgate.until_topics({"mappings": [{"topic": pipeline["topics"][0]}]})
+    assert [one for one in statements if one.locks_a_table] == []
     destination = headgate.destination(target)
     body = headgate.delivery_body(pipeline, {pipeline["topics"][0]: "orders"}, auto_create=True, auto_evolve=True)
     headgate.deliver(destination, body)

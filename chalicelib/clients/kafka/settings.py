@@ -3,7 +3,8 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from kafka.admin import ConfigResource, ConfigResourceType
+from kafka import TopicPartition
+from kafka.admin import ConfigResource, ConfigResourceType, OffsetSpec
 from kafka.errors import (
     BrokerResponseError,
     KafkaError,
@@ -24,19 +25,28 @@ _MAX_VALUE = 1_000
 def read_settings(admin: Admin, topics: Collection[str]) -> Mapping[str, TopicSettings]:
     """Raises KafkaError."""
     # The request does not name topics: a broker may create a missing topic that is named.
-    described = {topic["name"]: len(topic["partitions"]) for topic in admin.client.describe_topics()}
+    described = {topic["name"]: topic["partitions"] for topic in admin.client.describe_topics()}
     existing = [topic for topic in topics if topic in described]
     if not existing:
         return {}
     resources = [ConfigResource(ConfigResourceType.TOPIC, topic, list(_READ)) for topic in existing]
     configs = admin.client.describe_configs(resources, config_filter="all").get("topic", {})
+    truncated = _truncated(admin, {topic: len(described[topic]) for topic in existing})
     return {
         topic: TopicSettings(
-            partitions=described[topic],
+            partitions=len(described[topic]),
             configs={key: str(one.get("value"))[:_MAX_VALUE] for key, one in configs.get(topic, {}).items()},
+            truncated=topic in truncated,
         )
         for topic in existing
     }
+
+
+def _truncated(admin: Admin, counts: Mapping[str, int]) -> frozenset[str]:
+    """Those of the topics, given with their numbers of partitions, that begin after offset 0. Raises KafkaError."""
+    partitions = [TopicPartition(topic, number) for topic, count in counts.items() for number in range(count)]
+    first = admin.client.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
+    return frozenset(partition.topic for partition, earliest in first.items() if earliest.offset > 0)
 
 
 def create_topic(admin: Admin, topic: RequiredTopic) -> None:

@@ -42,6 +42,7 @@ CAPTURE_RULES: Rules = (
     (Diagnosis.BINLOG_GTIDS, "because this.gtidset"),
     (Diagnosis.BINLOG_ONE_TASK, "only a single connector task may be started"),
     (Diagnosis.BINLOG_HISTORY_SETUP, "error configuring an instance of kafkaschemahistory"),
+    (Diagnosis.BINLOG_HISTORY_NOT_MADE, "creation of database schema history topic failed"),
     (
         Diagnosis.BINLOG_SCHEMA,
         *("schema isn't known to this connector", "internal schema size"),

@@ -1,5 +1,6 @@
 """What can be wrong with a connector: one member for each fault that needs other words or another decision."""
 
+from collections.abc import Mapping
 from enum import StrEnum, auto
 
 
@@ -33,6 +34,7 @@ class Diagnosis(StrEnum):
     BINLOG_GTIDS = auto()
     BINLOG_ONE_TASK = auto()
     BINLOG_HISTORY_SETUP = auto()
+    BINLOG_HISTORY_NOT_MADE = auto()
     BINLOG_OFF = auto()
     BINLOG_SCHEMA = auto()
     REPLICATION_RIGHT = auto()
@@ -118,6 +120,9 @@ class Diagnosis(StrEnum):
     BROKER_DENIED = auto()
     DRIVER = auto()
 
+
+Sentences = Mapping[Diagnosis, str]
+"""What people read about each diagnosis."""
 
 Rules = tuple[tuple[Diagnosis, *tuple[str, ...]], ...]
 """Phrases for each diagnosis, in the order in which they are searched (see `rules`)."""

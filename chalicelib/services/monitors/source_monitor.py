@@ -4,16 +4,17 @@ Debezium retries a database that does not answer for ever, and the connector is 
 server no longer hands out the changes of a table. So what Kafka Connect says is compared with the source itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthRecord
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import source_conditions
-from chalicelib.domain.monitoring.source_state import SourceState, after_check, after_failure
+from chalicelib.domain.monitoring.source_state import CaptureState, SourceState, after_check, after_failure
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid, TimedOut, Unavailable, WriteConflict
@@ -27,6 +28,7 @@ from chalicelib.stores.monitoring.source_states import SourceStates
 from chalicelib.stores.resources import ResourceStores
 
 _MAX_PIPELINES = 500
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,16 +130,20 @@ class SourceMonitor:
         if _codes(before) != _codes(after):
             details = {"source_id": source.id, "before": _codes(before), "after": _codes(after)}
             get_logger().info("what a look at the source finds has changed", extra=details)
-        if switched := _switched(before, after):
-            details = {"source_id": source.id, "timelines": switched}
+        timelines = _switched(before, after, lambda capture: capture.captured.timeline)
+        servers = _switched(before, after, lambda capture: capture.server)
+        if timelines or servers:
+            details = {"source_id": source.id, "timelines": timelines, "servers": servers}
             get_logger().info("another server writes the log of the source: a standby was promoted", extra=details)
         return True
 
 
-def _switched(before: SourceState | None, after: SourceState) -> dict[str, list[int]]:
-    """The timelines before and after, by pipeline, where another one is captured from than at the last look."""
-    earlier = {key: capture.captured.timeline for key, capture in before.captures.items()} if before else {}
-    pairs = {key: (earlier.get(key), capture.captured.timeline) for key, capture in after.captures.items()}
+def _switched(
+    before: SourceState | None, after: SourceState, name_of: Callable[[CaptureState], T | None]
+) -> dict[str, list[T]]:
+    """What names the log before and after, by pipeline, where another one is captured from than at the last look."""
+    earlier = {key: name_of(capture) for key, capture in before.captures.items()} if before else {}
+    pairs = {key: (earlier.get(key), name_of(capture)) for key, capture in after.captures.items()}
     return {key: [old, new] for key, (old, new) in pairs.items() if old is not None and new is not None and old != new}
 
 

@@ -23,6 +23,7 @@ FIRST_POSITION, THROUGH_GTID = 4, 4
 RECONNECT_SECONDS = 1.0
 FINAL = (1227, 1236)
 """Errors after which Debezium does not connect again: no right to read the log, and a log that cannot be read."""
+FILE_NAME = re.compile(rb".+?\.[0-9]{6}", re.DOTALL)
 _INTERVAL = re.compile(r"(\d+)(?:-(\d+))?")
 
 
@@ -85,7 +86,7 @@ class Position:
         seconds, kind, server_id, _, end, _ = HEADER.unpack_from(event)
         body = event[HEADER.size :]
         if kind == ROTATE:
-            name = body[8:].decode()
+            name = _file_of(body)
             if name != self.file:
                 self.file, self.pos, self._now = name, FIRST_POSITION, int(time.time())
         elif kind in (GTID, ANONYMOUS_GTID):
@@ -112,6 +113,14 @@ class Position:
         if self.gtids is not None:
             offset["gtids"] = str(self.gtids)
         return {**offset, "server_id": server_id}
+
+
+def _file_of(body: bytes) -> str:
+    """The next file in a rotate event: a position of 8 bytes and the name, which ends in six digits. The event that
+    ends a file has a checksum behind it, although none was asked for.
+    """
+    found = FILE_NAME.match(body, 8)
+    return found[0].decode() if found else ""
 
 
 def _table_of(body: bytes) -> tuple[str, str]:

@@ -70,10 +70,10 @@ class TaskRunner:
     def restart_task(self, connector: Connector) -> None:
         """Restart the one task in the connector's target state: the task of a paused connector is paused again."""
         connector.generation += 1
+        self._release(connector)
         if connector.target == PAUSED:
             self._plan(connector, self.delays.connector, lambda: self._show_tasks(connector, "PAUSED"))
         else:
-            self._release(connector)
             self._plan(connector, self.delays.connector, lambda: self._launch(connector))
 
     def end(self, connector: Connector) -> None:
@@ -127,7 +127,7 @@ class TaskRunner:
         self._show(connector)
         if connector.target == STARTED:
             connector.starts += 1
-            if was == "PAUSED" and connector.tasks:
+            if was == "PAUSED" and self._has_started_tasks(connector):
                 self._show_tasks(connector, "RUNNING")
                 self._send_heartbeat(connector)
             else:
@@ -138,6 +138,11 @@ class TaskRunner:
             self._release(connector)
             self._show_tasks(connector, "UNASSIGNED")
             self._plan(connector, self.delays.unassigned, lambda: self._drop_tasks(connector))
+
+    def _has_started_tasks(self, connector: Connector) -> bool:
+        """Whether its tasks run or have failed: those that were made while it was paused have not begun yet."""
+        failed = any(task.state == "FAILED" for task in connector.tasks.values())
+        return failed or (bool(connector.tasks) and connector.name in self.running)
 
     def _restart_now(self, connector: Connector, with_tasks: bool) -> None:
         connector.starts += 1
@@ -154,6 +159,8 @@ class TaskRunner:
         connector.starts += 1
         self._show(connector)
         if connector.target == PAUSED:
+            if with_tasks:
+                self._release(connector)
             self._show_tasks(connector, "PAUSED")
         elif with_tasks or not connector.tasks:
             self._release(connector)

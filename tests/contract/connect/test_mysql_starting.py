@@ -2,6 +2,9 @@
 
 import pytest
 
+from chalicelib.domain.diagnosis.classifier import classify
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.names import ConnectorKind
 from tests.contract.connect.conftest import MySQLShop
 from tests.support.apps.doubles import ConnectView
 from tests.support.waiting import eventually
@@ -40,6 +43,28 @@ def test_a_paused_source_keeps_its_reader(mysql_shop: MySQLShop, connect: Connec
     assert mysql_shop.readers() == 1
     connect.call("PUT", f"/connectors/{config['name']}/resume")
     connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
+
+
+@pytest.mark.parametrize("path", ["restart?includeTasks=true", "tasks/0/restart"])
+def test_a_source_that_is_restarted_while_it_is_paused_reads_again_when_it_is_resumed(
+    mysql_shop: MySQLShop, connect: ConnectView, path: str
+) -> None:
+    config = mysql_shop.source()
+    mysql_shop.started(config)
+    connect.call("PUT", f"/connectors/{config['name']}/pause")
+    connect.wait_for_states(config["name"], "PAUSED", "PAUSED")
+    connect.call("POST", f"/connectors/{config['name']}/{path}")
+
+    def readers() -> int:
+        # The server sees the end of a reader when it has something to send.
+        mysql_shop.run("CREATE TABLE other (id INT PRIMARY KEY)", "DROP TABLE other")
+        return mysql_shop.readers()
+
+    eventually(readers, lambda count: count == 0)
+    connect.wait_for_states(config["name"], "PAUSED", "PAUSED")
+    connect.call("PUT", f"/connectors/{config['name']}/resume")
+    connect.wait_for_states(config["name"], "RUNNING", "RUNNING")
+    eventually(mysql_shop.readers, lambda count: count == 1)
 
 
 def test_more_than_one_task_is_never_started_and_never_reported(mysql_shop: MySQLShop, connect: ConnectView) -> None:
@@ -95,6 +120,7 @@ def test_a_history_topic_that_cannot_be_created_fails_at_once(mysql_shop: MySQLS
         "org.apache.kafka.connect.errors.ConnectException: Creation of database schema history topic failed, please "
         "create the topic manually\n\tat "
     )
+    assert classify(trace, ConnectorKind.SOURCE) is Diagnosis.BINLOG_HISTORY_NOT_MADE
 
 
 LOCK_TABLES = "io.debezium.DebeziumException: User does not have the 'LOCK TABLES' privilege required to obtain a"

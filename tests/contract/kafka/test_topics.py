@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from chalicelib.clients.http.addresses import AddressPolicy
@@ -50,6 +51,21 @@ def test_a_topic_that_exists_stays_as_it_is(kafka: Kafka, topic: RequiredTopic) 
     other = RequiredTopic(name=topic.name, settings=TopicSettings(partitions=3))
     kafka.create_topic(other, limit())
     assert kafka.topic_settings([topic.name], limit())[topic.name] == topic.settings
+
+
+def test_a_topic_whose_first_records_are_gone_is_seen(
+    kafka: Kafka, topic: RequiredTopic, servers: Servers, admin: AdminClient
+) -> None:
+    kafka.create_topic(topic, limit())
+    eventually(lambda: kafka.topic_settings([topic.name], limit()))
+    producer = Producer({"bootstrap.servers": servers.kafka})
+    for _ in range(2):
+        producer.produce(topic.name, b"definition")
+    assert producer.flush(LIMIT) == 0
+    assert not kafka.topic_settings([topic.name], limit())[topic.name].truncated
+    partition = TopicPartition(topic.name, 0, 1)
+    admin.delete_records([partition])[partition].result(LIMIT)
+    assert kafka.topic_settings([topic.name], limit())[topic.name].truncated
 
 
 def test_a_missing_topic_is_not_made_by_looking(kafka: Kafka, topic: RequiredTopic) -> None:

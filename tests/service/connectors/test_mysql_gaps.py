@@ -1,5 +1,6 @@
 """Captures from MySQL that have lost changes: refused, or going on without their offset, with definitions of now."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.apps.fake_mysql import mysql_captures, mysql_offset, transactions
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.databases.mysql_facts import UUID
 
 HISTORY = "schema.history.internal.kafka.topic"
 UNKNOWN_TABLE = (
@@ -86,6 +88,21 @@ def test_a_capture_that_has_lost_nothing_is_restarted(app: InProcessApp, pipelin
     assert stored(app, pipeline) == [mysql_offset()]
     assert history_of(app, pipeline).endswith(pipeline.id)
     assert app.services.pipelines.get(pipeline.id).gaps_passed == 0
+
+
+def test_a_promoted_replica_that_has_all_is_simply_running_and_is_logged(
+    app: InProcessApp, pipeline: Pipeline, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = f"ffffffff{UUID[8:]}"
+    app.database.captures = replace(mysql_captures(), server_uuid=other)
+    with caplog.at_level(logging.INFO):
+        look(app, pipeline)  # Connect has not stored a position of that server yet
+        store(app, pipeline, mysql_offset(95, position=450))
+        look(app, pipeline)
+        look(app, pipeline)
+    restart(app, pipeline)
+    switched = [record for record in caplog.records if "a standby was promoted" in record.message]
+    assert [vars(record)["servers"] for record in switched] == [{pipeline.id: [UUID, other]}]
 
 
 def test_a_purged_log_is_refused_with_the_calls_that_help(app: InProcessApp, pipeline: Pipeline) -> None:

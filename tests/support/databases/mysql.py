@@ -50,6 +50,19 @@ class Statement:
     command: str
     text: str
 
+    @property
+    def locks_a_table(self) -> bool:
+        """Whether it locks single tables: nobody may write to them until it unlocks them again."""
+        words = self.text.upper()
+        return self.command == "Query" and (
+            words.startswith("LOCK TABLE") or (words.startswith("FLUSH TABLE") and "`" in words)
+        )
+
+    @property
+    def locks_all(self) -> bool:
+        """Whether it is the lock of the whole server with which a snapshot begins, or takes that away."""
+        return self.command == "Query" and self.text.upper().startswith(("FLUSH TABLES WITH READ LOCK", "UNLOCK"))
+
 
 @dataclass(frozen=True, kw_only=True)
 class MySQLServer:

@@ -81,6 +81,9 @@ def history_check(facts: HistoryFacts, _plan: None) -> Judgement:
         return failed("missing", expected, f"The topic {facts.name} was deleted: {HISTORY_LOST}")
     if topic is None:
         return passed("made when the pipeline is deployed", expected)
+    if topic.truncated and facts.deployed:
+        action = f"The first definitions in the topic {facts.name} were removed: {HISTORY_LOST}"
+        return failed("its first records are gone", expected, action)
     if topic.partitions != 1 or topic.configs.get("cleanup.policy", "delete") != "delete":
         current = f"{topic.partitions} partitions, cleanup.policy {topic.configs.get('cleanup.policy')}"
         return failed(current, expected, f"Definitions in the topic {facts.name} get lost. {_MADE_ANEW}")

@@ -107,6 +107,7 @@ SOURCE_CAUSES = {
         "x.ConnectException: The MySQL server is not configured to use a FULL binlog_row_image",
         "io.debezium.DebeziumException: The db history topic is missing.",
         "io.debezium.DebeziumException: The db history topic or its content is fully or partially missing.",
+        "x.ConnectException: Creation of database schema history topic failed, please create the topic manually",
         "x: Encountered change event for table a.b whose schema isn't known to this connector",
     ],
     "CDC_CONNECTOR_FAILED": [
@@ -305,6 +306,16 @@ def test_a_value_that_the_converter_cannot_read_for_its_length_is_named() -> Non
             "x: Slave has more GTIDs than the master has, using the master's",
             SOURCE,
             Diagnosis.BINLOG_REFUSED,
+        ),
+        (
+            "x: Creation of database schema history topic failed, please\nCaused by: x.InvalidTopicException: no name",
+            SOURCE,
+            Diagnosis.BINLOG_HISTORY_NOT_MADE,
+        ),
+        (
+            "x: is trying to read change stream starting at BinlogOffsetContext{a=1}, but this is no longer available",
+            SOURCE,
+            Diagnosis.BINLOG_GONE,
         ),
         ("x: Received DML 'delete from t' for processing", SOURCE, Diagnosis.BINLOG_FORMAT),
         ("x: RDS Proxy currently doesn't support streaming replication mode", SOURCE, Diagnosis.POOLER),

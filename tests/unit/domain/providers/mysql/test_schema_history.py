@@ -40,6 +40,15 @@ def test_a_deployed_connector_cannot_do_without_it() -> None:
     assert "POST /pipelines" in (check.recommended_action or "")
 
 
+def test_a_deployed_connector_cannot_do_with_a_part_of_it() -> None:
+    cut = {NAME: TopicSettings(partitions=1, configs=KEPT, truncated=True)}
+    check = judged(cut, deployed=True)
+    assert (check.status, check.current_value) == (CheckOutcome.FAIL, "its first records are gone")
+    assert NAME in (check.recommended_action or "")
+    assert "restart?accept_data_loss=true" in (check.recommended_action or "")
+    assert judged(cut).status is CheckOutcome.PASS  # the first deploy writes all definitions behind what is gone
+
+
 def test_brokers_that_cannot_be_asked_leave_it_unknown() -> None:
     assert judged(None, deployed=True).status is CheckOutcome.UNKNOWN
 

@@ -84,7 +84,8 @@ def test_a_row_of_another_table_stores_something_only_with_heartbeats() -> None:
     assert "row" not in reader.stored
 
 
-def test_another_file_begins_at_its_first_position() -> None:
+@pytest.mark.parametrize("checksum", [b"", b"|q;B", b"\xff\x00\n\xfe"])
+def test_another_file_begins_at_its_first_position(checksum: bytes) -> None:
     reader = position(has_heartbeats=True)
-    reader.read(event(ROTATE, struct.pack("<Q", 4) + b"mysql-bin.000002"))
+    reader.read(event(ROTATE, struct.pack("<Q", 4) + b"mysql-bin.000002" + checksum))
     assert (reader.stored["file"], reader.stored["pos"]) == ("mysql-bin.000002", 4)

@@ -1,0 +1,215 @@
+"""A deployed pipeline from a MySQL server that a test breaks: what the test does to it, and what a user sees of it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from tests.support.apps.real_headgate import Json, RealHeadgate
+from tests.support.apps.real_mysql import RealMySQLDatabase, open_database
+from tests.support.databases.mysql import MySQLServer
+from tests.support.waiting import eventually
+
+ACCEPTED = "restart?accept_data_loss=true"
+HISTORY = "schema.history.internal.kafka.topic"
+
+
+@dataclass(kw_only=True)
+class Captured:
+    """A pipeline over the table `orders`, which runs. `rows` is how many were inserted."""
+
+    headgate: RealHeadgate
+    database: RealMySQLDatabase
+    source: Json
+    pipeline: Json
+    rows: int = 1
+
+    @property
+    def path(self) -> str:
+        return f"/pipelines/{self.pipeline['id']}"
+
+    @property
+    def topic(self) -> str:
+        return str(self.pipeline["topics"][0])
+
+    @property
+    def name(self) -> str:
+        """Of the connector."""
+        return str(self.pipeline["connector_name"])
+
+    # what Kafka Connect has, without Headgate
+
+    def connect(self, method: str, action: str) -> Any:
+        """A call to Kafka Connect about the connector; the body of its answer."""
+        url = f"{self.headgate.stack.addresses.connect}/connectors/{self.name}/{action}"
+        response = httpx.request(method, url, timeout=30)
+        assert response.is_success, response.text[:2000]
+        return response.json() if response.content else None
+
+    @property
+    def config(self) -> dict[str, str]:
+        return dict(self.connect("GET", "config"))
+
+    def stop(self) -> None:
+        """Somebody stops the connector in Kafka Connect."""
+        self.connect("PUT", "stop")
+        eventually(lambda: self.connect("GET", "status")["tasks"], lambda tasks: not tasks)
+
+    def start_again(self) -> None:
+        """As at the start of a worker, its task begins anew."""
+        self.connect("POST", "restart?includeTasks=true")
+
+    def until_unread(self) -> None:
+        """Waits until nobody reads the server's log with the account. A session is seen until the server writes."""
+
+        def readers() -> Any:
+            self.database.run("CREATE TABLE other (id INT PRIMARY KEY)", "DROP TABLE other")
+            query = "SELECT 1 FROM information_schema.processlist WHERE user = '{role}' AND command LIKE 'Binlog%'"
+            return self.database.run(query)
+
+        eventually(readers, lambda rows: not rows)
+
+    def stored(self) -> dict[str, Any]:
+        """The offset that Connect has stored; empty without one."""
+        offsets = self.connect("GET", "offsets")["offsets"]
+        return dict(offsets[0]["offset"] or {}) if offsets else {}
+
+    def until_failed(self) -> str:
+        """Waits until the task has failed; its trace."""
+        failed = eventually(
+            lambda: [task for task in self.connect("GET", "status")["tasks"] if task["state"] == "FAILED"], seconds=90
+        )
+        return str(failed[0]["trace"])
+
+    # rows
+
+    def insert(self) -> None:
+        self.rows += 1
+        self.database.run(f"INSERT INTO orders VALUES ({self.rows}, 'n{self.rows}')")
+
+    def until_captured(self) -> None:
+        """Inserts a row, and waits until its record is in the topic and Connect has stored a position."""
+        before = self.headgate.records(self.topic)
+        self.insert()
+        eventually(lambda: self.headgate.records(self.topic), lambda count: count > before, seconds=90)
+        eventually(self.stored)
+
+    def records(self) -> int:
+        return self.headgate.records(self.topic)
+
+    # what is lost
+
+    def purge(self) -> None:
+        """The server removes all of its binary log but a new file."""
+        self.database.server.run("FLUSH BINARY LOGS")
+        newest = self.database.server.run("SHOW BINARY LOGS")[-1][0]
+        self.database.server.run(f"PURGE BINARY LOGS TO '{newest}'")
+
+    @property
+    def history(self) -> str:
+        """The topic of the schema history that the connector has now."""
+        return self.config[HISTORY]
+
+    def delete_history(self) -> None:
+        topic, admin = self.history, self._admin()
+        admin.delete_topics([topic])[topic].result(10)
+        eventually(lambda: topic not in admin.list_topics(timeout=10).topics)
+
+    def empty_history(self) -> None:
+        """As a retention does that is too short."""
+        partition, admin = TopicPartition(self.history, 0, self.headgate.records(self.history)), self._admin()
+        admin.delete_records([partition])[partition].result(10)
+
+    def _admin(self) -> AdminClient:
+        return AdminClient({"bootstrap.servers": self.headgate.stack.addresses.kafka, "log_level": 0})
+
+    # what a user sees
+
+    def shown(self) -> Json:
+        """The pipeline's status after another look at its source and another tick."""
+        self.headgate.look_at(self.source)
+        self.headgate.tick()
+        time.sleep(1)
+        return dict(self.headgate.get(f"{self.path}/status?fresh=true"))
+
+    def until_shown(self, *words: str) -> Json:
+        """Looks until its status is not RUNNING, with all these words."""
+        return eventually(
+            self.shown,
+            lambda seen: seen["observed_state"] != "RUNNING" and all(word in said(seen) for word in words),
+            seconds=90,
+        )
+
+    def until_healthy(self) -> None:
+        eventually(
+            self.shown,
+            lambda seen: seen["observed_state"] == "RUNNING" and not problems(seen),
+            seconds=120,
+        )
+
+    def incidents(self) -> dict[str, Json]:
+        """Active ones of the pipeline, by code."""
+        active = self.headgate.get(f"/operations/errors?active=true&pipeline_id={self.pipeline['id']}")
+        return {one["code"]: one for one in active}
+
+    def until_incident(self, code: str) -> Json:
+        def found() -> Json | None:
+            self.shown()
+            return self.incidents().get(code)
+
+        return eventually(found, seconds=90) or {}
+
+    def until_resolved(self) -> None:
+        """Looks until none of its incidents is active."""
+        eventually(lambda: (self.shown(), self.incidents())[1], lambda active: not active, seconds=90)
+
+    def refused(self, action: str = "restart") -> str:
+        """The message with which that is refused because changes were lost."""
+        error = self.headgate.refused(f"{self.path}/{action}", status=409)
+        assert error["code"] == "DATA_LOSS"
+        return str(error["message"])
+
+    def readiness(self, check: str) -> Json:
+        """A check of readiness for the deployed pipeline."""
+        path = f"/sources/{self.source['id']}/cdc-readiness?pipeline_id={self.pipeline['id']}&fresh=true"
+        return {one["key"]: one for one in self.headgate.get(path)["checks"]}[check]
+
+    def post(self, action: str) -> None:
+        self.headgate.post(f"{self.path}/{action}")
+
+
+def said(status: Json) -> str:
+    """The sentences of a status, with those about its tasks."""
+    hints = [task["hint"]["message"] for task in status["tasks"] if task["hint"]]
+    return " ".join([*status["reasons"], *hints])
+
+
+def problems(status: Json) -> list[str]:
+    """Its reasons, but for that its progress cannot be measured here."""
+    return [reason for reason in status["reasons"] if reason != status["progress_notice"]]
+
+
+ORDERS = "CREATE TABLE orders (id INT PRIMARY KEY, customer VARCHAR(100))"
+FIRST_ROW = "INSERT INTO orders VALUES (1, 'n1')"
+
+
+@contextmanager
+def captured_from(
+    headgate: RealHeadgate, server: MySQLServer, *, port: int | None = None, **more: Any
+) -> Iterator[Captured]:
+    """A pipeline that has captured the first row and one more; its source is registered with `port`, where given."""
+    database = open_database(server, "watched", ORDERS, FIRST_ROW)
+    source = headgate.source(database, **({"port": port} if port else {}))
+    headgate.discover(source)
+    pipeline = headgate.pipeline(source, [(database.name, "orders")], **more)
+    headgate.deploy(pipeline)
+    one = Captured(headgate=headgate, database=database, source=source, pipeline=pipeline)
+    headgate.until_records(one.topic, 1)
+    one.until_captured()
+    yield one
+    headgate.call("DELETE", f"{one.path}?drop_history=true", expect=(204, 202))
