@@ -28,7 +28,7 @@ def as_text(value: Any) -> str:
         return (value.replace(tzinfo=None) - (value.utcoffset() or timedelta())).isoformat(timespec="microseconds")
     spellings: tuple[tuple[Any, Callable[[Any], str]], ...] = (
         (bool, lambda flag: str(int(flag))),
-        ((float, Decimal), lambda number: str(Decimal(number).normalize())),
+        ((float, Decimal), lambda number: _plain(Decimal(number))),
         (time, lambda at: str(_DAY.combine(_DAY, at) - _DAY)),
         ((bytes, memoryview), lambda raw: bytes(raw).hex()),
         (UUID, lambda one: repr(str(one))),
@@ -36,6 +36,12 @@ def as_text(value: Any) -> str:
     )
     text = next((spell(value) for kind, spell in spellings if isinstance(value, kind)), str(value))
     return text if len(text) < 200 else f"{len(text)} characters {hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _plain(number: Decimal) -> str:
+    """All of its digits, without zeros at the end."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def lines(rows: Sequence[Sequence[Any]], documents: Sequence[int] = ()) -> Rows:

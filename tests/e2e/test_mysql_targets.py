@@ -2,36 +2,40 @@
 
 import pytest
 
+from tests.e2e.awkward_mysql import COLUMNS, LONGEST, check_equal_rows, check_long_times, check_named_columns
 from tests.e2e.equal_rows import Rows, in_mysql, in_postgresql, open_target, tick, until_equal, until_healthy
 from tests.support.apps.real_headgate import Json, RealHeadgate
-from tests.support.apps.real_mysql import open_database
 from tests.support.databases.mysql import MySQLServer
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 
-LINES = ("Größe", "id", "note", "amount", "at", "seen", "flag", "raw", "doc", "uid", "of day", "day", "ratio")
+LINES = (
+    *("Größe", "id", "note", "amount", "at", "seen", "flag", "raw", "doc", "uid", "of day", "day", "ratio"),
+    *("mood", "it's big"),
+)
 DOCUMENTS = (LINES.index("doc"),)
 MAKE_LINES = (
+    "CREATE TYPE shop.mood AS ENUM ('a,b', 'it''s', '\U0001f600')",
     """CREATE TABLE shop."Order Lines" ("Größe" varchar(40), id bigint, note text, amount numeric(38, 10),
     at timestamptz, seen timestamp, flag boolean, raw bytea, doc jsonb, uid uuid, "of day" time, day date,
-    ratio double precision, PRIMARY KEY ("Größe", id))""",
+    ratio double precision, mood shop.mood, "it's big" numeric(20), PRIMARY KEY ("Größe", id))""",
     'ALTER TABLE shop."Order Lines" OWNER TO {role}',
     'ALTER TABLE shop."Order Lines" REPLICA IDENTITY FULL',
 )
 FILL_LINES = """INSERT INTO shop."Order Lines" VALUES
     ('a', 1, 'plain', 1.5, '2024-02-29 23:59:59.999999+02', '1000-01-01 00:00:00', true, '\\x00ff00', '{"a": [1, 2]}',
-     'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '23:59:59.999999', '0001-01-01', 0.1),
+     'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '23:59:59.999999', '0001-01-01', 0.1, 'a,b', 18446744073709551615),
     ('A', 1, 'emoji \U0001f600 ''quoted'' "twice" back\\slash `tick` ? :x', -0.0000000001, '1970-01-01 00:00:00+00',
      '9999-12-31 23:59:59.999999', false, '\\x', '{"x": null, "\U0001f600": "\\\\"}', NULL, '00:00:00', '9999-12-31',
-     -1e300),
-    ('á', 1, '', 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+     -1e300, '\U0001f600', -18446744073709551615),
+    ('á', 1, '', 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
     ('á', -9223372036854775808, NULL, 9999999999999999999999999999.9999999999, NULL, NULL, NULL, NULL, '[]', NULL, NULL,
-     NULL, NULL),
+     NULL, NULL, NULL, 0),
     ('', 0, repeat('long \U0001f600 ', 40000), NULL, NULL, NULL, NULL, decode(repeat('00ff', 50000), 'hex'), '"text"',
-     NULL, NULL, NULL, NULL)"""
+     NULL, NULL, NULL, NULL, 'it''s', NULL)"""
 CHANGES_OF_LINES = (
-    """UPDATE shop."Order Lines" SET note = 'changed', doc = '{"b": 1.5}' WHERE "Größe" = 'A'""",
+    """UPDATE shop."Order Lines" SET note = 'changed', doc = '{"b": 1.5}', mood = 'a,b' WHERE "Größe" = 'A'""",
     """UPDATE shop."Order Lines" SET "Größe" = 'ä' WHERE "Größe" = 'á' AND id = 1""",
     """DELETE FROM shop."Order Lines" WHERE "Größe" = 'á'""",
     """INSERT INTO shop."Order Lines" ("Größe", id, note) VALUES ('漢', 2, NULL)""",
@@ -102,72 +106,22 @@ def test_awkward_rows_of_postgresql_arrive_equal_in_mysql(headgate: RealHeadgate
     until_equal(expected, arrived)
 
 
-TYPED = (
-    "code",
-    "big",
-    "exact",
-    "at",
-    "stamp",
-    "of day",
-    "bits",
-    "fixed",
-    "raw",
-    "doc",
-    "mood",
-    "tags",
-    "note",
-    "ratio",
-)
-TYPED_DOCUMENTS = (TYPED.index("doc"),)
-MAKE_TYPED = (
-    "CREATE TABLE `Odd 'name'` (code VARCHAR(50) COLLATE utf8mb4_bin, big BIGINT UNSIGNED, exact DECIMAL(30, 10),"
-    " at DATETIME(6), stamp TIMESTAMP(6) NULL, `of day` TIME(3), bits BIT(8), fixed BINARY(8), raw VARBINARY(300),"
-    " doc JSON, mood ENUM('sad', 'so so', 'happy'), tags SET('x', 'y'), note LONGTEXT, ratio DOUBLE,"
-    " PRIMARY KEY (code))"
-)
-FILL_TYPED = (
-    "INSERT INTO `Odd 'name'` VALUES"
-    " ('a', 18446744073709551615, -99999999999999999999.9999999999, '1000-01-01', '2038-01-19 03:14:07.999999',"
-    " '23:59:59.999', b'10000001', X'0102030000000000', X'00ff', '{\"a\": [1, 2.5]}', 'so so', 'x,y',"
-    " 'emoji \U0001f600 \\'quoted\\' \\\\ ? :x', 0.1),"
-    " ('A', 0, 0, '9999-12-31 23:59:59.999999', '1970-01-01 00:00:01', '00:00:00', b'0', X'00', X'', 'null', 'sad', '',"
-    " '', -1e300),"
-    " ('á', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
-)
-
-
 def test_awkward_rows_of_mysql_arrive_equal_in_another_database_of_mysql(
     headgate: RealHeadgate, real_mysql: MySQLServer
 ) -> None:
-    source = open_database(real_mysql, "my_source", MAKE_TYPED, FILL_TYPED)
-    target = open_target(real_mysql, "my_copy")
     # A table of the same name in another database that the account may see is not taken for the target.
-    table = "Odd 'name'"
-    pipeline = headgate.captured(source, table, schema=source.name)
-    destination = headgate.destination(target)
-    body = headgate.delivery_body(pipeline, {pipeline["topics"][0]: table}, target.name)
-    headgate.until_records(pipeline["topics"][0], 3)
-    refused = headgate.refused(f"/destinations/{destination['id']}/preview", body)
-    for proposed in refused["details"]["target_ddl"]:
-        target.run(proposed["statement"])
-    headgate.deliver(destination, body)
+    check_equal_rows(headgate, real_mysql, open_target(real_mysql, "my_copy"), COLUMNS)
 
-    def expected() -> Rows:
-        return in_mysql(source, table, TYPED, TYPED_DOCUMENTS)
 
-    def arrived() -> Rows:
-        return in_mysql(target, table, TYPED, TYPED_DOCUMENTS)
+def test_discovery_names_what_does_not_arrive_equal_in_mysql(headgate: RealHeadgate, real_mysql: MySQLServer) -> None:
+    check_named_columns(headgate, real_mysql, open_target(real_mysql, "my_zeros"))
 
-    assert len(expected()) == 3
-    until_equal(expected, arrived)
-    source.run(
-        f"UPDATE `{table}` SET note = 'changed', fixed = X'ff00', doc = '[true]' WHERE code = 'A'",
-        f"UPDATE `{table}` SET code = 'ä' WHERE code = 'á'",
-        f"DELETE FROM `{table}` WHERE code = 'a'",
-        f"INSERT INTO `{table}` (code, big) VALUES ('漢 \U0001f600', 9223372036854775808)",
-    )
-    until_equal(expected, arrived)
-    assert len(arrived()) == 3
+
+@pytest.mark.parametrize(("lasts", "streamed"), [(LONGEST[0], False), (LONGEST[1], True)])
+def test_discovery_names_times_at_which_a_delivery_to_mysql_stops(
+    headgate: RealHeadgate, real_mysql: MySQLServer, lasts: str, streamed: bool
+) -> None:
+    check_long_times(headgate, real_mysql, open_target(real_mysql, "my_long"), lasts, streamed=streamed)
 
 
 ROWS = 990
