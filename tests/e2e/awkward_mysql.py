@@ -59,6 +59,10 @@ MAKE_NAMED = (
     " must_at DATETIME NOT NULL DEFAULT '2001-02-03 04:05:06', member ENUM('a,b', 'c'), members SET('x\\\\y', 'z'),"
     " note TEXT)"
 )
+MAKE_NAMED_TARGET = (
+    f"CREATE TABLE `{NAMED}` (id INT PRIMARY KEY, zero DATE, zero_at DATETIME(3), must DATE, must_at DATETIME,"
+    " member VARCHAR(255), members TEXT, note LONGTEXT)"
+)
 _NAMED_ROWS = (
     f"INSERT INTO `{NAMED}` VALUES"
     " ({id}, '0000-00-00', '0000-00-00', '0000-00-00', '0000-00-00', 'a,b', 'x\\\\y', 'zero'),"
@@ -91,14 +95,16 @@ def issues(table: Json) -> dict[str, str]:
 
 
 def deploy(headgate: RealHeadgate, pipeline: Json, target: Target, table: str, topic: str) -> Json:
-    """A delivery of the topic to a table of the same name; the table that its preview proposes is made before."""
+    """A delivery of the topic to a table of the same name. A table that its preview proposes is made before, unless it
+    exists.
+    """
     headgate.until_records(topic, 1)
     schema = target.name if isinstance(target, RealMySQLDatabase) else "shop"
     body = headgate.delivery_body(pipeline, {topic: table}, schema)
     destination = headgate.destination(target)
     preview = headgate.post(f"/destinations/{destination['id']}/preview", body, expect=(200, 422))
     for proposed in preview.get("target_ddl") or preview.get("error", {}).get("details", {}).get("target_ddl", ()):
-        target.run(proposed["statement"])
+        target.run(proposed["statement"].replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
     return dict(headgate.post(f"/destinations/{destination['id']}/deploy", body))
 
 
@@ -123,13 +129,17 @@ def check_equal_rows(headgate: RealHeadgate, server: MySQLServer, target: Target
 
 
 def check_named_columns(headgate: RealHeadgate, server: MySQLServer, target: Target) -> None:
-    """What does not arrive equal is in a column that discovery has named, and all other columns are equal."""
+    """What does not arrive equal is in a column that discovery has named, and all other columns are equal.
+
+    In MySQL the target has no enums: one would refuse the member that arrives with a backslash.
+    """
     source = open_database(server, "zeros", MAKE_NAMED, *FILL_NAMED)
     registered = headgate.source(source)
     named = issues(headgate.discover(registered)[f"{source.name}.{NAMED}"])
-    assert set(named) == set(NAMED_COLUMNS) - {"id", "note"}
     pipeline = headgate.pipeline(registered, [(source.name, NAMED)])
     headgate.deploy(pipeline)
+    if isinstance(target, RealMySQLDatabase):
+        target.run(MAKE_NAMED_TARGET)
     delivery = deploy(headgate, pipeline, target, NAMED, pipeline["topics"][0])
     until_healthy(headgate, delivery)
     until_equal(lambda: rows_of(source, NAMED, ("id", "note")), lambda: rows_of(target, NAMED, ("id", "note")))
@@ -140,8 +150,8 @@ def check_named_columns(headgate: RealHeadgate, server: MySQLServer, target: Tar
         for column in NAMED_COLUMNS
         if rows_of(source, NAMED, ("id", column)) != rows_of(target, NAMED, ("id", column))
     }
-    # Without any the values would not be awkward.
-    assert {"zero", "must", "member"} <= unequal <= set(named)
+    assert unequal >= {"zero", "zero_at", "must", "must_at", "member"}
+    assert unequal <= set(named)
 
 
 def check_long_times(
@@ -152,7 +162,7 @@ def check_long_times(
     first = f"INSERT INTO {LONG} VALUES (0, '23:59:59.999999', 'longest of a day')"
     source = open_database(server, "long", MAKE_LONG, first, *rows)
     registered = headgate.source(source)
-    assert issues(headgate.discover(registered)[f"{source.name}.{LONG}"]) == {"lasts": "TYPE_STOPS_TASK"}
+    assert issues(headgate.discover(registered)[f"{source.name}.{LONG}"])["lasts"] == "TYPE_STOPS_TASK"
     pipeline = headgate.pipeline(registered, [(source.name, LONG)])
     headgate.deploy(pipeline)
     delivery = deploy(headgate, pipeline, target, LONG, pipeline["topics"][0])
@@ -165,5 +175,5 @@ def check_long_times(
         return dict(headgate.get(f"/deliveries/{delivery['id']}/status?fresh=true"))
 
     seen = eventually(state, lambda seen: seen["tasks"] and seen["tasks"][0]["state"] == "FAILED", seconds=90)
-    print(f"\n{lasts} to {target.provider}: {seen['observed_state']}, {seen['reasons']}")
+    assert "A value does not fit its target column" in " ".join(seen["reasons"])
     headgate.delete(f"/deliveries/{delivery['id']}")
