@@ -96,6 +96,10 @@ class Observation:
     def is_paused(self) -> bool:
         return self.connector is not None and self.connector.state is ReportedState.PAUSED
 
+    @property
+    def is_stopped(self) -> bool:
+        return self.connector is not None and self.connector.state is ReportedState.STOPPED
+
 
 MISSING = "The connector does not exist in Kafka Connect."
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.e2e.awkward_mysql import COLUMNS, LONGEST, check_equal_rows, check_long_times, check_named_columns
 from tests.support.apps.real_headgate import RealHeadgate
 from tests.support.apps.real_mysql import open_database
 from tests.support.databases.mysql import MySQLServer
@@ -37,3 +38,22 @@ def test_rows_of_the_snapshot_and_changes_arrive_in_postgresql(headgate: RealHea
 
     changed = ["(1,changed,1.50,18446744073709551615)", "(3,third,-0.01,1)"]
     eventually(lambda: target.content("shop", "orders", columns), lambda rows: rows == changed)
+
+
+def test_awkward_rows_of_mysql_arrive_equal_in_postgresql(headgate: RealHeadgate, real_mysql: MySQLServer) -> None:
+    # Bits are bits in PostgreSQL, and bytes in MySQL.
+    columns = [column for column in COLUMNS if column != "bits"]
+    check_equal_rows(headgate, real_mysql, headgate.database("awkward"), columns)
+
+
+def test_discovery_names_what_does_not_arrive_equal_in_postgresql(
+    headgate: RealHeadgate, real_mysql: MySQLServer
+) -> None:
+    check_named_columns(headgate, real_mysql, headgate.database("zeros"))
+
+
+@pytest.mark.parametrize(("lasts", "streamed"), [(LONGEST[0], True), (LONGEST[1], False)])
+def test_discovery_names_times_at_which_a_delivery_to_postgresql_stops(
+    headgate: RealHeadgate, real_mysql: MySQLServer, lasts: str, streamed: bool
+) -> None:
+    check_long_times(headgate, real_mysql, headgate.database("long"), lasts, streamed=streamed)

@@ -44,6 +44,7 @@ _RESTARTING = "It has to be restarted again and again: Headgate has tried {count
 _STOPPED_RESTARTING = "Headgate has restarted it {count} times, and does not try again."
 _UNASSIGNED = "No Connect worker has taken up {part} for more than five minutes."
 _PAUSED = "It should be running and is {state} in Kafka Connect. Somebody has done that without Headgate."
+_NOT_STARTED = "Headgate created it more than a minute ago, and could not start it yet."
 _RUNNING = "It should be paused and is {state} in Kafka Connect."
 
 
@@ -116,7 +117,7 @@ def _conditions(subject: "_Subject", memory: ConnectorMemory, now: datetime) -> 
             yield subject.condition(ConditionCode.CONNECTOR_PAUSED, REVERTED, Cause.PAUSED_REPEATEDLY)
         elif memory.recreations is None or not subject.desired.should_run:
             # Headgate creates connectors STOPPED: nobody else has stopped one that has not run since.
-            yield from _wrong_state(subject, memory.observation.state, status, memory.wrong_since, now)
+            yield from _wrong_state(subject, memory, memory.observation.state, status, now)
     for finding in memory.findings:
         cause = Cause.RECORDS_REMOVED if finding.code is FindingCode.CHANGES_LOST else None
         yield subject.condition(CODES[finding.code], finding.message, cause, severity=finding.severity)
@@ -184,11 +185,14 @@ def _unassigned(
 
 
 def _wrong_state(
-    subject: _Subject, state: ObservedState, status: ConnectorStatus, since: datetime | None, now: datetime
+    subject: _Subject, memory: ConnectorMemory, state: ObservedState, status: ConnectorStatus, now: datetime
 ) -> Iterator[Condition]:
-    if since is None or now - since < WRONG_STATE_FOR:
+    if memory.wrong_since is None or now - memory.wrong_since < WRONG_STATE_FOR:
         return
-    if subject.desired.should_run:
+    if memory.not_started:
+        code = ConditionCode.PIPELINE_DEGRADED
+        yield subject.condition(code, _NOT_STARTED, Cause.NOT_STARTED, severity=Severity.ERROR)
+    elif subject.desired.should_run:
         message = _PAUSED.format(state=status.state.lower())
         yield subject.condition(ConditionCode.CONNECTOR_PAUSED, message, Cause.PAUSED_ONCE)
     elif state is not ObservedState.FAILED:

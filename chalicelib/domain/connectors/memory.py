@@ -11,7 +11,8 @@ from chalicelib.domain.connectors.restarts import NOT_RESTARTED, Restarts, notic
 from chalicelib.domain.connectors.reverts import REVERTED, is_contested
 from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.source_state import Finding
-from chalicelib.domain.observation import DesiredState, Observation, ReportedState
+from chalicelib.domain.names import ConnectorKind, kind_of_connector
+from chalicelib.domain.observation import DesiredState, Observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +41,10 @@ class ConnectorMemory:
 
     `observation` is None when the last look did not find the connector; its `observed_at` is of no use: the time of
     the last look is in the `ClusterView`. `missing_since` and `wrong_since` are when a connector was first not found,
-    or first found in the wrong state: nothing is done about what was seen only once. `reverted_at` are the last times
-    at which it was newly in the wrong state. `foreign_until` is until when it counts as created by another
-    installation; `conflict` says that the one with the name of a desired connector does not carry our marker.
+    or first found in the wrong state: nothing is done about what was seen only once. `not_started` says that it is
+    stopped because Headgate has created it so: nobody else has done that, and it is started at once. `reverted_at` are
+    the last times at which it was newly in the wrong state. `foreign_until` is until when it counts as created by
+    another installation; `conflict` says that the one with the name of a desired connector does not carry our marker.
     `unassigned_since` is since when no worker has taken it up completely. `findings` are those of the
     last measurement of its progress, `conditions` all that is wrong with it.
     """
@@ -51,6 +53,7 @@ class ConnectorMemory:
     observation: Observation | None = None
     missing_since: datetime | None = None
     wrong_since: datetime | None = None
+    not_started: bool = False
     reverted_at: tuple[datetime, ...] = ()
     orphan: Orphan | None = None
     foreign_until: datetime | None = None
@@ -80,10 +83,12 @@ class ConnectorMemory:
         """
         desired, needs_restart = self.desired, restart_cause(observation) is not None
         left_alone = desired is not None and desired.should_run and not desired.restartable
+        created = observation.connector if self.not_started and observation.is_stopped else None
         sentences = (
             notice(self.restarts) if self.restarts and needs_restart else None,
             NOT_RESTARTED if left_alone and needs_restart else None,
             REVERTED if is_contested(self.reverted_at) else None,
+            not_started(created.name) if created else None,
             DRIFTED if self.drift and self.drift.confirmed else None,
             CONFLICTING if self.conflict else None,
             LEFT_STOPPED if desired is not None and is_left_stopped(desired, observation) else None,
@@ -102,11 +107,20 @@ LEFT_STOPPED = (
 )
 
 
+def not_started(name: str) -> str:
+    """What to say of a connector that has not run since Headgate has created it."""
+    sentence = "Headgate has created it, and starts it with one of its next looks at Kafka Connect"
+    if kind_of_connector(name) is not ConnectorKind.SINK:
+        return f"{sentence}."
+    return (
+        f"{sentence}: it may have to wait until sinks to another kind of database on this Connect cluster have made "
+        "their tables."
+    )
+
+
 def is_left_stopped(desired: DesiredConnector, observation: Observation) -> bool:
     """Whether it is stopped while it should be paused: so that people can change its offsets in Kafka Connect."""
-    status = observation.connector
-    is_stopped = status is not None and status.state is ReportedState.STOPPED
-    return is_stopped and desired.desired_state is DesiredState.PAUSED
+    return observation.is_stopped and desired.desired_state is DesiredState.PAUSED
 
 
 NOTHING = ConnectorMemory()

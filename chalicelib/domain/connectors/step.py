@@ -1,6 +1,7 @@
 """What a tick concludes about one connector, from what it remembers and what it has just seen.
 
 Nothing is done about what looked wrong for the first time: the list of connectors is one worker's view and may lag.
+Only what Headgate has just created is started at once.
 """
 
 from collections.abc import Iterator
@@ -139,13 +140,15 @@ def _desired(before: ConnectorMemory, look: ConnectorLook, desired: DesiredConne
     conflict = observation is not None and (look.foreign if look.compared else before.conflict)
     wrong = idle and observation is not None and not conflict and _is_wrong(before, observation, desired)
     unassigned = observation is not None and observation.reasons and is_unassigned(observation, desired.tasks)
-    newly_wrong = wrong and before.wrong_since is None and desired.should_run
+    not_started = observation is not None and not conflict and _is_not_started(before, observation, desired)
+    newly_wrong = wrong and before.wrong_since is None and desired.should_run and not not_started
     return ConnectorMemory(
         desired=desired,
         observation=observation,
         # An operation that tries to create it does not end its absence: what a person has confirmed stays confirmed.
         missing_since=(before.missing_since or (now if missing else None)) if observation is None else None,
         wrong_since=(before.wrong_since or now) if wrong else None,
+        not_started=not_started,
         reverted_at=reverts.after_observation(before.reverted_at, newly_wrong=newly_wrong, now=now),
         recreations=_recreations(before, observation, desired, now, missing=missing),
         restarts=_restarts(before.restarts, observation, desired, now) if idle else None,
@@ -164,7 +167,7 @@ def _repairs(
         if _seen_twice(before.missing_since, now) and known is not None and recreations.is_due(known, now):
             yield Action.CREATE
         return
-    if memory.wrong_since is not None and _seen_twice(before.wrong_since, now):
+    if memory.wrong_since is not None and (memory.not_started or _seen_twice(before.wrong_since, now)):
         yield Action.RESUME if desired.should_run else Action.PAUSE
     if (
         memory.observation is not None
@@ -193,6 +196,15 @@ def _is_wrong(before: ConnectorMemory, observation: Observation, desired: Desire
     if is_left_stopped(desired, observation) and before.recreations is None:
         return False
     return desired.desired_state is DesiredState.PAUSED and observation.state in _NOT_PAUSED
+
+
+def _is_not_started(before: ConnectorMemory, observation: Observation, desired: DesiredConnector) -> bool:
+    """Whether it is stopped because Headgate has created it so, and it has not run since.
+
+    After the memory was lost, one that somebody has stopped looks the same. It has to be started as well.
+    """
+    is_new = before.not_started or before.desired is None or before.observation is None
+    return is_new and desired.should_run and observation.is_stopped
 
 
 def _recreations(

@@ -101,6 +101,7 @@ class Cause(StrEnum):
     MISSING = "MISSING"  # CONNECTOR_FAILED
     PAUSED_ONCE = "PAUSED_ONCE"  # CONNECTOR_PAUSED
     PAUSED_REPEATEDLY = "PAUSED_REPEATEDLY"
+    NOT_STARTED = "NOT_STARTED"  # PIPELINE_DEGRADED
     RESTARTS = "RESTARTS"  # CONNECTOR_RESTART_LOOP
     RECREATIONS = "RECREATIONS"
     RECORDS_REMOVED = "RECORDS_REMOVED"  # CHANGES_LOST
@@ -207,6 +208,9 @@ _CAUSE_HINTS: Mapping[Cause, str | None] = {
         "Headgate resumes it in each tick. If it does not stay so, another program controls this connector."
     ),
     Cause.PAUSED_REPEATEDLY: "Headgate resumes it each time. The incident ends when it has run for 15 minutes.",
+    Cause.NOT_STARTED: (
+        "Headgate tries to start it in each tick. Its status says what it waits for, or why the last attempt failed."
+    ),
     Cause.RESTARTS: "Remove the cause that its other incidents and its status name, then restart it.",
     Cause.RECREATIONS: None,
     Cause.RECORDS_REMOVED: (

@@ -9,6 +9,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.connectors import recreations
 from chalicelib.domain.connectors.cluster_view import ClusterView
+from chalicelib.domain.connectors.memory import not_started
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.live_reads import LiveAnswer, LiveQuestion
 from chalicelib.domain.observation import (
@@ -263,13 +264,16 @@ def _view(views: Views, resource: Pipeline | Delivery) -> ClusterView:
 
 def _notices(resource: Pipeline | Delivery, observation: Observation, view: ClusterView) -> tuple[str, ...]:
     """What the last tick remembers about a connector that was observed now; nothing when that tick was before the last
-    operation, or too long ago.
+    operation, or too long ago. That Headgate has created the connector and not started it yet is known also then.
     """
-    at, stored = view.observed_at, resource.observation
-    if at is None or view.unreadable or observation.observed_at - at >= OLD_AFTER:
-        return ()
-    changed_since = stored is not None and stored.observed_at > at
-    return () if changed_since else view.memory.of(resource.connector_name).notices(observation)
+    at, stored, memory = view.observed_at, resource.observation, view.memory.of(resource.connector_name)
+    changed_since = stored is not None and at is not None and stored.observed_at > at
+    if at is not None and not changed_since and not view.unreadable and observation.observed_at - at < OLD_AFTER:
+        return memory.notices(observation)
+    # The observation of a deploy that has not started its connector; no tick has seen it run since.
+    created = stored is not None and stored.state is ObservedState.STOPPED and stored.connector is None
+    waits = created and (memory.observation is None or memory.not_started) and observation.is_stopped
+    return (not_started(resource.connector_name),) if waits and resource.desired_state is DesiredState.RUNNING else ()
 
 
 def _missing(resource: Pipeline | Delivery, view: ClusterView, at: datetime) -> Observation:

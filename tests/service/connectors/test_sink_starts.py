@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.connectors.reverts import REVERTED_TIMES
 from chalicelib.domain.connectors.sink_starts import MAKES_TABLES_FOR, SinkStart, dialect_warnings
 from chalicelib.domain.delivery import Delivery, TableWriting
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode
+from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
@@ -57,6 +60,18 @@ def state(app: InProcessApp, delivery: Delivery) -> tuple[ObservedState, Sequenc
     return observation.state, observation.reasons
 
 
+def seen_now(app: InProcessApp, delivery: Delivery) -> tuple[ObservedState, Sequence[str]]:
+    observation = app.services.deliveries.status(app.context(), delivery.id, fresh=True).observation
+    assert observation is not None
+    return observation.state, observation.reasons
+
+
+def conditions(app: InProcessApp, delivery: Delivery) -> list[Condition]:
+    """What is wrong with the delivery by the open incidents of ticks."""
+    found = app.services.incidents.current_conditions(origin_of("connect_cluster", app.cluster.id))
+    return [condition for condition in found if condition.resource_id == delivery.id]
+
+
 def test_a_delivery_that_nothing_hinders_is_started_by_its_deploy(app: InProcessApp) -> None:
     delivery = deploy(app)
     assert state(app, delivery)[0] is ObservedState.RUNNING
@@ -73,9 +88,58 @@ def test_while_another_dialect_makes_its_tables_a_deploy_waits_and_a_tick_starts
     assert any("It waits until sinks to another kind of database" in reason for reason in reasons)
     app.tick(times=1)
     assert state(app, delivery)[0] is ObservedState.STOPPED
-    app.tick(times=4)
+    app.tick(times=3)
     assert state(app, delivery)[0] is ObservedState.RUNNING
     assert store(app).dialects(app.cluster.id) == {OTHER, "PostgreSQL"}
+
+
+def waiting_delivery(app: InProcessApp) -> Delivery:
+    """A delivery that was deployed while another dialect has its time."""
+    made, destination = app.delivery_input(app.deployed_pipeline()), app.destination()
+    app.clock.advance(MAKES_TABLES_FOR.total_seconds())
+    assert take(app)
+    return app.services.deliveries.deploy(app.context(), destination.id, made)
+
+
+def test_the_first_tick_after_the_time_of_the_other_dialect_starts_the_sink_that_waits(app: InProcessApp) -> None:
+    delivery = waiting_delivery(app)
+    app.tick(after=MAKES_TABLES_FOR.total_seconds())
+    assert seen_now(app, delivery)[0] is ObservedState.RUNNING
+
+
+def test_a_sink_that_waits_says_so_from_its_deploy_until_it_is_started(app: InProcessApp) -> None:
+    delivery = waiting_delivery(app)
+    for _ in range(2):
+        for observed, reasons in (state(app, delivery), seen_now(app, delivery)):
+            assert observed is ObservedState.STOPPED
+            assert any("sinks to another kind of database" in reason for reason in reasons)
+            assert not any("Somebody" in reason or "omething else" in reason for reason in reasons)
+        app.tick(after=6)
+
+
+def test_sinks_that_have_waited_are_not_taken_for_stopped_by_somebody(app: InProcessApp) -> None:
+    delivery = waiting_delivery(app)
+    for _ in range(REVERTED_TIMES):
+        take(app, holder="other")
+        app.ticks(6, 6)
+    assert conditions(app, delivery) == []
+    app.tick(after=MAKES_TABLES_FOR.total_seconds())
+    app.tick()
+    assert state(app, delivery) == (ObservedState.RUNNING, ())
+    memory = app.services.stores.connectors.observations.read([app.cluster.id])[app.cluster.id].memory
+    assert memory.of(delivery.connector_name).reverted_at == ()
+
+
+def test_a_sink_that_waits_for_more_than_a_minute_is_said_to_be_not_started_yet(app: InProcessApp) -> None:
+    delivery = waiting_delivery(app)
+    for _ in range(8):
+        take(app, holder="other")
+        app.tick()
+    (condition,) = conditions(app, delivery)
+    assert condition.code is ConditionCode.PIPELINE_DEGRADED
+    assert condition.message == "Headgate created it more than a minute ago, and could not start it yet."
+    app.ticks(MAKES_TABLES_FOR.total_seconds(), 10)
+    assert conditions(app, delivery) == []
 
 
 def test_sinks_of_the_same_dialect_do_not_wait_for_each_other(app: InProcessApp) -> None:

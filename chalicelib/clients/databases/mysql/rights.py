@@ -1,11 +1,11 @@
 """Reads what the account may do, as SHOW GRANTS says it, and proves what that does not say of single tables."""
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.mysql import queries
+from chalicelib.clients.databases.mysql.grants import Grant, show_grants
 from chalicelib.domain.providers.mysql.facts import Grants
 from chalicelib.domain.table import TableName
 
@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 MAX_PROVEN = 50
 """Tables of which one session proves what the account may do, with a statement for each."""
-_MAX_GRANTS = 2_000
 
-_GRANT_ON_ALL = re.compile(r"GRANT (.{1,4000}) ON \*\.\* TO ")
-_GRANT_ON_TABLE = re.compile(r"GRANT (.{1,100000}) ON `((?:[^`]|``){1,64})`\.`((?:[^`]|``){1,64})` TO ", re.DOTALL)
-_GRANTED_ROLES = re.compile(r"GRANT ((?:`[^`]{0,64}`@`[^`]{0,255}`,?)+) TO ")
 _DEBEZIUM_LOOKS_FOR = ("ALL", "LOCK TABLES")
 """Debezium 3.6, BinlogConnectorConnection.userHasPrivileges: anywhere in a line, names included."""
 
@@ -27,36 +23,26 @@ def read_grants(session: "MySQLSession", account: str) -> Grants:
     """The grants of the account, with those of its active roles. Raises DatabaseFailure."""
     roles = session.attempt(queries.ACTIVE_ROLES, max_rows=1)
     active = str(roles[0]["roles"]).split(",") if roles else []
-    lines = [str(row[0]) for row in session.rows(queries.GRANTS, max_rows=_MAX_GRANTS)]
-    granted = (role for line in lines for role in _roles(line))
+    shown = show_grants(session)
     return Grants(
         account=account,
-        global_privileges=_privileges(lines),
-        inactive_roles=tuple(role for role in granted if role not in active),
-        partly_granted=tuple(dict.fromkeys(_partly_granted(lines))),
-        satisfies_debezium=any(word in line.upper() for line in lines for word in _DEBEZIUM_LOOKS_FOR),
+        global_privileges=frozenset(_on_everything(shown.grants)),
+        inactive_roles=tuple(role for role in shown.roles if role not in active),
+        partly_granted=tuple(dict.fromkeys(_partly_granted(shown.grants))),
+        satisfies_debezium=any(word in line.upper() for line in shown.lines for word in _DEBEZIUM_LOOKS_FOR),
     )
 
 
-def _roles(line: str) -> list[str]:
-    match = _GRANTED_ROLES.match(line)
-    return match[1].split(",") if match else []
+def _on_everything(grants: Iterable[Grant]) -> Iterator[str]:
+    for grant in grants:
+        if grant.database is None and not grant.revoked:
+            yield from grant.privileges
 
 
-def _privileges(lines: Iterable[str]) -> frozenset[str]:
-    granted = (match[1] for line in lines if (match := _GRANT_ON_ALL.match(line)))
-    return frozenset(name.strip().upper() for names in granted for name in names.split(","))
-
-
-def _partly_granted(lines: Iterable[str]) -> Iterable[TableName]:
-    for line in lines:
-        match = _GRANT_ON_TABLE.match(line)
-        if match and "(" in match[1]:
-            yield TableName(_unquoted(match[2]), _unquoted(match[3]))
-
-
-def _unquoted(name: str) -> str:
-    return name.replace("``", "`")
+def _partly_granted(grants: Iterable[Grant]) -> Iterator[TableName]:
+    for grant in grants:
+        if grant.column_privileges and grant.database is not None and grant.table is not None:
+            yield TableName(grant.database, grant.table)
 
 
 def partly_readable(session: "MySQLSession", grants: Grants, tables: Iterable[TableName]) -> frozenset[TableName]:

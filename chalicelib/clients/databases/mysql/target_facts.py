@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, LiteralString
 
 from chalicelib.clients.databases.mysql import target_queries as queries
+from chalicelib.clients.databases.mysql.grants import show_grants
 from chalicelib.clients.databases.mysql.target_rights import AccountRights
 from chalicelib.domain.providers.mysql.target_facts import (
     UNLIMITED,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 60_000
 MAX_OF_OTHERS = 20_000
 """Indexes, foreign keys and triggers of all targets together."""
-_MAX_GRANTS = 2_000
 _PER_STATEMENT = 100
 
 
@@ -46,8 +46,8 @@ def read(session: "MySQLSession", targets: Sequence[TableName]) -> MySQLTargetFa
 
 
 def _rights(session: "MySQLSession", variables: Mapping[str, str]) -> AccountRights:
-    return AccountRights.of(
-        (str(row[0]) for row in session.rows(queries.GRANTS, max_rows=_MAX_GRANTS)),
+    return AccountRights(
+        grants=show_grants(session).grants,
         partial_revokes=variables.get("partial_revokes") == "ON",
         folds_case=variables.get("lower_case_table_names") != "0",
     )

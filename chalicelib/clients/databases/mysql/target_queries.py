@@ -19,9 +19,6 @@ VARIABLES = (
 _NAMES: LiteralString = ", ".join(["%s"] * len(VARIABLES))
 GLOBAL_VARIABLES: LiteralString = f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({_NAMES})"
 
-GRANTS: LiteralString = "SHOW GRANTS"
-"""Those of the account, with those of its active roles."""
-
 CONNECTIONS: LiteralString = "SHOW GLOBAL STATUS LIKE 'Threads_connected'"
 OWN_CONNECTIONS: LiteralString = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = %s"
 

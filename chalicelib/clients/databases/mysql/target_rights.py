@@ -5,41 +5,26 @@ of several grants on databases that fit a name, only the one with the most exact
 """
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from glob import escape
 
+from chalicelib.clients.databases.mysql.grants import ALL_PRIVILEGES, Grant
 from chalicelib.domain.providers.mysql.target_facts import MySQLPrivilege
 from chalicelib.domain.table import TableName
 
-_LINE = re.compile(
-    r"(GRANT|REVOKE) (.{1,100000}) ON (\*|`(?:[^`]|``){0,64}`)\.(\*|`(?:[^`]|``){0,64}`) (?:TO|FROM) ", re.DOTALL
-)
-_ALL = "ALL PRIVILEGES"
-_WRITES_ANYWAY = frozenset({"SUPER", "CONNECTION_ADMIN", _ALL})
+_WRITES_ANYWAY = frozenset({"SUPER", "CONNECTION_ADMIN", ALL_PRIVILEGES})
 
 
-@dataclass(frozen=True, slots=True)
-class _Grant:
-    """Privileges on a database or a table; on everything where `database` is null. `revoked`: they are taken back."""
-
-    privileges: frozenset[str]
-    database: str | None
-    table: str | None
-    revoked: bool
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccountRights:
-    grants: tuple[_Grant, ...]
-    partial_revokes: bool
-    """Names of databases have no wildcards then, and privileges on everything may be revoked for one."""
-    folds_case: bool
+    """What grants mean for tables. With `partial_revokes` names of databases have no wildcards, and privileges on
+    everything may be revoked for one. `folds_case`: names are compared without case.
+    """
 
-    @classmethod
-    def of(cls, lines: Iterable[str], *, partial_revokes: bool, folds_case: bool) -> "AccountRights":
-        return cls(tuple(_grants(lines)), partial_revokes, folds_case)
+    grants: tuple[Grant, ...]
+    partial_revokes: bool
+    folds_case: bool
 
     @property
     def writes_anyway(self) -> bool:
@@ -51,18 +36,18 @@ class AccountRights:
         found: set[str] = set()
         for grant in self.grants:
             if grant.database is None:
-                found |= grant.privileges
+                found |= _privileges(grant)
         for grant in self.grants:
             if grant.revoked and grant.database and self._same(grant.database, table.schema_name):
-                found -= grant.privileges
+                found -= _privileges(grant)
         on_database = self._of_database(table.schema_name)
-        found |= on_database.privileges if on_database else frozenset()
+        found |= _privileges(on_database) if on_database else frozenset()
         for grant in self.grants:
             if grant.table is not None and grant.database and self._same(grant.database, table.schema_name):
-                found |= grant.privileges if self._same(grant.table, table.table_name) else frozenset()
+                found |= _privileges(grant) if self._same(grant.table, table.table_name) else frozenset()
         return frozenset(found)
 
-    def _of_database(self, name: str) -> _Grant | None:
+    def _of_database(self, name: str) -> Grant | None:
         fitting = [
             grant
             for grant in self.grants
@@ -80,21 +65,8 @@ class AccountRights:
         return one.lower() == other.lower() if self.folds_case else one == other
 
 
-def _grants(lines: Iterable[str]) -> Iterator[_Grant]:
-    for line in lines:
-        match = _LINE.match(line)
-        if match is None:
-            continue
-        verb, listed, database, table = match.groups()
-        names = {name.strip().upper() for name in _without_columns(listed).split(",")}
-        privileges = frozenset(name for name in names if "(" not in name)
-        if _ALL in privileges:
-            privileges |= frozenset(MySQLPrivilege)
-        yield _Grant(privileges, _unquoted(database), _unquoted(table), verb == "REVOKE")
-
-
-def _unquoted(name: str) -> str | None:
-    return None if name == "*" else name[1:-1].replace("``", "`")
+def _privileges(grant: Grant) -> frozenset[str]:
+    return grant.privileges | frozenset(MySQLPrivilege) if ALL_PRIVILEGES in grant.privileges else grant.privileges
 
 
 def _glob(pattern: str) -> str:
@@ -108,15 +80,3 @@ def _exactness(pattern: str) -> int:
     """How many characters come before the first wildcard; a name without any is the most exact."""
     match = re.search(r"(?<!\\)[%_]", pattern)
     return match.start() if match else len(pattern) + 1_000
-
-
-def _without_columns(privileges: str) -> str:
-    """Privileges without the names in their lists of columns: `SELECT (, INSERT` of `SELECT (a, b), INSERT`."""
-    kept, depth = [], 0
-    # Every second part is inside of backticks.
-    for position, part in enumerate(privileges.split("`")):
-        for character in part if position % 2 == 0 else "":
-            if depth == 0:
-                kept.append(character)
-            depth += (character == "(") - (character == ")")
-    return "".join(kept)

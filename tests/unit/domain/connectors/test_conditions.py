@@ -9,11 +9,12 @@ import pytest
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.conditions import UNASSIGNED_FOR, UNREADABLE_FOR, WRONG_STATE_FOR, cluster_conditions
 from chalicelib.domain.connectors.drift import Drift
-from chalicelib.domain.connectors.memory import ConnectorMemory
+from chalicelib.domain.connectors.memory import NOTHING, ConnectorMemory
 from chalicelib.domain.connectors.recreations import Recreations
 from chalicelib.domain.connectors.restarts import MAX_RESTARTS, RestartCause, Restarts
 from chalicelib.domain.connectors.step import ConnectorLook, step
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.monitoring.condition import Cause
 from chalicelib.domain.observation import ConnectorStatus
 from tests.unit.domain.connectors.looks import NOW, PAUSED, RUNNING, RUNS, TICK, A, desired, look, memory, status
 
@@ -69,6 +70,14 @@ def test_a_state_is_wrong_once_it_does_not_pass_by_itself(
 
 def test_a_connector_that_runs_although_it_should_be_paused_is_wrong_after_a_minute() -> None:
     assert codes_after(look(wanted=PAUSED), WRONG_STATE_FOR) == ["PIPELINE_DEGRADED"]
+
+
+def test_a_connector_that_is_not_started_within_a_minute_is_wrong_and_nobody_is_said_to_have_stopped_it() -> None:
+    seen = look(status(A, "STOPPED"))
+    assert after((NOT_NOW, seen), (WRONG_STATE_FOR - TICK, seen), before=NOTHING).conditions == ()
+    (condition,) = after((NOT_NOW, seen), (WRONG_STATE_FOR, seen), before=NOTHING).conditions
+    assert (condition.code, condition.cause) == ("PIPELINE_DEGRADED", Cause.NOT_STARTED)
+    assert "Somebody" not in condition.message
 
 
 @pytest.mark.parametrize("state", ["PAUSED", "STOPPED"])

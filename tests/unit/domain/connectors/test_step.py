@@ -42,6 +42,8 @@ VANISHED = Recreations(vanished=(NOW,))
 TRIED = Recreations(count=1, tried_at=BEFORE, vanished=(BEFORE,))
 NEEDS_RESTART = Restarts(cause=RestartCause.FAILED, since=BEFORE)
 WRONG = memory(STOPPED, wrong_since=BEFORE, reverted_at=(BEFORE,))
+NOT_STARTED = memory(STOPPED, wrong_since=NOW, not_started=True)
+PAUSED_BY_HAND = status(A, "PAUSED", "PAUSED")
 GONE = memory(None, missing_since=BEFORE)
 NO_RESTART = desired(restartable=False)
 
@@ -51,6 +53,53 @@ NO_RESTART = desired(restartable=False)
     [
         pytest.param(memory(), look(), memory(), [], [], id="runs as desired"),
         pytest.param(NOTHING, look(), memory(), [], [], id="is seen for the first time"),
+        pytest.param(
+            NOTHING, look(STOPPED), NOT_STARTED, [Action.RESUME], [], id="was just created, stopped, and is started"
+        ),
+        pytest.param(
+            memory(STOPPED, None),
+            look(STOPPED),
+            NOT_STARTED,
+            [Action.RESUME],
+            [],
+            id="was seen while it was being created, and is started",
+        ),
+        pytest.param(
+            memory(None, missing_since=BEFORE),
+            look(STOPPED),
+            NOT_STARTED,
+            [Action.RESUME],
+            [],
+            id="was created again, stopped, and is started",
+        ),
+        pytest.param(
+            NOT_STARTED,
+            look(STOPPED),
+            NOT_STARTED,
+            [Action.RESUME],
+            [],
+            id="was created and could not be started yet: nobody has stopped it",
+        ),
+        pytest.param(
+            NOTHING,
+            look(STOPPED, busy=True),
+            replace(NOT_STARTED, wrong_since=None),
+            [],
+            [],
+            id="was just created by an operation that is still open",
+        ),
+        pytest.param(NOT_STARTED, look(), memory(), [], [], id="was created and runs now"),
+        pytest.param(
+            NOTHING, look(STOPPED, PAUSED), memory(STOPPED, PAUSED), [], [], id="is stopped, and should be paused"
+        ),
+        pytest.param(
+            NOTHING,
+            look(PAUSED_BY_HAND),
+            memory(PAUSED_BY_HAND, wrong_since=NOW, reverted_at=(NOW,)),
+            [],
+            [],
+            id="is paused when it is seen for the first time: that is not how Headgate creates one",
+        ),
         pytest.param(memory(), look(None), memory(None, missing_since=NOW), [], [], id="is missing for the first time"),
         pytest.param(
             GONE,

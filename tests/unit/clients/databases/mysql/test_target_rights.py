@@ -2,6 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from chalicelib.clients.databases.mysql.grants import ShownGrants
 from chalicelib.clients.databases.mysql.target_rights import AccountRights
 from chalicelib.domain.providers.mysql.target_facts import MySQLPrivilege
 from chalicelib.domain.table import TableName
@@ -10,11 +11,16 @@ TO = "TO `sink`@`%`"
 ALL = {str(one) for one in MySQLPrivilege}
 
 
+def account_rights(*lines: str, partial_revokes: bool = False, folds_case: bool = False) -> AccountRights:
+    grants = ShownGrants.of(lines).grants
+    return AccountRights(grants=grants, partial_revokes=partial_revokes, folds_case=folds_case)
+
+
 def rights(
     *lines: str, table: str = "shop.orders", partial_revokes: bool = False, folds_case: bool = False
 ) -> set[str]:
     """Those of `MySQLPrivilege` on a table."""
-    account = AccountRights.of(lines, partial_revokes=partial_revokes, folds_case=folds_case)
+    account = account_rights(*lines, partial_revokes=partial_revokes, folds_case=folds_case)
     schema, _, name = table.partition(".")
     return {str(one) for one in account.on(TableName(schema, name))} & ALL
 
@@ -71,4 +77,4 @@ def test_names_are_compared_without_case_where_the_server_folds_them() -> None:
     ],
 )
 def test_who_may_write_while_the_server_is_read_only(line: str, *, expected: bool) -> None:
-    assert AccountRights.of([line], partial_revokes=False, folds_case=False).writes_anyway == expected
+    assert account_rights(line).writes_anyway == expected
