@@ -54,3 +54,9 @@ OF_BINARY_LOGS: Sentences = {
         f"binlog_row_image was not FULL when the change was written. {NEW_SNAPSHOT} {GO_ON_AFTER_THE_GAP}"
     ),
 }
+
+RIGHTS_ON_BINARY_LOGS: Sentences = {
+    Diagnosis.BINLOG_RIGHT: (
+        "The source's account may not read the binary log. Grant it REPLICATION SLAVE and REPLICATION CLIENT."
+    ),
+}

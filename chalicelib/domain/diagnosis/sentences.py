@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from chalicelib.domain.diagnosis.binary_log_sentences import OF_BINARY_LOGS
+from chalicelib.domain.diagnosis.binary_log_sentences import OF_BINARY_LOGS, RIGHTS_ON_BINARY_LOGS
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis, Sentences
 from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT_AND_SLOT
 from chalicelib.domain.event_kind import EventKind
@@ -102,9 +102,7 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
             "The source's account may not take the global read lock with which a snapshot begins. Grant it RELOAD, or "
             "set snapshot_locking to none."
         ),
-        Diagnosis.BINLOG_RIGHT: (
-            "The source's account may not read the binary log. Grant it REPLICATION SLAVE and REPLICATION CLIENT."
-        ),
+        **RIGHTS_ON_BINARY_LOGS,
         Diagnosis.PERMISSION: (
             "The source's role lacks a privilege. Grant USAGE on the schema and SELECT on the tables; see readiness."
         ),
