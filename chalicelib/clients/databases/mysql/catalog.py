@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, LiteralString
+from typing import TYPE_CHECKING, Any
 
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.mysql import queries, rights
@@ -47,7 +47,7 @@ def named(session: "MySQLSession", names: Sequence[TableName], grants: Grants = 
         # On some versions names that differ by case are one here.
         row
         for some in _chunks(names)
-        for row in _of_tables(session, queries.NAMED_TABLES, some, max_rows=2 * len(some))
+        for row in session.rows_of(queries.NAMED_TABLES, some, max_rows=2 * len(some))
     ]
     tables, cut = _complete(session, rows, grants)
     if cut:
@@ -61,7 +61,7 @@ def existing(session: "MySQLSession", names: Sequence[TableName]) -> list[TableN
     return [
         _name(row)
         for some in _chunks(names)
-        for row in _of_tables(session, queries.EXISTING_TABLES, some, max_rows=2 * len(some))
+        for row in session.rows_of(queries.EXISTING_TABLES, some, max_rows=2 * len(some))
     ]
 
 
@@ -124,7 +124,7 @@ def _all_named(indexed: list[str | None]) -> tuple[str, ...] | None:
 
 def _columns(session: "MySQLSession", names: Sequence[TableName]) -> dict[TableName, list[MySQLRawColumn]]:
     query = queries.COLUMNS if session.version_number >= 80000 else queries.COLUMNS_BEFORE_8
-    rows = _of_tables(session, query, names, max_rows=len(names) * _MAX_OF_TABLE, order=queries.COLUMN_ORDER)
+    rows = session.rows_of(query, names, max_rows=len(names) * _MAX_OF_TABLE, order=queries.COLUMN_ORDER)
     columns: dict[TableName, list[MySQLRawColumn]] = defaultdict(list)
     for row in rows:
         columns[_name(row)].append(_column(row))
@@ -152,7 +152,7 @@ def _column(row: "Row") -> MySQLRawColumn:
 
 
 def _unique_keys(session: "MySQLSession", names: Sequence[TableName]) -> dict[TableName, dict[str, list[str | None]]]:
-    rows = _of_tables(session, queries.INDEXES, names, max_rows=_MAX_INDEXED, order=queries.INDEX_ORDER)
+    rows = session.rows_of(queries.INDEXES, names, max_rows=_MAX_INDEXED, order=queries.INDEX_ORDER)
     keys: dict[TableName, dict[str, list[str | None]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         keys[_name(row)][row[2]].append(row[3])
@@ -161,26 +161,11 @@ def _unique_keys(session: "MySQLSession", names: Sequence[TableName]) -> dict[Ta
 
 def _foreign_keys(session: "MySQLSession", names: Sequence[TableName]) -> dict[TableName, list[ForeignKey]]:
     keys: dict[TableName, list[ForeignKey]] = defaultdict(list)
-    for row in _of_tables(session, queries.FOREIGN_KEYS, names, max_rows=_MAX_INDEXED):
+    for row in session.rows_of(queries.FOREIGN_KEYS, names, max_rows=_MAX_INDEXED):
         keys[_name(row)].append(
             ForeignKey(name=row[2], referenced=TableName(row[3], row[4]), update_rule=row[5], delete_rule=row[6])
         )
     return keys
-
-
-def _of_tables(
-    session: "MySQLSession",
-    query: LiteralString,
-    names: Sequence[TableName],
-    *,
-    max_rows: int,
-    order: LiteralString = "",
-) -> "list[Row]":
-    if not names:
-        return []
-    places: LiteralString = ", ".join(["(%s, %s)"] * len(names))
-    parameters = [part for name in names for part in (name.schema_name, name.table_name)]
-    return session.rows(f"{query}({places}){order}", parameters, max_rows=max_rows)
 
 
 def _name(row: "Row") -> TableName:

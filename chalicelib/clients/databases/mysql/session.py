@@ -76,6 +76,16 @@ class MySQLSession:
             raise failure(FailureCode.READ_FAILED)
         return rows[0]
 
+    def rows_of(
+        self, sql: LiteralString, tables: Sequence[TableName], *, max_rows: int, order: LiteralString = ""
+    ) -> list[Row]:
+        """The rows of SQL that ends before a list of tables; `order` comes behind that. Raises as `rows` does."""
+        if not tables:
+            return []
+        places: LiteralString = ", ".join(["(%s, %s)"] * len(tables))
+        parameters = [part for table in tables for part in (table.schema_name, table.table_name)]
+        return self.rows(f"{sql}({places}){order}", parameters, max_rows=max_rows)
+
     def records(self, *statements: LiteralString, max_rows: int) -> list[dict[str, Any]] | None:
         """The rows of the first statement that the server knows, by the names of their columns; None where it knows
         none of them. Versions of MySQL spell statements, and their columns, differently.

@@ -18,7 +18,6 @@ from chalicelib.domain.providers.mysql.target_facts import (
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.mysql.connection import Row
     from chalicelib.clients.databases.mysql.session import MySQLSession
 
 MAX_COLUMNS = 60_000
@@ -71,7 +70,7 @@ def _some(session: "MySQLSession", names: Sequence[TableName]) -> Iterator[MySQL
     columns, indexes = _columns(session, names), _unique_indexes(session, names)
     foreign_keys = _named(session, names, queries.FOREIGN_KEYS, queries.REFERRING_FOREIGN_KEYS)
     triggers = _named(session, names, queries.TRIGGERS)
-    for database, table, engine in of_tables(session, queries.TABLES, names, max_rows=len(names)):
+    for database, table, engine in session.rows_of(queries.TABLES, names, max_rows=len(names)):
         name = TableName(database, table)
         yield MySQLTargetTable(
             name=name,
@@ -87,7 +86,7 @@ def _some(session: "MySQLSession", names: Sequence[TableName]) -> Iterator[MySQL
 
 def _columns(session: "MySQLSession", names: Sequence[TableName]) -> dict[TableName, list[MySQLTargetColumn]]:
     columns: dict[TableName, list[MySQLTargetColumn]] = defaultdict(list)
-    rows = of_tables(session, queries.COLUMNS, names, max_rows=MAX_COLUMNS)
+    rows = session.rows_of(queries.COLUMNS, names, max_rows=MAX_COLUMNS)
     for database, table, name, ordinal, type_, nullable, default, generated, counts, collation, privileges in rows:
         column = MySQLTargetColumn(
             name=name,
@@ -108,8 +107,8 @@ def _unique_indexes(
     session: "MySQLSession", names: Sequence[TableName]
 ) -> dict[TableName, dict[str, list[str | None]]]:
     indexes: dict[TableName, dict[str, list[str | None]]] = defaultdict(lambda: defaultdict(list))
-    for database, table, index, column in of_tables(
-        session, queries.UNIQUE_INDEXES, names, max_rows=MAX_OF_OTHERS, order=queries.IN_ORDER_OF_INDEXES
+    for database, table, index, column in session.rows_of(
+        queries.UNIQUE_INDEXES, names, max_rows=MAX_OF_OTHERS, order=queries.IN_ORDER_OF_INDEXES
     ):
         indexes[TableName(database, table)][index].append(column)
     return indexes
@@ -127,23 +126,9 @@ def _named(
     """Names of what belongs to the tables, without repetitions, ordered."""
     found: dict[TableName, set[str]] = defaultdict(set)
     for statement in statements:
-        for database, table, name in of_tables(session, statement, names, max_rows=MAX_OF_OTHERS):
+        for database, table, name in session.rows_of(statement, names, max_rows=MAX_OF_OTHERS):
             found[TableName(database, table)].add(name)
     return defaultdict(list, {table: sorted(listed) for table, listed in found.items()})
-
-
-def of_tables(
-    session: "MySQLSession",
-    query: LiteralString,
-    names: Sequence[TableName],
-    *,
-    max_rows: int,
-    order: LiteralString = "",
-) -> "list[Row]":
-    """The rows of a query that ends before a list of tables."""
-    places = ", ".join(["(%s, %s)"] * len(names))
-    parameters = [part for name in names for part in (name.schema_name, name.table_name)]
-    return session.rows(f"{query}({places}){order}", parameters, max_rows=max_rows) if names else []
 
 
 def chunks(targets: Sequence[TableName], size: int) -> Iterator[Sequence[TableName]]:

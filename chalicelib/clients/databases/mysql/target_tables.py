@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.clients.databases.mysql import target_queries as queries
-from chalicelib.clients.databases.mysql.target_facts import chunks, of_tables
+from chalicelib.clients.databases.mysql.target_facts import chunks
 from chalicelib.domain.monitoring.target_tables import MAX_COUNTED, WatchedTable
 from chalicelib.domain.providers.mysql.sql import quoted_table
 from chalicelib.domain.table import TableName
@@ -50,7 +50,7 @@ def _states(session: "MySQLSession", targets: Sequence[TableName]) -> "list[Row]
     return [
         row
         for names in chunks(targets, _PER_STATEMENT)
-        for row in of_tables(session, queries.STATES, names, max_rows=len(names))
+        for row in session.rows_of(queries.STATES, names, max_rows=len(names))
     ]
 
 
