@@ -150,7 +150,7 @@ def test_a_sink_that_waits_longer_than_its_request_is_started_by_a_tick(two_kind
     assert any(WAITS in reason for reason in said)
     assert not any("Somebody" in reason or "omething else" in reason for reason in said)
     incidents = headgate.get("/operations/errors")
-    assert [one for one in incidents if one["resource_id"] == delivery["id"]] == []
+    assert [one for one in incidents if one["delivery_id"] == delivery["id"]] == []
     assert eventually(lambda: types_made(two_kinds.postgresql, third)) == RIGHT["postgresql"]
     for one in (*beside, delivery):
         headgate.delete(f"/deliveries/{one['id']}")

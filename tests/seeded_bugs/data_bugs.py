@@ -99,9 +99,9 @@ DATA_BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a right on single columns of a MySQL table counts for the whole",
-        "chalicelib/clients/databases/mysql/rights.py",
-        '        if match and "(" in match[1]:',
-        '        if match and "(" in match[2]:',
+        "chalicelib/clients/databases/mysql/grants.py",
+        'if name.endswith("(")',
+        'if name.endswith(")")',
         ("tests/unit/clients/databases/mysql", "tests/integration/databases/test_mysql_discovery.py"),
     ),
     Bug(

@@ -230,6 +230,7 @@ def test_a_server_that_goes_away_is_reported_by_a_restart_only_and_its_return_is
     config, restarted = (mysql_shop.source(connect__keep__alive__interval__ms="2000") for _ in range(2))
     for one in (config, restarted):
         mysql_shop.started(one)
+    eventually(mysql_shop.readers, lambda count: count == 2)
     mysql_shop.server.process.kill()
     try:
         connect.call("POST", f"/connectors/{restarted['name']}/restart?includeTasks=true")
