@@ -32,7 +32,7 @@ _IMPORTS = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import app, chalicelib.workers.entry, chalicelib.schedules.entry
-import kafka.admin, cryptography.hazmat.primitives.ciphers.aead, httpx, psycopg, boto3
+import kafka.admin, cryptography.hazmat.primitives.ciphers.aead, httpx, psycopg, pymysql, boto3
 assert psycopg.pq.__impl__ == "binary", "psycopg without its binary part"
 strays = sorted({name.partition(".")[0] for name, module in list(sys.modules.items())
                  if "site-packages" in (getattr(module, "__file__", None) or "")})

@@ -49,7 +49,8 @@ _LIMITED: Mapping[str, str] = {
     "httpx.Client": "timeout", "httpx.request": "timeout", "httpx.get": "timeout", "httpx.post": "timeout",
     "httpx.put": "timeout", "httpx.stream": "timeout", "urllib.request.urlopen": "timeout", "urlopen": "timeout",
     "boto3.client": "config", "boto3.resource": "config", "psycopg.connect": "connect_timeout",
-    "psycopg.Connection.connect": "connect_timeout", "socket.create_connection": "timeout",
+    "psycopg.Connection.connect": "connect_timeout", "pymysql.connect": "connect_timeout",
+    "socket.create_connection": "timeout",
     "subprocess.run": "timeout", "subprocess.check_output": "timeout",
 }  # fmt: skip
 """Calls that wait for another process or server, each with the argument that limits the time (boto3: `Config`)."""

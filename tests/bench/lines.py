@@ -9,7 +9,7 @@ from tests.bench.dynamodb_meter import Metered
 from tests.bench.operation_costs import BenchData, Operation, create_data, discover, operations
 from tests.bench.ticks import COMPARES, COMPARING_CPU_BUDGET_MS, CPU_BUDGET_MS, QUIET, Tick, ticks
 
-EARLY = {"httpx", "psycopg", "kafka", "boto3", "cryptography", "chalicelib.wiring"}
+EARLY = {"httpx", "psycopg", "pymysql", "kafka", "boto3", "cryptography", "chalicelib.wiring"}
 """What importing the API must not load: libraries of some requests only, and the wiring, which loads every service."""
 ALWAYS = {
     "chalice",

@@ -17,7 +17,8 @@ import pytest
 from tests.e2e.test_source_state import ORDERS, Captured, deployed, write_log
 from tests.support.apps.real_headgate import RealDatabase, RealHeadgate
 from tests.support.databases.blocking_proxy import BlockingProxy
-from tests.support.databases.postgresql import StoppablePostgreSQL, fresh_state, stoppable_postgresql
+from tests.support.databases.postgresql import StoppablePostgreSQL, stoppable_postgresql
+from tests.support.databases.server_state import fresh_state
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
@@ -73,7 +74,7 @@ class Replicated:
 @pytest.fixture
 def replicated(headgate: RealHeadgate) -> Iterator[Replicated]:
     with contextlib.ExitStack() as ends:
-        state = ends.enter_context(fresh_state())
+        state = ends.enter_context(fresh_state("postgresql"))
         primary = ends.enter_context(stoppable_postgresql(state, "first"))
         standby = ends.enter_context(stoppable_postgresql(state, "second", of=primary))
         database = headgate.database("failover", *ORDERS, server=primary.url)
@@ -198,7 +199,7 @@ def test_a_promoted_standby_without_the_slot_has_lost_changes(replicated: Replic
 @pytest.fixture
 def alone(headgate: RealHeadgate) -> Iterator[tuple[StoppablePostgreSQL, Captured]]:
     """A captured database on a server without a standby."""
-    with fresh_state() as state, stoppable_postgresql(state, "alone") as server:
+    with fresh_state("postgresql") as state, stoppable_postgresql(state, "alone") as server:
         database = headgate.database("restored", *ORDERS, server=server.url)
         for captured in deployed(headgate, database, database):
             yield server, captured

@@ -11,7 +11,8 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,13 +44,15 @@ PARTS = (
     DownloadPart(name="connect", brings="Kafka Connect", size="36 MB"),
     DownloadPart(
         name="debezium",
-        brings="Debezium's PostgreSQL source and JDBC sink",
-        size="87 MB",
+        brings="Debezium's sources for PostgreSQL and MySQL, and its JDBC sink",
+        size="125 MB",
         goal=("dependency:unpack-dependencies", "-DincludeTypes=tar.gz"),
     ),
     DownloadPart(name="dynamodb", brings="DynamoDB Local", size="51 MB"),
     DownloadPart(name="elasticmq", brings="ElasticMQ", size="37 MB"),
 )
+MYSQL = DownloadPart(name="mysql", brings="MySQL 8.0", size="34 MB")
+"""Fetched only where MySQL is asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +95,7 @@ class Transfer:
 def fetch_all() -> Programs:
     """Fetches missing programs, builds our own plug-in, and returns the folders. Raises SetupMissing."""
     java.require()
-    cache = cache_folder()
-    with locked(cache / "lock", busy="waiting for another run that is filling the same cache", wait=True):
+    with locked_cache() as cache:
         folders = {part.name: fetch(part, cache) for part in PARTS}
         plugin = build_plugin(PLUGIN_PROJECT, cache)
     return Programs(
@@ -103,6 +105,14 @@ def fetch_all() -> Programs:
         elasticmq=folders["elasticmq"],
         plugins=(folders["debezium"], plugin),
     )
+
+
+@contextmanager
+def locked_cache() -> Iterator[Path]:
+    """The cache, which no other run fills meanwhile."""
+    cache = cache_folder()
+    with locked(cache / "lock", busy="waiting for another run that is filling the same cache", wait=True):
+        yield cache
 
 
 def fetch(part: DownloadPart, cache: Path) -> Path:
@@ -117,7 +127,7 @@ def fetch(part: DownloadPart, cache: Path) -> Path:
         _copy_dependencies(part, pom, work)
         require_known(work, listing)
 
-    return _fill(folder, part.brings, fetch_known)
+    return fill(folder, part.brings, fetch_known)
 
 
 def build_plugin(project: Path, cache: Path) -> Path:
@@ -127,7 +137,7 @@ def build_plugin(project: Path, cache: Path) -> Path:
     if folder.is_dir():
         return folder
     say("building the secret provider of Kafka Connect from infra/connect")
-    return _fill(folder, "the secret provider", lambda work: _package(project, work))
+    return fill(folder, "the secret provider", lambda work: _package(project, work))
 
 
 def digest(files: Sequence[Path], below: Path | None = None) -> str:
@@ -139,7 +149,7 @@ def digest(files: Sequence[Path], below: Path | None = None) -> str:
     return hash_.hexdigest()[:12]
 
 
-def _fill(folder: Path, contents: str, work: Callable[[Path], None]) -> Path:
+def fill(folder: Path, contents: str, work: Callable[[Path], None]) -> Path:
     """Fills another folder and renames it, so that an interrupted run leaves no partial one."""
     began = time.monotonic()
     unfinished = folder.with_name(folder.name + ".unfinished")

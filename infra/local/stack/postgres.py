@@ -1,16 +1,13 @@
 """PostgreSQL 18, ready for change data capture: logical WAL, enough slots and senders, SCRAM passwords."""
 
-import os
-import pwd
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 
 from infra.local.app.errors import ServerFailed
 from infra.local.process.processes import ServerPlan
 from infra.local.stack.folders import Folders
-from infra.local.stack.kept_secrets import kept_secret, write_private
+from infra.local.stack.kept_secrets import kept_secret
 from infra.local.stack.postgres_home import Home, prepare
 
 SUPERUSER = "postgres"
@@ -75,28 +72,14 @@ def _make(home: Home, data: Path, password: str) -> None:
         return
     unfinished = data.with_name("data.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
-    password_file = home.folder / "new-password"
-    write_private(password_file, password)
-    account = pwd.getpwnam(home.account) if home.account else None
-    if account:
-        os.chown(password_file, account.pw_uid, account.pw_gid)
+    password_file = home.write_private("new-password", password)
     command = [
         *(str(home.programs / "initdb"), "-D", str(unfinished), "-U", SUPERUSER, "-A", "scram-sha-256"),
         *("--pwfile", str(password_file), "-E", "UTF8", "--locale=C", "--locale-provider=builtin"),
         "--builtin-locale=C.UTF-8",
     ]
     try:
-        result = subprocess.run(
-            command,
-            cwd=home.folder,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            user=account.pw_uid if account else None,
-            group=account.pw_gid if account else None,
-            extra_groups=[] if account else None,
-        )
+        result = home.run(command)
     finally:
         password_file.unlink()
     if result.returncode != 0:

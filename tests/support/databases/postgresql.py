@@ -2,11 +2,8 @@
 
 import contextlib
 import itertools
-import pwd
 import secrets
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,13 +29,12 @@ from infra.local.process.ports import kept_ports
 from infra.local.process.processes import ServerProcess
 from infra.local.stack import postgres, postgres_home
 from infra.local.stack.folders import Folders
+from tests.support.databases.server_state import fresh_state
 from tests.support.servers import running_server
 from tests.support.waiting import eventually
 
 HOST = "127.0.0.1"
 ORDERS = TableName("shop", "orders")
-MEMORY, MEMORY_NEEDED_BYTES = Path("/dev/shm"), 2 * 1024**3  # noqa: S108 - the names below it are random
-"""A file system in memory, and the free space that the servers of a whole run need."""
 _numbers = itertools.count(1)
 
 
@@ -83,26 +79,10 @@ class RunningPostgreSQL:
 
 
 @contextlib.contextmanager
-def fresh_state() -> Iterator[Path]:
-    """An empty folder for a server's state, which PostgreSQL may enter: it runs as another account than root.
-
-    In memory if there is space: each database is some 300 files, and tests make and drop many.
-    """
-    has_space = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_NEEDED_BYTES
-    state = Path(tempfile.mkdtemp(prefix="headgate-postgresql-", dir=MEMORY if has_space else None))
-    # PostgreSQL must be able to reach its data through this folder.
-    state.chmod(0o711)
-    try:
-        yield state
-    finally:
-        shutil.rmtree(state, ignore_errors=True)
-
-
-@contextlib.contextmanager
 def running_postgresql(settings: Mapping[str, str] | None = None) -> Iterator[RunningPostgreSQL]:
     """A new, empty server with these settings on top of those of a local stack."""
     options = [option for key, value in (settings or {}).items() for option in ("-c", f"{key}={value}")]
-    with fresh_state() as state:
+    with fresh_state("postgresql") as state:
         folders = Folders(state)
         port = kept_ports(folders.ports, ["postgres"])["postgres"]
         plan = postgres.plan(folders, port=port)
@@ -163,27 +143,11 @@ def _copy_of(primary: StoppablePostgreSQL, folders: Folders, name: str) -> None:
     primary.run(f"SELECT pg_create_physical_replication_slot('{name}', true)")
     home = postgres_home.prepare(folders.of("postgres"))
     shutil.copy(primary.folders.state / "postgres-password", folders.state / "postgres-password")
-    account = pwd.getpwnam(home.account) if home.account else None
-    command = [
-        *(
-            str(home.programs / "pg_basebackup"),
-            "-D",
-            str(home.folder / "data"),
-            "-d",
-            f"{primary.url}?sslmode=disable",
-        ),
-        *("-R", "-X", "stream", "-c", "fast", "-S", name),
-    ]
-    subprocess.run(
-        command,
-        cwd=home.folder,
-        check=True,
-        capture_output=True,
-        timeout=60,
-        user=account.pw_uid if account else None,
-        group=account.pw_gid if account else None,
-        extra_groups=[] if account else None,
-    )
+    copied = home.run([
+        *(str(home.programs / "pg_basebackup"), "-D", str(home.folder / "data"), "-S", name),
+        *("-d", f"{primary.url}?sslmode=disable", "-R", "-X", "stream", "-c", "fast"),
+    ])  # fmt: skip
+    assert copied.returncode == 0, copied.stderr
 
 
 @dataclass(frozen=True, kw_only=True)

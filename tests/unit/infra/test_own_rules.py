@@ -18,6 +18,7 @@ BROKEN = {
         "httpx.Client(verify=context)",
         "boto3.client('kms')",
         "psycopg.connect('dbname=x')",
+        "pymysql.connect(host='x')",
         "socket.create_connection(address)",
         "subprocess.run(['ls'])",
     ),

@@ -86,7 +86,7 @@ def test_the_zip_has_no_tool_in_it(built: tuple[Path, str]) -> None:
     with ZipFile(built[0] / ZIP) as archive:
         tops = {name.partition("/")[0].partition("-")[0] for name in archive.namelist()}
     assert tops & TOOLS == {"chalice"}
-    assert {"app.py", "chalicelib", "kafka", "psycopg_binary"} <= tops
+    assert {"app.py", "chalicelib", "kafka", "psycopg_binary", "pymysql"} <= tops
 
 
 @pytest.mark.real

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.stack.postgres_home import ACCOUNT, prepare
+from infra.local.stack.postgres_home import prepare
+from infra.local.stack.server_account import ACCOUNT
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only a run as root has to give PostgreSQL another account")
 

@@ -1,6 +1,7 @@
 import json
 import urllib.error
 import urllib.request
+from zipfile import ZipFile
 
 import boto3
 import psycopg
@@ -9,6 +10,7 @@ from confluent_kafka import Consumer, Producer
 
 from infra.local.app.errors import SetupMissing
 from infra.local.process.process_identity import running
+from infra.local.stack.fetch import fetch_all
 
 pytestmark = pytest.mark.real
 
@@ -28,10 +30,22 @@ def aws(service, endpoint):
     )
 
 
-def test_connect_offers_debezium_s_source_and_sink(real_stack):
+def test_connect_offers_debezium_s_sources_and_sink(real_stack):
     classes = {plugin["class"] for plugin in ask(f"{real_stack.addresses.connect}/connector-plugins")}
-    assert "io.debezium.connector.postgresql.PostgresConnector" in classes
-    assert "io.debezium.connector.jdbc.JdbcSinkConnector" in classes
+    assert {
+        "io.debezium.connector.postgresql.PostgresConnector",
+        "io.debezium.connector.mysql.MySqlConnector",
+        "io.debezium.connector.jdbc.JdbcSinkConnector",
+    } <= classes
+
+
+def test_the_sink_brings_the_drivers_of_its_targets(real_stack):
+    debezium, _ours = fetch_all().plugins
+    classes = set()
+    for jar in (debezium / "debezium-connector-jdbc").glob("*.jar"):
+        with ZipFile(jar) as archive:
+            classes |= set(archive.namelist())
+    assert {"com/mysql/cj/jdbc/Driver.class", "org/postgresql/Driver.class"} <= classes
 
 
 @pytest.mark.parametrize(
