@@ -1,0 +1,197 @@
+"""Delivers captured values with Headgate's own sink config, and compares what arrived."""
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlencode
+
+from chalicelib.domain.connector_config import ConnectorConfig
+from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting
+from chalicelib.domain.endpoint import Endpoint
+from chalicelib.domain.providers.jdbc.sink_config import jdbc_sink_config
+from chalicelib.domain.providers.registry import target_provider
+from chalicelib.kit.ids import new_id
+from tests.types.canonical import expression, normalized
+from tests.types.capture import Measured, rows_of
+from tests.types.cases import MYSQL
+from tests.types.servers import World, new_name
+
+_CREDENTIALS = Credentials(id="00000000-0000-4000-8000-000000000002", fields={"password": 1})
+_NOW = datetime(2026, 1, 1, tzinfo=UTC)
+_AT_ONCE = 3
+_GROUP = 24
+_QUIET_SECONDS = 20.0
+"""A sink that neither fails nor writes for so long does nothing more."""
+
+
+class Outcome(StrEnum):
+    EQUAL = "equal"
+    CHANGED = "changed"
+    STOPS = "stops"
+    CAPTURE_STOPS = "capture stops"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What became of one table's values. `sent` and `became` are the first value that changed."""
+
+    measured: Measured
+    outcome: Outcome
+    column_type: str | None
+    sent: str | None = None
+    became: str | None = None
+    trace: str | None = None
+
+
+def deliver(
+    world: World, target: DatabaseProvider, schema: str, tables: Sequence[Measured], *, alone: frozenset[str] = frozenset()
+) -> list[Result]:
+    """Delivers all tables into this schema of the target: existing ones, or new ones.
+
+    Tables share a sink until it stops; then they are divided, so that each table at which it stops is found. Those in
+    `alone` get one of their own at once.
+    """
+    results = [Result(measured=one, outcome=Outcome.CAPTURE_STOPS, column_type=None) for one in tables if one.stopped]
+    left = [one for one in tables if not one.stopped]
+    groups = [[one] for one in left if one.table in alone]
+    groups += _chunks([one for one in left if one.table not in alone], _GROUP)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        while groups:
+            done = list(pool.map(lambda group: _deliver_group(world, target, schema, group), groups))
+            groups = []
+            for finished, unfinished in done:
+                results += finished
+                groups += unfinished
+    return results
+
+
+def _chunks(items: Sequence[Any], size: int) -> list[list[Any]]:
+    return [list(items[start : start + size]) for start in range(0, len(items), size)]
+
+
+def _deliver_group(
+    world: World, target: DatabaseProvider, schema: str, group: Sequence[Measured]
+) -> tuple[list[Result], list[list[Measured]]]:
+    """The results of the tables that are complete, and the others in smaller groups."""
+    trace = _run_sink(world, target, schema, group)
+    complete = [one for one in group if _is_complete(world, target, schema, one)]
+    left = [one for one in group if one not in complete]
+    results = [_compared(world, target, schema, one) for one in complete]
+    if len(group) > 1:
+        return results, _chunks(left, max(1, (len(left) + 3) // 4))
+    return results + [_stopped(world, target, schema, one, trace) for one in left], []
+
+
+def _run_sink(world: World, target: DatabaseProvider, schema: str, group: Sequence[Measured]) -> str | None:
+    """Runs a sink until all is there, it has failed, or it does nothing any more. Returns its trace."""
+    name = new_name("sink")
+    world.connect.create(name, sink_config(world, target, schema, group))
+    try:
+        missing, since = len(group) + 1, time.monotonic()
+        while time.monotonic() - since < _QUIET_SECONDS:
+            time.sleep(0.5)
+            if trace := world.connect.failure(name):
+                return trace
+            now_missing = sum(not _is_complete(world, target, schema, one) for one in group)
+            if now_missing == 0:
+                return None
+            if now_missing < missing:
+                missing, since = now_missing, time.monotonic()
+        return "the sink does nothing more"
+    finally:
+        world.connect.delete(name)
+
+
+def sink_config(world: World, target: DatabaseProvider, schema: str, group: Sequence[Measured]) -> ConnectorConfig:
+    mappings = tuple(TableMapping(topic=one.topic, schema_name=schema, table_name=one.table) for one in group)
+    writing = TableWriting(mappings=mappings)
+    delivery = Delivery(
+        id=new_id(), name="d", destination_id="d", pipeline_id="p", connect_cluster_id="c", writing=writing,
+        created_at=_NOW, updated_at=_NOW,
+    )  # fmt: skip
+    endpoint = Endpoint(world.server(target).address(schema), _CREDENTIALS)
+    if target is MYSQL:
+        return _mysql_sink_config(delivery, writing, endpoint)
+    return target_provider(target).build_config(delivery, writing, endpoint).config
+
+
+def _mysql_sink_config(delivery: Delivery, writing: TableWriting, endpoint: Endpoint[Any]) -> ConnectorConfig:
+    address = endpoint.address
+    parameters = {
+        "connectionTimeZone": "UTC", "forceConnectionTimeZoneToSession": "true", "sslMode": "PREFERRED",
+        "characterEncoding": "UTF-8", "connectionCollation": "utf8mb4_bin", "nullDatabaseMeansCurrent": "true",
+        "tcpKeepAlive": "true", "connectTimeout": "10000", "allowPublicKeyRetrieval": "true",
+        "sessionVariables": "sql_mode='STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO'",
+    }  # fmt: skip
+    connection = {
+        "connection.url": f"jdbc:mysql://{address.host}:{address.port}/{address.database_name}?{urlencode(parameters)}",
+        "connection.username": address.username,
+        "connection.password": endpoint.credentials.reference("password"),
+    }
+    return jdbc_sink_config(delivery, writing, connection=connection, collection_name="`${topic}`")
+
+
+def _table(target: DatabaseProvider, schema: str, one: Measured) -> str:
+    return f"`{schema}`.`{one.table}`" if target is MYSQL else f'"{schema}"."{one.table}"'
+
+
+def _is_complete(world: World, target: DatabaseProvider, schema: str, one: Measured) -> bool:
+    if not _exists(world, target, schema, one):
+        return False
+    rows = world.server(target).in_target(f"SELECT COUNT(*) FROM {_table(target, schema, one)} WHERE n = 2")
+    return bool(rows[0][0] == rows_of(one.case))
+
+
+def _exists(world: World, target: DatabaseProvider, schema: str, one: Measured) -> bool:
+    rows = world.server(target).in_target(
+        f"SELECT 1 FROM information_schema.tables WHERE table_schema = '{schema}' AND table_name = '{one.table}'"
+    )
+    return bool(rows)
+
+
+def _stopped(world: World, target: DatabaseProvider, schema: str, one: Measured, trace: str | None) -> Result:
+    column_type = world.server(target).column_type(schema, one.table)
+    return Result(measured=one, outcome=Outcome.STOPS, column_type=column_type, trace=trace)
+
+
+def _compared(world: World, target: DatabaseProvider, schema: str, one: Measured) -> Result:
+    column_type, sent = world.server(target).column_type(schema, one.table), _sent(world, one)
+    if column_type is None:
+        return Result(measured=one, outcome=Outcome.ABSENT, column_type=None)
+    query = f"SELECT id, {expression(target, column_type, one.case.meaning)} FROM {_table(target, schema, one)} ORDER BY id"
+    arrived = world.server(target).in_target(query)
+    for before, after in zip(_values(sent), _values(arrived), strict=True):
+        if normalized(one.case.meaning, before) != normalized(one.case.meaning, after):
+            return Result(
+                measured=one, outcome=Outcome.CHANGED, column_type=column_type, sent=before, became=after
+            )
+    return Result(measured=one, outcome=Outcome.EQUAL, column_type=column_type)
+
+
+def _sent(world: World, one: Measured) -> Sequence[tuple[Any, ...]]:
+    server = world.server(one.provider)
+    column_type = _source_type(world, one)
+    query = f"SELECT id, {expression(one.provider, column_type, one.case.meaning)} FROM types.{one.table} ORDER BY id"
+    return list(server.run(query, lenient=True))
+
+
+def _source_type(world: World, one: Measured) -> str:
+    if one.provider is MYSQL:
+        return str(world.mysql.column_type("types", one.table))
+    rows = world.postgresql.run(
+        "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attname = 'v'"
+        f" AND attrelid = 'types.{one.table}'::regclass"
+    )
+    return str(rows[0][0])
+
+
+def _values(rows: Sequence[tuple[Any, ...]]) -> Iterator[str | None]:
+    for _, value in rows:
+        yield value.decode("utf-8", "replace") if isinstance(value, bytes) else value
