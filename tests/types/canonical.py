@@ -39,10 +39,8 @@ def _in_postgresql(column_type: str, meaning: Meaning, column: str) -> str:
         return f"{column}::float8::text"
     if column_type == "money":
         return f"{column}::numeric::text"
-    if column_type.startswith("character("):
-        # A cast to text cuts the blanks.
-        return f"format('%s', {column})"
-    return f"{column}::text"
+    # A cast to text would cut the blanks of a character(n), and add the length to an address.
+    return f"CASE WHEN {column} IS NOT NULL THEN format('%s', {column}) END"
 
 
 def normalized(meaning: Meaning, text: str | None) -> Any:

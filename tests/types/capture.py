@@ -52,6 +52,8 @@ class Measured:
     topic: str = ""
     stopped: bool = False
     """Nothing of it reaches the topic, because the capture does not get beyond it."""
+    absent: bool = False
+    """The records have no such column."""
 
 
 def tables_of(provider: DatabaseProvider, cases: Sequence[Case]) -> list[Measured]:
@@ -148,7 +150,13 @@ def capture(world: World, measured: Sequence[Measured], provider: DatabaseProvid
                 raise
             print(f"{named.case.name} stops the capture, and is measured alone", flush=True)
             alone.add(named.case.name)
-    return captured + [_capture_alone(world, one, provider) for one in measured if one.case.name in alone]
+    captured += [_capture_alone(world, one, provider) for one in measured if one.case.name in alone]
+    records = world.topics.records([one.topic for one in captured])
+    return [replace(one, absent=not one.stopped and _is_absent(records[one.topic])) for one in captured]
+
+
+def _is_absent(records: Sequence[Any]) -> bool:
+    return all("v" not in record["after"] for record in records if record["after"])
 
 
 def _capture_together(world: World, measured: Sequence[Measured], provider: DatabaseProvider) -> list[Measured]:

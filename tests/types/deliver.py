@@ -26,7 +26,7 @@ _CREDENTIALS = Credentials(id="00000000-0000-4000-8000-000000000002", fields={"p
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _AT_ONCE = 3
 _GROUP = 24
-_QUIET_SECONDS = 20.0
+_QUIET_SECONDS = 45.0
 """A sink that neither fails nor writes for so long does nothing more."""
 
 
@@ -81,9 +81,8 @@ def _deliver_group(
 ) -> tuple[list[Result], list[list[Measured]]]:
     """The results of the tables that are complete, and the others in smaller groups."""
     trace = _run_sink(world, target, schema, group)
-    complete = [one for one in group if _is_complete(world, target, schema, one)]
-    left = [one for one in group if one not in complete]
-    results = [_compared(world, target, schema, one) for one in complete]
+    left = _incomplete(world, target, schema, group)
+    results = [_compared(world, target, schema, one) for one in group if one not in left]
     if len(group) > 1:
         return results, _chunks(left, max(1, (len(left) + 3) // 4))
     return results + [_stopped(world, target, schema, one, trace) for one in left], []
@@ -96,10 +95,10 @@ def _run_sink(world: World, target: DatabaseProvider, schema: str, group: Sequen
     try:
         missing, since = len(group) + 1, time.monotonic()
         while time.monotonic() - since < _QUIET_SECONDS:
-            time.sleep(0.5)
+            time.sleep(1)
             if trace := world.connect.failure(name):
                 return trace
-            now_missing = sum(not _is_complete(world, target, schema, one) for one in group)
+            now_missing = len(_incomplete(world, target, schema, group))
             if now_missing == 0:
                 return None
             if now_missing < missing:
@@ -142,18 +141,20 @@ def _table(target: DatabaseProvider, schema: str, one: Measured) -> str:
     return f"`{schema}`.`{one.table}`" if target is MYSQL else f'"{schema}"."{one.table}"'
 
 
-def _is_complete(world: World, target: DatabaseProvider, schema: str, one: Measured) -> bool:
-    if not _exists(world, target, schema, one):
-        return False
-    rows = world.server(target).in_target(f"SELECT COUNT(*) FROM {_table(target, schema, one)} WHERE n = 2")
-    return bool(rows[0][0] == rows_of(one.case))
-
-
-def _exists(world: World, target: DatabaseProvider, schema: str, one: Measured) -> bool:
-    rows = world.server(target).in_target(
-        f"SELECT 1 FROM information_schema.tables WHERE table_schema = '{schema}' AND table_name = '{one.table}'"
-    )
-    return bool(rows)
+def _incomplete(
+    world: World, target: DatabaseProvider, schema: str, group: Sequence[Measured]
+) -> list[Measured]:
+    """The tables that do not have all rows yet, or are not there."""
+    server = world.server(target)
+    there = server.in_target(f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{schema}'")
+    existing = {name for (name,) in there}
+    counts = [
+        f"SELECT '{one.table}', COUNT(*) FROM {_table(target, schema, one)} WHERE n = 2"
+        for one in group
+        if one.table in existing
+    ]
+    counted = dict(server.in_target(" UNION ALL ".join(counts))) if counts else {}
+    return [one for one in group if counted.get(one.table) != rows_of(one.case)]
 
 
 def _stopped(world: World, target: DatabaseProvider, schema: str, one: Measured, trace: str | None) -> Result:
@@ -163,8 +164,8 @@ def _stopped(world: World, target: DatabaseProvider, schema: str, one: Measured,
 
 def _compared(world: World, target: DatabaseProvider, schema: str, one: Measured) -> Result:
     column_type, sent = world.server(target).column_type(schema, one.table), _sent(world, one)
-    if column_type is None:
-        return Result(measured=one, outcome=Outcome.ABSENT, column_type=None)
+    if one.absent or column_type is None:
+        return Result(measured=one, outcome=Outcome.ABSENT, column_type=column_type)
     query = f"SELECT id, {expression(target, column_type, one.case.meaning)} FROM {_table(target, schema, one)} ORDER BY id"
     arrived = world.server(target).in_target(query)
     for before, after in zip(_values(sent), _values(arrived), strict=True):

@@ -16,7 +16,7 @@ NUMBERS = (
     Case(type="mediumint unsigned", column="mediumint unsigned", literals=("0", "16777215"), meaning=_N),
     Case(type="int", column="int", literals=("-2147483648", "2147483647"), meaning=_N),
     Case(type="int unsigned", column="int unsigned", literals=("0", "4294967295"), meaning=_N),
-    Case(type="int zerofill", column="int(10) unsigned zerofill", literals=("7", "4294967295"), meaning=_N),
+    Case(type="int unsigned", values="with ZEROFILL", column="int(10) unsigned zerofill", literals=("7", "4294967295"), meaning=_N),
     Case(type="bigint", column="bigint", literals=("-9223372036854775808", "9223372036854775807"), meaning=_N),
     Case(
         type="bigint unsigned", column="bigint unsigned", meaning=_N,
@@ -25,24 +25,25 @@ NUMBERS = (
     ),
     Case(type="decimal", column="decimal(38,10)", meaning=_N,
          literals=("9999999999999999999999999999.9999999999", "-0.0000000001", "1.5000000000")),
-    Case(type="decimal", values="scale 0", column="decimal(10,0)", literals=("-9999999999", "9999999999"), meaning=_N),
-    Case(type="decimal unsigned", column="decimal(10,2) unsigned", literals=("0.00", "99999999.99"), meaning=_N),
+    Case(type="decimal", values="whole numbers", column="decimal(10,0)", literals=("-9999999999", "9999999999"), meaning=_N),
+    Case(type="decimal", values="UNSIGNED", column="decimal(10,2) unsigned", literals=("0.00", "99999999.99"), meaning=_N),
     Case(type="decimal of more than 38 digits", column="decimal(65,30)", literals=("1.5", "-0.000000000000000000000000000001"), meaning=_N),
-    Case(type="decimal of more than 38 digits", values="more than 38 digits", column="decimal(65,30)", meaning=_N,
+    Case(type="decimal of more than 38 digits", values="numbers of more than 38 digits", column="decimal(65,30)", meaning=_N,
          literals=("99999999999999999999999999999999999.999999999999999999999999999999",)),
     Case(type="float", column="float", literals=("1.5", "-0.25", "3.40282e38", "1.17549e-38", "0"), meaning=_F),
-    Case(type="float", values="more than 6 digits", column="float", literals=("16777216", "0.1234567", "123456.78"), meaning=_F),
-    Case(type="float unsigned", column="float unsigned", literals=("0", "1.5"), meaning=_F),
+    Case(type="float", values="numbers of more than 6 digits", column="float", literals=("16777216", "0.1234567", "123456.78"), meaning=_F),
+    Case(type="float", values="UNSIGNED", column="float unsigned", literals=("0", "1.5"), meaning=_F),
     Case(type="float(M,D)", column="float(7,3)", literals=("1234.567", "-0.125"), meaning=_F),
-    Case(type="float(M,D)", values="more than 7 digits", column="float(12,4)", literals=("12345678.1234", "16777216"), meaning=_F),
+    Case(type="float(M,D)", values="numbers of more than 7 digits", column="float(12,4)", literals=("12345678.1234", "16777216"), meaning=_F),
     Case(type="double", column="double", literals=("1.7976931348623157e308", "2.2250738585072014e-308", "-0.1", "0"), meaning=_F),
-    Case(type="double", values="written as FLOAT(40)", column="float(40)", literals=("16777217", "-0.1"), meaning=_F),
-    Case(type="double unsigned", column="double unsigned", literals=("0", "0.1"), meaning=_F),
-    Case(type="double(M,D)", column="double(15,4)", literals=("12345678901.1234", "-0.0001"), meaning=_F),
+    Case(type="double", values="declared as FLOAT(40)", column="float(40)", literals=("16777217", "-0.1"), meaning=_F),
+    Case(type="double", values="UNSIGNED", column="double unsigned", literals=("0", "0.1"), meaning=_F),
+    Case(type="double(M,D)", column="double(15,4)", literals=("12345678901.1234", "-0.5"), meaning=_F),
+    Case(type="double(M,D)", values="numbers that binary floating point does not hold exactly", column="double(15,4)", literals=("-0.0001",), meaning=_F),
     Case(type="bit(1)", column="bit(1)", literals=("b'0'", "b'1'"), meaning=Meaning.BITS,
          others={POSTGRESQL: ("boolean", "smallint"), MYSQL: ("tinyint(1)",)}),
     Case(type="bit", column="bit(12)", literals=("b'000000000000'", "b'111100001010'", "b'1'"), meaning=Meaning.BITS),
-    Case(type="bit", values="a whole byte", column="bit(8)", literals=("b'10110001'", "b'0'"), meaning=Meaning.BITS),
+    Case(type="bit", values="8 bits", column="bit(8)", literals=("b'10110001'", "b'0'"), meaning=Meaning.BITS),
     Case(type="bit", values="64 bits", column="bit(64)", literals=("0xFFFFFFFFFFFFFFFF", "0x8000000000000001", "1"), meaning=Meaning.BITS),
 )  # fmt: skip
 
@@ -52,21 +53,21 @@ _BLANKS = ("'ab  '", "'  ab'")
 TEXTS = (
     Case(type="char", column="char(30)", literals=(*_AWKWARD, *_BLANKS), meaning=Meaning.PADDED),
     Case(type="varchar", column="varchar(60)", literals=(*_AWKWARD, *_BLANKS)),
-    Case(type="varchar", values="longer than 255", column="varchar(3000)", literals=("REPEAT('ü', 3000)",)),
+    Case(type="varchar", values="texts of more than 255 characters", column="varchar(3000)", literals=("REPEAT('ü', 3000)",)),
     Case(type="tinytext", column="tinytext", literals=(*_AWKWARD, *_BLANKS)),
     Case(type="text", column="text", literals=(*_AWKWARD, *_BLANKS)),
     Case(type="mediumtext", column="mediumtext", literals=_AWKWARD),
     Case(type="longtext", column="longtext", literals=(*_AWKWARD, "REPEAT('x', 400000)")),
     *(
-        Case(type=name, values="with NUL (0x00)", column=definition, literals=("CONCAT('a', CHAR(0), 'b')",))
+        Case(type=name, values="texts with NUL (0x00)", column=definition, literals=("CONCAT('a', CHAR(0), 'b')",))
         for name, definition in (
             ("char", "char(5)"), ("varchar", "varchar(5)"), ("tinytext", "tinytext"), ("text", "text"),
             ("mediumtext", "mediumtext"), ("longtext", "longtext"),
         )
     ),
-    Case(type="longtext", values="over 1 MiB in a row", column="longtext", literals=("REPEAT('x', 1100000)",), alone=True),
-    Case(type="longtext", values="over 512 KiB in a row", column="longtext", literals=("REPEAT('x', 700000)",), alone=True),
-    Case(type="varchar", values="collation utf8mb4_bin", column="varchar(20) COLLATE utf8mb4_bin", literals=_AWKWARD),
+    Case(type="longtext", values="rows over 1 MiB", column="longtext", literals=("REPEAT('x', 1100000)",), alone=True),
+    Case(type="longtext", values="rows over 512 KiB", column="longtext", literals=("REPEAT('x', 700000)",), alone=True),
+    Case(type="varchar", values="with a binary collation", column="varchar(20) COLLATE utf8mb4_bin", literals=_AWKWARD),
 )  # fmt: skip
 
 _LATIN = "'Grüße é ñ ¿ £'"
@@ -123,13 +124,14 @@ BYTES = (
     Case(type="blob", column="blob", literals=("x''", "0x00FF10"), meaning=_B),
     Case(type="mediumblob", column="mediumblob", literals=("x''", "0x00FF10"), meaning=_B),
     Case(type="longblob", column="longblob", literals=("x''", "0x00FF10", "REPEAT(0x00FF7F, 100000)"), meaning=_B),
-    Case(type="longblob", values="over 768 KiB in a row", column="longblob", literals=("REPEAT(0x00FF7F, 300000)",), meaning=_B, alone=True),
-    Case(type="longblob", values="over 384 KiB in a row", column="longblob", literals=("REPEAT(0x00FF7F, 170000)",), meaning=_B, alone=True),
+    Case(type="longblob", values="rows over 768 KiB", column="longblob", literals=("REPEAT(0x00FF7F, 300000)",), meaning=_B, alone=True),
+    Case(type="longblob", values="rows over 384 KiB", column="longblob", literals=("REPEAT(0x00FF7F, 170000)",), meaning=_B, alone=True),
 )  # fmt: skip
 
-_DATES = ("'0001-01-01'", "'1000-01-01'", "'1582-10-10'", "'1970-01-01'", "'2026-02-28'", "'9999-12-31'")
+_GAP = "days that were left out in October 1582"
+_DATES = ("'0001-01-01'", "'1000-01-01'", "'1970-01-01'", "'2026-02-28'", "'9999-12-31'")
 _TIMESTAMPS = {
-    "datetime": ("'1000-01-01 00:00:00'", "'1582-10-10 12:00:00'", "'2026-03-29 02:30:00'", "'9999-12-31 23:59:59'"),
+    "datetime": ("'1000-01-01 00:00:00'", "'2026-03-29 02:30:00'", "'9999-12-31 23:59:59'"),
     "timestamp": ("'1970-01-01 00:00:01'", "'2026-03-29 02:30:00'", "'2038-01-19 03:14:07'"),
 }
 _FRACTIONS = {
@@ -142,34 +144,56 @@ _FRACTIONS = {
 
 def _times() -> Iterator[Case]:
     yield Case(type="date", column="date", literals=_DATES, meaning=_T)
+    yield Case(type="date", values=_GAP, column="date", literals=("'1582-10-10'",), meaning=_T)
+    yield Case(type="datetime", values=_GAP, column="datetime", literals=("'1582-10-10 12:00:00'",), meaning=_T)
+    yield Case(type="datetime", values="years below 1000", column="datetime", literals=("'0001-01-01 00:00:00'", "'0099-12-31 23:59:59'"), meaning=_T)
     for name, literals in _TIMESTAMPS.items():
         yield Case(type=name, column=f"{name} NULL", literals=literals, meaning=_T)
     for name, literals in _FRACTIONS.items():
         values = f"with {name[-2]} digits of seconds"
         yield Case(type=name[:-3], values=values, column=f"{name} NULL", literals=literals, meaning=_T)
-    yield Case(
-        type="timestamp", values="filled by the server", meaning=_T, literals=None,
-        column="timestamp(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)",
-    )  # fmt: skip
     for name, zero in (("date", ""), ("datetime", " 00:00:00"), ("timestamp", " 00:00:00")):
-        # A timestamp is all zeros or none.
-        zeros = (f"'0000-00-00{zero}'", *(f"'{day}{zero}'" for day in ("2024-00-00", "2024-05-00") if name != "timestamp"))
-        labels = "zero dates (0000-00-00, 2024-00-00)" if len(zeros) > 1 else "zero dates (0000-00-00)"
-        zero_default = f"NOT NULL DEFAULT '0000-00-00{zero}'"
-        own_default = f"NOT NULL DEFAULT '2001-02-03{zero.replace('00:00:00', '04:05:06')}'"
-        yield Case(type=name, values=labels, column=f"{name} NULL", literals=zeros, meaning=_T, lenient=True)
-        yield Case(type=f"{name} NOT NULL", values=labels, column=f"{name} NOT NULL", literals=zeros, meaning=_T, lenient=True)
-        yield Case(type=f"{name} NOT NULL", values=f"{labels}, with a default", column=f"{name} {own_default}", literals=zeros, meaning=_T, lenient=True)
-        yield Case(type=f"{name} NOT NULL", values=f"{labels}, which is the default, too", column=f"{name} {zero_default}", literals=zeros, meaning=_T, lenient=True)
+        yield from _zero_dates(name, zero)
+    for name in ("datetime", "timestamp"):
+        yield from _current(name)
     in_day, fractions = ("'00:00:00'", "'12:34:56'", "'23:59:59'"), ("'00:00:00.000001'", "'23:59:59.999999'")
     outside = {POSTGRESQL: ("interval", "text"), MYSQL: ("varchar(20)", "bigint")}
     yield Case(type="time", column="time", literals=in_day, meaning=_T)
     yield Case(type="time", values="with 3 digits of seconds", column="time(3)", literals=("'00:00:00.001'", "'23:59:59.120'"), meaning=_T)
     yield Case(type="time", values="with 6 digits of seconds", column="time(6)", literals=fractions, meaning=_T)
-    yield Case(type="time", values="below 00:00:00", column="time", literals=("'-00:00:01'", "'-838:59:59'"), meaning=_T, others=outside)
-    yield Case(type="time", values="from 24:00:00 on", column="time", literals=("'24:00:00'", "'838:59:59'"), meaning=_T, others=outside)
+    yield Case(type="time", values="times below 00:00:00", column="time", literals=("'-00:00:01'", "'-838:59:59'"), meaning=_T, others=outside)
+    yield Case(type="time", values="times from 24:00:00 on", column="time", literals=("'24:00:00'", "'838:59:59'"), meaning=_T, others=outside)
     yield Case(type="year", column="year", literals=("1901", "2026", "2155"), meaning=_N)
-    yield Case(type="year", values="0000", column="year", literals=("0",), meaning=_N)
+    yield Case(type="year", values="the year 0000", column="year", literals=("0",), meaning=_N)
+
+
+def _zero_dates(name: str, zero: str) -> Iterator[Case]:
+    # A timestamp is all zeros or none.
+    days = ("0000-00-00",) if name == "timestamp" else ("0000-00-00", "2024-00-00", "2024-05-00")
+    zeros = tuple(f"'{day}{zero}'" for day in days)
+    values = f"zero dates ({', '.join(days[:2])})"
+    columns = {
+        "NULL": (values, f"{name} NULL"),
+        "NOT NULL": (values, f"{name} NOT NULL"),
+        "NOT NULL, with a default": (
+            f"{values} in a column with a default", f"{name} NOT NULL DEFAULT '2001-02-03{zero.replace('00:00:00', '04:05:06')}'",
+        ),
+        "NOT NULL, with a zero date as default": (
+            f"{values} in a column with such a default", f"{name} NOT NULL DEFAULT '0000-00-00{zero}'",
+        ),
+    }  # fmt: skip
+    for key, (label, column) in columns.items():
+        type_ = f"{name} {key.partition(',')[0]}"
+        yield Case(type=type_, values=label, column=column, literals=zeros, meaning=_T, lenient=True)
+
+
+def _current(name: str) -> Iterator[Case]:
+    """Columns that the server fills."""
+    type_ = f"{name} that defaults to the current time"
+    now = f"DEFAULT CURRENT_TIMESTAMP{{0}} ON UPDATE CURRENT_TIMESTAMP{{0}}"
+    yield Case(type=type_, column=f"{name}(6) NOT NULL {now.format('(6)')}", literals=None, meaning=_T)
+    yield Case(type=type_, values="without a fraction", column=f"{name} NOT NULL {now.format('')}", literals=None, meaning=_T)
+    yield Case(type=type_, values="in a column that may be NULL", column=f"{name} NULL {now.format('')}", literals=None, meaning=_T)
 
 
 TIMES = tuple(_times())
@@ -197,19 +221,20 @@ JSON = (
         r"""'{"b": 1, "a": [null, true, "ü 🧵 \\u0001 \\" \\\\"], "n": {"x": {}}, "e": []}'""",
         "'123'", "'-1.5'", "'\"text\"'", "'true'", "'null'", "'[]'", "'9007199254740991'",
     )),
-    Case(type="json", values="with NUL (\\u0000) in a text", meaning=_J, column="json", literals=(r"""'"a\\u0000b"'""",),
+    Case(type="json", values="texts with NUL (\\u0000)", meaning=_J, column="json", literals=(r"""'"a\\u0000b"'""",),
          others={POSTGRESQL: ("jsonb",)}),
     Case(type="json", values="whole numbers of more than 53 bits", meaning=_J, column="json",
          literals=("'9007199254740993'", "'18446744073709551615'", "'-9223372036854775808'")),
-    Case(type="json", values="decimals inside", meaning=_J, column="json",
-         literals=("JSON_OBJECT('d', CAST(1.10 AS DECIMAL(10,2)))", "JSON_ARRAY(CAST('12345678901234567890.123456789' AS DECIMAL(40,9)))")),
+    Case(type="json", values="decimals", meaning=_J, column="json", literals=("JSON_OBJECT('d', CAST(1.10 AS DECIMAL(10,2)))",)),
+    Case(type="json", values="decimals of more than 17 digits", meaning=_J, column="json",
+         literals=("JSON_ARRAY(CAST('12345678901234567890.123456789' AS DECIMAL(40,9)))",)),
     Case(type="json", values="doubles", meaning=_J, column="json", literals=("'0.1'", "'1.25'", "'-123456.789'")),
     Case(type="json", values="doubles with an exponent", meaning=_J, column="json", literals=("'1.7976931348623157e308'", "'1e-7'", "'1e21'")),
-    Case(type="json", values="times inside", meaning=_J, column="json",
+    Case(type="json", values="times of day and points in time", meaning=_J, column="json",
          literals=("JSON_OBJECT('t', CAST('12:30:00.5' AS TIME(6)))", "JSON_ARRAY(CAST('2026-01-02 03:04:05.5' AS DATETIME(6)))")),
-    Case(type="json", values="dates inside", meaning=_J, column="json", literals=("JSON_OBJECT('d', CAST('2026-01-02' AS DATE))",)),
-    Case(type="json", values="binary values inside", meaning=_J, column="json", literals=("JSON_OBJECT('b', CAST(0x00FF AS BINARY))",)),
-    Case(type="json", values="bits inside", meaning=_J, column="json", literals=("JSON_ARRAY(b'10110001')",)),
+    Case(type="json", values="dates", meaning=_J, column="json", literals=("JSON_OBJECT('d', CAST('2026-01-02' AS DATE))",)),
+    Case(type="json", values="binary values", meaning=_J, column="json", literals=("JSON_OBJECT('b', CAST(0x00FF AS BINARY))",)),
+    Case(type="json", values="bits", meaning=_J, column="json", literals=("JSON_ARRAY(b'10110001')",)),
 )  # fmt: skip
 
 _SHAPES = {
@@ -229,7 +254,7 @@ def _shapes() -> Iterator[Case]:
         others = {POSTGRESQL: ("bytea", "text"), MYSQL: ("longblob",)} if name == "point" else {}
         plain, located = f"ST_GeomFromText('{shape}')", f"ST_GeomFromText('{shape}', 4326)"
         yield Case(type=name, column=name, literals=(plain,), meaning=Meaning.GEOMETRY, others=others)
-        values = "with a spatial reference system"
+        values = "shapes with a spatial reference system"
         yield Case(type=name, values=values, column=name, literals=(located,), meaning=Meaning.GEOMETRY)
 
 

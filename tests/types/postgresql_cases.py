@@ -27,24 +27,24 @@ NUMBERS = (
     Case(type="money", column="money", literals=("12.34", "-1.00", "92233720368547758.07"), meaning=_N),
     Case(type="numeric(p,s)", column="numeric(38,10)", meaning=_N,
          literals=("1234567890123456789012345678.0123456789", "-0.0000000001", "1.5000000000")),
-    Case(type="numeric(p,s)", values="scale 0", column="numeric(30,0)", meaning=_N,
+    Case(type="numeric(p,s)", values="whole numbers", column="numeric(30,0)", meaning=_N,
          literals=("123456789012345678901234567890", "-1")),
     Case(type="numeric(p,s)", values="NaN", column="numeric(10,2)", meaning=_N, literals=("'NaN'",), alone=True),
     Case(type="numeric of more than 38 digits", column="numeric(42,2)", meaning=_N, literals=("12.34", "-1.00")),
-    Case(type="numeric of more than 38 digits", values="more than 38 digits", column="numeric(42,2)", meaning=_N,
+    Case(type="numeric of more than 38 digits", values="numbers of more than 38 digits", column="numeric(42,2)", meaning=_N,
          literals=("1234567890123456789012345678901234567890.12",)),
     Case(type="numeric of more than 65 digits", column="numeric(80,10)", meaning=_N, literals=("1.5",)),
-    Case(type="numeric of more than 65 digits", values="more than 65 digits", column="numeric(80,10)", meaning=_N,
+    Case(type="numeric of more than 65 digits", values="numbers of more than 65 digits", column="numeric(80,10)", meaning=_N,
          literals=("1" * 70 + ".5",)),
     Case(type="numeric with a scale below 0", column="numeric(5,-2)", meaning=_N, literals=("1200", "-9999900")),
     Case(type="numeric with a scale over 30", column="numeric(38,35)", meaning=_N,
          literals=("123.12345678901234567890123456789012345",)),
     Case(type="numeric", column="numeric", meaning=_N, literals=("0", "1.5", "-123456.789", "1000000")),
-    Case(type="numeric", values="more than 17 digits", column="numeric", meaning=_N,
+    Case(type="numeric", values="numbers of more than 17 digits", column="numeric", meaning=_N,
          literals=("12345678901234567890.123456789", "-1234567890123456789012345678901234.5")),
-    Case(type="numeric", values="more than 65 digits, or 30 behind the point", column="numeric", meaning=_N,
+    Case(type="numeric", values="numbers of more than 65 digits, or of more than 30 behind the point", column="numeric", meaning=_N,
          literals=("1" * 70, "0." + "0" * 34 + "1")),
-    Case(type="numeric", values="zeros at the end", column="numeric", literals=("1.50", "2.00")),
+    Case(type="numeric", values="zeros at the end of a fraction", column="numeric", literals=("1.50", "2.00")),
     Case(type="numeric", values="NaN", column="numeric", literals=("'NaN'",), meaning=_N, alone=True),
     Case(type="numeric", values="infinity", column="numeric", literals=("'Infinity'",), meaning=_N, alone=True),
     Case(type="real", column="real", literals=("3.4028235e38", "-1.1754944e-38", "16777216", "0.1"), meaning=_F,
@@ -58,19 +58,19 @@ NUMBERS = (
     Case(type="bit", values="12 bits", column="bit(12)", literals=("B'101100010011'", "B'000000000001'"), meaning=Meaning.BITS),
     Case(type="bit of more than 64 bits", column="bit(70)", literals=("B'" + "10" * 35 + "'",), meaning=Meaning.BITS),
     Case(type="bit varying", column="bit varying(20)", literals=("B'101'", "B'1'"), meaning=Meaning.BITS),
-    Case(type="bit varying", values="a whole number of bytes, up to the length", column="bit varying(16)", literals=("B'1011000110110001'",), meaning=Meaning.BITS),
+    Case(type="bit varying", values="values of the full length", column="bit varying(16)", literals=("B'1011000110110001'",), meaning=Meaning.BITS),
     Case(type="bit varying without a length", column="bit varying", literals=("B'101'",), meaning=Meaning.BITS),
 )  # fmt: skip
 
 _AWKWARD = ("''", "'Grüße 🧵'", """'it''s \\ "q" ${a:b:c}'""", "'日本語'", "'ab  '")
 TEXTS = (
     Case(type="text", column="text", literals=(*_AWKWARD, "repeat('x', 900000)", "repeat('ü', 20000)")),
-    Case(type="text", values="over 1 MiB in a row", column="text", literals=("repeat('x', 1100000)",), alone=True),
-    Case(type="bytea", values="over 768 KiB in a row", column="bytea", literals=("decode(repeat('00ff7f', 300000), 'hex')",), meaning=_B, alone=True),
+    Case(type="text", values="rows over 1 MiB", column="text", literals=("repeat('x', 1100000)",), alone=True),
+    Case(type="bytea", values="rows over 768 KiB", column="bytea", literals=("decode(repeat('00ff7f', 300000), 'hex')",), meaning=_B, alone=True),
     Case(type="character varying", column="character varying(60)", literals=_AWKWARD),
     Case(type="character varying without a length", column="character varying", literals=_AWKWARD),
     Case(type="character", column="character(8)", literals=("''", "'ü🧵'", "'abcdefgh'"), meaning=Meaning.PADDED),
-    Case(type="character", values="longer than 255", column="character(300)", literals=("repeat('ü', 300)",), meaning=Meaning.PADDED),
+    Case(type="character", values="more than 255 characters", column="character(300)", literals=("repeat('ü', 300)",), meaning=Meaning.PADDED),
     Case(type="bpchar", column="bpchar", literals=("'ab'", "'ü🧵'"), meaning=Meaning.PADDED),
     Case(type='"char"', column='"char"', literals=("'a'", "''")),
     Case(type="name", column="name", literals=("'ab'", "'größer'")),
@@ -86,42 +86,43 @@ TEXTS = (
 
 TIMES = (
     Case(type="date", column="date", literals=("'0001-01-01'", "'1000-01-01'", "'1970-01-01'", "'2026-02-28'", "'9999-12-31'"), meaning=_T),
-    Case(type="date", values="of the days left out in October 1582", column="date", literals=("'1582-10-10'",), meaning=_T),
+    Case(type="date", values="days that were left out in October 1582", column="date", literals=("'1582-10-10'",), meaning=_T),
     Case(type="date", values="infinity", column="date", literals=("'infinity'", "'-infinity'"), meaning=_T),
-    Case(type="date", values="before year 1", column="date", literals=("'0044-03-15 BC'", "'0001-12-31 BC'"), meaning=_T),
-    Case(type="date", values="from year 10000 on", column="date", literals=("'10000-01-01'", "'294276-12-31'"), meaning=_T),
+    Case(type="date", values="dates before year 1", column="date", literals=("'0044-03-15 BC'", "'0001-12-31 BC'"), meaning=_T),
+    Case(type="date", values="dates from year 10000 on", column="date", literals=("'10000-01-01'", "'294276-12-31'"), meaning=_T),
     Case(type="timestamp without time zone", column="timestamp(6) without time zone", meaning=_T,
          literals=("'0001-01-01 00:00:00'", "'1899-12-31 23:59:59.999999'", "'2026-03-29 02:30:00.123456'", "'9999-12-31 23:59:59.999999'")),
-    Case(type="timestamp without time zone", values="of the days left out in October 1582", column="timestamp without time zone", meaning=_T, literals=("'1582-10-10 12:00:00'",)),
+    Case(type="timestamp without time zone", values="days that were left out in October 1582", column="timestamp without time zone", meaning=_T, literals=("'1582-10-10 12:00:00'",)),
     Case(type="timestamp without time zone", values="with 3 digits of seconds", column="timestamp(3) without time zone", meaning=_T,
          literals=("'2026-03-29 02:30:00.123'", "'1999-12-31 23:59:59.999'")),
     Case(type="timestamp without time zone", values="without a fraction", column="timestamp(0) without time zone", meaning=_T, literals=("'2026-03-29 02:30:00'",)),
     Case(type="timestamp without time zone", values="infinity", column="timestamp without time zone", meaning=_T, literals=("'infinity'", "'-infinity'")),
-    Case(type="timestamp without time zone", values="before year 1", column="timestamp without time zone", meaning=_T, literals=("'0044-03-15 12:00:00 BC'",)),
-    Case(type="timestamp without time zone", values="from year 10000 on", column="timestamp without time zone", meaning=_T, literals=("'10000-01-01 00:00:00'", "'294276-12-31 23:59:59'")),
+    Case(type="timestamp without time zone", values="times before year 1", column="timestamp without time zone", meaning=_T, literals=("'0044-03-15 12:00:00 BC'",)),
+    Case(type="timestamp without time zone", values="times from year 10000 on", column="timestamp without time zone", meaning=_T, literals=("'10000-01-01 00:00:00'", "'290000-01-01 00:00:00'")),
+    Case(type="timestamp without time zone", values="times from year 294248 on", column="timestamp without time zone", meaning=_T, literals=("'294276-12-31 23:59:59'",)),
     Case(type="timestamp with time zone", column="timestamp(6) with time zone", meaning=_T,
          literals=("'1970-01-01 00:00:01+00'", "'2026-03-29 02:30:00.123456+05:30'", "'2038-01-19 03:14:07+00'")),
     Case(type="timestamp with time zone", values="with 3 digits of seconds", column="timestamp(3) with time zone", meaning=_T, literals=("'2026-03-29 02:30:00.123+00'",)),
-    Case(type="timestamp with time zone", values="before 1970, or after 2038-01-19 03:14:07 UTC", column="timestamp with time zone", meaning=_T,
+    Case(type="timestamp with time zone", values="times before 1970, or after 2038-01-19 03:14:07 UTC", column="timestamp with time zone", meaning=_T,
          literals=("'1000-01-01 00:00:00+00'", "'1969-12-31 23:59:59+00'", "'2038-01-19 03:14:08+00'", "'9999-12-31 23:59:59.999999+00'")),
     Case(type="timestamp with time zone", values="infinity", column="timestamp with time zone", meaning=_T, literals=("'infinity'", "'-infinity'")),
-    Case(type="timestamp with time zone", values="before year 1", column="timestamp with time zone", meaning=_T, literals=("'0044-03-15 12:00:00+00 BC'",)),
-    Case(type="timestamp with time zone", values="from year 10000 on", column="timestamp with time zone", meaning=_T, literals=("'10000-01-01 00:00:00+00'",)),
+    Case(type="timestamp with time zone", values="times before year 1", column="timestamp with time zone", meaning=_T, literals=("'0044-03-15 12:00:00+00 BC'",)),
+    Case(type="timestamp with time zone", values="times from year 10000 on", column="timestamp with time zone", meaning=_T, literals=("'10000-01-01 00:00:00+00'", "'294276-12-31 23:59:59+00'")),
     Case(type="time without time zone", column="time without time zone", meaning=_T, literals=("'00:00:00'", "'23:59:59.999999'")),
     Case(type="time without time zone", values="with 3 digits of seconds", column="time(3) without time zone", meaning=_T, literals=("'12:34:56.789'",)),
-    Case(type="time without time zone", values="24:00", column="time without time zone", meaning=_T, literals=("'24:00:00'",)),
+    Case(type="time without time zone", values="the time 24:00", column="time without time zone", meaning=_T, literals=("'24:00:00'",)),
     Case(type="time with time zone", column="time with time zone", meaning=_T, literals=("'12:00:00+05:30'", "'23:00:00-08'")),
-    Case(type="time with time zone", values="in UTC", column="time with time zone", meaning=_T, literals=("'12:00:00+00'",)),
+    Case(type="time with time zone", values="times in UTC", column="time with time zone", meaning=_T, literals=("'12:00:00+00'",)),
     Case(type="interval", column="interval", literals=("'1 year 2 months'", "'3 months'", "'2 days'")),
-    Case(type="interval", values="below 24 hours", column="interval", literals=("'01:02:03'", "'-00:00:01.5'")),
+    Case(type="interval", values="intervals of hours and less", column="interval", literals=("'01:02:03'", "'-00:00:01.5'")),
 )  # fmt: skip
 
 JSON = (
     Case(type="json", column="json", meaning=_J, literals=('\'{"b": 1,  "a": [null, "ü 🧵 \\\\ \\""]}\'', "'[]'", "'null'", "'9007199254740991'")),
-    Case(type="json", values="blanks, order of keys, repeated keys", column="json", literals=('\'{"b": 1,  "a": 2, "a": 3}\'',)),
+    Case(type="json", values="blanks, the order of keys and repeated keys", column="json", literals=('\'{"b": 1,  "a": 2, "a": 3}\'',)),
     Case(type="json", values="numbers of more than 17 digits", column="json", meaning=_J, literals=("'12345678901234567890.123456789'", "'123456789012345678901234567890'")),
     Case(type="json", values="doubles with an exponent", column="json", meaning=_J, literals=("'1.7976931348623157e308'", "'1e-7'")),
-    Case(type="json", values="with NUL (\\u0000) in a text", column="json", meaning=_J, literals=("'\"a\\u0000b\"'",)),
+    Case(type="json", values="texts with NUL (\\u0000)", column="json", meaning=_J, literals=("'\"a\\u0000b\"'",)),
     Case(type="jsonb", column="jsonb", meaning=_J, literals=('\'{"b": 1, "a": [null, "ü 🧵 \\\\ \\""]}\'', "'[]'", "'null'", "'9007199254740991'")),
     Case(type="jsonb", values="numbers of more than 17 digits", column="jsonb", meaning=_J, literals=("'12345678901234567890.123456789'", "'123456789012345678901234567890'")),
     Case(type="jsonb", values="doubles with an exponent", column="jsonb", meaning=_J, literals=("'1.7976931348623157e308'", "'1e-7'")),
@@ -180,15 +181,15 @@ OTHERS = (
 
 USER_TYPES = (
     Case(type="enum", column="types.mood", literals=("'glad'", "'größer'")),
-    Case(type="enum", values="an apostrophe in a member", column="types.awkward", literals=("'it''s'", "'plain'")),
-    Case(type="enum", values="a comma in a member", column="types.listed", literals=("'a,b'", "'plain'")),
-    Case(type="enum", values="a backslash in a member", column="types.slashed", literals=("'a\\b'", "'plain'")),
-    Case(type="enum", values="a character beyond the BMP in a member", column="types.pictured", literals=("'🧵'", "'plain'")),
-    Case(type="domain", column="types.email", literals=("'a@b.example'",)),
-    Case(type="domain", values="over a number", column="types.counter", literals=("42",), meaning=_N),
-    Case(type="domain", values="over a decimal", column="types.price", literals=("1.50",), meaning=_N),
+    Case(type="enum", values="members with an apostrophe", column="types.awkward", literals=("'it''s'", "'plain'")),
+    Case(type="enum", values="members with a comma", column="types.listed", literals=("'a,b'", "'plain'")),
+    Case(type="enum", values="members with a backslash", column="types.slashed", literals=("'a\\b'", "'plain'")),
+    Case(type="enum", values="members with a character beyond the BMP", column="types.pictured", literals=("'🧵'", "'plain'")),
+    Case(type="text", values="in a domain", column="types.email", literals=("'a@b.example'",)),
+    Case(type="bigint", values="in a domain", column="types.counter", literals=("42",), meaning=_N),
+    Case(type="numeric(p,s)", values="in a domain", column="types.price", literals=("1.50",), meaning=_N),
     Case(type="composite", column="types.pair", literals=("ROW(1, 'x')",)),
-    Case(type="user's range", column="types.span", literals=("'[1,2)'",)),
+    Case(type="range of a user", column="types.span", literals=("'[1,2)'",)),
 )  # fmt: skip
 
 _ELEMENTS: Mapping[str, str] = {
@@ -203,13 +204,13 @@ _ELEMENTS: Mapping[str, str] = {
     "bit(1)": "1", "bit(8)": "10110001", "bit varying(8)": "101", "point": '"(1,2)"', "int4range": '"[1,5)"',
     "int8range": '"[1,5)"', "numrange": '"[1.5,2.5]"', "tsrange": '"[2026-01-01 00:00,2026-02-01 00:00)"',
     "tstzrange": '"[2026-01-01 00:00+00,2026-02-01 00:00+00)"', "daterange": '"[2026-01-01,2026-02-01)"',
-    "types.mood": "glad", "types.email": "a@b.example", "types.counter": "1", "types.pair": '"(1,x)"',
+    "types.mood": "glad", "types.email": "a@b.example", "types.pair": '"(1,x)"',
     "line": '"{1,2,3}"', "lseg": '"[(0,0),(1,1)]"', "path": '"[(0,0),(1,1)]"', "polygon": '"((0,0),(1,1),(1,0))"',
     "circle": '"<(0,0),1>"', "tsquery": "a", "jsonpath": "$.a", "pg_lsn": "0/1", "xid": "42", "xid8": "42", "cid": "42",
     "tid": '"(0,1)"', "regclass": "pg_class", "regtype": "integer", "int4multirange": '"{[1,5)}"', "pg_snapshot": '"10:20:"',
     "txid_snapshot": '"10:20:"', "aclitem": "postgres=r/postgres", "refcursor": "c", "int2vector": '"1 2"', "oidvector": '"1 2"',
 }  # fmt: skip
-_NAMES = {"types.mood": "enum", "types.email": "domain", "types.counter": "domain over a number", "types.pair": "composite"}
+_NAMES = {"types.mood": "enum", "types.email": "domain", "types.pair": "composite"}
 _BARE = {"character varying(9)": "character varying", "character(3)": "character", "bit(8)": "bit", "bit varying(8)": "bit varying", "numeric(8,2)": "numeric(p,s)"}
 
 
@@ -217,7 +218,7 @@ def _arrays() -> Iterator[Case]:
     for element, item in _ELEMENTS.items():
         name = _NAMES.get(element) or _BARE.get(element, element)
         yield Case(type=f"{name}[]", column=f"{element}[]", literals=(f"'{{{item}}}'", "'{}'"))
-        yield Case(type=f"{name}[]", values="with NULL inside", column=f"{element}[]", literals=(f"'{{{item},NULL}}'",))
+        yield Case(type=f"{name}[]", values="arrays with NULL inside", column=f"{element}[]", literals=(f"'{{{item},NULL}}'",))
     yield Case(type="box[]", column="box[]", literals=("'{(1,1),(0,0)}'", "'{}'"))
     for element, item in _ELEMENTS.items():
         name = _NAMES.get(element) or _BARE.get(element, element)
@@ -232,7 +233,10 @@ COLUMNS = (
     Case(type="generated column", column="int GENERATED ALWAYS AS (n * 2) STORED", literals=None, meaning=_N),
     Case(type="generated column", values="not stored", column="int GENERATED ALWAYS AS (n * 2) VIRTUAL", literals=None, meaning=_N),
     Case(type="column with a default", column="text NOT NULL DEFAULT 'it''s'", literals=None),
-    Case(type="column with a default", values="now()", column="timestamp with time zone DEFAULT now()", literals=None, meaning=_T),
+    Case(type="column that defaults to the current time", column="timestamp with time zone NOT NULL DEFAULT now()", literals=None, meaning=_T),
+    Case(type="column that defaults to the current time", values="in a column of type timestamp", column="timestamp without time zone NOT NULL DEFAULT now()", literals=None, meaning=_T),
+    Case(type="column that defaults to the current time", values="in a column of type date", column="date NOT NULL DEFAULT current_date", literals=None, meaning=_T),
+    Case(type="column that defaults to the current time", values="in a column that may be NULL", column="timestamp with time zone DEFAULT now()", literals=None, meaning=_T),
     Case(type="identity column", column="int GENERATED BY DEFAULT AS IDENTITY", literals=None, meaning=_N),
 )  # fmt: skip
 
