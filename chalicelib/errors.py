@@ -108,11 +108,14 @@ class RequestInProgress(Conflict):
 
 
 class WriteConflict(Conflict):
-    """The condition of a write did not hold: another writer was faster. `label` names the refused write."""
+    """The condition of a write did not hold: another writer was faster. `label` names the first refused write, `labels`
+    all of them.
+    """
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, *others: str) -> None:
         super().__init__("Somebody else changed this at the same moment. Read it again and repeat.")
         self.label = label
+        self.labels = (label, *others)
 
 
 class VersionMismatch(HeadgateError):

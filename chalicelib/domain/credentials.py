@@ -21,6 +21,7 @@ class SecretClass(StrEnum):
 
     SOURCE = "source"
     DESTINATION = "destination"
+    CONNECTION = "connection"
     CLUSTER = "cluster"
     SIGNING = "signing"
     ANSWER = "answer"
@@ -32,6 +33,7 @@ class SecretClass(StrEnum):
 SECRET_CLASSES: Mapping[str, SecretClass] = {
     "source": SecretClass.SOURCE,
     "destination": SecretClass.DESTINATION,
+    "connection": SecretClass.CONNECTION,
     "stream_cluster": SecretClass.CLUSTER,
     "connect_cluster": SecretClass.CLUSTER,
     "notification_channel": SecretClass.CHANNEL,
@@ -64,6 +66,10 @@ class Credentials:
     @property
     def configured(self) -> bool:
         return bool(self.fields)
+
+    def belong_to(self, resource_type: str, resource_id: str) -> bool:
+        """Whether they are this resource's own."""
+        return self.id == credentials_id(resource_type, resource_id)
 
     def bindings(self, resource_type: str) -> dict[str, SecretBinding]:
         kind = SECRET_CLASSES[resource_type]

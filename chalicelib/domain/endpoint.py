@@ -28,13 +28,18 @@ class Endpoint(Generic[A_co]):
         not be so at another unsaid. `trusts_another`: one of the secrets in `TRUST` gets another value. Then another
         server may answer at the same address.
         """
-        if address.secret_target == self.address.secret_target and not trusts_another:
-            return
+        if address.secret_target != self.address.secret_target or trusts_another:
+            self._require(address, secrets, "This change would send the stored secrets to another place.")
+
+    def require_own_secrets(self, address: Address, secrets: Secrets) -> None:
+        """Raise Invalid when a system that leaves a connection for `address` would take secrets of it along."""
+        self._require(address, secrets, "The secrets of a connection stay with it.")
+
+    def _require(self, address: Address, secrets: Secrets, reason: str) -> None:
         missing = sorted((self.credentials.fields.keys() & address.SECRETS) - without_blanks(secrets).keys())
         if missing:
             raise Invalid(
-                "This change would send the stored secrets to another place. Give them again with it: "
-                f"{', '.join(missing)}.",
+                f"{reason} Give them with this change: {', '.join(missing)}.",
                 details=[
                     {"location": ["body", "credentials", name], "type": "required_for_new_target"} for name in missing
                 ],

@@ -139,6 +139,7 @@ class Pipeline:
     `made_in_source` names, in the words of the provider, what its connector makes in the source: it did not exist there
     when a deploy began. What else the connector uses there was adopted, and is never dropped nor altered. None: no
     deploy has begun that could read the source.
+    `gaps_passed` is how often its connector began anew after changes that were lost, without a snapshot.
     `provider` is its source's. `claims` are the keys that it holds beside its name, so that no other pipeline uses the
     same thing on its server. `version` counts what people changed, `revision` every write.
     """
@@ -158,6 +159,7 @@ class Pipeline:
     secrets_digest: str | None = None
     claims: tuple[str, ...] = ()
     made_in_source: tuple[str, ...] | None = None
+    gaps_passed: int = 0
     open_operation: OpenOperation | None = None
     last_error: Failure | None = None
     version: int = 1

@@ -179,6 +179,11 @@ def unreachable(checks: Sequence[Check[Any, Any]], error: HeadgateError, now: da
     return _report([_shown(check, connection if check is CONNECTION else unknown) for check in checks], now)
 
 
+def joined(report: ReadinessReport, more: ReadinessReport) -> ReadinessReport:
+    """One report of two; it was made when the first one was."""
+    return _report([*report.checks, *more.checks], report.checked_at)
+
+
 def listed(named: Mapping[str, Sequence[object]]) -> str:
     """Each kind that has names, with its names."""
     return "; ".join(f"{kind}: {name_list(names)}" for kind, names in named.items() if names)

@@ -1,4 +1,4 @@
-"""What people register: the fields that clusters, sources and destinations have in common."""
+"""What people register: the fields that clusters, connections, sources and destinations have in common."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class Registered(Generic[A]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredSystem(Registered[S], Generic[S]):
-    """A system that data comes from or goes to."""
+    """A system whose connection is tested: a source, a destination, or a connection that they share."""
 
     UNTESTED: ClassVar[Mapping[str, Any]] = {"health": HealthRecord(), "last_tested_at": None, "last_test": None}
     """The fields that tests of the connection fill in, as they are before the first test."""
@@ -47,7 +47,6 @@ class RegisteredSystem(Registered[S], Generic[S]):
     """The fields that tests and discovery fill in, as they are before both."""
 
     description: str | None
-    environment: str | None
     last_tested_at: datetime | None = None
     last_test: TestResult | None = None
 
@@ -59,3 +58,13 @@ class RegisteredSystem(Registered[S], Generic[S]):
         if endpoint.address.identity != self.address.identity:
             return self.UNDISCOVERED
         return {} if endpoint == self.endpoint else self.UNTESTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectedSystem(RegisteredSystem[S], Generic[S]):
+    """A system that data comes from or goes to. With a `connection_id`, `address` and `credentials` are copies of those
+    of that connection: a change of it writes them too.
+    """
+
+    environment: str | None
+    connection_id: str | None = None

@@ -1,30 +1,35 @@
 """A database registered for capture."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
 from chalicelib.domain.addresses import DatabaseAddress
-from chalicelib.domain.registered import RegisteredSystem
+from chalicelib.domain.registered import ConnectedSystem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source(RegisteredSystem[DatabaseAddress]):
-    """A source. `tables` and `cdc_ready_tables` are null until discovery has run for the current address.
+class Source(ConnectedSystem[DatabaseAddress]):
+    """A source. `tables`, `cdc_ready_tables` and `server_identity` are null until discovery has run for the current
+    address.
 
-    `generation` names the rows of that discovery: see `stores/source_tables.py`.
+    `server_identity` is the same for every source on one server, where its provider needs that. `options` are those
+    that its provider has for sources. `generation` names the rows of the discovery: see `stores/source_tables.py`.
     """
 
     UNDISCOVERED: ClassVar[Mapping[str, Any]] = {
-        **RegisteredSystem.UNTESTED,
+        **ConnectedSystem.UNTESTED,
         "last_discovery_at": None,
         "tables": None,
         "cdc_ready_tables": None,
         "generation": None,
+        "server_identity": None,
     }
 
     last_discovery_at: datetime | None = None
     tables: int | None = None
     cdc_ready_tables: int | None = None
     generation: str | None = None
+    server_identity: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)

@@ -102,8 +102,8 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
     def delete(self, context: RequestContext, entity_id: str) -> None:
         cluster = self._current(context, entity_id)
 
-        def note(transaction: Transaction, cluster_id: str) -> None:
-            self.deleted.note(transaction, cluster_id, self.clock())
+        def note(transaction: Transaction, deleted: ConnectCluster) -> None:
+            self.deleted.note(transaction, deleted.id, self.clock())
 
         self.registry.delete(context, self.store, cluster, links=self.links(cluster), also=note)
 

@@ -35,25 +35,41 @@ class CredentialVault:
     clock: Clock
     _cached: Bounded[Hashable, SealedCredentials] = field(default_factory=lambda: Bounded(1000))
 
-    def seal_new(self, transaction: Transaction, resource_type: str, resource_id: str, secrets: Secrets) -> Credentials:
-        """Store the secrets of a resource that is being created. The credentials' id is derived from the resource's."""
+    def seal_new(
+        self, transaction: Transaction, resource_type: str, resource_id: str, secrets: Secrets, *, version: int = 1
+    ) -> Credentials:
+        """Store the secrets of a resource that has none of its own, all with this version. The credentials' id is
+        derived from the resource's.
+
+        No version is ever used again for other secrets of the resource: by id and version a process knows sealed rows
+        and compares configs.
+        """
         credentials = Credentials(
-            id=credentials_id(resource_type, resource_id), fields=dict.fromkeys(without_blanks(secrets), 1)
+            id=credentials_id(resource_type, resource_id), fields=dict.fromkeys(without_blanks(secrets), version)
         )
         if credentials.configured:
             self.store.put_new(transaction, self._row(resource_type, resource_id, credentials, secrets))
         return credentials
 
     def rotate(
-        self, transaction: Transaction, resource_type: str, resource_id: str, credentials: Credentials, secrets: Secrets
+        self,
+        transaction: Transaction,
+        resource_type: str,
+        resource_id: str,
+        credentials: Credentials,
+        secrets: Secrets,
+        *,
+        first_version: int = 1,
     ) -> Credentials:
-        """Replace the secrets that have a value; the others stay."""
+        """Replace the secrets that have a value; the others stay. `first_version` is that of a field that has none: see
+        `seal_new`.
+        """
         fresh = without_blanks(secrets)
         if not fresh:
             return credentials
         if not credentials.configured:
-            return self.seal_new(transaction, resource_type, resource_id, secrets)
-        versions = {name: credentials.fields.get(name, 0) + 1 for name in fresh}
+            return self.seal_new(transaction, resource_type, resource_id, secrets, version=first_version)
+        versions = {name: credentials.fields.get(name, first_version - 1) + 1 for name in fresh}
         rotated = replace(credentials, fields={**credentials.fields, **versions})
         if rotated.fields.keys() == fresh.keys():
             # Nothing of the stored row is kept, so that a row that others have changed can be replaced.
@@ -67,7 +83,7 @@ class CredentialVault:
         return rotated
 
     def remove(self, transaction: Transaction, credentials: Credentials) -> None:
-        """Delete the secrets of a resource that is being deleted."""
+        """Delete the secrets of a resource that is being deleted, or that gets those of a connection."""
         if credentials.configured:
             self.store.discard(transaction, credentials.id)
 
@@ -118,6 +134,8 @@ class CredentialVault:
 
     def grant_alone(self, credentials: Credentials, cluster_id: str) -> None:
         """`grant` in a transaction of its own: Connect is about to validate a config that refers to them."""
+        if not credentials.configured:
+            return
         with suppress(WriteConflict), Transaction() as transaction:  # they were deleted: nothing can be read
             self.grant(transaction, credentials, cluster_id)
 

@@ -105,7 +105,7 @@ class DeliveryService(ConnectorService[Delivery]):
             config=public_config(built.config),
             topics=delivery.topics,
             validation=validation.validate(context, cluster, delivery.connector_name, built),
-            warnings=findings.warnings,
+            warnings=(*findings.warnings, *self.connector.start_warnings(delivery, deps)),
             target_ddl=findings.target_ddl,
         )
 

@@ -46,11 +46,13 @@ class Discovery:
         provider = capture_provider(source.address.provider)
         tables = provider.source_tables(listing.tables, source_id, self.clock())
         counts = {"tables": len(tables), "cdc_ready_tables": sum(table.cdc_ready for table in tables)}
+        identity = listing.server_identity
         generation = new_id()
         # Readers see the former generation until the source's row names the new one, which is complete then.
         self.resources.tables.add(source_id, generation, tables, context.deadline)
         try:
-            self._show(context, source, last_discovery_at=self.clock(), generation=generation, **counts)
+            found = {"generation": generation, "server_identity": identity, **counts}
+            self._show(context, source, last_discovery_at=self.clock(), **found)
         except (Unavailable, NotFound):
             with suppress(StoreUnavailable):
                 self.resources.tables.remove(source_id, generation, context.deadline)

@@ -203,6 +203,7 @@ class PipelineService(ConnectorService[Pipeline]):
             raise Invalid("This source has no pipeline with this id.", code="REFERENCE_NOT_FOUND")
         deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
         server = self.connector.captures.known_server(pipeline) if pipeline and deployed else None
+        stream = self.connector.resources.streams.get(pipeline.stream_cluster_id) if pipeline else None
         of_pipeline = (pipeline.id, pipeline.revision, server) if pipeline else ()
         question = LiveQuestion[ReadinessReport](
             server=source.address.identity[:2],
@@ -210,10 +211,11 @@ class PipelineService(ConnectorService[Pipeline]):
             answer=ReadinessReport,
             counts=READINESS_COUNTS,
         )
-        checks = self.connector.database_checks
 
         def check() -> ReadinessReport:
-            return checks.readiness(context, source, pipeline, deployed=deployed, server=server)
+            if pipeline and stream:
+                return self.connector.readiness(context, source, pipeline, stream, deployed=deployed)
+            return self.connector.database_checks.readiness(context, source, None, deployed=False)
 
         return self.live_reads.ask(context, question, check, fresh=fresh).value
 
@@ -270,16 +272,16 @@ class PipelineService(ConnectorService[Pipeline]):
         """The pipeline that the input describes, and what it refers to. Raises REFERENCE_NOT_FOUND, Invalid."""
         deps = self.connector.load_references(data.source_id, data.stream_cluster_id, data.connect_cluster_id)
         _require_references(deps)
-        now, address = self.lifecycle.clock(), require_found(deps.source).address
-        provider = capture_provider(address.provider)
-        own = provider.own_options(data.capture.provider_options)
+        now, source = self.lifecycle.clock(), require_found(deps.source)
+        provider = capture_provider(source.address.provider)
+        own = provider.own_options(data.capture.provider_options, source.options)
         if refused := check_properties(data.capture.properties, provider.allowed_properties):
             raise properties_error(refused, provider.refused_properties)
         pipeline = Pipeline(
             id=context.fresh_id(),
             name=data.name,
             source_id=data.source_id,
-            provider=address.provider,
+            provider=source.address.provider,
             stream_cluster_id=data.stream_cluster_id,
             connect_cluster_id=data.connect_cluster_id,
             capture=replace(data.capture, provider_options=own),

@@ -5,7 +5,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.addresses import Address
 from chalicelib.domain.credentials import Secrets
 from chalicelib.domain.registered import Registered
 from chalicelib.kit.clock import Clock
@@ -19,10 +18,11 @@ E = TypeVar("E", bound=Registered[Any])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredInput:
-    """What people say about something that they register: fields of the entity, by the same names, and its secrets."""
+    """What people say about something that they register: fields of the entity, by the same names, and its secrets.
+    Each kind has an `address`.
+    """
 
     name: str
-    address: Address
     secrets: Secrets
 
     def entity_fields(self) -> dict[str, Any]:
@@ -78,5 +78,7 @@ class RegisteredService(Generic[E]):
         vault, noun = self.registry.vault, self.store.noun
         trusts_another = vault.differs(before.credentials, data.secrets, before.endpoint.address.TRUST)
         before.endpoint.require_secrets_for(after.endpoint.address, data.secrets, trusts_another=trusts_another)
-        credentials = vault.rotate(transaction, noun, before.id, before.credentials, data.secrets)
+        credentials = vault.rotate(
+            transaction, noun, before.id, before.credentials, data.secrets, first_version=after.version
+        )
         return replace(after, credentials=credentials)

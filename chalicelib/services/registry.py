@@ -12,7 +12,9 @@ from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, Versio
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.incidents import IncidentService
+from chalicelib.services.usage import Usage
 from chalicelib.stores.claims import Claims
+from chalicelib.stores.connections import Connections
 from chalicelib.stores.documents import Documents, Entity
 from chalicelib.stores.transaction import Transaction
 
@@ -24,6 +26,9 @@ class Named(Entity, Protocol):
     def name(self) -> str: ...
 
 
+_CONNECTION_CHANGED = f"{Connections.noun}.changed"
+"""The conflict label of the write of a connection."""
+
 N = TypeVar("N", bound=Named)
 E = TypeVar("E", bound=Registered[Any])
 
@@ -32,16 +37,19 @@ E = TypeVar("E", bound=Registered[Any])
 class Links:
     """What an entity refers to (the referred entity counts it), and its claims besides its name, by key.
 
-    The value of a claim is its name in error messages. `revisions` are those of referred entities that must not have
+    The value of a claim is its name in error messages; `codes` are the codes of those errors, by that name, where it is
+    not NAME_CONFLICT. `revisions` are those of referred entities that must not have
     been written since they were read, by id.
     """
 
     references: Sequence[tuple[Documents[Any], str]] = ()
     claims: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[str, str] = field(default_factory=dict)
     revisions: Mapping[str, int] = field(default_factory=dict)
 
 
 NO_LINKS = Links()
+_NAME_CONFLICT = "NAME_CONFLICT"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +60,7 @@ class Registry:
     vault: CredentialVault
     audit: AuditTrail
     incidents: IncidentService
+    usage: Usage
 
     def create(
         self,
@@ -64,7 +73,8 @@ class Registry:
     ) -> N:
         """Store a new entity, and commit the transaction.
 
-        Raises Conflict NAME_CONFLICT, Invalid REFERENCE_NOT_FOUND, WriteConflict for another of the `revisions`.
+        Raises Conflict NAME_CONFLICT, Invalid REFERENCE_NOT_FOUND; WriteConflict for another of the `revisions`, and
+        when a connection in the transaction was written since it was read.
 
         When the same request has created it before (and its answer was lost), returns what is stored.
         """
@@ -94,11 +104,31 @@ class Registry:
         unused: bool = False,
         references: int | None = None,
     ) -> N:
-        """Replace a stored entity, and commit the transaction.
+        """Replace a stored entity, and commit the transaction: see `write_update`.
 
-        With `unused` nothing may refer to it, with `references` exactly so many.
+        Raises Conflict RESOURCE_IN_USE, NAME_CONFLICT, VersionMismatch; WriteConflict when a connection in the
+        transaction was written since it was read.
+        """
+        after = self.write_update(transaction, context, store, before, after, unused=unused, references=references)
+        try:
+            transaction.commit()
+        except WriteConflict as conflict:
+            raise self._update_error(context, store, before.id, conflict, unused=unused) from conflict
+        return after
 
-        Raises Conflict RESOURCE_IN_USE, NAME_CONFLICT, VersionMismatch.
+    def write_update(
+        self,
+        transaction: Transaction,
+        context: RequestContext,
+        store: Documents[N],
+        before: N,
+        after: N,
+        *,
+        unused: bool = False,
+        references: int | None = None,
+    ) -> N:
+        """Replace a stored entity in the transaction. With `unused` nothing may refer to it, with `references` exactly
+        so many. The result has the new revision.
         """
         after = store.save(transaction, after, unused=unused, references=references)
         if _name_key(store, before) != _name_key(store, after):
@@ -106,12 +136,6 @@ class Registry:
             self.claims.take(transaction, _name_key(store, after), after.id, label="name")
         action = f"{store.noun}.update"
         self.audit.record(transaction, context, action, after.id, before=view(before), after=view(after))
-        try:
-            transaction.commit()
-        except WriteConflict as conflict:
-            if unused and store.references(before.id):
-                raise in_use(store.noun) from conflict
-            raise _update_error(context, store, conflict.label) from conflict
         return after
 
     def delete(
@@ -121,14 +145,15 @@ class Registry:
         entity: E,
         *,
         links: Links = NO_LINKS,
-        also: Callable[[Transaction, str], None] = lambda _transaction, _entity_id: None,
+        also: Callable[[Transaction, E], None] = lambda _transaction, _entity: None,
     ) -> None:
         """Remove what was registered: see `remove`. Its secrets go with it, and its incidents are over; `also` writes
-        what that means elsewhere, given its id.
+        what that means elsewhere.
         """
         transaction = Transaction()
-        also(transaction, entity.id)
-        self.vault.remove(transaction, entity.credentials)
+        also(transaction, entity)
+        if entity.credentials.belong_to(store.noun, entity.id):  # else they are those of its connection
+            self.vault.remove(transaction, entity.credentials)
         self.incidents.end_about(transaction, entity.id)
         self.remove(transaction, context, store, entity, links=links)
 
@@ -143,7 +168,8 @@ class Registry:
     ) -> None:
         """Remove an entity that nothing refers to, and commit the transaction.
 
-        Raises Conflict RESOURCE_IN_USE, VersionMismatch, NotFound.
+        Raises Conflict RESOURCE_IN_USE, VersionMismatch, NotFound; WriteConflict when a connection in the transaction
+        was written since it was read.
         """
         store.remove(transaction, entity)
         self.release_name(transaction, store, entity)
@@ -152,7 +178,7 @@ class Registry:
         try:
             transaction.commit()
         except WriteConflict as conflict:
-            raise self._delete_error(context, store, entity.id) from conflict
+            raise self._delete_error(context, store, entity.id, conflict) from conflict
 
     def unlink(self, transaction: Transaction, entity_id: str, links: Links) -> None:
         """Release the claims and count down the references of an entity that is being removed."""
@@ -178,32 +204,47 @@ class Registry:
         for referred, referred_id in links.references:
             if label == f"{referred.noun}.missing" and referred_id in links.revisions and referred.find(referred_id):
                 return conflict
+        if _is_of_a_connection(store, conflict):
+            return conflict
         keys = [key for key, name in links.claims.items() if name == label]
         if names := self.holders(store, keys):
-            return claim_conflict(store.noun, next(iter(names.values())), label)
-        return _create_error(store, label)
+            return claim_conflict(store.noun, next(iter(names.values())), label, links.codes)
+        return _create_error(store, label, links.codes)
 
-    def _delete_error(self, context: RequestContext, store: Documents[Any], entity_id: str) -> HeadgateError:
+    def _update_error(
+        self, context: RequestContext, store: Documents[N], entity_id: str, conflict: WriteConflict, *, unused: bool
+    ) -> HeadgateError:
+        label = conflict.label
+        if _is_of_a_connection(store, conflict):
+            return conflict
+        if unused and store.references(entity_id):
+            return self.usage.in_use(store.noun, entity_id)
+        if label == "name":
+            return name_conflict(store.noun)
+        return reference_not_found(_noun_of(label)) if label.endswith(".missing") else _changed(context)
+
+    def _delete_error(
+        self, context: RequestContext, store: Documents[Any], entity_id: str, conflict: WriteConflict
+    ) -> HeadgateError:
+        if _is_of_a_connection(store, conflict):
+            return conflict
         if store.find(entity_id) is None:
             return NotFound(f"There is no {store.noun} with this id.")
         if store.references(entity_id):
-            return in_use(store.noun)
-        return _update_error(context, store, f"{store.noun}.changed")
+            return self.usage.in_use(store.noun, entity_id)
+        return _changed(context)
 
 
-def reference_not_found(noun: str) -> Invalid:
-    """The error for a reference to something that does not exist."""
-    return Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND")
+def reference_not_found(noun: str, *location: str) -> Invalid:
+    """The error for a reference to something that does not exist; with its location where that is one field."""
+    details = [{"location": list(location), "type": "not_found"}] if location else None
+    return Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND", details=details)
 
 
-def in_use(noun: str) -> Conflict:
-    """The error for deleting what others refer to."""
-    return Conflict(f"This {_words(noun)} is in use. Delete what uses it first.", code="RESOURCE_IN_USE")
-
-
-def claim_conflict(noun: str, name: str, what: str) -> Conflict:
+def claim_conflict(noun: str, name: str, what: str, codes: Mapping[str, str]) -> Conflict:
     """The error for what the entity of this name uses already."""
-    return Conflict(f'The {_words(noun)} "{name}" uses this {what}. Choose another one.', code="NAME_CONFLICT")
+    message = f'The {_words(noun)} "{name}" uses this {what}. Choose another one.'
+    return Conflict(message, code=codes.get(what, _NAME_CONFLICT))
 
 
 def _words(noun: str) -> str:
@@ -214,24 +255,30 @@ def _name_key(store: Documents[Any], entity: Named) -> str:
     return f"name/{store.noun}/{unique_key(entity.name)}"
 
 
-def _create_error(store: Documents[Any], label: str) -> HeadgateError:
+def _create_error(store: Documents[Any], label: str, codes: Mapping[str, str]) -> HeadgateError:
     if label.endswith(".missing"):
-        return reference_not_found(_words(label.removesuffix(".missing")))
+        return reference_not_found(_noun_of(label))
     if label.endswith(".exists"):
         return Conflict("The same request is being carried out at this moment.", code="REQUEST_IN_PROGRESS")
     if label == "name":
-        return _name_conflict(store)
-    return Conflict(f"Another {_words(store.noun)} uses this {label}.", code="NAME_CONFLICT")
+        return name_conflict(store.noun)
+    return Conflict(f"Another {_words(store.noun)} uses this {label}.", code=codes.get(label, _NAME_CONFLICT))
 
 
-def _update_error(context: RequestContext, store: Documents[Any], label: str) -> HeadgateError:
-    if label == "name":
-        return _name_conflict(store)
-    if label.endswith(".missing"):
-        return reference_not_found(_words(label.removesuffix(".missing")))
+def name_conflict(noun: str) -> Conflict:
+    """The error for a name that another entity of this kind has."""
+    return Conflict(f"Another {_words(noun)} has this name.", code="NAME_CONFLICT")
+
+
+def _is_of_a_connection(store: Documents[Any], conflict: WriteConflict) -> bool:
+    """Whether the connection that an entity of this kind points at was written meanwhile: it is tried again."""
+    return _CONNECTION_CHANGED in conflict.labels and store.noun != Connections.noun
+
+
+def _noun_of(label: str) -> str:
+    return _words(label.removesuffix(".missing"))
+
+
+def _changed(context: RequestContext) -> HeadgateError:
     message = "It was changed by somebody else at the same moment. Read it again and repeat your change."
     return VersionMismatch(message) if context.if_match is not None else Conflict(message)
-
-
-def _name_conflict(store: Documents[Any]) -> Conflict:
-    return Conflict(f"Another {_words(store.noun)} has this name.", code="NAME_CONFLICT")

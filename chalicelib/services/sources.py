@@ -1,8 +1,10 @@
 """Sources: databases registered for capture, and the tables that discovery found in them."""
 
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.observation import DesiredState
@@ -14,7 +16,7 @@ from chalicelib.errors import Conflict, StoreBusy, StoreUnavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.registry import claim_conflict
-from chalicelib.services.systems import SystemService
+from chalicelib.services.systems import SystemInput, SystemService
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
@@ -49,11 +51,22 @@ class TableFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SourceInput(SystemInput):
+    """What people say about a source. `options` are those that were sent, not checked yet."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceService(SystemService[Source]):
     """Create, read, change, delete and test sources; list what discovery found."""
 
     kind: type[Source] = Source
     resources: ResourceStores
+
+    def completed(self, system: Source) -> Source:
+        options = capture_provider(system.address.provider).source_options(system.options)
+        return replace(system, options=options)
 
     def on_address_changing(self, transaction: Transaction, before: Source, after: Source) -> int | None:
         """Move the claims of its pipelines. A connector runs at the former address until its pipeline is deployed
@@ -73,13 +86,13 @@ class SourceService(SystemService[Source]):
         return len(pipelines)
 
     def _move_claims(self, transaction: Transaction, pipeline: Pipeline, before: Source, after: Source) -> None:
-        claimed_at = capture_provider(pipeline.provider).unique_claims
-        current, former = claimed_at(pipeline, after), frozenset(claimed_at(pipeline, before))
+        provider = capture_provider(pipeline.provider)
+        current, former = provider.unique_claims(pipeline, after), frozenset(provider.unique_claims(pipeline, before))
         is_draft = pipeline.desired_state is DesiredState.DRAFT and not pipeline.open_operation
         moved = pipeline.with_claims(current, released=former if is_draft else frozenset())
         new = [key for key in moved.claims if key not in pipeline.claims]
         for key, name in self.registry.holders(self.resources.pipelines, new).items():
-            raise claim_conflict("pipeline", name, claimed_thing(key))
+            raise claim_conflict("pipeline", name, claimed_thing(key), provider.claim_codes)
         for key in new:
             self.registry.claims.take(transaction, key, pipeline.id, label=claimed_thing(key))
         for key in set(pipeline.claims) - set(moved.claims):

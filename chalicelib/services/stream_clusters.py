@@ -9,7 +9,6 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.addresses import KafkaAddress
 from chalicelib.domain.cluster import MetricsProvider, StreamCluster
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.clusters import ClusterService
 from chalicelib.services.registered import RegisteredInput
@@ -63,10 +62,11 @@ class StreamClusterService(ClusterService[StreamCluster]):
             return after
         if after.kafka_cluster_id is None:
             return replace(after, kafka_cluster_id=former_id)
-        raise Conflict(
+        raise self.registry.usage.in_use(
+            self.store.noun,
+            before.id,
             "These brokers are another Kafka cluster than the one that Connect clusters are registered on here. "
             "Register them as a stream cluster of their own.",
-            code="RESOURCE_IN_USE",
         )
 
     def _checked(

@@ -16,6 +16,7 @@ from chalicelib.stores.audit.chain import ChainRow
 from chalicelib.stores.audit.records import AuditRow
 from chalicelib.stores.claims import ClaimRow
 from chalicelib.stores.clusters import ConnectClusterRows, StreamClusterRows
+from chalicelib.stores.connections import ConnectionRows
 from chalicelib.stores.connectors.observations import ObservationRow
 from chalicelib.stores.connectors.operations import OperationRows
 from chalicelib.stores.connectors.transitions import TransitionRow
@@ -46,6 +47,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     ChannelRows,
     ClaimRow,
     ConnectClusterRows,
+    ConnectionRows,
     CountRow,
     DeliveryRows,
     DestinationRows,

@@ -261,8 +261,8 @@ class Documents(Generic[E]):
         # References are counted by ADD, without a new revision, so that the revision does not cover them.
         if unused or self.closing(entity):
             condition = condition & self._unused()
-        elif references:
-            condition = condition & (self.table.references == references)
+        elif references is not None:
+            condition = condition & (self.table.references == references if references else self._unused())
         actions.append(closing.set(True) if self.closing(entity) else closing.remove())
         transaction.update(row, actions, condition=condition, label=f"{self.noun}.changed")
         return saved

@@ -34,7 +34,7 @@ class Stores:
         resources, alerts, accounts = self.resources, self.alerts, self.accounts
         return (
             *resources.by_type().values(),
-            *(resources.jobs, resources.secrets, self.connectors.operations),
+            *(resources.connections, resources.jobs, resources.secrets, self.connectors.operations),
             *(self.monitoring.incidents, self.monitoring.source_states),
             *(self.monitoring.target_tables, self.monitoring.target_losses),
             *(alerts.alerts, alerts.tracks, alerts.rules, alerts.channels, alerts.gates, alerts.notifications),

@@ -4,12 +4,14 @@ from chalicelib.stores.documents import Documents
 from chalicelib.stores.tables import CONNECTOR_FIELDS, document_table
 
 PipelineRows = document_table(
-    "pipelines", groups=("connect_cluster_id", "source_id"), copied=(*CONNECTOR_FIELDS, "snapshot_mode")
+    "pipelines",
+    groups=("connect_cluster_id", "source_id", "stream_cluster_id"),
+    copied=(*CONNECTOR_FIELDS, "snapshot_mode"),
 )
 
 
 class Pipelines(Documents[Pipeline]):
-    """Pipelines by id, by Connect cluster and by source. References are their deliveries."""
+    """Pipelines by id, by Connect cluster, by source and by stream cluster. References are their deliveries."""
 
     table, entity, noun = PipelineRows, Pipeline, "pipeline"
 

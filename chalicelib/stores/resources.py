@@ -5,6 +5,7 @@ from typing import Any
 
 from chalicelib.stores.claims import Claims, Targets
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
+from chalicelib.stores.connections import Connections
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import Documents
@@ -20,6 +21,7 @@ class ResourceStores:
 
     def __init__(self) -> None:
         self.claims = Claims()
+        self.connections = Connections()
         self.connects = ConnectClusters()
         self.deliveries = Deliveries()
         self.destinations = Destinations()

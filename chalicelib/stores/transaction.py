@@ -24,6 +24,9 @@ _RETRY = Retry(attempts=30, first_pause=0.05, longest_pause=0.4)
 
 _CONDITION = "ConditionalCheckFailed"
 
+MAX_ITEMS = 100
+"""A limit of TransactWriteItems."""
+
 
 class _Kind(IntEnum):
     """In the order in which PynamoDB sends the items of a transaction, which is the order of its reasons."""
@@ -43,7 +46,7 @@ class _Write(NamedTuple):
 
 @dataclass(slots=True)
 class Transaction:
-    """Writes that happen together or not at all. At most 100 items (a limit of DynamoDB's).
+    """Writes that happen together or not at all: at most `MAX_ITEMS`.
 
     As a context manager it is committed at the end of the block, unless an error was raised in it. Each write has a
     label: `commit` raises `WriteConflict` with that of the first write whose condition fails. Every row that is put or
@@ -76,6 +79,11 @@ class Transaction:
 
     def delete(self, model: Model, *, condition: Condition | None, label: str) -> None:
         self._writes.append(_Write(_Kind.DELETE, label, model, condition))
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether it has more items than one transaction may have."""
+        return len(self._writes) + len(self._added) > MAX_ITEMS
 
     def afterwards(self, act: Callable[[], object]) -> None:
         """Do this when all of it was written: what a log says must have happened."""
@@ -123,9 +131,8 @@ class Transaction:
         # DynamoDB returns the rows that refused: one of ours shows that an earlier attempt was carried out.
         if any(_written_by(reason) == self.write_id for _, reason in refused):
             return
-        for write, reason in refused:
-            if reason.code == _CONDITION:
-                raise WriteConflict(write.label) from error
+        if labels := [write.label for write, reason in refused if reason.code == _CONDITION]:
+            raise WriteConflict(*labels) from error
         codes = {reason.code for _, reason in refused} | {failure_code(error)}
         if codes & REFUSALS:
             raise refused_for_good() from error

@@ -4,13 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from chalicelib.kit.clock import Clock
+from chalicelib.services.connections import ConnectionService
 from chalicelib.services.connectors.capture_checks import CaptureChecks
 from chalicelib.services.connectors.delivery_checks import DeliveryChecks
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
+from chalicelib.services.connectors.outdated import OutdatedConnectors
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
+from chalicelib.services.connectors.required_topics import RequiredTopics
+from chalicelib.services.connectors.sink_starts import SinkStarter
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.deliveries import DeliveryService
@@ -20,7 +24,7 @@ from chalicelib.wiring.resources import Resources
 
 
 class Connectors:
-    """Pipelines and deliveries, and the operations on their connectors."""
+    """Pipelines and deliveries, and the operations on their connectors; connections, whose users have such."""
 
     def __init__(self, *, stores: Stores, resources: Resources, clock: Clock, sleep: Callable[[float], None]) -> None:
         clients = resources.clients
@@ -35,8 +39,10 @@ class Connectors:
             database_checks=resources.database_checks,
             validation=self.validation,
             captures=self.captures,
+            topics=RequiredTopics(clients=clients, clock=clock),
             clients=clients,
         )
+        self.starter = SinkStarter(store=stores.connectors.sink_starts, clients=clients, clock=clock, sleep=sleep)
         self.delivery_connector = DeliveryConnector(
             store=stores.resources.deliveries,
             resources=stores.resources,
@@ -44,6 +50,7 @@ class Connectors:
             monitoring=stores.monitoring,
             target_claims=TargetClaims(targets=stores.resources.targets),
             checks=DeliveryChecks(resources=stores.resources, clients=clients, validation=self.validation),
+            starter=self.starter,
             vault=clients.vault,
         )
         self.lifecycle = Lifecycle(
@@ -51,6 +58,7 @@ class Connectors:
             clients=clients,
             audit=resources.registry.audit,
             incidents=resources.incidents,
+            usage=resources.registry.usage,
             clock=clock,
             sleep=sleep,
         )
@@ -72,6 +80,20 @@ class Connectors:
         )
         self.deliveries = DeliveryService(
             connector=self.delivery_connector, lifecycle=self.lifecycle, observation_reader=reader
+        )
+
+        self.connections = ConnectionService(
+            store=stores.resources.connections,
+            users={"source": resources.sources, "destination": resources.destinations},
+            registry=resources.registry,
+            system_checks=resources.system_checks,
+            connectors=OutdatedConnectors(
+                owners={
+                    "source": (self.pipeline_connector, "source_id"),
+                    "destination": (self.delivery_connector, "destination_id"),
+                }
+            ),
+            clock=clock,
         )
 
     @property

@@ -23,6 +23,7 @@ from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.services.system_checks import SystemChecks
+from chalicelib.services.usage import Usage
 from chalicelib.services.user_limits import UserLimits
 from chalicelib.settings import Settings
 from chalicelib.stores.groups import Stores
@@ -58,7 +59,13 @@ class Resources:
             look_soon=look_soon,
             clock=clock,
         )
-        self.registry = Registry(claims=resources.claims, vault=self.credentials, audit=audit, incidents=self.incidents)
+        self.registry = Registry(
+            claims=resources.claims,
+            vault=self.credentials,
+            audit=audit,
+            incidents=self.incidents,
+            usage=Usage(resources=resources, rules=stores.alerts.rules),
+        )
         self.clients = ClientFactory(
             vault=self.credentials,
             databases=make.databases,
@@ -110,12 +117,17 @@ class Resources:
         self.sources = SourceService(
             store=resources.sources,
             resources=resources,
+            connections=resources.connections,
             registry=self.registry,
             system_checks=self.system_checks,
             clock=clock,
         )
         self.destinations = DestinationService(
-            store=resources.destinations, registry=self.registry, system_checks=self.system_checks, clock=clock
+            store=resources.destinations,
+            connections=resources.connections,
+            registry=self.registry,
+            system_checks=self.system_checks,
+            clock=clock,
         )
         self.discovery = Discovery(
             resources=resources, clients=self.clients, system_checks=self.system_checks, clock=clock

@@ -132,7 +132,7 @@ FUNCTIONS = (
         failure="The function behind the API ended with an error or ran out of time, which is never expected.",
         tables=(
             {
-                _READ_WRITE: "users account-claims sessions api-tokens login-tries sources destinations "
+                _READ_WRITE: "users account-claims sessions api-tokens login-tries sources destinations connections "
                 "stream-clusters connect-clusters pipelines deliveries secrets claims alert-rules "
                 "notification-channels",
                 "GetItem PutItem UpdateItem DeleteItem": "idempotency",
@@ -149,9 +149,12 @@ FUNCTIONS = (
             {
                 _QUERY: "users/by_listing sessions/by_user_id api-tokens/by_listing api-tokens/by_user_id "
                 "secrets/by_listing "
-                "sources/by_listing destinations/by_listing stream-clusters/by_listing connect-clusters/by_listing "
-                "pipelines/by_listing pipelines/by_source_id "
+                "sources/by_listing destinations/by_listing connections/by_listing "
+                "stream-clusters/by_listing connect-clusters/by_listing "
+                "pipelines/by_listing pipelines/by_source_id pipelines/by_connect_cluster_id "
+                "pipelines/by_stream_cluster_id "
                 "deliveries/by_listing deliveries/by_destination_id deliveries/by_pipeline_id "
+                "deliveries/by_connect_cluster_id "
                 "incidents/by_listing incidents/by_active incidents/by_pipeline_id incidents/by_destination_id "
                 "incidents/by_resource_id "
                 "audit/by_trail audit/by_meaningful_trail audit/by_resource_id audit/by_parent_id "
@@ -188,7 +191,7 @@ FUNCTIONS = (
             },
         ),
         queues={_SEND: "source-checks"},
-        opens=(SecretClass.SOURCE,),
+        opens=(SecretClass.SOURCE, SecretClass.CONNECTION),
     ),
     Function(
         name="run_tick",
@@ -216,7 +219,7 @@ FUNCTIONS = (
             },
         ),
         queues={_SEND: "notifications"},
-        opens=(SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER),
+        opens=(SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CONNECTION, SecretClass.CLUSTER),
     ),
     Function(
         name="run_source_check",
@@ -240,7 +243,7 @@ FUNCTIONS = (
             },
         ),
         queues={_SEND: "notifications"},
-        opens=(SecretClass.SOURCE,),
+        opens=(SecretClass.SOURCE, SecretClass.CONNECTION),
     ),
     Function(
         name="run_destination_check",
@@ -265,7 +268,7 @@ FUNCTIONS = (
         ),
         queues={_SEND: "notifications"},
         # Kafka is asked how much was delivered, where rows were deleted.
-        opens=(SecretClass.DESTINATION, SecretClass.CLUSTER),
+        opens=(SecretClass.DESTINATION, SecretClass.CONNECTION, SecretClass.CLUSTER),
     ),
     Function(
         name="deliver_notifications",
@@ -305,7 +308,8 @@ FUNCTIONS = (
         tables=(
             _OPENS_ALERTS,
             {
-                _READ: "sources destinations stream-clusters connect-clusters pipelines deliveries operations jobs "
+                _READ: "sources destinations connections stream-clusters connect-clusters pipelines deliveries "
+                "operations jobs "
                 "observations source-states target-tables target-losses "
                 "alert-rules notification-channels channel-gates",
                 _READ_ADD_CHANGE: "incidents",

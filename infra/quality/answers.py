@@ -153,6 +153,7 @@ def _resources(session: Session, values: dict[str, str]) -> dict[str, str]:
     ids = {kind: _system(session, kind, database) for kind in ("source", "destination")}
     session.api("POST", "/destinations/test-connection", database)
     session.api("POST", "/destinations/test-connection", {**database, "credentials": {"password": "wrong"}})
+    _connection(session, database)
     _discover(session, ids["source"])
     return {**ids, **_clusters(session, values)}
 
@@ -165,7 +166,7 @@ def _make_table(url: str) -> None:
 
 
 def _system(session: Session, kind: str, database: dict[str, Any]) -> str:
-    """A source or a destination, made and changed; returns its id."""
+    """A source, a destination or a connection, made and changed; returns its id."""
     name, unchanged = {"name": f"a {kind}"}, {**database, "credentials": {}}
     made = session.api("POST", f"/{kind}s", {"description": "x", **name, **database})
     path = f"/{kind}s/{made['id']}"
@@ -177,6 +178,22 @@ def _system(session: Session, kind: str, database: dict[str, Any]) -> str:
     session.api("POST", f"{path}/test")
     session.api("GET", f"/{kind}s")
     return str(made["id"])
+
+
+def _connection(session: Session, database: dict[str, Any]) -> None:
+    """A connection that a source uses for a while."""
+    connection, own = _system(session, "connection", database), {"name": "a user", **database}
+    path, uses = f"/connections/{connection}", {"name": "a user", "connection_id": connection}
+    user = session.api("POST", "/sources", uses)["id"]
+    session.api("POST", "/destinations", {**own, "connection_id": connection})
+    session.api("POST", "/connections/test", {"connection_id": connection})
+    session.api("GET", "/connections?capability=SOURCE")
+    session.api("PUT", path, {"name": "a connection", **database})
+    session.api("DELETE", path)
+    session.api("PUT", f"/sources/{user}", {**own, "credentials": {}})
+    session.api("PUT", f"/sources/{user}", own)
+    session.api("DELETE", f"/sources/{user}")
+    session.api("DELETE", path)
 
 
 def _discover(session: Session, source: str) -> None:

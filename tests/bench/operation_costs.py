@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.domain.connection import MAX_USERS
 from tests.bench.bench_app import CREDENTIAL, BenchApp
 from tests.bench.dynamodb_meter import Metered, metered
 from tests.bench.seeds import copies, put_rows
@@ -14,6 +15,8 @@ BUDGETS = {
     "get with a list": 4,
     "list": 3,
     "mutation": 5,
+    "change of 25": 30,
+    "deletion of a user": 6,
     "overview": 8,
     "preview": 12,
     "test": 9,
@@ -28,8 +31,10 @@ BUDGETS = {
     "summary": 5,
 }
 """The budgets of the design. Authentication is one of the calls. The detail of a pipeline also lists its deliveries.
-The session route reads the session twice: for authentication, and for its answer. A live read takes the lease of the
-server that it asks; tests and previews of one user have a bound (`infra/decisions/031-live-reads.md`).
+A change of a connection lists the connectors of each of its users, to name those that are outdated now. A source that
+is deleted is read before the connection that names it. The session route reads the session twice: for authentication,
+and for its answer. A live read takes the lease of the server that it asks; tests and previews of one user have a bound
+(`infra/decisions/031-live-reads.md`).
 
 The checks of a delivery need one call more than the design allows: the source says under which generation its tables
 are stored. The first preview of a destination also stores which server it is. The deploy also looks for the incident of
@@ -140,6 +145,7 @@ def operations(data: BenchData) -> Iterator[Operation]:
     yield measure("POST /sources with Idempotency-Key", "mutation", path=sources, body=data.body(), headers=key)
     yield measure("PUT /sources/{uuid}", "mutation", path=source, body=_unchanged(data))
     yield measure("PUT /sources/{uuid}, secret rotated", "mutation", path=source, body=data.body())
+    yield from _connections(data, measure)
     yield measure("POST /sources/{uuid}/discover", "mutation", path=f"{source}/discover")
     yield from _pipelines(data, measure)
     yield from _alerts(data, measure)
@@ -147,6 +153,25 @@ def operations(data: BenchData) -> Iterator[Operation]:
         "DELETE /sources/{uuid}", "mutation", path=f"/sources/{bench_app.call('POST', sources, data.body())['id']}"
     )
     yield measure("GET /internal/secrets/{uuid}", "get with a list", send=lambda: _secrets(data))
+
+
+def _connections(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
+    """A connection with as many users as it may have, without a pipeline or delivery."""
+    yield measure("POST /connections", "mutation", path="/connections", body=data.body())
+    path, uses = f"/connections/{measure.answer['id']}", {"connection_id": measure.answer["id"]}
+    yield measure("POST /sources with a connection", "mutation", path="/sources", body={"name": "first", **uses})
+    user = f"/sources/{measure.answer['id']}"
+    for number in range(MAX_USERS - 1):
+        kind = "sources" if number % 2 else "destinations"
+        data.bench_app.call("POST", f"/{kind}", {"name": f"user {number}", **uses})
+    yield measure("GET /connections/{uuid} (25 users)", "get", path=path)
+    yield measure("GET /connections", "list", path="/connections?capability=SOURCE")
+    yield measure("PUT /connections/{uuid}, renamed", "mutation", path=path, body=_unchanged(data))
+    yield measure("PUT /connections/{uuid}, rotated (25 users)", "change of 25", path=path, body=data.body())
+    yield measure("PUT /sources/{uuid} with a connection, renamed", "mutation", path=user, body={"name": "n", **uses})
+    yield measure("PUT /sources/{uuid}, from a connection", "mutation", path=user, body=data.body())
+    yield measure("PUT /sources/{uuid}, to a connection", "mutation", path=user, body={"name": "n", **uses})
+    yield measure("DELETE /sources/{uuid} with a connection", "deletion of a user", path=user)
 
 
 def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:

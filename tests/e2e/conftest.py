@@ -5,8 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.apps.real_headgate import RealHeadgate, headgate
+from tests.support.apps.real_mysql import real_mysql
+from tests.support.databases.mysql_9 import mysql_9
 
-__all__ = ["headgate"]
+__all__ = ["headgate", "mysql_9", "real_mysql"]
 
 
 @pytest.fixture(scope="module")

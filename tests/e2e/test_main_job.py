@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
+import pymysql
 import pytest
 
 from infra.local.app.addresses import StackAddresses
@@ -14,6 +16,7 @@ from infra.local.demo.data import ROWS, TABLES
 from infra.local.doubles.authority import Authority
 from infra.local.doubles.notification_receivers import Kind, NotificationReceiver
 from infra.local.process.ports import free_port
+from infra.local.stack import mysql_programs
 from tests.support.apps.local_run import ROOT, LocalRun, fresh_state, once, started
 
 READY = re.compile(r"judged for this pipeline: READY, (\d+) of \1 checks passed")
@@ -54,6 +57,24 @@ def test_the_demonstration_ends_with_one_when_a_step_is_not_true() -> None:
             url=f"http://{nothing}", admin_email="a@b.c", admin_password="p", stack=stack, messages=messages
         )
     assert status == 1
+
+
+@pytest.mark.skipif(mysql_programs.missing() is not None, reason=str(mysql_programs.missing()))
+def test_with_mysql_the_run_prints_its_address_and_ends_it_with_all_else() -> None:
+    port = free_port()
+    command = [str(ROOT / "infra" / "run"), "--no-demo", "--stack", "sandbox", "--with", "mysql", "--port", str(port)]
+    with fresh_state() as state, started(command, state) as run:
+        run.wait_for(r"^HEADGATE_READY")
+        lines = [line.partition("=")[0] for line in run.text.splitlines() if line.startswith("HEADGATE_")]
+        assert lines[-3:] == ["HEADGATE_POSTGRES", "HEADGATE_MYSQL", "HEADGATE_READY"]
+        parts = urlsplit(run.value_of("HEADGATE_MYSQL"))
+        server = {"host": parts.hostname, "port": parts.port, "user": parts.username, "password": parts.password}
+        with pymysql.connect(**server).cursor() as cursor:
+            cursor.execute("SELECT CURRENT_USER()")
+            assert cursor.fetchone() == ("root@localhost",)
+        assert run.press_ctrl_c() == 0, run.text
+        with pytest.raises(pymysql.OperationalError):
+            pymysql.connect(**server)
 
 
 @pytest.mark.real

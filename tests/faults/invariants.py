@@ -24,10 +24,10 @@ from tests.support.hostile.audit_tampering import chain_faults
 
 Json = dict[str, Any]
 NAMED = (
-    *("source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery"),
+    *("connection", "source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery"),
     *("notification_channel", "alert_rule"),
 )
-REGISTERED = ("source", "destination", "stream_cluster", "connect_cluster", "notification_channel")
+REGISTERED = ("connection", "source", "destination", "stream_cluster", "connect_cluster", "notification_channel")
 SETTLED = {"SUCCEEDED": "success", "FAILED": "failed"}
 ENDED = {"COMPLETED": "success", "FAILED": "failed"}
 VERSIONED = (
@@ -51,12 +51,14 @@ CHANGES_OF_USERS = frozenset(
     )
 ) | {"session.end_others"}
 SECRETS = (
-    *("source password", "destination password", "planted-database-password", "planted-connect-password"),
+    *("source password", "destination password", "connection password"),
+    *("planted-database-password", "planted-connect-password"),
     "services/planted",
 )
 RUNS = {"RUNNING": ("STARTED",), "PAUSED": ("PAUSED", "STOPPED")}
 """Desired state -> the target states in Connect that mean it. A paused one that was created again is STOPPED."""
 TABLE_OF = {
+    "connection": "connections",
     "source": "sources",
     "destination": "destinations",
     "stream_cluster": "stream-clusters",
@@ -232,12 +234,14 @@ def nothing_is_left_of_what_was_deleted(state: StoredState) -> Iterator[str]:
         owner = owners.get(sealed["resource_type"], {}).get(sealed["resource_id"])
         if owner is None:
             yield f"credentials of a {sealed['resource_type']} that does not exist"
+        elif owner.get("connection_id"):
+            yield f"own credentials of a {sealed['resource_type']} that uses a connection"
         elif owner["credentials"]["fields"].keys() != sealed["sealed"].keys():
             yield f"a {sealed['resource_type']} lists other credentials than those that are stored"
     for noun in REGISTERED:
         stored = {json.loads(row["body"])["resource_id"] for row in state.app.tables.rows("secrets")}
         for row_id, row in state.rows[noun].items():
-            if row["credentials"]["fields"] and row_id not in stored:
+            if row["credentials"]["fields"] and row_id not in stored and not row.get("connection_id"):
                 yield f"the credentials of a {noun} are missing"
 
 
@@ -319,6 +323,22 @@ def references_are_counted(state: StoredState) -> Iterator[str]:
                 yield f"a {noun} counts {count}, and there are {recount[noun, row_id]}"
 
 
+def connections_and_their_users_agree(state: StoredState) -> Iterator[str]:
+    """A connection names exactly what points at it, by its present name, and that has its address and credentials."""
+    named = {
+        (connection["id"], user["type"], user["id"]): user["name"]
+        for connection in state.rows["connection"].values()
+        for user in connection["used_by"]
+    }
+    users = [(noun, row) for noun in ("source", "destination") for row in state.rows[noun].values()]
+    pointing = {(row["connection_id"], noun, row["id"]): row["name"] for noun, row in users if row["connection_id"]}
+    yield from _difference("users", named, pointing)
+    for noun, row in users:
+        connection = state.rows["connection"].get(row["connection_id"])
+        if connection and any(row[field] != connection[field] for field in ("address", "credentials")):
+            yield f"a {noun} has another address or other credentials than its connection"
+
+
 def claims_have_the_right_holders(state: StoredState) -> Iterator[str]:
     """Names, slots, publications and target tables are claimed by the resources that use them, and by no others."""
     expected = {
@@ -370,6 +390,7 @@ def _connector(noun: str, row: Json) -> str:
 ALWAYS: tuple[Callable[[StoredState], Iterable[str]], ...] = (
     each_resource_has_one_open_operation_at_most,
     each_fault_has_one_active_incident_at_most,
+    connections_and_their_users_agree,
     no_secret_is_readable,
     the_chain_of_the_audit_trail_is_whole,
 )

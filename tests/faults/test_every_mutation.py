@@ -31,6 +31,10 @@ CASES_OF = {
     "PUT /destinations/{uuid}": "destination update",
     "DELETE /destinations/{uuid}": "destination delete",
     "POST /destinations/{uuid}/test": "destination test",
+    "POST /connections": "connection create",
+    "PUT /connections/{uuid}": "connection move",
+    "DELETE /connections/{uuid}": "connection delete",
+    "POST /connections/{uuid}/test": "connection test",
     "POST /destinations/{uuid}/deploy": "delivery deploy",
     "POST /destinations/{uuid}/pause": "destination pause",
     "POST /destinations/{uuid}/resume": "destination resume",
@@ -73,6 +77,7 @@ CASES_OF = {
     "POST /notification-channels/{uuid}/test": "channel test",
 }
 CHANGES_NOTHING = {
+    "POST /connections/test",
     "POST /destinations/test-connection",
     "POST /destinations/{uuid}/preview",
     "POST /pipelines/preview",

@@ -11,6 +11,7 @@ import pytest
 
 from chalicelib.api.contract.alert_rules import AlertRuleBody
 from chalicelib.api.contract.clusters import ConnectClusterBody, StreamClusterBody
+from chalicelib.api.contract.connections import ConnectionBody
 from chalicelib.api.contract.deliveries import DeliveryBody
 from chalicelib.api.contract.pipelines import PipelineBody
 from chalicelib.api.contract.sources import SourceBody
@@ -18,6 +19,7 @@ from chalicelib.api.routes import (
     access,
     alerts,
     clusters,
+    connections,
     deliveries,
     destinations,
     operations,
@@ -33,6 +35,7 @@ from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import MAX_CHANNELS, MAX_CHANNELS_OF_RULE, MAX_RULES, AlertRule
 from chalicelib.domain.audit.record import AuditRecord, Outcome
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
+from chalicelib.domain.connection import MAX_USERS, Connection
 from chalicelib.domain.connection_checks import CheckStatus, TestCheck, TestResult
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting
@@ -41,6 +44,7 @@ from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.domain.providers.postgresql.facts import PostgreSQLRawColumn, PostgreSQLRawTable, TypeFacts
 from chalicelib.domain.table import TableName
+from chalicelib.domain.usage import UsedBy
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.pages import PAGE_BYTES
@@ -55,7 +59,7 @@ __all__ = ["app", "app_of_the_module"]
 
 FUNCTION_ANSWER = 6 * 1024 * 1024
 MODULES: tuple[ModuleType, ...] = (
-    *(access, alerts, clusters, deliveries, destinations, operations, pipelines, sources, users),
+    *(access, alerts, clusters, connections, deliveries, destinations, operations, pipelines, sources, users),
 )
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
@@ -162,6 +166,17 @@ def stored_systems(store: Documents[Any], count: int) -> list[str]:
     return put(store, systems)
 
 
+def stored_connections(app: InProcessApp, count: int) -> list[str]:
+    """Connections with the longest texts and as many users as they may have."""
+    config = {"host": "h" * 253, "database_name": "d" * 63, "username": WIDE * 63}
+    texts = {"name": WIDE * 200, "description": WIDE * 1000}
+    body = ConnectionBody.model_validate({**texts, "provider": "postgresql", "config": config})
+    used_by = tuple(UsedBy(type="destination", id=ORIGIN, name=WIDE * 200) for _ in range(MAX_USERS))
+    fields = {**body.to_input().entity_fields(), "used_by": used_by}
+    entities = (Connection(**one, **fields, credentials=SECRETS) for one in numbered("connection", count))
+    return put(app.services.stores.resources.connections, entities)
+
+
 def stored_clusters(app: InProcessApp, count: int) -> tuple[list[str], list[str]]:
     """Stream clusters and Connect clusters with the longest texts."""
     servers = ",".join(f"{'b' * 80}{number:02}:9092" for number in range(20))
@@ -234,6 +249,9 @@ def test_registered_systems_and_clusters_are_paged_by_size(app: InProcessApp, ge
     resources = app.services.stores.resources
     assert_each_once(get, "/sources", stored_systems(resources.sources, 500), pages=2)
     assert_each_once(get, "/destinations", stored_systems(resources.destinations, 500), pages=2)
+    connections = stored_connections(app, 300)
+    assert_each_once(get, "/connections", connections, pages=2)
+    assert_each_once(get, "/connections?capability=DESTINATION", connections, pages=2)
     streams, connects = stored_clusters(app, 100)
     assert_each_once(get, "/stream/clusters", streams, pages=1)
     assert_each_once(get, "/connect/clusters", connects, pages=1)
@@ -320,8 +338,8 @@ def test_every_list_has_its_largest_entries_here() -> None:
     lists = {route.path for module in MODULES for route in module.routes.routes if route.response.may_continue}
     assert lists == {
         "/pipelines", "/deliveries", "/pipelines/{uuid}/destinations", "/destinations/{uuid}/mappings",
-        "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/stream/clusters",
-        "/connect/clusters", "/sources/{uuid}/tables", "/audit", "/connect/clusters/{uuid}/plugins",
+        "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/connections",
+        "/stream/clusters", "/connect/clusters", "/sources/{uuid}/tables", "/audit", "/connect/clusters/{uuid}/plugins",
         "/operations/errors", "/alert-rules", "/notification-channels", "/users", "/auth/tokens", "/auth/sessions",
         "/audit/verify",  # one object, whose size does not depend on what is stored
     }  # fmt: skip

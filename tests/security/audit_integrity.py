@@ -27,6 +27,7 @@ REMOVALS = ("all anchors deleted", "a whole shard and all anchors removed", "eve
 AUDIT_TABLE = "headgate-audit"
 CHANGES_NOTHING: Mapping[str, str] = {
     "POST /api/v1/pipelines/preview": "it stores nothing",
+    "POST /api/v1/connections/test": "it stores nothing",
     "POST /api/v1/destinations/test-connection": "it stores nothing",
     "POST /api/v1/destinations/{uuid}/preview": "it stores nothing that people see",
     "POST /api/v1/audit/accept-restored": "its record is all that it writes: tests/service/audit/test_restores.py",

@@ -44,8 +44,8 @@ DATA_BUGS: tuple[Bug, ...] = (
     Bug(
         "a stored secret follows to another host",
         "chalicelib/domain/endpoint.py",
-        "        if address.secret_target == self.address.secret_target and not trusts_another:\n            return",
-        "        if self.credentials:\n            return",
+        "        if address.secret_target != self.address.secret_target or trusts_another:",
+        "        if not self.credentials:",
         ("tests/unit/domain/test_endpoint.py", f"{_API}/test_secrets.py"),
     ),
     Bug(
@@ -54,6 +54,27 @@ DATA_BUGS: tuple[Bug, ...] = (
         "data.secrets, trusts_another=trusts_another)",
         "data.secrets)",
         ("tests/service/test_systems.py", f"{_API}/test_secrets.py"),
+    ),
+    Bug(
+        "a source takes the secrets of its connection along to an address of its own",
+        "chalicelib/services/systems.py",
+        "        before.endpoint.require_own_secrets(address, data.secrets)\n",
+        "",
+        ("tests/service/test_connections.py", f"{_API}/test_connections.py"),
+    ),
+    Bug(
+        "the deletion of a source removes the secrets of its connection",
+        "chalicelib/services/registry.py",
+        "        if entity.credentials.belong_to(store.noun, entity.id):",
+        "        if entity.credentials:",
+        ("tests/service/test_connections.py", f"{_API}/test_connections.py"),
+    ),
+    Bug(
+        "a change of a connection leaves those behind that use it",
+        "chalicelib/services/connections.py",
+        "        if before.endpoint == after.endpoint or not before.used_by:",
+        "        if before.address.identity == after.address.identity:",
+        ("tests/service/test_connections.py", f"{_API}/test_connections.py"),
     ),
     Bug(
         "a slot of somebody else is taken and dropped",

@@ -41,12 +41,12 @@ def test_secrets_of_every_class_and_the_signing_key_move_to_the_new_key_and_the_
     app: InProcessApp,
 ) -> None:
     made, signer = credentials_of_each_class(app), app.services.signer
-    assert report(app) == [(OLD_ID, True, True, 13)]
+    assert report(app) == [(OLD_ID, True, True, 15)]
     use(app, NEW_KEY, OLD_KEY)
     assert opens_all(app, made)
-    assert report(app) == [(NEW_ID, True, True, 0), (OLD_ID, False, True, 13)]
-    assert run(app) == 7
-    assert report(app) == [(NEW_ID, True, True, 13), (OLD_ID, False, True, 0)]
+    assert report(app) == [(NEW_ID, True, True, 0), (OLD_ID, False, True, 15)]
+    assert run(app) == 8
+    assert report(app) == [(NEW_ID, True, True, 15), (OLD_ID, False, True, 0)]
     assert run(app) == 0
     use(app, NEW_KEY)
     assert opens_all(app, made)
@@ -102,8 +102,8 @@ def test_a_run_ends_at_its_deadline_and_the_next_one_goes_on(app: InProcessApp) 
     assert run(app, seconds=0) == 0
     with pytest.raises(TimedOut):
         app.services.key_rotation.report(Deadline.after(0))
-    assert fields_under(app) == {OLD_ID: 12}
-    assert run(app) == 6
+    assert fields_under(app) == {OLD_ID: 14}
+    assert run(app) == 7
     assert opens_all(app, made)
 
 
@@ -149,12 +149,12 @@ def test_a_user_who_changes_one_field_does_not_notice_that_the_row_is_sealed_aga
     use(app, NEW_KEY, OLD_KEY)
     vault, transaction = app.services.credentials, Transaction()
     changed = vault.rotate(transaction, "source", "id of source", credentials, {"password": Secret("new")})
-    assert run(app) == 6
+    assert run(app) == 7
     transaction.commit()
     opened = {name: value.reveal() for name, value in vault.open(changed).items()}
     assert opened == {"password": "new", "ca_certificate": "source ca_certificate"}
     assert run(app) == 1
-    assert fields_under(app) == {NEW_ID: 12}
+    assert fields_under(app) == {NEW_ID: 14}
 
 
 def test_a_grant_outlives_that_the_row_is_sealed_again(app: InProcessApp) -> None:
@@ -247,8 +247,8 @@ def test_secrets_move_from_a_master_key_to_a_key_of_kms_and_on_to_another(app: I
         use(app, *keys, kms=kms_keys)
         assert opens_all(app, made)
         run(app)
-        assert fields_under(app) == {kms_keys[0]: 12}
-    assert KeyUse(key_id=second, seals=True, opens=True, sealed_fields=12) in (
+        assert fields_under(app) == {kms_keys[0]: 14}
+    assert KeyUse(key_id=second, seals=True, opens=True, sealed_fields=14) in (
         app.services.key_rotation.report(Deadline.after(20)).keys
     )
     assert opens_all(app, made)
@@ -264,5 +264,5 @@ def test_a_run_asks_kms_for_each_data_key_once(app: InProcessApp) -> None:
     run(app)
     assert opens_all(app, made)
     calls = [point.operation for point in app.interceptor.unwatch()]
-    # Five classes: of source, destination, two kinds of clusters, channel, second factor.
-    assert (calls.count("GenerateDataKey"), calls.count("Decrypt")) == (5, 5)
+    # Six classes: of source, destination, connection, two kinds of clusters, channel, second factor.
+    assert (calls.count("GenerateDataKey"), calls.count("Decrypt")) == (6, 6)

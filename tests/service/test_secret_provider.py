@@ -8,8 +8,11 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from chalicelib.api.framework.boundary import SERVICE
+from chalicelib.domain.addresses import SaslMechanism, SecurityProtocol
 from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.cluster import SecretDelivery
+from chalicelib.domain.connection import ConnectionReference
+from chalicelib.domain.kafka_sign_in import SIGN_IN, with_sign_in
 from chalicelib.domain.source import Source
 from chalicelib.errors import NotFound, SecretMismatch, StoreUnavailable
 from chalicelib.kit.ids import id_from
@@ -157,6 +160,75 @@ def test_what_cannot_be_read_opens_them_for_the_connect_cluster_that_its_raw_fie
     assert read_as(app, other, source.credentials.id)
 
 
+def test_the_secrets_of_a_connection_are_open_while_a_connector_of_any_of_its_users_may_need_them(
+    app: InProcessApp,
+) -> None:
+    connection = app.connection()
+    app.source(connection)
+    source, destination = app.source(connection), app.destination(connection)
+    pipeline = app.pipeline(source)
+    app.clock.advance(300)
+    refuses(app, connection.credentials.id)
+    app.services.pipelines.deploy(app.context(), pipeline.id)
+    app.clock.advance(300)
+    assert read(app, connection.credentials.id) == {"password": "connection password"}
+    [record, *_] = records(app)
+    assert (record.resource_id, record.resource_name) == (connection.id, connection.name)
+    app.services.pipelines.delete(app.context(), pipeline.id)
+    refuses(app, connection.credentials.id)
+    other = app.deployed_pipeline()
+    delivery = app.services.deliveries.deploy(app.context(), destination.id, app.delivery_input(other))
+    app.clock.advance(300)
+    assert read(app, connection.credentials.id) == {"password": "connection password"}
+    app.services.deliveries.delete(app.context(), delivery.id)
+    refuses(app, connection.credentials.id)
+    assert set(refusals(app)) == {"not_deployed"}
+
+
+def test_the_secrets_of_a_connection_are_open_to_the_connect_clusters_of_its_connectors(app: InProcessApp) -> None:
+    connection = app.connection()
+    pipeline, destination = app.pipeline(app.source(connection)), app.destination(connection)
+    own, other = app.cluster.id, app.register_connect(app.connect.url)
+    app.services.pipelines.deploy(app.context(), pipeline.id)
+    app.clock.advance(300)
+    assert [read_as(app, one, connection.credentials.id) for one in (own, other.id)] == [True, False]
+    data = replace(app.delivery_input(app.deployed_pipeline()), connect_cluster_id=other.id)
+    app.services.deliveries.deploy(app.context(), destination.id, data)
+    app.clock.advance(300)
+    assert [read_as(app, one, connection.credentials.id) for one in (own, other.id)] == [True, True]
+    make_unreadable(app.services.stores.resources.destinations, destination.id, "provider")
+    assert [read_as(app, one, connection.credentials.id) for one in (own, other.id)] == [True, True]
+    app.services.pipelines.delete(app.context(), pipeline.id)
+    assert [read_as(app, one, connection.credentials.id) for one in (own, other.id)] == [False, True]
+    assert read(app, connection.credentials.id) == {"password": "connection password"}
+
+
+def test_a_preview_and_a_deploy_open_the_secrets_of_a_connection_for_two_minutes(app: InProcessApp) -> None:
+    connection = app.connection()
+    destination, pipeline = app.destination(connection), app.deployed_pipeline()
+    app.clock.advance(300)
+    refuses(app, connection.credentials.id)
+    app.services.deliveries.preview(app.context(), destination.id, app.delivery_input(pipeline))
+    assert read(app, connection.credentials.id) == {"password": "connection password"}
+    app.clock.advance(120)
+    refuses(app, connection.credentials.id)
+
+
+def test_what_a_system_had_before_or_after_it_used_a_connection_is_not_open(app: InProcessApp) -> None:
+    """Its connector has the former reference until it is deployed again, and needs it only when it starts anew."""
+    pipeline, connection = app.deployed_pipeline(), app.connection()
+    source = app.services.sources.get(pipeline.source_id)
+    data = replace(changed_input(source), address=ConnectionReference(id=connection.id), secrets={})
+    app.services.sources.update(app.context(), source.id, data)
+    app.clock.advance(300)
+    refuses(app, source.credentials.id)
+    assert read(app, connection.credentials.id) == {"password": "connection password"}
+    own = changed_input(source, secrets={"password": Secret("own")})
+    app.services.sources.update(app.context(), source.id, own)
+    refuses(app, connection.credentials.id)
+    assert read(app, source.credentials.id) == {"password": "own"}
+
+
 def test_a_validation_for_inline_secrets_opens_nothing(app: InProcessApp) -> None:
     pipeline = app.pipeline()
     source = app.services.sources.get(pipeline.source_id)
@@ -300,3 +372,19 @@ def test_all_secrets_given_again_replace_a_row_that_others_have_changed(app: InP
     app.restart()
     assert password(app, rotated(app, mine, "given again").credentials) == "given again"
     assert password(app, victim.credentials) == "source password"
+
+
+def test_brokers_give_connectors_their_sign_in_and_nothing_else(app: InProcessApp) -> None:
+    address = replace(
+        app.stream_input(app.kafka.address).address,
+        security_protocol=SecurityProtocol.SASL_PLAINTEXT,
+        sasl_mechanism=SaslMechanism.PLAIN,
+        username="headgate",
+    )
+    secrets = with_sign_in(address, {"password": Secret('pa"ss\\word')})
+    given = replace(app.stream_input(app.kafka.address), name="brokers", address=address, secrets=secrets)
+    cluster = app.services.stream_clusters.create(app.context(), given)
+    refuses(app, cluster.credentials.id)
+    app.services.credentials.grant_alone(cluster.credentials, app.cluster.id)
+    line = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="headgate" '
+    assert read(app, cluster.credentials.id) == {SIGN_IN: line + 'password="pa\\"ss\\\\word";'}

@@ -178,6 +178,27 @@ def test_a_pipeline_that_is_created_while_its_source_moves_is_refused(app: InPro
     assert violations(app) == []
 
 
+def test_a_source_does_not_move_without_the_claims_of_a_pipeline_that_the_index_does_not_show_yet(
+    app: InProcessApp,
+) -> None:
+    source = app.source()
+    earlier = app.tables.snapshot()["headgate-pipelines"]
+    app.pipeline(source)
+
+    def outdated_index(point: Point, call: InterceptedCall) -> object:
+        if point.operation != "Query":
+            return call()
+        with app.tables.showing({"headgate-pipelines": earlier}):
+            return call()
+
+    app.interceptor.watch(outdated_index)
+    with pytest.raises(Conflict):
+        app.services.sources.update(app.context(), source.id, moved(source, "new.example.com"))
+    app.interceptor.unwatch()
+    assert app.services.sources.update(app.context(), source.id, moved(source, "new.example.com")).version == 2
+    assert violations(app) == []
+
+
 @pytest.mark.parametrize(
     ("tables", "listed"),
     [

@@ -75,6 +75,8 @@ def test_brokers_in_use_cannot_be_replaced_by_another_kafka(app: InProcessApp, a
     with pytest.raises(Conflict) as refused:
         moved(app, used, another.address)
     assert refused.value.code == "RESOURCE_IN_USE"
+    cluster = app.cluster
+    assert refused.value.details == {"used_by": [{"type": "connect_cluster", "id": cluster.id, "name": cluster.name}]}
     away = moved(app, used, UNREACHABLE)
     assert (away.health.status, away.kafka_cluster_id) == (HealthStatus.UNHEALTHY, used.kafka_cluster_id)
 

@@ -27,7 +27,7 @@ COMPUTED: Mapping[str, list[tuple[Pattern, bool]]] = {
     "infra/local/app/connection.py": [(connection._CORRELATION, True)],
     "infra/local/doubles/connect_http.py": [(pattern, False) for _, pattern, _ in Routes(Mock(), {})._table],
     "infra/local/doubles/connect_faults.py": [],  # what a test asks for
-    "infra/local/doubles/connect_plugins.py": [],  # the lists of a config, which Debezium compiles as well
+    "infra/local/doubles/connect_checks.py": [],  # the lists of a config, which Debezium compiles as well
 }
 """The patterns that are no literals, by the file that compiles them, and whether they search."""
 FOUND = sites(ROOT)

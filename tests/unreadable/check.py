@@ -14,6 +14,7 @@ from tests.unreadable.world import FAILURE, World, items_of, put_item
 LISTS: Mapping[str, str] = {
     "/sources": "source",
     "/destinations": "destination",
+    "/connections": "connection",
     "/stream/clusters": "stream_cluster",
     "/connect/clusters": "connect_cluster",
     "/pipelines": "pipeline",

@@ -18,10 +18,12 @@ from chalicelib.domain.alerts.channel import Channel, ChannelProvider, ChannelVa
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import AlertRuleValues
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider
+from chalicelib.domain.connection import Connection
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.job import JobKind
 from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.source import Source
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import Accepted, CheckedConfig, Outcome, OutgoingMessage
@@ -54,11 +56,13 @@ class RecordingSender:
 
 @dataclass(frozen=True, kw_only=True)
 class Half:
-    """What belongs to one row of each pair. A task of `delivery` has failed. `opened` is a pipeline whose pause was
-    left open, `drafted` the id of a delivery whose deploy was left open after its connector was created: it has no row.
+    """What belongs to one row of each pair. `connection` is that of the source of `pipeline` and of the destination of
+    `delivery`. A task of `delivery` has failed. `opened` is a pipeline whose pause was left open, `drafted` the id of a
+    delivery whose deploy was left open after its connector was created: it has no row.
     """
 
     name: str
+    connection: Connection
     pipeline: Pipeline
     steady: Pipeline
     delivery: Delivery
@@ -71,8 +75,8 @@ class Half:
     def marks(self) -> tuple[str, ...]:
         """Texts by which rows of this half are recognised, the most telling first."""
         pipeline, delivery = self.pipeline, self.delivery
-        ids = (self.drafted, pipeline.id, delivery.id, pipeline.source_id, delivery.destination_id, self.channel.id)
-        return (*ids, f"{self.name}@example.com", f'"name":"{self.name}"')
+        ids = (self.drafted, pipeline.id, delivery.id, pipeline.source_id, delivery.destination_id)
+        return (*ids, self.connection.id, self.channel.id, f"{self.name}@example.com", f'"name":"{self.name}"')
 
     @property
     def url(self) -> str:
@@ -229,12 +233,14 @@ def _half(app: InProcessApp, cluster: ConnectCluster, name: str) -> Half:
     channel = services.alerting.channels.create(app.context(), values, secrets)
     rule = AlertRuleValues(name=name, channel_ids=(channel.id,), severities=(AlertSeverity.CRITICAL,))
     services.alerting.rules.create(app.context(), rule)
-    pipeline, destination = _pipeline(app, cluster), app.destination()
+    connection = app.connection(name)
+    pipeline, destination = _pipeline(app, cluster, app.source(connection)), app.destination(connection)
     delivery = services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline, f"orders_{name}"))
     job = services.jobs.request(app.context(), JobKind.DISCOVERY, "source", pipeline.source_id)
     steady, opened = _pipeline(app, cluster), _pipeline(app, cluster)
     return Half(
         name=name,
+        connection=connection,
         pipeline=pipeline,
         steady=steady,
         delivery=delivery,
@@ -245,8 +251,8 @@ def _half(app: InProcessApp, cluster: ConnectCluster, name: str) -> Half:
     )
 
 
-def _pipeline(app: InProcessApp, cluster: ConnectCluster) -> Pipeline:
-    pipeline = app.services.pipelines.deploy(app.context(), app.pipeline(cluster=cluster).id)
+def _pipeline(app: InProcessApp, cluster: ConnectCluster, source: Source | None = None) -> Pipeline:
+    pipeline = app.services.pipelines.deploy(app.context(), app.pipeline(source, cluster).id)
     for topic in pipeline.capture.topics:
         app.kafka.state.create_topic(topic)
     return pipeline

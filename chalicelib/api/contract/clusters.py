@@ -12,6 +12,7 @@ from chalicelib.api.contract.kafka_credentials import KafkaCredentials
 from chalicelib.api.contract.registered import PasswordCredentials, RegisteredOutput
 from chalicelib.domain.addresses import ConnectAddress, KafkaAddress, SaslMechanism, SecurityProtocol
 from chalicelib.domain.cluster import MetricsProvider, SecretDelivery
+from chalicelib.domain.kafka_sign_in import with_sign_in
 from chalicelib.kit.hosts import UrlRefused, is_protected, parse_server, read_url
 from chalicelib.services.connect_clusters import ConnectClusterInput
 from chalicelib.services.stream_clusters import StreamClusterInput
@@ -129,11 +130,12 @@ class StreamClusterBody(Input):
 
     def to_input(self) -> StreamClusterInput:
         """The input of the service."""
+        address = KafkaAddress(**self.model_dump(include={field.name for field in fields(KafkaAddress)}))
         return StreamClusterInput(
             name=self.name,
-            address=KafkaAddress(**self.model_dump(include={field.name for field in fields(KafkaAddress)})),
+            address=address,
             metrics_provider=self.metrics_provider,
-            secrets=secrets_of(self.credentials),
+            secrets=with_sign_in(address, secrets_of(self.credentials)),
         )
 
 

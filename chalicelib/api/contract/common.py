@@ -125,11 +125,6 @@ def _plain_number(value: object) -> object:
     return value
 
 
-def _not_yet(value: object) -> None:
-    if value is not None:
-        raise PydanticCustomError("not_available", "not available in this version")
-
-
 def _time_text(value: object) -> object:
     """Refuses what Pydantic accepts besides RFC 3339: numbers, and times without seconds."""
     if value is not None and not isinstance(value, str):
@@ -155,8 +150,6 @@ Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000),
 Lines = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), _if_text(_readable_lines)]
 Uuid = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 SecretText = Annotated[SecretStr, Field(max_length=32768)]
-NotYet = Annotated[None, BeforeValidator(_not_yet)]
-"""A field of the contract whose feature does not exist yet. It may be left out or null; a value is refused."""
 
 
 class Input(BaseModel):

@@ -1,14 +1,12 @@
 """Destinations."""
 
-from chalicelib.api.contract.databases import DatabaseConfig, DatabaseInput
+from chalicelib.api.contract.databases import ConnectedInput, DatabaseConfig
 from chalicelib.api.contract.systems import Labels, SystemOutput
-from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.services.systems import SystemInput
 
 
-class DestinationBody(DatabaseInput, Labels):
+class DestinationBody(ConnectedInput, Labels):
     """A system to register for delivery."""
 
     def to_input(self) -> SystemInput:
@@ -19,11 +17,3 @@ class DestinationOutput(SystemOutput[DatabaseProvider, DatabaseConfig]):
     """A registered destination."""
 
     deliveries: int
-
-
-class ConnectionTestInput(DatabaseInput):
-    """A connection to test without registering it."""
-
-    def endpoint(self) -> OpenedEndpoint[SystemAddress]:
-        """The system with the secrets of this request."""
-        return OpenedEndpoint.unsaved(self.address(), self.secrets())

@@ -13,6 +13,20 @@ TimeZone = Annotated[
 Servers = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:,\[\]-]{3,2000}$")]
 
 
+class MySQLSourceOptions(Input):
+    """Options of a source."""
+
+    server_id: Integer | None = Field(
+        default=None, ge=1, le=2**32 - 1, description="MySQL: the server id of a pipeline that has none of its own."
+    )
+
+
+class MySQLSourceOptionsOutput(Output):
+    """Options of a source that is a MySQL server."""
+
+    server_id: int | None
+
+
 class MySQLOptionsBody(Input):
     """Options beside those that every provider has."""
 

@@ -37,11 +37,15 @@ class PipelineDeletionQuery(DeletionQuery):
     drop_slot: bool = Field(
         default=False, description="Drop the pipeline's replication slot too, once nothing reads from it."
     )
+    drop_history: bool = Field(
+        default=False,
+        description="Delete the topic too in which the connector keeps its schema history, where it has one.",
+    )
 
     @model_validator(mode="after")
     def _not_both(self) -> Self:
-        if self.forget and self.drop_slot:
-            raise PydanticCustomError("not_together", "forget and drop_slot exclude each other")
+        if self.forget and (self.drop_slot or self.drop_history):
+            raise PydanticCustomError("not_together", "forget excludes drop_slot and drop_history")
         return self
 
 

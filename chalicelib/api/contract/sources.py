@@ -1,36 +1,43 @@
 """Sources, their tables, and how ready they are."""
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from chalicelib.api.contract.common import Input, Integer, Output, Timestamp, Uuid
-from chalicelib.api.contract.databases import DatabaseConfig, DatabaseInput
+from chalicelib.api.contract.common import Integer, Output, Timestamp, Uuid
+from chalicelib.api.contract.databases import ConnectedInput, DatabaseConfig
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshQuery
+from chalicelib.api.contract.mysql import MySQLSourceOptions, MySQLSourceOptionsOutput
 from chalicelib.api.contract.systems import Labels, SystemOutput
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
 from chalicelib.domain.table import IssueCode, IssueSeverity
-from chalicelib.services.sources import TableFilter
-from chalicelib.services.systems import SystemInput
+from chalicelib.services.sources import SourceInput, TableFilter
 
 
-class SourceOptions(Input):
+class SourceOptions(MySQLSourceOptions):
     """Options of a source. PostgreSQL has none."""
 
 
-class SourceBody(DatabaseInput, Labels):
+class NoSourceOptions(Output):
+    """The options of a source whose provider has none."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class SourceBody(ConnectedInput, Labels):
     """A database to register for capture."""
 
     options: SourceOptions | None = None
 
-    def to_input(self) -> SystemInput:
-        return self.system_input(self.address(), self.secrets())
+    def to_input(self) -> SourceInput:
+        options = self.options.model_dump(exclude_unset=True) if self.options else {}
+        return SourceInput(**self.labels(), address=self.address(), secrets=self.secrets(), options=options)
 
 
 class SourceOutput(SystemOutput[DatabaseProvider, DatabaseConfig]):
     """A registered source."""
 
-    options: SourceOptions = SourceOptions()
+    options: NoSourceOptions | MySQLSourceOptionsOutput
     last_discovery_at: Timestamp | None
     tables: int | None
     cdc_ready_tables: int | None
@@ -74,7 +81,7 @@ class TablesQuery(ListQuery):
     """Filters of a source's tables."""
 
     search: str | None = Field(default=None, max_length=200, description="Part of `schema.table`, in any case.")
-    schema_: str | None = Field(default=None, alias="schema", max_length=63, description="Exactly this schema.")
+    schema_: str | None = Field(default=None, alias="schema", max_length=64, description="Exactly this schema.")
     cdc_ready: bool | None = None
     has_primary_key: bool | None = None
     min_size: Integer | None = Field(default=None, ge=0, le=2**63 - 1, description="Bytes.")

@@ -1,6 +1,6 @@
 """What sources and destinations share."""
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import AliasPath, Field
 
@@ -8,6 +8,7 @@ from chalicelib.api.contract.common import Input, Line, Lines, Name, Timestamp
 from chalicelib.api.contract.databases import LastTest
 from chalicelib.api.contract.registered import RegisteredOutput
 from chalicelib.domain.addresses import SystemAddress
+from chalicelib.domain.connection import ConnectionReference
 from chalicelib.domain.credentials import Secrets
 from chalicelib.services.systems import SystemInput
 
@@ -22,9 +23,12 @@ class Labels(Input):
     description: Lines | None = None
     environment: Line | None = Field(default=None, max_length=64)
 
-    def system_input(self, address: SystemAddress, secrets: Secrets) -> SystemInput:
-        """The input of the service, for the system at this address."""
-        return SystemInput(**self.model_dump(include=set(Labels.model_fields)), address=address, secrets=secrets)
+    def system_input(self, address: SystemAddress | ConnectionReference, secrets: Secrets) -> SystemInput:
+        """The input of the service, for the system at this address or at that of a connection."""
+        return SystemInput(**self.labels(), address=address, secrets=secrets)
+
+    def labels(self) -> dict[str, Any]:
+        return self.model_dump(include=set(Labels.model_fields))
 
 
 class SystemOutput(RegisteredOutput, Generic[Provider, Config]):
@@ -33,7 +37,7 @@ class SystemOutput(RegisteredOutput, Generic[Provider, Config]):
     description: str | None
     environment: str | None
     provider: Provider = Field(validation_alias=AliasPath("address", "provider"))
-    connection_id: str | None = None
+    connection_id: str | None
     config: Config = Field(validation_alias="address")
     last_tested_at: Timestamp | None
     last_test: LastTest | None

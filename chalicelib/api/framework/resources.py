@@ -13,6 +13,7 @@ _ID = "uuid"
 NOUNS: Mapping[str, str] = {
     "sources": "source",
     "destinations": "destination",
+    "connections": "connection",
     "pipelines": "pipeline",
     "deliveries": "delivery",
     "stream/clusters": "stream_cluster",

@@ -1,5 +1,6 @@
 """Routes of destinations and of their deliveries."""
 
+from chalicelib.api.contract.connections import ConnectionTestInput
 from chalicelib.api.contract.databases import TestOutput
 from chalicelib.api.contract.deliveries import (
     OFFSETS_NOTICE,
@@ -13,7 +14,7 @@ from chalicelib.api.contract.deliveries import (
     DestinationStatusOutput,
     MappingsBody,
 )
-from chalicelib.api.contract.destinations import ConnectionTestInput, DestinationBody, DestinationOutput
+from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshListQuery
 from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput
@@ -42,9 +43,9 @@ def create_destination(context: RequestContext, body: DestinationBody) -> Destin
 
 @routes.post("/destinations/test-connection", needs=Permission.WRITE)
 def test_connection(context: RequestContext, body: ConnectionTestInput) -> TestOutput:
-    """Test a connection without storing anything."""
+    """Test a connection, registered or not, without storing anything."""
     with services().limits.test(context):
-        return TestOutput.of(services().system_checks.test_endpoint(context, body.endpoint()))
+        return TestOutput.of(services().connections.test_unsaved(context, body.to_input()))
 
 
 @routes.get("/destinations/{uuid}", needs=Permission.READ)

@@ -58,8 +58,11 @@ def get_pipeline(uuid: UuidPath) -> WithList[PipelineDetailOutput]:
 def delete_pipeline(
     context: RequestContext, uuid: UuidPath, query: PipelineDeletionQuery
 ) -> JsonResponse[PipelineOutput | None]:
-    """Delete the connector and the pipeline. Publication and topics stay, and without `drop_slot` the slot does."""
-    remaining = services().pipelines.delete(context, uuid, release=query.drop_slot, forget=query.forget)
+    """Delete the connector and the pipeline. Publication and topics stay; without `drop_slot` the slot does, too, and
+    without `drop_history` the schema history.
+    """
+    drop, topics = query.drop_slot, query.drop_history
+    remaining = services().pipelines.delete(context, uuid, release=drop, delete_topics=topics, forget=query.forget)
     return deletion_response(PipelineOutput.of(remaining) if remaining else None)
 
 

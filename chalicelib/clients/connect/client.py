@@ -214,9 +214,9 @@ class Connect:
         return supports_offset_changes(self.root(deadline).version)
 
     def alter_offset(
-        self, name: str, partition: Mapping[str, Any], offset: Mapping[str, Any], deadline: Deadline
+        self, name: str, partition: Mapping[str, Any], offset: Mapping[str, Any] | None, deadline: Deadline
     ) -> None:
-        """Replace the offset of one partition of a STOPPED source connector. Connect 3.6 and later.
+        """Replace the offset of one partition of a STOPPED source connector, or remove it. Connect 3.6 and later.
 
         It may be repeated. Raises OutcomeUnknown when the outcome of one of the attempts is unknown.
         """

@@ -25,6 +25,7 @@ MAX_TOPICS = 10_000
 _STATES: Mapping[object, ReportedState] = {state.value: state for state in ReportedState}
 _WORKER = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}\Z")
 _WORD = re.compile(r"[A-Za-z0-9._+-]{1,128}\Z")
+_POSITION = re.compile(r"[A-Za-z0-9._+:,-]{0,65536}\Z")
 _CLASS = re.compile(r"[A-Za-z0-9._$]{1,256}\Z")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}\Z")
 
@@ -133,8 +134,13 @@ def read_offset(body: object) -> StoredOffset:
     if not stored or _object(stored[0]).get("offset") is None:
         return StoredOffset()
     offset = _object(_object(stored[0]).get("offset"))
-    words = ((key, value) for key, value in offset.items() if isinstance(value, bool | int) or _word(value))
-    return StoredOffset({key: value for key, value in words if _word(key) and isinstance(value, bool | int | str)})
+    return StoredOffset(
+        {
+            key: value if not isinstance(value, str) or _POSITION.match(value) else ""
+            for key, value in offset.items()
+            if _word(key) and isinstance(value, bool | int | str)
+        }
+    )
 
 
 def read_field_errors(body: object) -> tuple[FieldError, ...]:

@@ -24,10 +24,15 @@ DISCOVERY_BOUND = 500
 
 @dataclass(frozen=True, slots=True)
 class TableListing:
-    """Tables, ordered by schema and name. `truncated`: there are more than the bound."""
+    """Tables, ordered by schema and name. `truncated`: there are more than the bound.
+
+    `server_identity` is the same under every name and address of the server; None where it does not tell, or where
+    nobody needs it.
+    """
 
     tables: tuple[Any, ...]
     truncated: bool
+    server_identity: str | None = None
 
 
 class Database(TargetClient, Protocol):
@@ -61,11 +66,11 @@ class Database(TargetClient, Protocol):
         `RELEASED` also when it did not exist. Only the deletion of a pipeline calls it.
         """
 
-    def continue_capture(self, plan: Any, deadline: Deadline) -> int | None:
-        """The position at which a capture that has lost changes can go on; what it reads from is made where the server
-        has it no more. It may be repeated. Only a person who accepts the loss causes it.
+    def continue_capture(self, plan: Any, deadline: Deadline) -> Any | None:
+        """The position at which a capture that has lost changes can go on, for the provider; what it reads from is made
+        where the server has it no more. It may be repeated. Only a person who accepts the loss causes it.
 
-        None when something else reads from it until the deadline, or has its name.
+        None when there is no such position: something else reads from it until the deadline, for example.
         """
 
 

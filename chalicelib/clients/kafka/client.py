@@ -12,6 +12,7 @@ from chalicelib.domain.addresses import KafkaAddress, SaslMechanism
 from chalicelib.domain.cluster import TopicFacts
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.offsets import Offsets
+from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.hosts import UrlRefused, in_url, parse_server
@@ -83,6 +84,24 @@ class Kafka:
         from chalicelib.clients.kafka.offsets import read_offsets
 
         return self._run(deadline, lambda admin: read_offsets(admin, topics, groups))
+
+    def topic_settings(self, topics: Collection[str], deadline: Deadline) -> Mapping[str, TopicSettings]:
+        """The partitions and settings of those of `topics` that exist. A missing topic is not created."""
+        from chalicelib.clients.kafka.settings import read_settings
+
+        return self._run(deadline, lambda admin: read_settings(admin, topics))
+
+    def create_topic(self, topic: RequiredTopic, deadline: Deadline) -> None:
+        """Create a topic; one that exists stays as it is. Raises Conflict when the brokers refuse."""
+        from chalicelib.clients.kafka.settings import create_topic
+
+        self._run(deadline, lambda admin: create_topic(admin, topic))
+
+    def delete_topic(self, name: str, deadline: Deadline) -> None:
+        """Delete a topic, if it exists. Raises Conflict when the brokers refuse."""
+        from chalicelib.clients.kafka.settings import delete_topic
+
+        self._run(deadline, lambda admin: delete_topic(admin, name))
 
     def close(self) -> None:
         """Does nothing, because each call has its own connection."""

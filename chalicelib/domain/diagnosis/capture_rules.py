@@ -36,6 +36,8 @@ CAPTURE_RULES: Rules = (
         "statement or mixed based replication format",
     ),
     (Diagnosis.BINLOG_HISTORY, "history topic is missing", "fully or partially missing", "history topic…missing"),
+    (Diagnosis.BINLOG_HISTORY_NAMES, "cannot compare binlog filenames"),
+    (Diagnosis.BINLOG_GTIDS, 'gtidset.getuuidsets()" because', "this.gtidset"),
     (Diagnosis.BINLOG_ONE_TASK, "only a single connector task may be started"),
     (Diagnosis.BINLOG_HISTORY_SETUP, "error configuring an instance of kafkaschemahistory"),
     (

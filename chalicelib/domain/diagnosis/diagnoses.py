@@ -29,6 +29,8 @@ class Diagnosis(StrEnum):
     BINLOG_SERVER_ID = auto()
     BINLOG_FORMAT = auto()
     BINLOG_HISTORY = auto()
+    BINLOG_HISTORY_NAMES = auto()
+    BINLOG_GTIDS = auto()
     BINLOG_ONE_TASK = auto()
     BINLOG_HISTORY_SETUP = auto()
     BINLOG_OFF = auto()

@@ -33,6 +33,9 @@ RESTARTABLE: frozenset[Diagnosis] = frozenset(
         Diagnosis.UPLOAD_LOST,
         Diagnosis.UPLOAD_FAILED,
         Diagnosis.RETRIES,
+        # A sink to another kind of database was started since in the same worker: tables and columns got its types.
+        Diagnosis.TARGET_MISSING,
+        Diagnosis.NO_TARGET_TYPE,
         # The worker and its brokers.
         Diagnosis.MEMORY,
         Diagnosis.BROKER,
@@ -41,6 +44,6 @@ RESTARTABLE: frozenset[Diagnosis] = frozenset(
         Diagnosis.GENERAL,
     }
 )
-"""Failures that a restart may end. All others (a refused password, a missing right, table or slot, a type that the
-target lacks, a row that does not fit) come back at once, and a wrong password that is tried often locks accounts.
+"""Failures that a restart may end. All others (a refused password, a missing right or slot, a row that does not fit)
+come back at once, and a wrong password that is tried often locks accounts.
 """

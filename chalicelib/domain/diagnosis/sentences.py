@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
-from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
+from chalicelib.domain.diagnosis.new_snapshot import GO_ON_AFTER_THE_GAP, NEW_SNAPSHOT, NEW_SNAPSHOT_AND_SLOT
 from chalicelib.domain.event_kind import EventKind
 
 Sentences = Mapping[Diagnosis, str]
@@ -52,7 +52,7 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
         ),
         Diagnosis.SLOT_GONE: (
             "The replication slot does not exist any more, or not in this database. Without it the changes since are "
-            f"lost. {NEW_SNAPSHOT}"
+            f"lost. {NEW_SNAPSHOT_AND_SLOT}"
         ),
         Diagnosis.SLOT_EXISTS: (
             "A replication slot of this name exists already. Drop it on the source if nobody needs it, or choose "
@@ -61,7 +61,7 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
         Diagnosis.SLOTS_FULL: (
             "The source has no free replication slot. Raise max_replication_slots, or drop slots that nobody uses."
         ),
-        Diagnosis.SLOT_LOST: (f"The replication slot has lost the changes it had kept. {NEW_SNAPSHOT}"),
+        Diagnosis.SLOT_LOST: (f"The replication slot has lost the changes it had kept. {NEW_SNAPSHOT_AND_SLOT}"),
         Diagnosis.SLOT_FAILED: (
             "The replication slot cannot be made or read. Check the slot on the source, and the role's REPLICATION "
             "right."
@@ -83,7 +83,7 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
         Diagnosis.WAL_LEVEL: (
             "The source does not write logical WAL. Set wal_level to logical and restart the database."
         ),
-        Diagnosis.WAL_GONE: (f"The source has removed WAL that the connector still needed. {NEW_SNAPSHOT}"),
+        Diagnosis.WAL_GONE: (f"The source has removed WAL that the connector still needed. {NEW_SNAPSHOT_AND_SLOT}"),
         Diagnosis.WAL_SENDERS: "The source has no free WAL sender. Raise max_wal_senders, or stop unused readers.",
         Diagnosis.WAL_STANDBY: "The source is a standby that cannot decode changes. Capture from the primary instead.",
         Diagnosis.WAL_DECODING: (
@@ -91,17 +91,25 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
         ),
     },
     EventKind.CDC_BINLOG_ERROR: {
-        Diagnosis.BINLOG_GONE: (f"The source has purged binary logs that the connector still needed. {NEW_SNAPSHOT}"),
+        Diagnosis.BINLOG_GONE: (
+            f"The source has purged binary logs that the connector still needed. {NEW_SNAPSHOT} {GO_ON_AFTER_THE_GAP}"
+        ),
         Diagnosis.BINLOG_REFUSED: (
-            "The source refuses to send its binary log from where the connector stopped. Compare SHOW BINARY LOGS "
-            "with the connector's offset, and read the source's error log."
+            "The source refuses to send its binary log from where the connector stopped: it was begun anew, or is "
+            "damaged. Compare SHOW BINARY LOGS with the connector's offset, and read the source's error log. "
+            f"{GO_ON_AFTER_THE_GAP}"
+        ),
+        Diagnosis.BINLOG_GTIDS: (
+            "The source uses GTIDs, and the connector's stored position has none. With the property "
+            f"gtid.ignore.on.recovery true it goes on by file and position. {GO_ON_AFTER_THE_GAP}"
         ),
         Diagnosis.BINLOG_EVENT: (
             "An event of the binary log could not be read. A restart of the task reads it again; if that fails too, "
             "look at it with mysqlbinlog, and raise replica_net_timeout on the source."
         ),
         Diagnosis.BINLOG_SERVER_ID: (
-            "Another reader of the binary log uses the same server id. Give this pipeline its own server_id."
+            "Another reader of the binary log uses the same server id. Give this pipeline its own server_id: a restart "
+            "only ends the other reader."
         ),
         Diagnosis.PACKET: (
             "A binary log event is larger than the source may send. Raise max_allowed_packet on the source."
@@ -110,7 +118,11 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
             "The binary log lacks whole rows. Set binlog_format to ROW and binlog_row_image to FULL."
         ),
         Diagnosis.BINLOG_HISTORY: (
-            "The schema history topic is missing or incomplete. It must be rebuilt by a recovery snapshot."
+            "The schema history topic is missing or incomplete, so the binary log cannot be read any further. "
+            f"{NEW_SNAPSHOT} {GO_ON_AFTER_THE_GAP}"
+        ),
+        Diagnosis.BINLOG_HISTORY_NAMES: (
+            f"The schema history is one of another binary log, whose files have other names. {GO_ON_AFTER_THE_GAP}"
         ),
         Diagnosis.BINLOG_ONE_TASK: "A connector for a binary log runs as exactly one task. Set tasks_max to 1.",
         Diagnosis.BINLOG_HISTORY_SETUP: (
@@ -119,7 +131,8 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
         ),
         Diagnosis.BINLOG_OFF: "The binary log cannot be read. Check that it is on, and that its files are there.",
         Diagnosis.BINLOG_SCHEMA: (
-            "The connector met a table that its schema history does not know. A recovery snapshot is needed."
+            "A change in the binary log does not fit what is known of its table: the schema history is incomplete, or "
+            f"binlog_row_image was not FULL when the change was written. {NEW_SNAPSHOT} {GO_ON_AFTER_THE_GAP}"
         ),
     },
     EventKind.CDC_PERMISSION_ERROR: {
@@ -130,7 +143,10 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
             "The source's role may not make the publication. Let it own the tables and create in the database, or "
             "make it."
         ),
-        Diagnosis.LOCK_RIGHT: "The source's user may not lock tables for the snapshot. Grant it LOCK TABLES.",
+        Diagnosis.LOCK_RIGHT: (
+            "The source's account may not take the global read lock with which a snapshot begins. Grant it RELOAD, or "
+            "set snapshot_locking to none."
+        ),
         Diagnosis.PERMISSION: (
             "The source's role lacks a privilege. Grant USAGE on the schema and SELECT on the tables; see readiness."
         ),
@@ -251,10 +267,11 @@ OF_SINKS: Mapping[EventKind, Sentences] = {
         ),
         Diagnosis.TARGET_MISSING: (
             "The sink finds no such target table, or may not see or make it. Create it, or let the role create in the"
-            " schema."
+            " schema. Beside sinks to another kind of database on the same workers, a restart may be enough."
         ),
         Diagnosis.NO_TARGET_TYPE: (
-            "The target lacks a type that a column needs. Create the target table with a type that it has."
+            "The target lacks a type that a column needs. Create the target table with a type that it has. Beside sinks"
+            " to another kind of database on the same workers, a restart may be enough."
         ),
         Diagnosis.NO_TARGET_FUNCTION: (
             "The target lacks a function that a column's type needs, for example of PostGIS. Install the extension "

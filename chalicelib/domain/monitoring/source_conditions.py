@@ -104,7 +104,11 @@ class HealthChange:
 def health_change(
     resource_type: str, resource_id: str, name: str, before: HealthRecord, after: HealthRecord
 ) -> HealthChange | None:
-    """What this health means for the incidents of a system; None when it was and is good, or is not known."""
+    """What this health means for the incidents of a system; None when it was and is good, or is not known, and for a
+    connection: what uses it has incidents.
+    """
+    if resource_type not in _FAILURES:
+        return None
     healthy = before.status is after.status is HealthStatus.HEALTHY
     if after.checked_at is None or after.status is HealthStatus.UNKNOWN or healthy:
         return None

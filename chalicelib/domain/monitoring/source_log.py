@@ -17,6 +17,8 @@ MAX_BYTES_PER_SECOND = 10 * 1024**3
 
 LONGEST_TO_LOSS = timedelta(days=365)
 
+_GIGABYTE = 1024**3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogGrowth:
@@ -48,7 +50,8 @@ class LogState:
 
     `kind` is what keeps the log there, in the word of the provider, and `name` is its name.
     `safe_bytes` may still be written before something is lost, null where nothing bounds it too. `status` is the
-    server's own word. `seconds_to_loss` is null as well while the loss does not come nearer.
+    server's own word. `seconds_to_loss` is null as well while the loss does not come nearer. `written_until` is when
+    the oldest part that is needed was last known to be written to, where the log is removed by its age.
     """
 
     kind: str
@@ -60,6 +63,7 @@ class LogState:
     seconds_to_loss: int | None
     observed_at: datetime
     growth: LogGrowth | None = None
+    written_until: datetime | None = None
 
 
 def grown(before: LogGrowth | None, now: LogGrowth) -> LogGrowth:
@@ -90,3 +94,12 @@ def seconds_until_lost(safe_bytes: int | None, rate: float | None) -> int | None
     if rate is None or rate * LONGEST_TO_LOSS.total_seconds() < safe_bytes:
         return None
     return int(safe_bytes / rate)
+
+
+def readable_size(size: float) -> str:
+    return f"{size / _GIGABYTE:.1f} GB" if size >= _GIGABYTE else f"{size / 1024**2:.1f} MB"
+
+
+def readable_duration(seconds: int) -> str:
+    hours, minutes = divmod(max(1, seconds // 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -72,20 +72,26 @@ class CapturedLog:
     checkpoint: int | None = None
 
 
+Position = int | str
+"""A position in a log, as only the provider of the source writes it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureState:
     """One capture at its source.
 
-    `server` identifies the server's data, `position` is how far the log was confirmed to the server, and `reader` names
-    the server's process that sends the log, null when nobody reads it. Each is null where the server does not tell.
-    `captured` says how far the log is known to be captured, and of which log that is a position. `log` is what the
-    server keeps for the capture, null when it keeps nothing for it.
+    `server` identifies the server that was captured from, `position` is how far the log is known to be read, and
+    `reader` names what sends the log in the server, null when nobody reads it. Each is null where that is not known.
+    `captured` says how far the log is known to be captured, and of which log that is a position. `log_end` is where the
+    log of the server ended at the last look, for providers that compare that. `log` is what the server keeps for the
+    capture, null when it keeps nothing for it.
     """
 
     server: str | None = None
-    position: int | None = None
+    position: Position | None = None
     reader: str | None = None
     captured: CapturedLog = field(default_factory=CapturedLog)
+    log_end: Position | None = None
     log: LogState | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -224,9 +230,9 @@ def _with_earlier(
     dated = (_dated(finding, before.findings, now) for finding in capture.findings)
     return replace(
         capture,
-        # The first server is the one that the capture's position belongs to.
-        server=before.server or capture.server,
+        server=capture.server or before.server,
         position=before.position if capture.position is None else capture.position,
+        log_end=before.log_end if capture.log_end is None else capture.log_end,
         findings=(*dated, *lasting),
     )
 

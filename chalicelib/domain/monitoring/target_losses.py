@@ -24,7 +24,7 @@ SWAP_SHOWN_FOR = timedelta(days=1)
 _PHRASES: Mapping[LossKind, str] = {
     LossKind.DROPPED: "was dropped",
     LossKind.RECREATED: "is another table now",
-    LossKind.TRUNCATED: "was truncated",
+    LossKind.TRUNCATED: "was emptied or made again",
     LossKind.ROWS_DELETED: "has lost rows that the delivery did not delete",
     LossKind.PARTITIONS_REMOVED: "has lost partitions",
     LossKind.SWAPPED: "was swapped for another table with as many rows",

@@ -48,8 +48,8 @@ class WatchedTable:
 
     `identity` is another one once the table is another one, `storage` also once it or a partition has other files.
     `rows` is an estimate that is rather too low, `live` the number in the server's statistics, which may be wrong;
-    `deleted` counts rows that were deleted, also in transactions that were rolled back. `countable`: the role sees all
-    of its rows.
+    `deleted` counts rows that were deleted, also in transactions that were rolled back, and is null where the server
+    does not count them. `countable`: the role sees all of its rows.
     """
 
     name: TableName
@@ -58,7 +58,7 @@ class WatchedTable:
     partitions: int
     rows: int
     live: int
-    deleted: int
+    deleted: int | None
     countable: bool
 
 
@@ -110,10 +110,10 @@ class Deletes:
         """How many of the missing rows the delivery may have deleted."""
         if not self.enabled:
             return 0
-        if kind is LossKind.ROWS_DELETED:
-            # VACUUM may show that rows are gone before the session has reported that it deleted them.
-            return max(before.rows, before.live) if self.records is None else self.records
         deleted = _deleted(before, after)
+        # VACUUM may show that rows are gone before the session has reported that it deleted them.
+        if kind is LossKind.ROWS_DELETED or deleted is None:
+            return max(before.rows, before.live) if self.records is None else self.records
         return deleted if self.records is None else min(deleted, self.records)
 
 
@@ -125,6 +125,15 @@ def suspicions(before: Tables, seen: Tables, deletes: Deletes) -> Suspicions:
     """What may have happened to the tables since the last look, as far as the catalogue shows it."""
     kinds = {name: _suspicion(table, seen.get(name), deletes) for name, table in before.items()}
     return {name: kind for name, kind in kinds.items() if kind is not None}
+
+
+def judged_by_records(before: Tables, suspected: Suspicions) -> frozenset[TableName]:
+    """The tables of which only the number of delivered records says how many rows the delivery may have deleted."""
+    return frozenset(
+        name
+        for name, kind in suspected.items()
+        if kind is LossKind.ROWS_DELETED or (kind is not LossKind.DROPPED and before[name].deleted is None)
+    )
 
 
 def rows_to_count(before: Tables, seen: Tables, suspected: Suspicions) -> Mapping[TableName, int]:
@@ -235,7 +244,9 @@ def _is_fewer(rows: int, before: int, percent: int) -> bool:
     return rows < before - before * (100 - percent) // 100
 
 
-def _deleted(before: WatchedTable, after: WatchedTable) -> int:
+def _deleted(before: WatchedTable, after: WatchedTable) -> int | None:
     """Rows that were deleted since; the count begins anew with another table, and when statistics are reset."""
+    if before.deleted is None or after.deleted is None:
+        return None
     same = after.identity == before.identity and after.deleted >= before.deleted
     return after.deleted - before.deleted if same else after.deleted

@@ -7,7 +7,7 @@ UNREADABLE_ROWS = "unreadable_rows"
 
 _WATCHED = frozenset(
     {
-        *("source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery"),
+        *("connection", "source", "destination", "stream_cluster", "connect_cluster", "pipeline", "delivery"),
         *("operation", "source_state", "target_table", "target_loss"),
     }
 )

@@ -21,6 +21,7 @@ from chalicelib.domain.delivery import (
     TargetStatement,
     Writing,
 )
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.monitoring.source_state import CaptureState, Finding
 from chalicelib.domain.offset import StoredOffset
@@ -29,6 +30,7 @@ from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.release import ReleaseResult, SourceRelease
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
+from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import HeadgateError
 
 
@@ -43,9 +45,14 @@ class CaptureProvider(Protocol):
     def refused_properties(self) -> Mapping[str, str]:
         """Known keys that may not be set, or not to every value: why, and what to do instead."""
 
-    def own_options(self, sent: Mapping[str, Any]) -> Mapping[str, Any]:
-        """All options that only this provider has, as `Capture.provider_options` keeps them: those that were sent, and
-        the defaults of the others. Raises Invalid for options of another provider, as for unknown fields of a body.
+    def source_options(self, sent: Mapping[str, Any]) -> Mapping[str, Any]:
+        """All options of a source that only this provider has: those that were sent, and the defaults of the others.
+        Raises Invalid for options of another provider, as for unknown fields of a body.
+        """
+
+    def own_options(self, sent: Mapping[str, Any], of_source: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The same of a pipeline, as `Capture.provider_options` keeps them. `of_source` are the options of its source,
+        which may say what counts for its pipelines where nothing was sent.
         """
 
     def effective_options(self, pipeline: Pipeline) -> Mapping[str, Any]:
@@ -60,8 +67,19 @@ class CaptureProvider(Protocol):
     def internal_topics(self, pipeline: Pipeline) -> Sequence[str]:
         """What the connector writes for itself, beside `Capture.internal_topics`."""
 
+    @property
+    def signs_in_to_brokers(self) -> bool:
+        """Whether the connector has Kafka clients of its own, which need the credentials of the stream cluster."""
+
+    def required_topics(self, pipeline: Pipeline) -> Sequence[RequiredTopic]:
+        """Those of `internal_topics` without which the connector cannot run, as they have to be."""
+
     def unique_claims(self, pipeline: Pipeline, source: Source) -> Sequence[str]:
         """Keys of what only one pipeline may use on the server, each `<what>/<where>/<name>`."""
+
+    @property
+    def claim_codes(self) -> Mapping[str, str]:
+        """The error codes for claiming what another pipeline has, by `<what>`; NAME_CONFLICT where there is none."""
 
     def build_config(self, pipeline: Pipeline, source: Source, stream_cluster: StreamCluster) -> BuiltConfig:
         """The config of the source connector. A function of its arguments alone."""
@@ -78,6 +96,13 @@ class CaptureProvider(Protocol):
 
         `facts` were read for the pipeline's tables. `deployed`: its connector exists and may be running now.
         `server` identifies the one that it was captured from, where that is known.
+        """
+
+    def judge_topics(
+        self, topics: Mapping[str, TopicSettings] | None, pipeline: Pipeline, now: datetime, *, deployed: bool
+    ) -> ReadinessReport:
+        """Whether the required topics are as they have to be: `topics` are those that exist, None when the brokers
+        could not be asked. Before the first deploy they may be missing.
         """
 
     def unreachable_readiness(self, error: HeadgateError, now: datetime) -> ReadinessReport:
@@ -112,24 +137,51 @@ class CaptureProvider(Protocol):
         """The facts with what others, read later, say about the end of the log, and about what was confirmed."""
 
     def with_offset(
-        self, facts: Any, pipeline: Pipeline, before: CaptureState | None, state: CaptureState, offset: StoredOffset
+        self,
+        facts: Any,
+        pipeline: Pipeline,
+        before: CaptureState | None,
+        state: CaptureState,
+        offset: StoredOffset,
+        now: datetime,
     ) -> CaptureState:
         """The state with what Connect has stored for the connector."""
 
     def lost_changes(
-        self, facts: Any, pipeline: Pipeline, before: CaptureState | None, offset: StoredOffset
+        self,
+        facts: Any,
+        pipeline: Pipeline,
+        before: CaptureState | None,
+        offset: StoredOffset,
+        *,
+        reads_on: bool = False,
     ) -> Finding | None:
-        """Whether changes were lost between that offset and what the server has. `before` is the last state."""
+        """Whether changes were lost between that offset and what the server has. `before` is the last state.
+
+        `reads_on`: a session in which the connector reads now is not ended.
+        """
+
+    def lost_by_failure(self, diagnosis: Diagnosis) -> Finding | None:
+        """What a failure of the connector says about where it goes on; None: going on elsewhere would not end it."""
 
     def begins_anew(self, offset: StoredOffset) -> bool:
         """Whether the connector takes its snapshot when it starts with this offset: nothing is missing then."""
 
     @property
+    def new_snapshot(self) -> str:
+        """The calls that make a new snapshot, in a sentence."""
+
+    @property
     def in_use(self) -> str:
         """Why a capture cannot go on when `Database.continue_capture` gives no position."""
 
-    def offset_after_gap(self, pipeline: Pipeline, position: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Partition and offset with which the connector goes on at a position of the log, without a snapshot."""
+    def going_on(self, pipeline: Pipeline) -> Pipeline:
+        """The pipeline as it goes on after lost changes, where its connector needs another config for that."""
+
+    def offset_after_gap(self, pipeline: Pipeline, position: Any) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
+        """Partition and offset with which the connector goes on at a position of the log, without a snapshot. None:
+        without an offset.
+        """
 
     # What a pipeline keeps in its source, and what becomes of it when the pipeline is deleted.
 
@@ -169,6 +221,10 @@ class TargetProvider(Protocol[A_contra, W]):
     `mappings` are those of a request, `options` its fields that not every kind of destination takes. `tables` are
     source tables with the columns that arrive.
     """
+
+    @property
+    def dialect(self) -> str | None:
+        """The dialect of SQL of its sinks, where they disturb sinks of other dialects that start beside them."""
 
     def writing(self, mappings: Sequence[MappingInput], options: Mapping[str, Any], address: A_contra, /) -> W:
         """What a request asks for, with defaults for what it leaves out. Raises Invalid for what is not taken."""

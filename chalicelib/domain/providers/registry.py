@@ -7,6 +7,7 @@ from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.contract import CaptureProvider, DatabaseDefaults, DatabaseTarget, TargetProvider
 from chalicelib.domain.providers.mysql import defaults as mysql
 from chalicelib.domain.providers.mysql.capture_provider import MySQLCapture
+from chalicelib.domain.providers.mysql.target_provider import MySQLTarget
 from chalicelib.domain.providers.postgresql import defaults as postgresql
 from chalicelib.domain.providers.postgresql.capture_provider import PostgreSQLCapture
 from chalicelib.domain.providers.postgresql.target_provider import PostgreSQLTarget
@@ -15,7 +16,10 @@ _CAPTURE: Mapping[DatabaseProvider, CaptureProvider] = {
     DatabaseProvider.POSTGRESQL: PostgreSQLCapture(),
     DatabaseProvider.MYSQL: MySQLCapture(),
 }
-_DATABASE_TARGETS: Mapping[DatabaseProvider, DatabaseTarget] = {DatabaseProvider.POSTGRESQL: PostgreSQLTarget()}
+_DATABASE_TARGETS: Mapping[DatabaseProvider, DatabaseTarget] = {
+    DatabaseProvider.POSTGRESQL: PostgreSQLTarget(),
+    DatabaseProvider.MYSQL: MySQLTarget(),
+}
 _TARGETS: Mapping[Any, TargetProvider[Any, Any]] = {**_DATABASE_TARGETS}
 _DEFAULTS: Mapping[DatabaseProvider, DatabaseDefaults] = {
     DatabaseProvider.POSTGRESQL: postgresql.DEFAULTS,

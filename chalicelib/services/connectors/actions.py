@@ -14,6 +14,11 @@ Config = Mapping[str, str]
 _OFFSETS_SECONDS = 4.0
 
 
+def _at_once(act: Callable[[], object]) -> bool:
+    act()
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorAction:
     """Everything that an action on the connector `name` needs.
@@ -21,11 +26,13 @@ class ConnectorAction:
     `is_ours` says whether a connector with this name and config is ours. `config` builds the connector's config and is
     called only where one is needed: a config that can no longer be built does not prevent a pause or a deletion.
     `check_workers` raises when no connector may be created on the workers that have answered so, `check` when a
-    connector may not get that config, and `check_start` when one that was created again may not start. `may_exist` is
-    false for the draft of a pipeline that was never deployed, `first_attempt` when an earlier worker may have done it.
+    connector may not get that config, and `check_start` when one that was created again may not start. `prepare` makes
+    what a connector needs before it is created. `may_exist` is false for the draft of a pipeline that was never
+    deployed, `first_attempt` when an earlier worker may have done it.
     `go_on` lets a connector go on after lost changes that a person has accepted, and returns whether it had to be
-    stopped; afterwards it is `paused` or running.
-    With `keeps_config` a connector that exists gets no other config.
+    stopped; afterwards it is `paused` or running. With `begins_anew` it loses its offset for that and gets `config`.
+    With `keeps_config` a connector that exists gets no other config. `start` does what lets tasks start; false when
+    they have to wait for connectors beside them, and nothing was done.
     """
 
     connect: Connect
@@ -35,12 +42,15 @@ class ConnectorAction:
     deadline: Deadline
     check_workers: Callable[[ConnectRoot], None] = lambda _root: None
     check: Callable[[], None] = lambda: None
+    prepare: Callable[[], None] = lambda: None
     check_start: Callable[[], None] = lambda: None
+    start: Callable[[Callable[[], object]], bool] = _at_once
     may_exist: bool = True
     first_attempt: bool = True
     keeps_config: bool = False
     task: int | None = None
     go_on: Callable[[], bool] | None = None
+    begins_anew: bool = False
     paused: bool = False
 
 
@@ -74,6 +84,7 @@ def _create(action: ConnectorAction, config: Config) -> None:
     root = action.connect.root(action.deadline)
     action.check_workers(root)
     action.check()
+    action.prepare()
     try:
         # STOPPED, so that it copies no row before its deploy is stored.
         action.connect.create_stopped(action.name, config, action.deadline, version=root.version)
@@ -107,7 +118,7 @@ def update(action: ConnectorAction) -> None:
         deploy(action)
     elif not same_config(current, config):  # each write restarts the connector
         action.check()
-        action.connect.put_config(action.name, config, action.deadline)
+        _begin(action, lambda: action.connect.put_config(action.name, config, action.deadline))
 
 
 def resume(action: ConnectorAction) -> None:
@@ -115,7 +126,7 @@ def resume(action: ConnectorAction) -> None:
     if _go_on(action):
         _start(action)
     else:
-        _control(action, action.connect.resume)
+        _begin(action, lambda: _control(action, action.connect.resume))
 
 
 def restart(action: ConnectorAction) -> None:
@@ -123,29 +134,54 @@ def restart(action: ConnectorAction) -> None:
     if _go_on(action):
         _start(action)
     else:
-        _control(action, action.connect.restart)
+        _begin(action, lambda: _control(action, action.connect.restart))
 
 
 def update_config(action: ConnectorAction) -> None:
-    update(action)
+    if not action.begins_anew:
+        update(action)
+    elif find_ours(action) is None:
+        create(action)
+        return
     if _go_on(action):
         _start(action)
 
 
 def create(action: ConnectorAction) -> None:
     """Deploy a connector, also after changes that were lost. It is started once the operation is settled."""
+    if action.begins_anew:
+        action.prepare()  # the checks look for what it needs
     deploy(action)
-    _go_on(action)
+    if action.begins_anew and action.go_on:
+        action.go_on()  # it has its config, and has not run with it yet
+    else:
+        _go_on(action)
 
 
 def _go_on(action: ConnectorAction) -> bool:
     """Whether the connector is stopped, now or by an earlier attempt, because a person accepts lost changes."""
     if action.go_on is None:
         return False
+    if action.begins_anew:
+        _begin_anew(action, action.go_on)
+        return True  # a new config makes it UNASSIGNED for a moment
     if action.go_on():
         return True
     status = action.connect.find_status(action.name, action.deadline)
     return status is not None and status.state is ReportedState.STOPPED
+
+
+def _begin_anew(action: ConnectorAction, go_on: Callable[[], bool]) -> None:
+    """Stop the connector, remove its offset, and write its config last: a connector that has it needs nothing more."""
+    current, config = find_ours(action), action.config()
+    if current is not None and same_config(current, config):
+        return
+    action.prepare()
+    go_on()
+    try:
+        action.connect.put_config(action.name, config, action.deadline)
+    except HeadgateError as error:
+        raise OutcomeUnknown("The connector has no offset now, and perhaps not its config yet.") from error
 
 
 def _start(action: ConnectorAction) -> None:
@@ -164,7 +200,8 @@ def restart_task(action: ConnectorAction) -> None:
         return
     require_task(action)
     if action.task is not None:
-        action.connect.restart_task(action.name, action.task, action.deadline)
+        task = action.task
+        _begin(action, lambda: action.connect.restart_task(action.name, task, action.deadline))
 
 
 def require_task(action: ConnectorAction) -> None:
@@ -232,6 +269,14 @@ def find_ours(action: ConnectorAction) -> Config | None:
 def same_config(current: Config, config: Config) -> bool:
     """Whether two configs are equal. Connect adds the name to the one that it has."""
     return {**current, "name": ""} == {**config, "name": ""}
+
+
+def _begin(action: ConnectorAction, act: Callable[[], object]) -> None:
+    if not action.start(act):
+        raise Conflict(
+            "Sinks to another kind of database are making their tables on this Connect cluster: a table that is made "
+            "now would get types of the other kind. Repeat this in half a minute."
+        )
 
 
 def _control(action: ConnectorAction, act: Callable[[str, Deadline], None]) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from chalicelib.clients.connect.client import Connect, OutcomeUnknown
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.monitoring.source_state import LASTING, CaptureState, Finding, SourceState
 from chalicelib.domain.offset import StoredOffset
 from chalicelib.domain.pipeline import Pipeline, SnapshotMode
@@ -87,24 +86,38 @@ class CaptureChecks:
             return pipeline
         return capture_provider(pipeline.provider).beginning(facts, pipeline)
 
-    def require_continuous(self, context: RequestContext, pipeline: Pipeline, source: Source, connect: Connect) -> None:
+    def require_continuous(
+        self, context: RequestContext, pipeline: Pipeline, source: Source, connect: Connect, *, reads_on: bool
+    ) -> None:
         """Raise Conflict DATA_LOSS when changes were lost since the capture ran last, or a look has found that before.
 
-        Nothing is raised while the source or Connect cannot be read: then nothing is known, and the connector itself
-        waits for its database.
+        `reads_on`: the connector keeps a session that it has. Nothing is raised while the source or Connect cannot be
+        read: then nothing is known, and the connector itself waits for its database.
         """
-        known = self._known(pipeline)
-        loss = next((finding for finding in known.findings if finding.code in LASTING), None) if known else None
         try:
-            loss = loss or self._loss(pipeline, source, connect, context.deadline)
+            loss = self._known_loss(pipeline) or self._loss(
+                pipeline, source, connect, context.deadline, reads_on=reads_on
+            )
         except (Unavailable, TimedOut, Invalid):
             return
         if loss:
             message = f"{loss.message} To continue without the lost changes, repeat this with {ACCEPT_DATA_LOSS}=true."
             raise Conflict(message, code="DATA_LOSS")
 
+    def _known_loss(self, pipeline: Pipeline) -> Finding | None:
+        """What a look has found, and nobody has accepted yet."""
+        known = self._known(pipeline)
+        return next((finding for finding in known.findings if finding.code in LASTING), None) if known else None
+
     def _loss(
-        self, pipeline: Pipeline, source: Source, connect: Connect, deadline: Deadline, *, always_ask: bool = False
+        self,
+        pipeline: Pipeline,
+        source: Source,
+        connect: Connect,
+        deadline: Deadline,
+        *,
+        always_ask: bool = False,
+        reads_on: bool = False,
     ) -> Finding | None:
         """The loss that the source and Connect show now. Raises Unavailable, TimedOut, Invalid."""
         provider, before = capture_provider(pipeline.provider), self._known(pipeline)
@@ -116,7 +129,7 @@ class CaptureChecks:
             offset = self.stored_offset(connect, pipeline, deadline)
             if provider.must_read_again(facts, pipeline, before, offset):
                 facts = provider.read_again(facts, self._read_later(source, [pipeline], known, deadline))
-            loss = provider.lost_changes(facts, pipeline, before, offset)
+            loss = provider.lost_changes(facts, pipeline, before, offset, reads_on=reads_on)
         return loss
 
     def remember_beginning(self, pipeline: Pipeline, source: Source, deadline: Deadline) -> None:
@@ -133,19 +146,57 @@ class CaptureChecks:
             if capture.position is not None:
                 self.store.write(before, state.with_beginning(pipeline.id, capture), state.captures)
 
-    def require_movable(self, connect: Connect, deadline: Deadline) -> None:
+    def require_movable(self, pipeline: Pipeline, connect: Connect, deadline: Deadline) -> None:
         """Raise Conflict where Connect cannot let a connector go on after lost changes."""
         if not connect.can_change_offsets(deadline):
-            raise Conflict(f"{_NOT_MOVABLE} {NEW_SNAPSHOT}")
+            raise Conflict(f"{_NOT_MOVABLE} {capture_provider(pipeline.provider).new_snapshot}")
 
-    def go_on(self, pipeline: Pipeline, source: Source, connect: Connect, deadline: Deadline) -> bool:
-        """Let a capture go on after lost changes; whether its connector was stopped for that.
+    def begins_anew(
+        self,
+        pipeline: Pipeline,
+        source: Source,
+        connect: Connect,
+        deadline: Deadline,
+        *,
+        reads_on: bool,
+        lacks_topics: bool,
+    ) -> bool:
+        """Whether the connector of a capture whose loss is accepted needs another config to go on. Nothing is changed.
+
+        Not where nothing was lost, as far as looks, the source, Connect, the connector's failure and the topics that it
+        needs (`lacks_topics`) tell. Raises Unavailable, TimedOut, Invalid.
+        """
+        provider = capture_provider(pipeline.provider)
+        if provider.going_on(pipeline) == pipeline:
+            return False
+        offset = self.stored_offset(connect, pipeline, deadline)
+        if offset.supported and provider.begins_anew(offset):  # that of a missing connector cannot be read
+            return False
+        status = connect.find_status(pipeline.connector_name, deadline)
+        failures = [part.diagnosis for part in status.parts if part.diagnosis] if status else []
+        return (
+            lacks_topics
+            or self._known_loss(pipeline) is not None
+            or any(provider.lost_by_failure(diagnosis) for diagnosis in failures)
+            or self._loss(pipeline, source, connect, deadline, always_ask=True, reads_on=reads_on) is not None
+        )
+
+    def go_on(
+        self, pipeline: Pipeline, source: Source, connect: Connect, deadline: Deadline, *, is_lost: bool = False
+    ) -> bool:
+        """Let a capture go on after lost changes; whether its connector was stopped for that. `is_lost`: it is known
+        that changes were lost.
 
         Its offset becomes a position that the server has: Debezium does not start with one that it has not. No
         snapshot is taken. Every step can be repeated. Raises the errors of the source and of Connect while nothing was
         changed, and OutcomeUnknown once the connector may be stopped: then the operation has to be carried on.
         """
-        stopped = self._loss(pipeline, source, connect, deadline, always_ask=True) is not None
+        provider = capture_provider(pipeline.provider)
+        # One that needs another config for it gets that with the decision, or goes on where it stands.
+        is_movable = is_lost or provider.going_on(pipeline) == pipeline
+        stopped = is_movable and (
+            is_lost or self._loss(pipeline, source, connect, deadline, always_ask=True) is not None
+        )
         if stopped:
             connect.stop(pipeline.connector_name, deadline)
             try:
@@ -230,7 +281,7 @@ class CaptureChecks:
         for pipeline in pipelines:
             if offset := offsets.get(pipeline.id):
                 earlier, capture = known.get(pipeline.id), captures[pipeline.id]
-                captures[pipeline.id] = provider.with_offset(facts, pipeline, earlier, capture, offset)
+                captures[pipeline.id] = provider.with_offset(facts, pipeline, earlier, capture, offset, now)
         return captures
 
     def stored_offset(self, connect: Connect, pipeline: Pipeline, deadline: Deadline) -> StoredOffset:

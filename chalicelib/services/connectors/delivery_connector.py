@@ -1,11 +1,12 @@
 """Deliveries as owners of sink connectors. What was written stays in the target."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.connector_config import BuiltConfig, ConfigWarning
+from chalicelib.domain.connectors.sink_starts import dialect_warnings
 from chalicelib.domain.delivery import Delivery, Writing
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.operation import Operation, OperationKind
@@ -16,6 +17,7 @@ from chalicelib.services.connectors.delivery_checks import DeliveryChecks
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
 from chalicelib.services.connectors.owner import ConnectorOwner, require_found
+from chalicelib.services.connectors.sink_starts import SinkStarter
 from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.stores.deliveries import Deliveries
@@ -33,6 +35,7 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     store: Deliveries
     target_claims: TargetClaims
     checks: DeliveryChecks
+    starter: SinkStarter
     vault: CredentialVault
 
     def load_dependencies(self, resource: Delivery) -> DeliveryDependencies:
@@ -63,6 +66,21 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
 
     def check(self, context: RequestContext, resource: Delivery, deps: DeliveryDependencies) -> None:
         self.checks.require(context, resource, deps, self.config(resource, deps))
+
+    def start(
+        self, context: RequestContext, resource: Delivery, deps: Any, act: Callable[[], object], *, wait: float
+    ) -> bool:
+        destination = require_found(deps.destination)
+        dialect = target_provider(destination.address.provider).dialect
+        if dialect is None:
+            return super().start(context, resource, deps, act, wait=wait)
+        deadline = context.deadline
+        return self.starter.start(resource, destination, dialect, act, deadline.within(wait), deadline)
+
+    def start_warnings(self, delivery: Delivery, deps: DeliveryDependencies) -> tuple[ConfigWarning, ...]:
+        """What sinks beside it may do to the tables that it makes."""
+        dialect = target_provider(require_found(deps.destination).address.provider).dialect
+        return tuple(dialect_warnings(delivery.writing, self.starter.others(delivery.connect_cluster_id, dialect)))
 
     def config(self, resource: Delivery, deps: DeliveryDependencies) -> BuiltConfig:
         destination = require_found(deps.destination)

@@ -15,7 +15,6 @@ from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.operation_run import OperationRun
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
-from chalicelib.services.registry import in_use
 from chalicelib.stores.transaction import Transaction
 
 FORGETTABLE_AFTER = timedelta(minutes=10)
@@ -49,7 +48,7 @@ def forget_resource(
         resource_name=resource.name,
         parent_id=owner.parent_id(resource),
     )
-    _commit(transaction, owner, resource)
+    _commit(lifecycle, transaction, owner, resource)
     with isolated():  # No tick ends them: it cannot read Connect.
         lifecycle.incidents.end_rest_about(resource.id)
 
@@ -100,12 +99,12 @@ def _can_be_read(lifecycle: Lifecycle, context: RequestContext, resource: R, dep
     return True
 
 
-def _commit(transaction: Transaction, owner: ConnectorOwner[R], resource: R) -> None:
+def _commit(lifecycle: Lifecycle, transaction: Transaction, owner: ConnectorOwner[R], resource: R) -> None:
     try:
         transaction.commit()
     except WriteConflict as conflict:
         if owner.store.references(resource.id):
-            raise in_use(owner.store.noun) from conflict
+            raise lifecycle.usage.in_use(owner.store.noun, resource.id) from conflict
         raise _changed() from conflict
 
 

@@ -17,6 +17,7 @@ from chalicelib.clients.connect.client import OutcomeUnknown
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit.record import Outcome
 from chalicelib.domain.audit.view import view
+from chalicelib.domain.connectors.sink_starts import WAIT_SECONDS, waiting
 from chalicelib.domain.health import Failure
 from chalicelib.domain.monitoring.incident import OPERATIONS
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, ReportedState, observe, unreadable
@@ -41,6 +42,7 @@ from chalicelib.services.connectors.operation_run import NO_PARAMETERS, Operatio
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.services.connectors.workers import workers_check
 from chalicelib.services.incidents import IncidentService
+from chalicelib.services.usage import Usage
 from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.transaction import Transaction
 
@@ -60,6 +62,7 @@ class Lifecycle:
     clients: ClientFactory
     audit: AuditTrail
     incidents: IncidentService
+    usage: Usage
     clock: Clock
     sleep: Callable[[float], None]
 
@@ -85,7 +88,9 @@ class Lifecycle:
         if require := REQUIRED_BEFORE.get(kind):
             require(self._action(run))
         owner.check_before(context, kind, resource, deps, parameters)
-        run = replace(run, resource=owner.beginning(context, kind, resource, deps))
+        decided = owner.decided(context, kind, resource, deps, parameters)
+        operation = replace(run.operation, parameters=decided)
+        run = replace(run, operation=operation, resource=owner.beginning(context, kind, resource, deps))
         return self.carry_out(replace(run, resource=self._begin(run, draft=draft)))
 
     def carry_out(self, run: OperationRun[R]) -> R | None:
@@ -122,7 +127,7 @@ class Lifecycle:
                 raise
             if operation.kind is OperationKind.DELETE and owner.store.references(resource.id):
                 message = f"This {noun} has deliveries. Delete them first."
-                raise Conflict(message, code="RESOURCE_IN_USE") from conflict
+                raise self.usage.in_use(noun, resource.id, message) from conflict
             raise _busy() from conflict
         return resource
 
@@ -134,10 +139,13 @@ class Lifecycle:
             name=operation.connector_name,
             is_ours=self.clients.is_ours,
             check_workers=workers_check(cluster),
+            start=lambda act: run.owner.start(run.context, intended, run.deps, act, wait=WAIT_SECONDS),
             check_start=lambda: run.owner.check_start(run.context, intended, run.deps),
             config=lambda: self.clients.for_connect(cluster, run.owner.config(intended, run.deps)),
             check=lambda: run.owner.check(run.context, intended, run.deps),
+            prepare=lambda: run.owner.prepare(run.context, operation, intended, run.deps),
             go_on=run.owner.go_on(run.context, operation, intended, run.deps),
+            begins_anew=run.begins_anew,
             paused=run.desired_after is DesiredState.PAUSED,
             task=operation.parameters.get("task"),
             may_exist=not deletes_draft,
@@ -221,7 +229,7 @@ class Lifecycle:
             self.incidents.end_about(transaction, resource.id)
             return None
         written: dict[str, Any] = {}
-        if kind in _WRITES_CONFIG and run.has_config:
+        if (kind in _WRITES_CONFIG and run.has_config) or run.begins_anew:
             written = owner.config(run.intended, run.deps).fingerprint
         after = replace(
             run.intended,
@@ -299,12 +307,17 @@ class Lifecycle:
         if run.operation.kind not in _WRITES_CONFIG or not (stopped or recreated):
             return settled
         paused = settled.desired_state is DesiredState.PAUSED
-        act = action.connect.pause if paused else action.connect.resume
+        # A tick has others to look after.
+        wait = 0.0 if recreated else WAIT_SECONDS
         try:
-            act(action.name, action.deadline)
+            if paused:
+                action.connect.pause(action.name, action.deadline)
+                started = True
+            else:
+                started = run.owner.start(run.context, settled, run.deps, lambda: _resume(action), wait=wait)
             if recreated:
                 return settled  # the next tick sees it
-            observation = self._look(action, settled, settled.desired_state)
+            observation = self._look(action, settled, settled.desired_state) if started else waiting(self.clock())
         except HeadgateError as error:
             observation = unreadable(error.message, self.clock())
         observed, transaction = replace(settled, observation=observation), Transaction()
@@ -362,6 +375,10 @@ class Lifecycle:
             after=details,
             parent_id=owner.parent_id(resource),
         )
+
+
+def _resume(action: ConnectorAction) -> None:
+    action.connect.resume(action.name, action.deadline)
 
 
 def _busy() -> Conflict:

@@ -14,7 +14,7 @@ from chalicelib.domain.release import ReleaseResult
 from chalicelib.domain.timing import OPERATION_LEASE
 from chalicelib.kit.ids import new_id
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
-from chalicelib.services.connectors.owner import ConnectorOwner, R
+from chalicelib.services.connectors.owner import BEGINS_ANEW, ConnectorOwner, R
 
 DESIRED_AFTER: Mapping[OperationKind, DesiredState] = {
     OperationKind.DEPLOY: DesiredState.RUNNING,
@@ -60,6 +60,11 @@ class OperationRun(Generic[R]):
     def intended(self) -> R:
         """The resource as it will be, as far as its config depends on it."""
         return self.owner.with_pending_change(self.operation, self.resource)
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether the connector goes on without its offset, with another config."""
+        return bool(self.operation.parameters.get(BEGINS_ANEW))
 
     @property
     def desired_after(self) -> DesiredState:

@@ -20,8 +20,13 @@ from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
-RELEASE = "release"
-"""The parameter of a deletion that also releases what only this resource uses."""
+RELEASE, DELETE_TOPICS = "release", "delete_topics"
+"""The parameters of a deletion that also releases what only this resource uses in its source, or deletes the topics
+that its connector keeps for itself.
+"""
+
+BEGINS_ANEW = "begins_anew"
+"""The parameter of an operation after which a connector goes on without its offset, and with another config."""
 
 R = TypeVar("R", Pipeline, Delivery)
 T = TypeVar("T")
@@ -49,14 +54,30 @@ class ConnectorOwner(ABC, Generic[R]):
     ) -> None:
         """What must hold before an operation of this kind begins. Raises what does not."""
 
+    def decided(
+        self, context: RequestContext, kind: OperationKind, resource: R, deps: Any, parameters: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """The parameters of an operation with what is decided when it begins. T1 stores them."""
+        return parameters
+
     def go_on(self, context: RequestContext, operation: Operation, resource: R, deps: Any) -> Callable[[], bool] | None:
         """E1 of an operation with which a person accepts lost changes: lets the connector go on after them, and returns
         whether it was stopped for that. It may be repeated. None for every other operation.
         """
         return None
 
+    def prepare(self, context: RequestContext, operation: Operation, resource: R, deps: Any) -> None:
+        """Make what a connector needs before it exists. It may be repeated. Raises what prevents it."""
+
     def check_start(self, context: RequestContext, resource: R, deps: Any) -> None:
         """What must hold before Headgate starts the connector, without anybody having asked for it. Raises Conflict."""
+
+    def start(self, context: RequestContext, resource: R, deps: Any, act: Callable[[], object], *, wait: float) -> bool:
+        """Let tasks of the connector start by `act`. False when that has to wait longer than so many seconds, because
+        of connectors beside it: then nothing was done.
+        """
+        act()
+        return True
 
     def beginning(self, context: RequestContext, kind: OperationKind, resource: R, deps: Any) -> R:
         """The resource with what is decided when an operation of this kind begins. T1 stores it."""

@@ -5,23 +5,26 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from chalicelib.domain.access import SYSTEM, RequestContext
+from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
 from chalicelib.domain.providers.registry import capture_provider
+from chalicelib.domain.readiness import ReadinessReport, joined
 from chalicelib.domain.release import ReleaseResult, ReleaseState
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
-from chalicelib.errors import HeadgateError, Invalid, StoreUnavailable, Unavailable
+from chalicelib.errors import Conflict, HeadgateError, Invalid, StoreUnavailable, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
 from chalicelib.services.connectors.dependencies import PipelineDependencies
 from chalicelib.services.connectors.known_progress import ProgressRow, known_progress, progress_rows
 from chalicelib.services.connectors.known_targets import target_keys
-from chalicelib.services.connectors.owner import RELEASE, ConnectorOwner, require_found
+from chalicelib.services.connectors.owner import BEGINS_ANEW, DELETE_TOPICS, RELEASE, ConnectorOwner, require_found
+from chalicelib.services.connectors.required_topics import RequiredTopics
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.registry import Links, Registry
@@ -36,6 +39,9 @@ _CONTINUES = frozenset(
     }
 )
 """What lets a capture that ran before go on. A draft never ran."""
+
+_READS_ON = frozenset({OperationKind.RESUME})
+"""What does not end a session in which a connector reads its source."""
 
 _RELEASE_SECONDS = 8.0
 """A deleted Debezium connector lets go of its source within five seconds, unless it is in a long transaction."""
@@ -53,6 +59,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     database_checks: DatabaseChecks
     validation: ConnectorValidation
     captures: CaptureChecks
+    topics: RequiredTopics
     clients: ClientFactory
 
     def load_dependencies(self, resource: Pipeline, deliveries: Sequence[Delivery] = ()) -> PipelineDependencies:
@@ -105,7 +112,7 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         built = self.config(resource, deps)
         self.validation.require(context, cluster, built.connector_class)
         self.validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
-        self._check_ready(context, source, resource)
+        self._check_ready(context, source, resource, deps)
         self.validation.require_valid(context, cluster, resource.connector_name, built)
 
     def check_before(
@@ -121,14 +128,32 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             return
         connect = self.clients.connect(require_found(deps.connect_cluster))
         if parameters.get(ACCEPT_DATA_LOSS):
-            self.captures.require_movable(connect, context.deadline)
+            self.captures.require_movable(resource, connect, context.deadline)
             return
+        self._require_topics(context, resource, deps)
         state = require_readable(deps.source_state)
         if context.actor == SYSTEM and state is not None and state.unreachable:
             return  # a tick does not wait for a source that the last look could not reach
-        self.captures.require_continuous(context, resource, require_found(deps.source), connect)
+        source, reads_on = require_found(deps.source), kind in _READS_ON
+        self.captures.require_continuous(context, resource, source, connect, reads_on=reads_on)
         if kind is OperationKind.RESUME and context.actor == SYSTEM:
             self.check_start(context, resource, deps)
+
+    def _require_topics(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
+        """Raise Conflict when a topic is missing without which the connector cannot start again."""
+        stream = require_found(deps.stream_cluster)
+        failures = self.topics.judge(resource, stream, context.deadline, deployed=True).failures
+        if failures:
+            raise Conflict(f"{failures[0].name}: {failures[0].recommended_action}", code="DATA_LOSS")
+
+    def prepare(
+        self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
+    ) -> None:
+        """Make the topics that the connector of a draft needs, or one that begins anew. Those of one that ran before
+        are never made again: empty they would be of no use.
+        """
+        if resource.desired_state is DesiredState.DRAFT or operation.parameters.get(BEGINS_ANEW):
+            self.topics.make(resource, require_found(deps.stream_cluster), context.deadline)
 
     def check_start(self, context: RequestContext, resource: Pipeline, deps: PipelineDependencies) -> None:
         """Its offset is still there: a person decides about a new snapshot. Raises Conflict."""
@@ -144,7 +169,32 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         if not ran or not operation.parameters.get(ACCEPT_DATA_LOSS):
             return None
         source, connect = require_found(deps.source), self.clients.connect(require_found(deps.connect_cluster))
-        return lambda: self.captures.go_on(resource, source, connect, context.deadline)
+        is_lost = bool(operation.parameters.get(BEGINS_ANEW))
+        return lambda: self.captures.go_on(resource, source, connect, context.deadline, is_lost=is_lost)
+
+    def decided(
+        self,
+        context: RequestContext,
+        kind: OperationKind,
+        resource: Pipeline,
+        deps: PipelineDependencies,
+        parameters: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """With whether the connector begins anew, which decides its config."""
+        ran = kind in _CONTINUES and resource.desired_state is not DesiredState.DRAFT
+        if not ran or not parameters.get(ACCEPT_DATA_LOSS):
+            return parameters
+        source, connect = require_found(deps.source), self.clients.connect(require_found(deps.connect_cluster))
+        topics = self.topics.judge(resource, require_found(deps.stream_cluster), context.deadline, deployed=True)
+        lost = {"reads_on": kind in _READS_ON, "lacks_topics": bool(topics.failures)}
+        return {
+            **parameters,
+            BEGINS_ANEW: self.captures.begins_anew(resource, source, connect, context.deadline, **lost),
+        }
+
+    def with_pending_change(self, operation: Operation, resource: Pipeline) -> Pipeline:
+        begins_anew = operation.parameters.get(BEGINS_ANEW)
+        return capture_provider(resource.provider).going_on(resource) if begins_anew else resource
 
     def beginning(
         self, context: RequestContext, kind: OperationKind, resource: Pipeline, deps: PipelineDependencies
@@ -176,10 +226,10 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
     def on_requested(
         self, transaction: Transaction, operation: Operation, resource: Pipeline, deps: PipelineDependencies
     ) -> None:
-        """A deploy lets Connect read the source's secrets until the index of pipelines shows it."""
+        """A deploy lets Connect read the secrets that the connector refers to, until indexes show the pipeline."""
         if operation.kind is OperationKind.DEPLOY:
-            credentials = require_found(deps.source).credentials
-            self.registry.vault.grant(transaction, credentials, resource.connect_cluster_id)
+            for credentials in self.config(resource, deps).credentials:
+                self.registry.vault.grant(transaction, credentials, resource.connect_cluster_id)
 
     def on_deleted(self, transaction: Transaction, resource: Pipeline, deps: PipelineDependencies) -> None:
         self.store.remove(transaction, resource)
@@ -206,14 +256,23 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
                 (self.resources.connects, pipeline.connect_cluster_id),
             ],
             claims={key: claimed_thing(key) for key in pipeline.claims},
+            codes=capture_provider(pipeline.provider).claim_codes,
         )
 
     def release(
         self, context: RequestContext, operation: Operation, resource: Pipeline, deps: PipelineDependencies
     ) -> ReleaseResult | None:
+        if operation.kind is not OperationKind.DELETE:
+            return None
+        is_draft = resource.desired_state is DesiredState.DRAFT
+        # What a deploy that failed has made in Kafka is of no use to anybody.
+        if operation.parameters.get(DELETE_TOPICS) or (is_draft and resource.made_in_source is not None):
+            deleted = self.topics.delete(resource, require_found(deps.stream_cluster), context.deadline)
+            if deleted is not None:
+                return deleted
         # A draft has nothing in its source: its connector never ran.
         release = capture_provider(resource.provider).source_release(resource)
-        if not operation.parameters.get(RELEASE) or release is None or resource.desired_state is DesiredState.DRAFT:
+        if not operation.parameters.get(RELEASE) or release is None or is_draft:
             return None
         if not release.is_own:
             return ReleaseResult(state=ReleaseState.ADOPTED)
@@ -230,10 +289,25 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         details = capture_provider(resource.provider).deletion_details(resource, released)
         return {**details, "kept": {**details["kept"], "topics": list(resource.capture.topics)}}
 
-    def _check_ready(self, context: RequestContext, source: Source, pipeline: Pipeline) -> None:
-        deployed = pipeline.desired_state is not DesiredState.DRAFT
+    def readiness(
+        self,
+        context: RequestContext,
+        source: Source,
+        pipeline: Pipeline,
+        stream: StreamCluster,
+        *,
+        deployed: bool,
+    ) -> ReadinessReport:
+        """Whether the source, and the topics that the connector needs, are ready for a pipeline."""
         server = self.captures.known_server(pipeline) if deployed else None
-        readiness = self.database_checks.readiness(context, source, pipeline, deployed=deployed, server=server)
+        report = self.database_checks.readiness(context, source, pipeline, deployed=deployed, server=server)
+        return joined(report, self.topics.judge(pipeline, stream, context.deadline, deployed=deployed))
+
+    def _check_ready(
+        self, context: RequestContext, source: Source, pipeline: Pipeline, deps: PipelineDependencies
+    ) -> None:
+        deployed = pipeline.desired_state is not DesiredState.DRAFT
+        readiness = self.readiness(context, source, pipeline, require_found(deps.stream_cluster), deployed=deployed)
         if pipeline.open_operation and not deployed and pipeline.made_in_source is None and not readiness.failures:
             unread = Unavailable("The source could not be read when the deploy began.", code="SOURCE_UNAVAILABLE")
             provider = capture_provider(pipeline.provider)

@@ -16,6 +16,7 @@ from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.observations import ObservationReader
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, changes_nothing
 from chalicelib.services.connectors.owner import (
+    DELETE_TOPICS,
     RELEASE,
     ConnectorOwner,
     Notices,
@@ -117,11 +118,12 @@ class ConnectorService(Generic[R]):
         *,
         of: str | None = None,
         release: bool = False,
+        delete_topics: bool = False,
         forget: bool = False,
     ) -> R | None:
-        """Delete the connector, then the resource. What was written is not deleted. What only a pipeline uses in its
-        source is released with `release`. `forget` removes our records and touches no connector: Connect is gone for
-        good.
+        """Delete the connector, then the resource. What was written is not deleted. `release` also releases what only a
+        pipeline uses in its source, `delete_topics` deletes the topics that its connector keeps for itself. `forget`
+        removes our records and touches no connector: Connect is gone for good.
 
         None when it is done; the resource with its open operation when Connect did not answer. Raises Conflict
         RESOURCE_IN_USE for a pipeline that has deliveries, and STATE_CONFLICT where nothing may be forgotten.
@@ -131,7 +133,8 @@ class ConnectorService(Generic[R]):
         if forget:
             forget_resource(self.lifecycle, context, self.connector, resource, deps)
             return None
-        parameters = {RELEASE: True} if release else NO_PARAMETERS
+        asked = {RELEASE: release, DELETE_TOPICS: delete_topics}
+        parameters = {name: True for name, is_asked in asked.items() if is_asked}
         return self._execute(context, resource, deps, OperationKind.DELETE, parameters)
 
     def _read(self, resource_id: str, of: str | None = None) -> tuple[R, Any]:

@@ -114,27 +114,38 @@ class ActionExecutor:
         """Raises Conflict when it may not continue."""
         resource = self._without_operation(desired)
         if resource is not None and resource.desired_state is DesiredState.RUNNING:
-            self._check_before(owned, OperationKind.RESUME, desired, resource)
-            owned.do(owned.connect.resume, name)
+            self._start(owned, OperationKind.RESUME, desired, resource, partial(owned.do, owned.connect.resume, name))
 
     def _restart(self, owned: "OwnedConnectors", name: str, desired: DesiredConnector) -> None:
         """Raises Conflict when it may not continue."""
         resource = self._without_operation(desired)
         if resource is None or resource.desired_state is not DesiredState.RUNNING:
             return
-        self._check_before(owned, OperationKind.RESTART, desired, resource)
-        if owned.do(owned.connect.restart_failed, name):
+        act = partial(owned.do, owned.connect.restart_failed, name)
+        if self._start(owned, OperationKind.RESTART, desired, resource, act):
             owner = self.owners[desired.resource_type]
             action, parent_id = f"{owner.store.noun}.restart_failed", owner.parent_id(resource)
             self.lifecycle.audit.record_alone(
                 owned.context(), action, resource.id, resource_name=resource.name, parent_id=parent_id
             )
 
-    def _check_before(
-        self, owned: "OwnedConnectors", kind: OperationKind, desired: DesiredConnector, resource: Any
-    ) -> None:
-        owner = self.owners[desired.resource_type]
-        owner.check_before(owned.context(), kind, resource, owner.load_dependencies(resource), NO_PARAMETERS)
+    def _start(
+        self,
+        owned: "OwnedConnectors",
+        kind: OperationKind,
+        desired: DesiredConnector,
+        resource: Any,
+        act: Callable[[], bool],
+    ) -> bool:
+        """Whether it was started. Where it has to wait for connectors beside it, a later tick tries it again.
+
+        Raises Conflict when it may not continue.
+        """
+        owner, context = self.owners[desired.resource_type], owned.context()
+        deps = owner.load_dependencies(resource)
+        owner.check_before(context, kind, resource, deps, NO_PARAMETERS)
+        done: list[bool] = []
+        return owner.start(context, resource, deps, lambda: done.append(act()), wait=0.0) and all(done)
 
     def _remove(self, owned: "OwnedConnectors", judge: Callable[[str], Verdict | None], act: Act, name: str) -> None:
         if judge(name) is Verdict.OURS:

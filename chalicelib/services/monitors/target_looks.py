@@ -19,13 +19,13 @@ from chalicelib.domain.monitoring.target_losses import TargetLosses, after_looks
 from chalicelib.domain.monitoring.target_tables import (
     MAX_TABLES,
     Deletes,
-    LossKind,
     Suspicions,
     TableLoss,
     Tables,
     TargetMemory,
     after_look,
     by_name,
+    judged_by_records,
     losses,
     rows_to_count,
     suspicions,
@@ -156,7 +156,7 @@ class TargetLooks:
         """The look, by what Kafka says now where it seems that somebody else has deleted rows: the last measurement may
         be older than the records that have deleted them.
         """
-        deleted = frozenset(name for name, kind in look.suspected.items() if kind is LossKind.ROWS_DELETED)
+        deleted = judged_by_records(look.before, look.suspected)
         if not look.deletes.enabled or not deleted:
             return look
         end = self._end(look.delivery, deadline)

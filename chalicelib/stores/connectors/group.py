@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from chalicelib.stores.connectors.deleted_clusters import DeletedClusters
 from chalicelib.stores.connectors.observations import Observations
 from chalicelib.stores.connectors.operations import Operations
+from chalicelib.stores.connectors.sink_starts import SinkStarts
 from chalicelib.stores.connectors.transitions import Transitions
 
 
@@ -15,4 +16,5 @@ class ConnectorStores:
     deleted_clusters: DeletedClusters = field(default_factory=DeletedClusters)
     observations: Observations = field(default_factory=Observations)
     operations: Operations = field(default_factory=Operations)
+    sink_starts: SinkStarts = field(default_factory=SinkStarts)
     transitions: Transitions = field(default_factory=Transitions)

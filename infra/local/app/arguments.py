@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 STACKS = ("auto", "real", "sandbox")
+EXTRAS = ("mysql",)
 DEFAULT_PORT = 8000
 
 _ABOUT = "Set up Headgate on this machine, start it with the servers it works on, and run the demonstration."
@@ -14,16 +15,21 @@ _STACKS_HELP = (
     "sandbox: our doubles of the broker and Connect, and a real PostgreSQL; "
     "auto (the default): real where Java 17 and Maven are found"
 )
+_EXTRAS_HELP = (
+    "servers to start as well, separated by commas: mysql, a MySQL 8.0 that is fetched at its first start (34 MB); "
+    "its data are kept"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """`demo`: run the demonstration; `once`: end after it."""
+    """`demo`: run the demonstration; `once`: end after it; `mysql`: start a MySQL as well."""
 
     once: bool
     demo: bool
     port: int
     stack: str
+    mysql: bool = False
 
 
 def parse(argv: Sequence[str]) -> Options:
@@ -32,9 +38,8 @@ def parse(argv: Sequence[str]) -> Options:
     parsed = parser.parse_args(argv)
     if parsed.once and not parsed.demo:
         parser.error("--once runs the demonstration and ends, so it does not go with --no-demo")
-    if parsed.extras:
-        parser.error(f"--with {parsed.extras}: not available; this version starts PostgreSQL only")
-    return Options(once=parsed.once, demo=parsed.demo, port=parsed.port, stack=parsed.stack)
+    mysql = "mysql" in parsed.extras
+    return Options(once=parsed.once, demo=parsed.demo, port=parsed.port, stack=parsed.stack, mysql=mysql)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -43,8 +48,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--no-demo", dest="demo", action="store_false", help="only serve")
     parser.add_argument("--port", type=_port, default=DEFAULT_PORT, metavar="N", help="of the API (%(default)s)")
     parser.add_argument("--stack", choices=STACKS, default="auto", help=_STACKS_HELP)
-    parser.add_argument("--with", dest="extras", default="", metavar="NAMES", help="mysql,minio: not in this version")
+    parser.add_argument("--with", dest="extras", type=_extras, default=(), metavar="NAMES", help=_EXTRAS_HELP)
     return parser
+
+
+def _extras(text: str) -> Sequence[str]:
+    """Names of servers, separated by commas."""
+    names = [name.strip() for name in text.split(",")]
+    if "minio" in names:
+        raise argparse.ArgumentTypeError("minio: this version has no object stores and starts none")
+    unknown = sorted(set(names) - set(EXTRAS))
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no server to add; choose from: {', '.join(EXTRAS)}")
+    return names
 
 
 def _port(text: str) -> int:

@@ -63,7 +63,9 @@ def _start(options: Options, exit_stack: ExitStack) -> Serving:
     sandbox, reason = uses_sandbox(options.stack, java.missing())
     say(f"stack: {reason}")
     start = serving.on_sandbox if sandbox else serving.on_real_stack
-    return start(f"http://127.0.0.1:{options.port}", options.port, exit_stack, demo=options.demo)
+    return start(
+        f"http://127.0.0.1:{options.port}", options.port, exit_stack, demo=options.demo, with_mysql=options.mysql
+    )
 
 
 def _demonstrate(started: Serving, receiver: NotificationReceiver, *, once: bool) -> int:

@@ -45,7 +45,7 @@ class Serving:
     doubles: "Doubles | None" = None
 
 
-def on_real_stack(url: str, port: int, exit_stack: ExitStack, *, demo: bool) -> Serving:
+def on_real_stack(url: str, port: int, exit_stack: ExitStack, *, demo: bool, with_mysql: bool) -> Serving:
     """Starts the real stack, Headgate and the receiver of the demonstration; `exit_stack` stops them.
 
     Raises SetupMissing or ServerFailed.
@@ -57,7 +57,13 @@ def on_real_stack(url: str, port: int, exit_stack: ExitStack, *, demo: bool) -> 
     password_file = PasswordFile(state, keys.master_key)
     admin = password_file.first_admin(os.environ)
     stack = exit_stack.enter_context(
-        real_stack.start(state, headgate_url=url, service_credential=keys.service_credential, connect_later=True)
+        real_stack.start(
+            state,
+            headgate_url=url,
+            service_credential=keys.service_credential,
+            connect_later=True,
+            with_mysql=with_mysql,
+        )
     )
     receiver = exit_stack.enter_context(messages.receiving(state)) if demo else None
     variables = {**environment(admin, keys, stack.addresses), **messages.settings(state, receiver)}
@@ -75,7 +81,7 @@ def on_real_stack(url: str, port: int, exit_stack: ExitStack, *, demo: bool) -> 
     return Serving(url=url, admin=admin, addresses=stack.addresses, servers=stack.servers, receiver=receiver)
 
 
-def on_sandbox(url: str, port: int, exit_stack: ExitStack, *, demo: bool) -> Serving:
+def on_sandbox(url: str, port: int, exit_stack: ExitStack, *, demo: bool, with_mysql: bool) -> Serving:
     """Starts the sandbox, Headgate and the receiver of the demonstration. Nothing is kept at the end, not even keys and
     users.
     """
@@ -85,7 +91,9 @@ def on_sandbox(url: str, port: int, exit_stack: ExitStack, *, demo: bool) -> Ser
     )
     admin = _fresh_admin(os.environ)
     state = state_folder("sandbox")
-    started = sandbox_stack.start(state, headgate_url=url, service_credential=keys.service_credential)
+    started = sandbox_stack.start(
+        state, headgate_url=url, service_credential=keys.service_credential, with_mysql=with_mysql
+    )
     stack = exit_stack.enter_context(started)
     receiver = exit_stack.enter_context(messages.receiving(state)) if demo else None
     variables = {**environment(admin, keys, stack.addresses), **messages.settings(state, receiver)}

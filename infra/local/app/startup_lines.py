@@ -12,5 +12,6 @@ def lines(url: str, email: str, password: str | None, addresses: StackAddresses)
         f"HEADGATE_KAFKA={addresses.kafka}",
         f"HEADGATE_CONNECT={addresses.connect}",
         f"HEADGATE_POSTGRES={addresses.postgres}",
+        *([f"HEADGATE_MYSQL={addresses.mysql}"] if addresses.mysql else []),
         "HEADGATE_READY",
     ]

@@ -1,5 +1,6 @@
 """The first half of the main job: from a database to topics."""
 
+from infra.local.demo import mysql
 from infra.local.demo import topics as demo_topics
 from infra.local.demo.api import Json, wait_until
 from infra.local.demo.data import HEARTBEAT, PUBLICATION, ROWS, TABLES, make_source, make_target
@@ -22,6 +23,7 @@ def clear(run: Run, title: str = "Remove what earlier demonstrations left") -> N
     with run.report.step(title) as step:
         resources = remove_from_headgate(run.api)
         things = remove_from_servers(run.stack.postgres, run.stack.kafka, topics=not run.sandbox)
+        things += mysql.remove_from_server(run.stack.mysql) if run.stack.mysql else 0
         removed = (
             f"{counted(resources, 'resource')} deleted through the API; {things} slots, databases, roles and topics"
         )

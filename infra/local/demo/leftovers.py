@@ -26,11 +26,13 @@ def remove_from_headgate(api: Api) -> int:
         for delivery in api.every("/deliveries")
         if delivery["destination_id"] in destinations or delivery["pipeline_id"] in pipelines
     ]
+    connections = [one["id"] for one in api.every("/connections") if one["name"].startswith("demo ")]
     paths = [
         *(f"/deliveries/{id_}" for id_ in deliveries),
         *(f"/pipelines/{id_}" for id_ in pipelines),
         *(f"/destinations/{id_}" for id_ in destinations),
         *(f"/sources/{id_}" for id_ in sources),
+        *(f"/connections/{id_}" for id_ in connections),
         *(f"{kind}/{id_}" for kind in ("/alert-rules", "/notification-channels") for id_ in _named(api, kind)),
     ]
     for path in paths:

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from infra.local.app.addresses import StackAddresses
-from infra.local.demo import alerting, capture, control, delivery
+from infra.local.demo import alerting, capture, control, delivery, mysql
 from infra.local.demo.api import Api
 from infra.local.demo.report import Report, StepFailed, print_lines
 from infra.local.demo.run import Run
@@ -62,6 +62,7 @@ def _steps(demo: Run, email: str, password: str, once: bool) -> None:
     _capture(demo, email, password)
     _deliver(demo)
     _control(demo)
+    mysql.steps(demo)
     if once:
         control.delete_pipeline(demo)
         capture.clear(demo, "Remove everything else that this run made")

@@ -5,7 +5,8 @@
     ...
     double.stop()
 
-It reads secrets from Headgate's endpoint and connects to real PostgreSQL databases as Debezium does. It moves no rows.
+It reads secrets from Headgate's endpoint and connects to real databases, PostgreSQL and MySQL, as Debezium does. It
+moves no rows.
 """
 
 import threading
@@ -14,9 +15,12 @@ from collections.abc import Iterable
 from infra.local.doubles.connect_faults import CallRecorder, Fault, FaultEffect, Faults
 from infra.local.doubles.connect_http import Routes, Server
 from infra.local.doubles.connect_model import SHOWN, STARTED, Connector, Part
-from infra.local.doubles.connect_plugins import ALL, POSTGRES_SOURCE, Plugin
+from infra.local.doubles.connect_mysql import MySQLSource
+from infra.local.doubles.connect_plugins import ALL, MYSQL_SOURCE, POSTGRES_SOURCE, Plugin
+from infra.local.doubles.connect_postgres import PostgresSource
 from infra.local.doubles.connect_replication import ReplicationPump
 from infra.local.doubles.connect_secrets import SecretReader
+from infra.local.doubles.connect_source import Source
 from infra.local.doubles.connect_tasks import TaskRunner
 from infra.local.doubles.connect_timeline import Delays, Timeline
 from infra.local.doubles.connect_worker import Worker
@@ -46,10 +50,12 @@ class ConnectDouble:
         self._lock = threading.RLock()
         self._timeline, self._pump = Timeline(), ReplicationPump()
         secrets = SecretReader(url=headgate_url, credential=service_credential)
+        state = broker or BrokerState(cluster_id)
+        sources: dict[str, Source] = {POSTGRES_SOURCE: PostgresSource(self._pump), MYSQL_SOURCE: MySQLSource(state)}
         self._tasks = TaskRunner(
             secrets=secrets,
-            broker=broker or BrokerState(cluster_id),
-            pump=self._pump,
+            broker=state,
+            sources=sources,
             timeline=self._timeline,
             delays=self._delays,
             lock=self._lock,

@@ -4,57 +4,29 @@ The keys are those that Kafka Connect 4.3.1 and Debezium 3.6.0.Final publish and
 is not listed is stored and ignored, as in Connect. Error texts are those of the real plug-ins.
 """
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from infra.local.doubles.connect_checks import (
+    LOCKING_MODES,
+    Check,
+    Config,
+    is_integer,
+    is_locking_mode,
+    is_long,
+    is_not_negative,
+    is_pattern_list,
+    is_positive,
+    is_slot_name,
+    is_time_precision,
+    is_topic_prefix,
+    one_of,
+)
+
 POSTGRES_SOURCE = "io.debezium.connector.postgresql.PostgresConnector"
+MYSQL_SOURCE = "io.debezium.connector.mysql.MySqlConnector"
 JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
 DEBEZIUM_VERSION = "3.6.0.Final"
-
-Config = Mapping[str, str]
-Check = Callable[[str], str | None]
-
-
-def is_integer(text: str) -> str | None:
-    """The complaint about a value that has to be a whole number, or None."""
-    return None if re.fullmatch(r"[+-]?\d{1,10}", text.strip()) else "An integer is expected"
-
-
-def is_slot_name(text: str) -> str | None:
-    """The complaint about a replication slot name that PostgreSQL would refuse, or None."""
-    if re.fullmatch(r"[a-z0-9_]{1,63}", text):
-        return None
-    return (
-        "Valid replication slot name must contain only digits, lowercase characters and underscores with length <= 63"
-    )
-
-
-def is_pattern_list(text: str) -> str | None:
-    """The complaint about a list of regular expressions, or None."""
-    try:
-        patterns(text)
-    except re.error as problem:
-        return f"A comma-separated list of valid regular expressions is expected, but {problem}"
-    return None
-
-
-def one_of(*allowed: str) -> Check:
-    """A check that a value is one of the allowed words."""
-    return lambda text: None if text.lower() in allowed else f"Value must be one of {', '.join(allowed)}"
-
-
-def patterns(text: str) -> list[re.Pattern[str]]:
-    """The regular expressions of a Debezium list: separated by commas, ignoring case unless they say otherwise.
-
-    Raises re.error for one that does not compile. Java's ``\\Q…\\E`` quoting is understood.
-    """
-    pieces = [piece.strip() for piece in re.split(r"(?<!\\),", text) if piece.strip()]
-    return [re.compile(_java_quotes(piece.replace("\\,", ",")), re.IGNORECASE) for piece in pieces]
-
-
-def _java_quotes(pattern: str) -> str:
-    return re.sub(r"\\Q(.*?)(?:\\E|$)", lambda match: re.escape(match.group(1)), pattern, flags=re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,15 +38,15 @@ class Key:
     default: str | None = None
     group: str = "Connector"
     needed: bool = False
-    check: Check | None = None
+    checks: tuple[Check, ...] = ()
 
     def errors(self, config: Config) -> list[str]:
-        """The errors of this key in the configuration: at most one sentence."""
+        """The errors of this key in the configuration: one sentence for each check that complains."""
         value = config.get(self.name)
         if not value:
             return [f"The '{self.name}' value is invalid: A value is required"] if self.needed else []
-        complaint = self.check(value) if self.check else None
-        return [f"The '{self.name}' value is invalid: {complaint}"] if complaint else []
+        complaints = filter(None, (check(value) for check in self.checks))
+        return [f"The '{self.name}' value is invalid: {complaint}" for complaint in complaints]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,38 +71,81 @@ def _keys(group: str, defaults: Mapping[str, str | None]) -> tuple[Key, ...]:
 COMMON = (
     Key(name="name", group="Common"),
     Key(name="connector.class", group="Common"),
-    Key(name="tasks.max", type="INT", default="1", group="Common", check=is_integer),
+    Key(name="tasks.max", type="INT", default="1", group="Common", checks=(is_integer,)),
     *_keys("Common", {"key.converter": None, "value.converter": None, "header.converter": None, "predicates": ""}),
     Key(name="transforms", type="LIST", default="", group="Transforms"),
     *_keys("Error Handling", {"errors.tolerance": "none", "errors.retry.timeout": "0", "errors.log.enable": "false"}),
     *_keys("Error Handling", {"errors.retry.delay.max.ms": "60000", "errors.log.include.messages": "false"}),
 )
 
+SSL_MODES = ("verify_identity", "disabled", "preferred", "required", "verify_ca")
+SNAPSHOT_MODES = (
+    *("always", "initial_only", "configuration_based", "when_needed"),
+    *("initial", "custom", "no_data", "recovery"),
+)
+HISTORY_SWITCHES = ("skip.unparseable.ddl", "store.only.captured.tables.ddl", "store.only.captured.databases.ddl")
+# The real ones report a wrong type here twice: once for Connect, once for Debezium.
+_TWICE_INTEGER, _TWICE_PATTERNS = (is_integer, is_integer), (is_pattern_list, is_pattern_list)
 _AUTOCREATE = one_of("no_tables", "filtered", "disabled", "all_tables")
 _LISTS = tuple(f"{part}.{verb}.list" for part in ("table", "schema", "column") for verb in ("include", "exclude"))
+_MYSQL_LISTS = ("table.exclude.list", "database.include.list", "database.exclude.list", *_LISTS[-2:])
 
 POSTGRES = Plugin(
     class_name=POSTGRES_SOURCE,
     kind="source",
     keys=(
         *COMMON,
-        Key(name="topic.prefix", group="Postgres", needed=True),
+        Key(name="topic.prefix", group="Postgres", needed=True, checks=(is_topic_prefix,)),
         Key(name="database.hostname", group="Postgres", needed=True),
-        Key(name="database.port", type="INT", default="5432", group="Postgres", check=is_integer),
+        Key(name="database.port", type="INT", default="5432", group="Postgres", checks=_TWICE_INTEGER),
         Key(name="database.user", group="Postgres", needed=True),
         Key(name="database.password", type="PASSWORD", group="Postgres"),
         Key(name="database.dbname", group="Postgres", needed=True),
-        Key(name="slot.name", default="debezium", group="Postgres", check=is_slot_name),
+        Key(name="slot.name", default="debezium", group="Postgres", checks=(is_slot_name,)),
         Key(name="publication.name", default="dbz_publication", group="Postgres"),
-        Key(name="publication.autocreate.mode", default="all_tables", group="Postgres", check=_AUTOCREATE),
-        *(Key(name=name, type="LIST", group="Events", check=is_pattern_list) for name in _LISTS),
-        Key(name="heartbeat.interval.ms", type="INT", default="0", check=is_integer),
+        Key(name="publication.autocreate.mode", default="all_tables", group="Postgres", checks=(_AUTOCREATE,)),
+        *(Key(name=name, type="LIST", group="Events", checks=(is_pattern_list,)) for name in _LISTS),
+        Key(name="heartbeat.interval.ms", type="INT", default="0", checks=(is_integer,)),
         *_keys("Postgres", {"plugin.name": "decoderbufs", "database.sslmode": "prefer", "database.sslrootcert": None}),
         *_keys(
             "Connector",
             {"snapshot.mode": "initial", "decimal.handling.mode": "precise", "tombstones.on.delete": "true"},
         ),
         *_keys("Connector", {"post.processors": None, "signal.data.collection": None}),
+    ),
+)
+
+MYSQL = Plugin(
+    class_name=MYSQL_SOURCE,
+    kind="source",
+    keys=(
+        *COMMON,
+        Key(name="topic.prefix", group="MySQL", needed=True, checks=(is_topic_prefix,)),
+        Key(name="database.hostname", group="MySQL", needed=True),
+        Key(name="database.port", type="INT", default="3306", group="MySQL", checks=_TWICE_INTEGER),
+        Key(name="database.user", group="MySQL", needed=True),
+        Key(name="database.password", type="PASSWORD", group="MySQL"),
+        Key(name="database.server.id", type="LONG", group="MySQL", needed=True, checks=(is_long, is_positive)),
+        *(
+            Key(name=name, default=default, group=group, checks=checks)
+            for name, default, group, checks in (
+                ("database.ssl.mode", "preferred", "MySQL", (one_of(*SSL_MODES),)),
+                ("snapshot.mode", "initial", "Connector", (one_of(*SNAPSHOT_MODES),)),
+                ("snapshot.locking.mode", "minimal", "Connector", (is_locking_mode, one_of(*LOCKING_MODES))),
+                ("bigint.unsigned.handling.mode", "long", "Connector", (one_of("precise", "long"),)),
+                ("time.precision.mode", "adaptive_time_microseconds", "Connector", (is_time_precision,)),
+                ("ddl.parser.type", "default", "Connector", (one_of("default", "legacy"),)),
+            )
+        ),
+        Key(name="table.include.list", type="LIST", group="Events", checks=_TWICE_PATTERNS),
+        *(Key(name=name, type="LIST", group="Events", checks=(is_pattern_list,)) for name in _MYSQL_LISTS),
+        Key(name="heartbeat.interval.ms", type="INT", default="0", checks=(is_integer, is_not_negative)),
+        *_keys("Connector", {"decimal.handling.mode": "precise", "enable.time.adjuster": "true"}),
+        *_keys("Connector", {"event.processing.failure.handling.mode": "fail", "errors.max.retries": "-1"}),
+        *_keys("Connector", {"connect.timeout.ms": "30000", "snapshot.lock.timeout.ms": "10000"}),
+        *_keys("History Storage", {f"schema.history.internal.{name}": "false" for name in HISTORY_SWITCHES}),
+        *_keys("Events", {"inconsistent.schema.handling.mode": "fail", "tombstones.on.delete": "true"}),
+        *_keys("Events", {"include.schema.changes": "true", "column.propagate.source.type": None, "converters": None}),
     ),
 )
 
@@ -152,7 +167,7 @@ JDBC = Plugin(
     ),
 )
 
-ALL = (POSTGRES, JDBC)
+ALL = (POSTGRES, MYSQL, JDBC)
 
 
 def field_errors(plugin: Plugin, config: Config) -> dict[str, list[str]]:
@@ -163,10 +178,6 @@ def field_errors(plugin: Plugin, config: Config) -> dict[str, list[str]]:
     if plugin.kind == "sink" and bool(config.get("topics")) == bool(config.get("topics.regex")):
         word = "Must configure one of topics or topics.regex"
         errors_by_key["topics"], errors_by_key["topics.regex"] = [word], [word]
-    if plugin is POSTGRES and errors_by_key["database.port"]:
-        errors_by_key["database.port"] *= (
-            2  # the real one reports a wrong type twice: once for Connect, once for Debezium
-        )
     return {name: errors for name, errors in errors_by_key.items() if errors}
 
 

@@ -7,20 +7,19 @@ a trace of the shape that Debezium 3.6 leaves behind. No row is read or written.
 import contextlib
 import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs
 
-from infra.local.doubles.connect_plugins import patterns
+from infra.local.doubles.connect_checks import Config, is_chosen
 from infra.local.doubles.connect_replication import ReplicationPump
-from infra.local.doubles.connect_traces import sink_trace, source_trace
+from infra.local.doubles.connect_source import Offset, Running, topic_of
+from infra.local.doubles.connect_traces import source_trace
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg import Connection
 
-Config = Mapping[str, str]
 TABLES = """
 SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
@@ -42,19 +41,36 @@ SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"
 
 
 @dataclass(kw_only=True)
-class Running:
-    """A task that runs: its topics, a source's offset, and its open stream (None: another has the slot)."""
+class PostgresRunning(Running):
+    """A source that runs, with its open stream (None: another has the slot)."""
 
-    topics: tuple[str, ...] = ()
-    offsets: list[dict[str, object]] = field(default_factory=list)
-    stream: Any = None
-    # Set instead of all of the above when the task failed to start.
-    trace: str = ""
+    stream: Any
+    pump: ReplicationPump
+
+    def reached(self) -> list[dict[str, object]]:
+        """How far the stream was acknowledged, as Connect stores it before Debezium confirms it."""
+        position = self.pump.position(self.stream) if self.stream is not None else 0
+        offset = {"lsn_proc": position, "lsn": position}
+        return [{**one, "offset": offset} for one in self.offsets] if position else []
+
+    def close(self) -> None:
+        """Releases the slot."""
+        if self.stream is not None:
+            with contextlib.suppress(Exception):
+                self.pump.remove(self.stream)
 
 
-def topic_of(prefix: str, schema: str, table: str) -> str:
-    """The topic of a table by Debezium's rule: characters that no topic's name may have become underscores."""
-    return re.sub(r"[^A-Za-z0-9._-]", "_", f"{prefix}.{schema}.{table}")
+@dataclass(frozen=True)
+class PostgresSource:
+    """Debezium's source for PostgreSQL."""
+
+    pump: ReplicationPump
+
+    def connection_error(self, config: Config, *, time_limit: float) -> str | None:
+        return connection_error(config, time_limit=time_limit)
+
+    def start(self, config: Config, *, time_limit: float, offset: Offset | None) -> Running:
+        return start_source(config, self.pump, time_limit=time_limit, offset=offset)
 
 
 def connection_error(config: Config, *, time_limit: float) -> str | None:
@@ -68,9 +84,7 @@ def connection_error(config: Config, *, time_limit: float) -> str | None:
     return None
 
 
-def start_source(
-    config: Config, pump: ReplicationPump, *, time_limit: float, offset: Mapping[str, object] | None = None
-) -> Running:
+def start_source(config: Config, pump: ReplicationPump, *, time_limit: float, offset: Offset | None = None) -> Running:
     """Start a source as Debezium's task does. A refusal of the database is in `trace`, and is not raised.
 
     `offset` is the one that Connect has stored.
@@ -87,7 +101,7 @@ def start_source(
         return Running(trace=source_trace("Unable to create replication connection", _words(problem)))
 
 
-def _is_available(config: Config, database: "Connection[Any]", offset: Mapping[str, object]) -> bool:
+def _is_available(config: Config, database: "Connection[Any]", offset: Offset) -> bool:
     """PostgresConnection.validateLogPosition: the slot exists and begins at or before the streamed position."""
     query = "SELECT (restart_lsn - '0/0'::pg_lsn)::bigint FROM pg_replication_slots WHERE slot_name = %s"
     slot = database.execute(query, [config.get("slot.name", "debezium")]).fetchone()
@@ -95,27 +109,23 @@ def _is_available(config: Config, database: "Connection[Any]", offset: Mapping[s
     return slot is not None and (not isinstance(streamed, int) or slot[0] <= streamed)
 
 
-def sink_error(config: Config, *, time_limit: float) -> str | None:
-    """The trace of a JDBC sink's task whose PostgreSQL target refuses it; None when it connects or is another kind."""
+def can_connect(config: Config, url: SplitResult, *, time_limit: float) -> bool:
+    """Whether a JDBC sink of this configuration reaches the PostgreSQL of its URL."""
     import psycopg
 
-    url = config.get("connection.url", "")
-    if not url.startswith("jdbc:postgresql://"):
-        return None
-    parts = urlsplit(url.removeprefix("jdbc:"))
     target = {
-        "database.hostname": parts.hostname or "",
-        "database.port": str(parts.port or 5432),
+        "database.hostname": url.hostname or "",
+        "database.port": str(url.port or 5432),
         "database.user": config.get("connection.username", ""),
         "database.password": config.get("connection.password", ""),
-        "database.dbname": parts.path.lstrip("/"),
-        "database.sslmode": parse_qs(parts.query).get("sslmode", ["prefer"])[0],
+        "database.dbname": url.path.lstrip("/"),
+        "database.sslmode": parse_qs(url.query).get("sslmode", ["prefer"])[0],
     }
     try:
         _connect(target, time_limit=time_limit).close()
     except psycopg.Error:
-        return sink_trace()
-    return None
+        return False
+    return True
 
 
 def _connect(config: Config, *, time_limit: float, **options: str) -> "Connection[Any]":
@@ -174,21 +184,16 @@ def _open(config: Config, database: "Connection[Any]", pump: ReplicationPump, ti
     finally:
         if stream is None:
             replication.close()
-    return Running(trace=trace) if trace else _running(config, database, tables, stream)
+    if trace:
+        return Running(trace=trace)
+    return PostgresRunning(stream=stream, pump=pump, **_snapshot(config, database, tables))
 
 
 def captured(config: Config, database: "Connection[Any]") -> list[tuple[str, str]]:
     """The (schema, table) pairs that the include and exclude lists of the configuration choose."""
     tables = database.execute(TABLES).fetchall()
-    in_schema = [(schema, table) for schema, table in tables if _chosen(config, "schema", schema)]
-    return [(schema, table) for schema, table in in_schema if _chosen(config, "table", f"{schema}.{table}")]
-
-
-def _chosen(config: Config, part: str, name: str) -> bool:
-    included, excluded = config.get(f"{part}.include.list"), config.get(f"{part}.exclude.list")
-    if included:
-        return any(pattern.fullmatch(name) for pattern in patterns(included))
-    return not (excluded and any(pattern.fullmatch(name) for pattern in patterns(excluded)))
+    in_schema = [(schema, table) for schema, table in tables if is_chosen(config, "schema", schema)]
+    return [(schema, table) for schema, table in in_schema if is_chosen(config, "table", f"{schema}.{table}")]
 
 
 def _prepare_publication(config: Config, database: "Connection[Any]", tables: list[tuple[str, str]]) -> str:
@@ -241,18 +246,10 @@ def _stream(config: Config, replication: "Connection[Any]") -> bool:
     return False
 
 
-def _running(config: Config, database: "Connection[Any]", tables: list[tuple[str, str]], stream: Any) -> Running:
+def _snapshot(config: Config, database: "Connection[Any]", tables: list[tuple[str, str]]) -> dict[str, Any]:
+    """The topics and the offset that a snapshot leaves."""
     prefix = config["topic.prefix"]
     (position,) = database.execute("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn").fetchone() or (0,)
     offset = {"snapshot": "INITIAL", "snapshot_completed": True, "lsn": int(position), "last_snapshot_record": True}
     topics = tuple(sorted({topic_of(prefix, schema, table) for schema, table in tables}))
-    return Running(
-        topics=topics, offsets=[{"partition": {"server": prefix}, "offset": offset}] if topics else [], stream=stream
-    )
-
-
-def close_source(running: Running, pump: ReplicationPump) -> None:
-    """Release the slot of a source that stops."""
-    if running.stream is not None:
-        with contextlib.suppress(Exception):
-            pump.remove(running.stream)
+    return {"topics": topics, "offsets": [{"partition": {"server": prefix}, "offset": offset}] if topics else []}

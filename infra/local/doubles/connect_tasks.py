@@ -1,13 +1,13 @@
 """How connectors and their tasks reach their target state, after the delays of a real worker."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from infra.local.doubles.connect_model import PAUSED, SHOWN, STARTED, STOPPED, Connector, Part
-from infra.local.doubles.connect_postgres import Running, close_source, sink_error, start_source
-from infra.local.doubles.connect_replication import ReplicationPump
 from infra.local.doubles.connect_secrets import SecretReader, SecretsUnavailableError
+from infra.local.doubles.connect_sinks import sink_error
+from infra.local.doubles.connect_source import Running, Source, source_of
 from infra.local.doubles.connect_timeline import Delays, Timeline
 from infra.local.doubles.connect_traces import secrets_trace
 from infra.local.doubles.kafka_state import BrokerState
@@ -26,7 +26,7 @@ class TaskRunner:
 
     secrets: SecretReader
     broker: BrokerState
-    pump: ReplicationPump
+    sources: Mapping[str, Source]
     timeline: Timeline
     delays: Delays
     lock: threading.RLock
@@ -84,7 +84,7 @@ class TaskRunner:
     def end_all(self) -> None:
         """The worker is gone."""
         for running in self.running.values():
-            close_source(running, self.pump)
+            running.close()
         self.running.clear()
 
     def fail(self, connector: Connector, task: int, trace: str) -> None:
@@ -175,22 +175,25 @@ class TaskRunner:
         started = self._started(connector, resolved)
         with self.lock:
             if connector.generation != generation or self.down:
-                close_source(started, self.pump)
+                started.close()
                 return
             self._settle(connector, started)
 
     def _started(self, connector: Connector, resolved: dict[str, str]) -> Running:
         if connector.planned_failures:
             return Running(trace=connector.planned_failures.pop(0))
-        if resolved["connector.class"].endswith("PostgresConnector"):
+        source = source_of(self.sources, resolved["connector.class"])
+        if source is not None:
             stored = connector.offsets[0]["offset"] if connector.offsets else None
             offset = stored if isinstance(stored, dict) else None
-            return start_source(resolved, self.pump, time_limit=self.delays.validation, offset=offset)
+            return source.start(resolved, time_limit=self.delays.validation, offset=offset)
         trace = sink_error(resolved, time_limit=self.delays.validation)
         topics = tuple(topic.strip() for topic in resolved.get("topics", "").split(",") if topic.strip())
         return Running(trace=trace or "", topics=topics)
 
     def _settle(self, connector: Connector, started: Running) -> None:
+        if not started.has_task:
+            return
         for number in range(connector.expected_tasks):
             part = connector.tasks.setdefault(number, Part())
             part.become("FAILED" if started.trace else "RUNNING", started.trace)
@@ -198,8 +201,38 @@ class TaskRunner:
         if started.trace:
             return
         self.running[connector.name] = started
+        started.on_failure = lambda trace: self._fail_if_running(connector, started, trace)
+        started.on_topic = lambda topic: self._add_topic(connector, topic)
+        if started.begins_later:
+            self.timeline.after(self.delays.snapshot, lambda: self._begin(connector, started))
+        else:
+            self._publish(connector, started)
+
+    def _begin(self, connector: Connector, started: Running) -> None:
+        """The snapshot, outside the lock, since a database may be slow; undone if the task has ended meanwhile."""
+        started.begin()
+        with self.lock:
+            if self.running.get(connector.name) is not started:
+                started.close()
+            elif started.trace:
+                self.fail(connector, 0, started.trace)
+            else:
+                self._publish(connector, started)
+
+    def _fail_if_running(self, connector: Connector, started: Running, trace: str) -> None:
+        with self.lock:
+            if self.running.get(connector.name) is started:
+                self.fail(connector, 0, trace)
+
+    def _add_topic(self, connector: Connector, topic: str) -> None:
+        with self.lock:
+            connector.topics.add(topic)
+            self.broker.create_topic(topic)
+
+    def _publish(self, connector: Connector, started: Running) -> None:
         connector.topics |= set(started.topics) if connector.kind == "source" else set()
         connector.offsets = connector.offsets or started.offsets
+        self.note_offset(connector)
         if connector.kind == "source":
             for topic in started.topics:
                 self.broker.create_topic(topic)
@@ -219,18 +252,15 @@ class TaskRunner:
             self._plan(connector, int(interval) / 1000, lambda: self._send_heartbeat(connector))
 
     def note_offset(self, connector: Connector) -> None:
-        """Store how far the connector's stream was acknowledged, as Connect does before Debezium confirms it."""
+        """Store how far the connector has come."""
         running = self.running.get(connector.name)
-        if running is not None and running.stream is not None and connector.offsets:
-            position = self.pump.position(running.stream)
-            if position:
-                connector.offsets[0]["offset"] = {"lsn_proc": position, "lsn": position}
+        connector.offsets = (running.reached() if running is not None else []) or connector.offsets
 
     def _release(self, connector: Connector) -> None:
         self.note_offset(connector)
         running = self.running.pop(connector.name, None)
         if running is not None:
-            close_source(running, self.pump)
+            running.close()
             if connector.kind == "sink":
                 self.broker.leave_group(f"connect-{connector.name}")
 

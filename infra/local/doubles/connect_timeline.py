@@ -19,6 +19,7 @@ class Delays:
 
     connector: float = 0.04
     task: float = 0.15
+    snapshot: float = 0.4
     deleted: float = 0.05
     unassigned: float = 0.05
     silent: float = 1.0

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from infra.local.doubles.connect_model import PAUSED, STARTED, STOPPED, Connector, ConnectRefusal
-from infra.local.doubles.connect_plugins import ALL, POSTGRES, Plugin, field_errors, report
-from infra.local.doubles.connect_postgres import connection_error
+from infra.local.doubles.connect_plugins import ALL, Plugin, field_errors, report
 from infra.local.doubles.connect_secrets import SecretReader, SecretsUnavailableError
+from infra.local.doubles.connect_source import source_of
 from infra.local.doubles.connect_tasks import TaskRunner
 from infra.local.doubles.connect_timeline import Delays, Timeline
 
@@ -198,8 +198,9 @@ class Worker:
 
     def _errors(self, plugin: Plugin, resolved: Mapping[str, str]) -> dict[str, list[str]]:
         errors = field_errors(plugin, resolved)
-        if plugin.class_name == POSTGRES.class_name and not errors.keys() - {"name"}:
-            problem = connection_error(resolved, time_limit=self.delays.validation)
+        source = source_of(self.tasks.sources, plugin.class_name)
+        if source is not None and not errors.keys() - {"name"}:
+            problem = source.connection_error(resolved, time_limit=self.delays.validation)
             if problem:
                 errors["database.hostname"] = [problem]
         return errors

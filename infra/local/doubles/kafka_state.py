@@ -169,6 +169,11 @@ class BrokerState:
         with self.lock:
             return self.topics[topic].partitions[partition].end
 
+    def has_records(self, topic: str) -> bool:
+        """Whether the topic exists, and its first partition has ever had a record."""
+        with self.lock:
+            return topic in self.topics and self.end_offset(topic) > 0
+
     def advance(self, topic: str, count: int, partition: int = 0) -> None:
         """Move a partition's end as if `count` records had been written: lag for tests, without any record."""
         with self.lock:

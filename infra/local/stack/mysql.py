@@ -18,6 +18,8 @@ _SETTINGS = {
     # No socket: its path can be too long for the kernel.
     "socket": "",
     "pid-file": "mysqld.pid",
+    # No statement reads or writes files of this machine. Elsewhere the default is a folder, which has to exist.
+    "secure-file-priv": "NULL",
     "server-id": "1",
     "log-bin": "mysql-bin",
     # Not the default of MySQL 8.0, but what a source should have: a capture can then follow a failover.

@@ -1,7 +1,7 @@
 """The folders of MySQL's data and programs, and the account that runs it (see `server_account`)."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from infra.local.stack.mysql_programs import Programs
@@ -25,11 +25,22 @@ def prepare(folder: Path, programs: Programs, elsewhere: Path = ELSEWHERE) -> Ho
 
 def _copied(programs: Programs, base: Path, into: Path) -> Programs:
     """The programs and libraries, copied to a folder that the account can reach."""
+    libraries = programs.libraries
     if not into.exists():
         unfinished = into.with_name(into.name + ".unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         shutil.copytree(base, unfinished, symlinks=True)
-        if programs.libraries:
-            shutil.copytree(programs.libraries, unfinished / "libraries")
+        if libraries and not libraries.is_relative_to(base):
+            shutil.copytree(libraries, unfinished / "libraries")
         unfinished.rename(into)
-    return Programs(mysqld=into / programs.mysqld.relative_to(base), base=into, libraries=into / "libraries")
+
+    def moved(path: Path) -> Path:
+        return into / path.relative_to(base) if path.is_relative_to(base) else into / "libraries"
+
+    return replace(
+        programs,
+        mysqld=moved(programs.mysqld),
+        base=into,
+        libraries=moved(libraries) if libraries else None,
+        loader=moved(programs.loader) if programs.loader else None,
+    )

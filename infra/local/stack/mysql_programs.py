@@ -31,21 +31,28 @@ _OTHERWISE = f"A mysqld of this machine, 8.0 or later, is used where {SETTING} h
 
 @dataclass(frozen=True, kw_only=True)
 class Programs:
-    """`mysqld`, with its folder and that of its libraries; both None for a server that finds its files by itself."""
+    """`mysqld`, with its folder and that of its libraries; both None for a server that finds its files by itself.
+
+    `messages` is the folder of its messages, below its own. With a `loader` (ld.so(8)) it uses the libraries of another
+    system, down to that of C.
+    """
 
     mysqld: Path
     base: Path | None = None
     libraries: Path | None = None
+    messages: str = "share"
+    loader: Path | None = None
 
     @property
     def command(self) -> list[str]:
         """How the server is called. `--no-defaults` comes first: option files on this machine are for other servers."""
-        base = [f"--basedir={self.base}", f"--lc-messages-dir={self.base}/share"] if self.base else []
-        return [str(self.mysqld), "--no-defaults", *base]
+        loader = [str(self.loader), "--library-path", str(self.libraries)] if self.loader else []
+        base = [f"--basedir={self.base}", f"--lc-messages-dir={self.base}/{self.messages}"] if self.base else []
+        return [*loader, str(self.mysqld), "--no-defaults", *base]
 
     @property
     def environment(self) -> Mapping[str, str]:
-        return {"LD_LIBRARY_PATH": str(self.libraries)} if self.libraries else {}
+        return {"LD_LIBRARY_PATH": str(self.libraries)} if self.libraries and not self.loader else {}
 
 
 def missing() -> str | None:

@@ -1,6 +1,6 @@
 """The real stack: Kafka, Kafka Connect with Debezium, PostgreSQL, DynamoDB Local and ElasticMQ on 127.0.0.1.
 
-    python -m infra.local.stack.real_stack --state DIR [--headgate-url URL]
+    python -m infra.local.stack.real_stack --state DIR [--headgate-url URL] [--mysql]
 
 starts it, prints the addresses, and ends it on Ctrl-C.
 """
@@ -23,7 +23,7 @@ from infra.local.process.locks import locked
 from infra.local.process.ports import kept_ports
 from infra.local.process.processes import ServerPlan, ServerProcess, report_ended, stop_leftover
 from infra.local.process.reaper import Reaper
-from infra.local.stack import connect, dynamodb, elasticmq, kafka, postgres
+from infra.local.stack import connect, dynamodb, elasticmq, kafka, mysql, postgres
 from infra.local.stack.fetch import Programs, fetch_all
 from infra.local.stack.folders import Folders
 from infra.local.stack.kept_secrets import kept_secret
@@ -36,6 +36,7 @@ LEFTOVERS = {
     "dynamodb": signal.SIGTERM,
     "sqs": signal.SIGTERM,
     "postgres": signal.SIGINT,
+    "mysql": signal.SIGTERM,
 }
 """Servers that a killed run may have left behind, with their stop signals."""
 
@@ -50,20 +51,22 @@ class RealStack:
     postgres: ServerProcess
     dynamodb: ServerProcess
     sqs: ServerProcess
+    mysql: ServerProcess | None = None
 
     @property
     def servers(self) -> list[ServerProcess]:
-        return [self.kafka, self.connect, self.postgres, self.dynamodb, self.sqs]
+        extras = [self.mysql] if self.mysql else []
+        return [self.kafka, self.connect, self.postgres, self.dynamodb, self.sqs, *extras]
 
     def stop(self) -> None:
         """Ends all servers, Connect before the broker, so that it can still commit its offsets."""
         self.connect.stop()
-        in_parallel([server.stop for server in (self.kafka, self.postgres, self.dynamodb, self.sqs)])
+        in_parallel([server.stop for server in self.servers if server is not self.connect])
 
 
 @contextmanager
 def start(
-    state: Path, *, headgate_url: str, service_credential: str, connect_later: bool = False
+    state: Path, *, headgate_url: str, service_credential: str, connect_later: bool = False, with_mysql: bool = False
 ) -> Iterator[RealStack]:
     """A running stack with its state in `state`, fetched first where needed; ended with the block.
 
@@ -78,12 +81,13 @@ def start(
         in_parallel(
             [partial(stop_leftover, folders.pid_file(name), stop_signal) for name, stop_signal in LEFTOVERS.items()]
         )
-        ports = kept_ports(folders.ports, PORTS)
+        ports = kept_ports(folders.ports, (*PORTS, "mysql") if with_mysql else PORTS)
         reaper = Reaper()
         exit_stack.callback(reaper.close)
         stack = _stack(programs, folders, ports, reaper, headgate_url, service_credential)
         exit_stack.callback(stack.stop)
-        in_parallel([stack.dynamodb.start, stack.sqs.start, stack.postgres.start, _brokers(stack, connect_later)])
+        others = [server.start for server in stack.servers if server not in (stack.kafka, stack.connect)]
+        in_parallel([*others, _brokers(stack, connect_later)])
         yield stack
 
 
@@ -126,6 +130,7 @@ def _stack(
         postgres=server(postgres.plan(folders, port=ports["postgres"])),
         dynamodb=server(dynamodb.plan(programs.dynamodb, folders, port=ports["dynamodb"])),
         sqs=server(elasticmq.plan(programs.elasticmq, folders, port=ports["sqs"])),
+        mysql=server(mysql.plan(folders, port=ports["mysql"])) if "mysql" in ports else None,
     )
 
 
@@ -134,6 +139,7 @@ def _addresses(folders: Folders, ports: dict[str, int]) -> StackAddresses:
         kafka=f"127.0.0.1:{ports['kafka']}",
         connect=f"http://127.0.0.1:{ports['connect']}",
         postgres=postgres.url(folders, ports["postgres"]),
+        mysql=mysql.url(folders, ports["mysql"]) if "mysql" in ports else None,
         dynamodb=f"http://127.0.0.1:{ports['dynamodb']}",
         sqs=f"http://127.0.0.1:{ports['sqs']}",
     )
@@ -143,12 +149,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m infra.local.stack.real_stack", description="Run the real stack.")
     parser.add_argument("--state", type=Path, required=True, help="the folder that keeps the stack's state")
     parser.add_argument("--headgate-url", default="http://127.0.0.1:8000", help="where Connect asks for secrets")
+    parser.add_argument("--mysql", action="store_true", help="with a MySQL")
     options = parser.parse_args()
     credential = kept_secret(options.state / "service-credential")
     try:
         with (
             interrupts.stop_on_signals() as interrupted,
-            start(options.state, headgate_url=options.headgate_url, service_credential=credential) as stack,
+            start(
+                options.state,
+                headgate_url=options.headgate_url,
+                service_credential=credential,
+                with_mysql=options.mysql,
+            ) as stack,
         ):
             for name, value in vars(stack.addresses).items():
                 print(f"{name}={value}")

@@ -1,7 +1,7 @@
-"""The sandbox: a real PostgreSQL, and our doubles of the Kafka broker and of Kafka Connect."""
+"""The sandbox: a real PostgreSQL, a real MySQL if asked for, and our doubles of Kafka and Kafka Connect."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from infra.local.app.addresses import StackAddresses
 from infra.local.process.locks import locked
 from infra.local.process.ports import kept_ports
-from infra.local.process.processes import ServerProcess, stop_leftover
+from infra.local.process.processes import ServerPlan, ServerProcess, stop_leftover
 from infra.local.process.reaper import Reaper
-from infra.local.stack import postgres
+from infra.local.stack import mysql, postgres
 from infra.local.stack.folders import Folders
 from infra.local.stack.layout import display_path
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from infra.local.doubles import Doubles
 
 PORTS = ("kafka", "connect", "postgres")
+LEFTOVERS = {"postgres": signal.SIGINT, "mysql": signal.SIGTERM}
+"""Servers that a killed run may have left behind, with their stop signals."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,30 +29,32 @@ class SandboxStack:
     """A running sandbox."""
 
     addresses: StackAddresses
-    postgres: ServerProcess
+    servers: Sequence[ServerProcess]
+    """The servers that are processes of their own."""
     doubles: "Doubles"
-
-    @property
-    def servers(self) -> list[ServerProcess]:
-        """The servers that are processes of their own."""
-        return [self.postgres]
 
 
 @contextmanager
-def start(state: Path, *, headgate_url: str, service_credential: str) -> Iterator[SandboxStack]:
-    """A running sandbox, PostgreSQL's data in `state`; ended with the block. Raises SetupMissing or ServerFailed."""
+def start(
+    state: Path, *, headgate_url: str, service_credential: str, with_mysql: bool = False
+) -> Iterator[SandboxStack]:
+    """A running sandbox, the databases' data in `state`; ended with the block.
+
+    Raises SetupMissing or ServerFailed.
+    """
     state = state.absolute()
     folders = Folders(state)
     busy = f"another run uses the sandbox in {display_path(state)}; end it first."
     with locked(state / "lock", busy=busy, wait=False), ExitStack() as exit_stack:
-        stop_leftover(folders.pid_file("postgres"), signal.SIGINT)
-        ports = kept_ports(folders.ports, PORTS)
+        for name, stop_signal in LEFTOVERS.items():
+            stop_leftover(folders.pid_file(name), stop_signal)
+        ports = kept_ports(folders.ports, (*PORTS, "mysql") if with_mysql else PORTS)
         reaper = Reaper()
         exit_stack.callback(reaper.close)
-        database = ServerProcess(postgres.plan(folders, port=ports["postgres"]), reaper)
-        exit_stack.callback(database.stop)
-        database.start()
-        address = postgres.url(folders, ports["postgres"])
+        servers = [ServerProcess(plan, reaper) for plan in _plans(folders, ports)]
+        for server in servers:
+            exit_stack.callback(server.stop)
+            server.start()
         from infra.local import doubles
 
         started = doubles.start(
@@ -60,5 +64,16 @@ def start(state: Path, *, headgate_url: str, service_credential: str) -> Iterato
             service_credential=service_credential,
         )
         exit_stack.callback(started.stop)
-        addresses = StackAddresses(kafka=started.kafka, connect=started.connect, postgres=address)
-        yield SandboxStack(addresses=addresses, postgres=database, doubles=started)
+        addresses = StackAddresses(
+            kafka=started.kafka,
+            connect=started.connect,
+            postgres=postgres.url(folders, ports["postgres"]),
+            mysql=mysql.url(folders, ports["mysql"]) if with_mysql else None,
+        )
+        yield SandboxStack(addresses=addresses, servers=servers, doubles=started)
+
+
+def _plans(folders: Folders, ports: Mapping[str, int]) -> Iterator[ServerPlan]:
+    yield postgres.plan(folders, port=ports["postgres"])
+    if "mysql" in ports:
+        yield mysql.plan(folders, port=ports["mysql"])

@@ -59,6 +59,7 @@ def test_a_closed_port_is_reported_for_the_hostname(shop: Shop, connect: Connect
     ("key", "value"),
     [
         ("topic.prefix", None),
+        ("topic.prefix", "a b"),
         ("database.port", "many"),
         ("slot.name", "Not A Slot"),
         ("publication.autocreate.mode", "perhaps"),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from chalicelib.domain.access import RequestContext
-from chalicelib.domain.database import SslMode
+from chalicelib.domain.database import DatabaseProvider, SslMode
 from chalicelib.domain.delivery import Delivery, TableMapping
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
@@ -16,6 +16,7 @@ from infra.local.doubles.connect_faults import FaultEffect
 from infra.local.doubles.connect_model import STARTED
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.inspection import bodies
+from tests.support.apps.fake_mysql import mysql_captures, mysql_offset, transactions
 from tests.support.apps.fakes import healthy_captures
 from tests.support.apps.in_process_app import InProcessApp, changed_input
 
@@ -99,6 +100,25 @@ def restart_after_a_loss(app: InProcessApp) -> PreparedOperation:
         connector = app.connect.connector(pipeline.connector_name)
         moved = {"partition": partition, "offset": dict.fromkeys(offset, 100)}
         return connector.offsets == [moved] and connector.target == STARTED
+
+    return PreparedOperation(
+        warm_up=lambda: app.services.pipelines.detail(pipeline.id),
+        request=lambda: app.services.pipelines.restart(app.context(), pipeline.id, accept_data_loss=True),
+        is_done=is_done,
+    )
+
+
+def restart_after_a_purged_log(app: InProcessApp) -> PreparedOperation:
+    """Its server has purged what it reads next, and somebody goes on without that: from MySQL without an offset."""
+    pipeline = app.deployed_pipeline(app.source(provider=DatabaseProvider.MYSQL))
+    partition = {"server": pipeline.capture.topic_prefix}
+    app.connect.connector(pipeline.connector_name).offsets = [{"partition": partition, "offset": mysql_offset()}]
+    app.database.captures = replace(mysql_captures(purged=transactions(1, 95)), readers=frozenset())
+
+    def is_done() -> bool:
+        connector = app.connect.connector(pipeline.connector_name)
+        begins_anew = not connector.offsets and connector.config["snapshot.mode"] == "no_data"
+        return begins_anew and connector.target == STARTED and app.services.pipelines.get(pipeline.id).gaps_passed == 1
 
     return PreparedOperation(
         warm_up=lambda: app.services.pipelines.detail(pipeline.id),
@@ -274,6 +294,7 @@ OPERATION_CASES = (
         ),
         ("pipeline restart", on_pipeline(PipelineService.restart, was_restarted)),
         ("pipeline restart after a loss", restart_after_a_loss),
+        ("pipeline restart after a purged log", restart_after_a_purged_log),
         (
             "pipeline config",
             on_pipeline(PipelineService.deploy, has_the_new_config, of=pipeline_of_a_changed_source),

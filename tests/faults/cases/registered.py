@@ -15,6 +15,7 @@ Json = dict[str, Any]
 Test = Callable[[Json | None], bool]
 KEY = "4f0c9a0e-7c0b-4ed8-8a0b-6a1f6c4a2b11"
 TABLES = {
+    "/connections": "connections",
     "/sources": "sources",
     "/destinations": "destinations",
     "/stream/clusters": "stream-clusters",
@@ -188,6 +189,61 @@ def moved_source(app: InProcessApp) -> PreparedOperation:
     return api_operation(app, "PUT", path, body, is_done=is_done)
 
 
+def used_connection(app: InProcessApp) -> Any:
+    """A connection of two sources, one of which has a draft of a pipeline, and of a destination."""
+    connection = app.connection()
+    app.pipeline(app.source(connection))
+    app.source(connection)
+    app.destination(connection)
+    return connection
+
+
+def moved_connection(app: InProcessApp) -> PreparedOperation:
+    """It gets another address and another password: its users get both, claims move, what was discovered is removed."""
+    connection = used_connection(app)
+    body = system(connection.name, host="elsewhere.example.com")
+
+    def is_done() -> bool:
+        row = row_of(app, "/connections", connection.id)
+        return row is not None and row["address"]["host"] == "elsewhere.example.com"
+
+    return api_operation(app, "PUT", f"/connections/{connection.id}", body, is_done=is_done)
+
+
+def using(app: InProcessApp) -> Json:
+    """A system that uses a connection."""
+    return {"name": "new", "connection_id": app.connection().id}
+
+
+def joined_connection(app: InProcessApp) -> PreparedOperation:
+    """A source with a pipeline and a secret of its own begins to use a connection."""
+    source, connection = app.source(), app.connection()
+    app.pipeline(source)
+    body = {"name": source.name, "connection_id": connection.id}
+
+    def is_done() -> bool:
+        row = row_of(app, "/sources", source.id)
+        return row is not None and row["connection_id"] == connection.id
+
+    return api_operation(app, "PUT", f"/sources/{source.id}", body, is_done=is_done)
+
+
+def left_connection(app: InProcessApp) -> PreparedOperation:
+    """A source gets an address and a secret of its own."""
+    source = app.source(app.connection())
+    body = system(source.name)
+
+    def is_done() -> bool:
+        row = row_of(app, "/sources", source.id)
+        return row is not None and row["connection_id"] is None
+
+    return api_operation(app, "PUT", f"/sources/{source.id}", body, is_done=is_done)
+
+
+def source_of_connection(app: InProcessApp) -> Any:
+    return app.source(app.connection())
+
+
 def new_pipeline(app: InProcessApp) -> Json:
     return {
         "name": "new",
@@ -245,6 +301,14 @@ REGISTERED_CASES = named_cases(
     ("destination update", changing("/destinations", InProcessApp.destination, lambda _: system("other"))),
     ("destination delete", deleting("/destinations", InProcessApp.destination)),
     ("destination test", acting("/destinations", InProcessApp.destination, "test", _tested)),
+    ("connection create", creating("/connections", lambda _: system("new"))),
+    ("connection move", moved_connection),
+    ("connection delete", deleting("/connections", InProcessApp.connection)),
+    ("connection test", acting("/connections", InProcessApp.connection, "test", _tested)),
+    ("source create with a connection", creating("/sources", using)),
+    ("source update with a connection", joined_connection),
+    ("source update without a connection", left_connection),
+    ("source delete with a connection", deleting("/sources", source_of_connection)),
     ("stream cluster create", creating("/stream/clusters", lambda app: stream_body(app, "new"))),
     (
         "stream cluster update",

@@ -54,6 +54,7 @@ def test_every_change_of_a_registered_resource_writes_one_record(sandbox: Sandbo
     for path, body, noun in (
         ("/sources", sandbox.source_body(), "source"),
         ("/destinations", sandbox.destination_body(), "destination"),
+        ("/connections", sandbox.connection_body(), "connection"),
         ("/stream/clusters", stream, "stream_cluster"),
     ):
         created = sandbox.admin.post_ok(path, body)
@@ -172,6 +173,7 @@ def test_a_refused_creation_and_a_refused_read_have_no_resource(sandbox: Sandbox
     for method, path, action in (
         ("POST", "/stream/clusters", "stream_cluster.create"),
         ("POST", "/destinations/test-connection", "destination.test_connection"),
+        ("POST", "/connections/test", "connection.test"),
         ("GET", "/audit", "audit.read"),
     ):
         assert_error(viewer.call(method, path, None if method == "GET" else {}), 403, "FORBIDDEN")

@@ -38,8 +38,8 @@ def test_jobs_and_audit_records_have_the_correlation_id(sandbox: Sandbox) -> Non
 
 
 LISTS = (
-    *("/sources", "/destinations", "/pipelines", "/deliveries", "/stream/clusters", "/connect/clusters", "/audit"),
-    *("/alert-rules", "/notification-channels"),
+    *("/sources", "/destinations", "/connections", "/pipelines", "/deliveries", "/stream/clusters"),
+    *("/connect/clusters", "/audit", "/alert-rules", "/notification-channels"),
 )
 
 
@@ -110,6 +110,7 @@ def test_if_match_works_on_everything_that_has_a_version(sandbox: Sandbox) -> No
     stale = {"If-Match": '"77"'}
     delivery = sandbox.new_delivery()
     paths = (
+        f"/connections/{sandbox.connection['id']}",
         f"/destinations/{delivery['destination_id']}",
         f"/stream/clusters/{sandbox.stream['id']}",
         f"/connect/clusters/{sandbox.connect['id']}",
@@ -134,6 +135,7 @@ def test_a_repeated_request_gets_the_first_response_and_creates_nothing(sandbox:
     for path, body, noun in (
         ("/sources", sandbox.source_body(), "source"),
         ("/destinations", sandbox.destination_body(), "destination"),
+        ("/connections", sandbox.connection_body(), "connection"),
         ("/pipelines", sandbox.pipeline_body(), "pipeline"),
         ("/stream/clusters", stream, "stream_cluster"),
     ):

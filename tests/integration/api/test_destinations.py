@@ -68,9 +68,10 @@ def test_the_address_of_a_destination_with_deliveries_is_locked(sandbox: Sandbox
     delivery = sandbox.new_delivery(destination)
     path = f"/destinations/{destination['id']}"
     assert sandbox.admin.get_ok(path)["deliveries"] == 1
-    assert_error(sandbox.admin.delete(path), 409, "RESOURCE_IN_USE")
+    used_by = {"used_by": [{"type": "delivery", "id": delivery["id"], "name": delivery["name"]}]}
+    assert assert_error(sandbox.admin.delete(path), 409, "RESOURCE_IN_USE") == used_by
     moved = sandbox.destination_body(name=destination["name"], config=sandbox.config("postgres", "writer"))
-    assert_error(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE")
+    assert assert_error(sandbox.admin.put(path, moved), 409, "RESOURCE_IN_USE") == used_by
     assert sandbox.admin.put(path, sandbox.destination_body(description="same address")).status_code == 200
     assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
     assert sandbox.admin.get_ok(path)["deliveries"] == 0

@@ -74,7 +74,7 @@ def test_responses_are_as_documented(sandbox: Sandbox, document: Json) -> None:
     paths = {
         "/session": {}, "/sources": {}, "/audit": {}, "/stream/clusters": {}, "/connect/clusters": {}, "/pipelines": {},
         "/deliveries": {}, "/destinations": {}, "/alerts": {}, "/alerts/summary": {}, "/alert-rules": {},
-        "/notification-channels": {},
+        "/notification-channels": {}, "/connections": {}, "/connections/{uuid}": {"uuid": sandbox.connection["id"]},
         "/sources/{uuid}": {"uuid": sandbox.source["id"]}, "/sources/{uuid}/tables": {"uuid": sandbox.source["id"]},
         "/sources/{uuid}/cdc-readiness": {"uuid": sandbox.source["id"]},
         "/connect/clusters/{uuid}/plugins": {"uuid": sandbox.connect["id"]},

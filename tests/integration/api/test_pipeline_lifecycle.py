@@ -122,7 +122,7 @@ def test_a_deleted_pipeline_leaves_no_connector_and_its_audit_names_slot_and_pub
 
 
 def test_a_pipeline_with_deliveries_is_not_deleted(sandbox: Sandbox) -> None:
-    sandbox.new_delivery()
+    delivery = sandbox.new_delivery()
     response = sandbox.admin.delete(f"/pipelines/{sandbox.pipeline['id']}")
-    assert response.status_code == 409
-    assert_error(response, 409, "RESOURCE_IN_USE")
+    used_by = assert_error(response, 409, "RESOURCE_IN_USE")["used_by"]
+    assert {"type": "delivery", "id": delivery["id"], "name": delivery["name"]} in used_by

@@ -42,7 +42,7 @@ def test_an_unknown_reference_is_404(sandbox: Sandbox, name: str) -> None:
 
 
 def test_credentials_are_shown_as_configured_and_mask_only(sandbox: Sandbox) -> None:
-    for path, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
+    for path, body in sandbox.database_bodies():
         created = sandbox.admin.post_ok(path, body)
         assert created["credentials"] == MASKED
         assert sandbox.admin.get_ok(f"{path}/{created['id']}")["credentials"] == MASKED
@@ -52,7 +52,7 @@ def test_credentials_are_shown_as_configured_and_mask_only(sandbox: Sandbox) -> 
 
 @pytest.mark.parametrize("blank", [None, {}, {"password": None}, {"password": ""}, {"password": "  "}])
 def test_a_blank_secret_keeps_the_stored_one(sandbox: Sandbox, blank: Json | None) -> None:
-    for kind, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
+    for kind, body in sandbox.database_bodies():
         path = f"{kind}/{sandbox.admin.post_ok(kind, body)['id']}"
         changed = sandbox.admin.put(path, {**body, "credentials": blank})
         assert (changed.status_code, changed.json()["credentials"]) == (200, MASKED)
@@ -73,7 +73,7 @@ def test_no_response_shows_a_secret_and_connect_gets_references_only(sandbox: Sa
     paths = (
         "/sources", "/destinations", "/pipelines", f"/pipelines/{sandbox.pipeline['id']}", "/deliveries",
         f"/destinations/{delivery['destination_id']}/status", "/audit?limit=500", "/stream/clusters",
-        "/connect/clusters",
+        "/connect/clusters", "/connections",
     )  # fmt: skip
     shown = "".join(sandbox.admin.get(path).text for path in paths)
     configs = "".join(
@@ -86,7 +86,7 @@ def test_no_response_shows_a_secret_and_connect_gets_references_only(sandbox: Sa
 
 
 def test_a_stored_password_is_never_sent_to_another_place(sandbox: Sandbox) -> None:
-    for kind, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
+    for kind, body in sandbox.database_bodies():
         path = f"{kind}/{sandbox.admin.post_ok(kind, body)['id']}"
         before = sandbox.admin.get_ok(path)["version"]
         moved = {**body, "config": {**body["config"], "host": "localhost"}}
@@ -101,7 +101,7 @@ def test_a_stored_password_is_never_sent_to_another_place(sandbox: Sandbox) -> N
 
 
 def test_a_stored_password_is_never_sent_to_a_server_that_another_certificate_vouches_for(sandbox: Sandbox) -> None:
-    for kind, body in (("/sources", sandbox.source_body()), ("/destinations", sandbox.destination_body())):
+    for kind, body in sandbox.database_bodies():
         made = sandbox.admin.post_ok(kind, body)
         certificate = {"ca_certificate": make_certificate().certificate}
         for credentials in (certificate, {**certificate, "password": " "}):

@@ -1,6 +1,5 @@
 """Connection tests against real and against scripted servers: each failure has its step and code, in time."""
 
-import resource
 import socket
 import struct
 import time
@@ -159,84 +158,6 @@ def test_host_that_is_silent_after_the_sign_in_fails_at_the_deadline(shop: Shop)
     with scripted_server(partial(sign_in, server_port=shop.server.port)) as (port, _):
         result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(2))
     assert outcome(result) == ("read", "TIMEOUT")
-
-
-def test_endless_result_is_refused(shop: Shop) -> None:
-    row = message(b"D", struct.pack("!HI", 1, 1000) + b"1" * 1000)
-    complete = message(b"1", b"") + message(b"2", b"")
-    column = struct.pack("!H", 1) + b"c\x00" + struct.pack("!IHIHIH", 0, 0, 25, 65535, 0xFFFFFFFF, 0)
-
-    def flood(connection: socket.socket) -> None:
-        sign_in(connection, shop.server.port)
-        connection.recv(1000)
-        connection.sendall(message(b"C", b"BEGIN\x00") + message(b"Z", b"T"))
-        connection.recv(1000)
-        connection.sendall(complete + message(b"n", b"") + message(b"C", b"SELECT 0\x00") + message(b"Z", b"T"))
-        connection.recv(1000)
-        connection.sendall(complete + message(b"T", column))
-        for _ in range(100_000):
-            connection.sendall(row * 10)
-
-    with scripted_server(flood) as (port, _):
-        result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(10))
-    assert outcome(result) == ("read", "RESULT_TOO_LARGE")
-
-
-MEBIBYTES = 300
-"""Of one row or notice. libpq alone would keep all of it."""
-
-
-@pytest.mark.parametrize(
-    ("signs_in", "kind", "failed"),
-    [
-        (False, b"E", ("authenticate", "CONNECTION_REJECTED")),
-        (True, b"N", ("read", "RESULT_TOO_LARGE")),
-    ],
-)
-def test_one_endless_message_is_refused_before_it_fills_the_memory(
-    shop: Shop, signs_in: bool, kind: bytes, failed: tuple[str, str]
-) -> None:
-    def flood(connection: socket.socket) -> None:
-        if signs_in:
-            sign_in(connection, shop.server.port)
-        connection.recv(1000)
-        connection.sendall(kind + struct.pack("!I", 4 + MEBIBYTES * 1024 * 1024))
-        for _ in range(MEBIBYTES):
-            connection.sendall(b"M" * 1024 * 1024)
-
-    with scripted_server(flood) as (port, _):
-        before = peak_memory()
-        result = client(endpoint_of(shop, port=port, ssl_mode=SslMode.DISABLE)).test(Deadline.after(20))
-    assert outcome(result) == failed
-    # The scripted server sends from this process, but keeps nothing.
-    assert peak_memory() - before < 150
-
-
-def peak_memory() -> int:
-    """The most memory that this process has had, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-
-@pytest.mark.parametrize(
-    ("reply", "code"),
-    [
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "NOT_A_DATABASE"),
-        (b"", "CONNECTION_LOST"),
-        (message(b"E", f"SFATAL\0C57P03\0M{PLANTED}\0\0".encode()), "CONNECTION_REJECTED"),
-        (message(b"E", f"SFATAL\0C28P01\0Mpassword authentication failed for user \"{PLANTED}\"\0\0".encode()),
-         "AUTHENTICATION_FAILED"),
-    ],
-)  # fmt: skip
-def test_unexpected_replies_have_their_codes_and_their_text_is_never_shown(shop: Shop, reply: bytes, code: str) -> None:
-    def reply_and_close(connection: socket.socket) -> None:
-        connection.recv(1000)
-        connection.sendall(reply)
-        connection.close()
-
-    with scripted_server(reply_and_close) as (port, _):
-        result = client(scripted(shop, port)).test(Deadline.after(5))
-    assert outcome(result)[1] == code
-    assert PLANTED not in repr(result)
 
 
 def test_failure_shows_no_secret_and_no_text_of_the_server(shop: Shop) -> None:

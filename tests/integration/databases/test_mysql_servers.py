@@ -1,14 +1,31 @@
 """The MySQL of local stacks and tests: ready for capture, on loopback only, and safe to stop at any moment."""
 
+import contextlib
+import platform
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import pymysql
 import pytest
 from pymysql.constants import ER
 
-from tests.support.databases.mysql import MySQLServer, MySQLShop, mysql_in, mysql_or_skip, run, running_mysql
+from infra.local.app.errors import SetupMissing
+from infra.local.stack import sandbox_stack
+from infra.local.stack.sandbox_stack import SandboxStack
+from tests.support.databases.mysql import (
+    MySQLServer,
+    MySQLShop,
+    mysql_in,
+    mysql_or_skip,
+    open_mysql_shop,
+    run,
+    running_mysql,
+)
+from tests.support.databases.mysql_9 import find_mysql_9
 from tests.support.databases.server_state import fresh_state
 
 ACCOUNT_IS_LOCKED = 3118
@@ -144,3 +161,59 @@ def test_a_state_is_used_again_on_the_same_port(mysql_server: MySQLServer) -> No
             assert (server.port, server.superuser_password) == first
             assert ("kept",) in server.run("SHOW DATABASES")
     assert first[0] != mysql_server.port
+
+
+@pytest.mark.usefixtures("mysql_server")
+def test_the_sandbox_has_a_mysql_when_it_is_asked_for_and_keeps_its_data(capsys: pytest.CaptureFixture[str]) -> None:
+    def start(*, with_mysql: bool) -> contextlib.AbstractContextManager[SandboxStack]:
+        return sandbox_stack.start(
+            state, headgate_url="http://127.0.0.1:1", service_credential="x", with_mysql=with_mysql
+        )
+
+    with fresh_state("sandbox") as state:
+        with start(with_mysql=True) as stack:
+            assert [server.plan.name for server in stack.servers] == ["PostgreSQL", "MySQL"]
+            url = stack.addresses.mysql
+            run_at(url, "CREATE DATABASE kept")
+        with start(with_mysql=False) as stack:
+            assert [server.plan.name for server in stack.servers] == ["PostgreSQL"]
+            assert stack.addresses.mysql is None
+        with mysql_in(state) as left_behind, start(with_mysql=True) as stack:
+            assert not left_behind.process.is_running
+            assert stack.addresses.mysql == url
+            assert ("kept",) in run_at(url, "SHOW DATABASES")
+    assert "stopping a server that an earlier run left behind" in capsys.readouterr().err
+
+
+def run_at(url: str | None, statement: str) -> Sequence[tuple[Any, ...]]:
+    """Runs a statement at a URL as a stack prints it."""
+    parts = urlsplit(url or "")
+    with pymysql.connect(
+        host=parts.hostname, port=parts.port or 0, user=parts.username, password=parts.password or ""
+    ) as connection:
+        return run(connection, statement)
+
+
+def test_a_mysql_9_is_a_source_as_well(mysql_9: MySQLServer) -> None:
+    assert int(mysql_9.value("version()").split(".")[0]) >= 9
+    assert [mysql_9.value(f"@@{name}") for name in ("log_bin", "gtid_mode", "binlog_row_image")] == [1, "ON", "FULL"]
+    ((file, *_),) = mysql_9.run("SHOW BINARY LOG STATUS")
+    assert file.startswith("mysql-bin.")
+    with open_mysql_shop(mysql_9) as shop:
+        with shop.reading(4711):
+            assert [row[0] for row in shop.run("SHOW REPLICAS")] == [4711]
+        with mysql_9.general_log() as statements, shop.as_role() as connection:
+            run(connection, "SELECT 1")
+        assert "SELECT 1" in {one.text for one in statements if one.user == shop.role}
+
+
+@pytest.mark.parametrize("absent", ["apt-get", "dpkg"])
+def test_what_mysql_9_needs_and_is_not_here_is_said_in_words(
+    absent: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for tool in {"apt-get", "dpkg"} - {absent}:
+        (tmp_path / tool).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    with pytest.raises(SetupMissing, match=f"MySQL 9 comes out of Debian's packages, and {absent} is not here"):
+        find_mysql_9()

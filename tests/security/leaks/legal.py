@@ -14,6 +14,7 @@ LEGAL: tuple[tuple[str, str, str], ...] = (
     ("API token", "response body", "POST /api/v1/auth/tokens"),
     ("source password", "response body", "GET /internal/secrets/"),
     ("destination password", "response body", "GET /internal/secrets/"),
+    ("connection password", "response body", "GET /internal/secrets/"),
     ("master key", "state folder", "master-key"),
     ("service credential", "state folder", "service-credential"),
     # This row was written by the scenario itself, so that it cannot be read.

@@ -110,8 +110,31 @@ def _do_the_main_job(recorder: OutputRecorder) -> None:
     where = f"/destinations/{recorder.ids['destination']}"
     recorder.post_ok(f"{where}/preview", delivery, 200)
     recorder.ids["delivery"] = recorder.post_ok(f"{where}/deploy", delivery)["id"]
+    _use_connection(recorder, delivery)
     recorder.run_command("fire", schedule="dispatch")
     _repeat_a_request(recorder, source)
+
+
+def _use_connection(recorder: OutputRecorder, delivery: Json) -> None:
+    """A connection is registered, tested, used by a source and by the sink of a destination, and changed."""
+    path, body = "/connections", _database(recorder, "shop_shared", recorder.secrets["connection password"])
+    connection = recorder.post_ok(path, body)["id"]
+    recorder.post_ok(f"{path}/test", _without_name(body), 200)
+    recorder.post_ok(f"{path}/test", {"connection_id": connection}, 200)
+    recorder.post_ok("/destinations/test-connection", {"connection_id": connection}, 200)
+    recorder.post_ok(f"{path}/{connection}/test", None, 200)
+    uses = {"name": "of a connection", "connection_id": connection}
+    source, destination = (recorder.post_ok(kind, uses)["id"] for kind in ("/sources", "/destinations"))
+    recorder.post_ok(f"/sources/{source}/test", None, 200)
+    mapped = {**delivery, "name": "by a connection"}
+    recorder.post_ok(f"/destinations/{destination}/preview", mapped, 200)
+    recorder.post_ok(f"/destinations/{destination}/deploy", mapped)
+    assert recorder.call("PUT", f"{path}/{connection}", {**body, "description": "changed"}).status_code == 200
+    own = {"name": "of a connection", **{key: body[key] for key in ("provider", "config")}}
+    assert recorder.call("PUT", f"/sources/{source}", own).status_code == 422
+    for one in (path, f"{path}/{connection}", f"/audit?resource_id={connection}"):
+        assert recorder.call("GET", one).status_code == 200
+    assert recorder.call("DELETE", f"{path}/{connection}").status_code == 409
 
 
 def _repeat_a_request(recorder: OutputRecorder, source: Json) -> None:
@@ -289,7 +312,7 @@ def _read_secrets_as_connect(recorder: OutputRecorder) -> None:
         json.dumps(recorder.doubles.connect_double.config_of(name)) for name in recorder.doubles.connect_double.names()
     ]
     uuids = {text.partition("${headgate:")[2].partition(":")[0] for text in references} - {""}
-    assert len(uuids) == 2
+    assert len(uuids) == 3
     for uuid in uuids:
         authorized = {"Authorization": f"Bearer {recorder.credential}"}
         assert recorder.call("GET", f"/internal/secrets/{uuid}", headers=authorized).status_code == 200
@@ -300,8 +323,8 @@ def _send_malformed(recorder: OutputRecorder, secret: str) -> None:
     """Secrets in every part of requests that are refused."""
     fields = {
         "/sources": ("password", "ca_certificate"), "/destinations/test-connection": ("password", "ca_certificate"),
-        "/destinations": ("password", "ca_certificate"), "/stream/clusters": ("password",),
-        "/connect/clusters": ("password",),
+        "/destinations": ("password", "ca_certificate"), "/connections": ("password", "ca_certificate"),
+        "/connections/test": ("password",), "/stream/clusters": ("password",), "/connect/clusters": ("password",),
     }  # fmt: skip
     for path, names in fields.items():
         for name in names:

@@ -149,6 +149,24 @@ def test_rows_that_the_delivery_itself_has_deleted_are_no_loss(app: InProcessApp
         assert is_well(app, delivery)
 
 
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_table_that_was_changed_on_a_server_that_counts_no_deletions(
+    app: InProcessApp, delivery: Delivery, *, is_ours: bool
+) -> None:
+    uncounted: dict[str, Any] = {"deleted": None}
+    fill(app, **uncounted)
+    look(app, delivery)
+    if is_ours:
+        app.kafka.state.advance(delivery.topics[0], 2 * 990)
+    fill(app, **uncounted, storage="2", rows=0, live=0)
+    app.kafka.refuse()
+    look(app, delivery)
+    assert incidents(app) == []
+    app.kafka.accept()
+    look(app, delivery)
+    assert incidents(app) == ([] if is_ours else lost(delivery))
+
+
 def test_while_kafka_cannot_be_read_nothing_is_said_about_deleted_rows_and_then_it_is(
     app: InProcessApp, delivery: Delivery
 ) -> None:

@@ -13,6 +13,7 @@ import httpx
 from tests.support.waiting import eventually
 
 POSTGRES_SOURCE = "io.debezium.connector.postgresql.PostgresConnector"
+MYSQL_SOURCE = "io.debezium.connector.mysql.MySqlConnector"
 JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
 
 

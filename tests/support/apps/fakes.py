@@ -78,9 +78,9 @@ class FakeDatabase:
     slot_is_taken: bool = False
     """Whether something else than the capture reads from its slot."""
 
-    captures: PostgreSQLCaptureFacts | None = None
-    """What is read about deployed captures; None: all of them are well."""
-    next_captures: list[PostgreSQLCaptureFacts] = field(default_factory=list)
+    captures: Any = None
+    """What is read about deployed captures, in the type of the provider; None: all of them are well."""
+    next_captures: list[Any] = field(default_factory=list)
     """What the next reads of them show, before that."""
     target_tables: dict[TableName, WatchedTable] = field(default_factory=dict)
     """The target tables that exist, and their rows as they are counted."""
@@ -172,9 +172,9 @@ class FakeDatabaseClient:
         """Active slots and complete publications, unless a test says otherwise."""
         self.database.raise_if_unreadable()
         if self.database.next_captures:
-            return self.database.next_captures.pop(0)
+            return self.database.next_captures.pop(0)  # type: ignore[no-any-return]
         if self.database.captures:
-            return self.database.captures
+            return self.database.captures  # type: ignore[no-any-return]
         healthy = healthy_captures([plan for plan in plans if plan.deployed])
         # A draft has nothing yet, unless there is a slot of its name.
         left = healthy_captures([plan for plan in plans if plan.slot_name in self.database.slots])

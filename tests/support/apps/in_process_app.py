@@ -30,6 +30,7 @@ from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress, KafkaAd
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, StreamCluster
+from chalicelib.domain.connection import Capability, Connection, ConnectionReference
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import TableMapping
 from chalicelib.domain.destination import Destination
@@ -41,6 +42,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import Sender
 from chalicelib.services.connect_clusters import ConnectClusterInput
+from chalicelib.services.connections import ConnectionInput
 from chalicelib.services.deliveries import DeliveryInput
 from chalicelib.services.pipelines import PipelineInput
 from chalicelib.services.stream_clusters import StreamClusterInput
@@ -51,6 +53,7 @@ from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka import KafkaDouble
 from tests.support.apps.call_interceptor import CallInterceptor, InterceptedClient, Side, intercepting_http
 from tests.support.apps.cheap_passwords import cheap_passwords
+from tests.support.apps.fake_mysql import FakeMySQLClient
 from tests.support.apps.fakes import SCHEMA, FakeConnect, FakeDatabase
 from tests.support.apps.tables import Tables, in_memory
 
@@ -118,6 +121,9 @@ class CachedClients(Clients):
         self._senders = senders
         self.databases[DatabaseProvider.POSTGRESQL] = lambda endpoint: InterceptedClient(  # type: ignore[assignment]
             database.at(endpoint), interceptor, Side.DATABASE, writes=("release",)
+        )
+        self.databases[DatabaseProvider.MYSQL] = lambda endpoint: InterceptedClient(  # type: ignore[assignment]
+            FakeMySQLClient(database, endpoint.address), interceptor, Side.DATABASE
         )
         self._connections, self._interceptor = connections, interceptor
 
@@ -264,14 +270,30 @@ class InProcessApp:
             secrets={},
         )
 
-    def source(self) -> Source:
+    def connection(self, name: str | None = None) -> Connection:
+        """A connection that sources and destinations may use."""
+        number = next(self.numbers)
+        data = ConnectionInput(
+            name=name or f"connection {number}",
+            description=None,
+            capabilities=tuple(Capability),
+            address=_address(number),
+            secrets={"password": Secret("connection password")},
+        )
+        return self.services.connections.create(self.context(), data)
+
+    def source(
+        self, connection: Connection | None = None, provider: DatabaseProvider = DatabaseProvider.POSTGRESQL
+    ) -> Source:
         """A source whose tables have been discovered."""
-        source = self.services.sources.create(self.context(), system_input("source", next(self.numbers)))
+        data = system_input("source", next(self.numbers), connection, provider)
+        source = self.services.sources.create(self.context(), data)
         self.services.discovery.discover(self.context(), source.id)
         return self.services.sources.get(source.id)
 
-    def destination(self) -> Destination:
-        return self.services.destinations.create(self.context(), system_input("destination", next(self.numbers)))
+    def destination(self, connection: Connection | None = None) -> Destination:
+        data = system_input("destination", next(self.numbers), connection)
+        return self.services.destinations.create(self.context(), data)
 
     def pipeline(self, source: Source | None = None, cluster: ConnectCluster | None = None) -> Pipeline:
         """A draft that is ready to be deployed; it captures every table of the fake database."""
@@ -287,9 +309,9 @@ class InProcessApp:
         )
         return self.services.pipelines.create(self.context(), pipeline_input)
 
-    def deployed_pipeline(self) -> Pipeline:
+    def deployed_pipeline(self, source: Source | None = None) -> Pipeline:
         """A pipeline that runs and whose topics exist."""
-        pipeline = self.services.pipelines.deploy(self.context(), self.pipeline().id)
+        pipeline = self.services.pipelines.deploy(self.context(), self.pipeline(source).id)
         for topic in pipeline.capture.topics:
             self.kafka.state.create_topic(topic)
         return pipeline
@@ -343,32 +365,52 @@ def in_process_app() -> Iterator[InProcessApp]:
 
 def changed_input(system: Source | Destination, **changes: Any) -> SystemInput:
     """The input to change these fields of a source or destination. With another address the password is given again, as
-    the contract asks; otherwise its secrets stay.
+    the contract asks; otherwise its secrets stay. One that uses a connection goes on using it.
     """
+    address = ConnectionReference(id=system.connection_id) if system.connection_id else system.address
     again = {"password": Secret(f"{type(system).__name__.lower()} password")}
+    own = isinstance(changes.get("address", address), DatabaseAddress)
     unchanged = SystemInput(
         name=system.name,
         description=system.description,
         environment=system.environment,
-        address=system.address,
-        secrets=again if changes.get("address", system.address) != system.address else {},
+        address=address,
+        secrets=again if own and changes.get("address", address) != address else {},
     )
     return replace(unchanged, **changes)
 
 
-def system_input(noun: str, number: int) -> SystemInput:
+def changed_connection(connection: Connection, **changes: Any) -> ConnectionInput:
+    """The input to change these fields of a connection. With another address the password is given again."""
+    again = {"password": Secret("connection password")}
+    unchanged = ConnectionInput(
+        name=connection.name,
+        description=connection.description,
+        capabilities=connection.capabilities,
+        address=connection.address,
+        secrets=again if changes.get("address", connection.address) != connection.address else {},
+    )
+    return replace(unchanged, **changes)
+
+
+def system_input(
+    noun: str,
+    number: int,
+    connection: Connection | None = None,
+    provider: DatabaseProvider = DatabaseProvider.POSTGRESQL,
+) -> SystemInput:
     return SystemInput(
         name=f"{noun} {number}",
         description=None,
         environment=None,
-        address=_address(number),
-        secrets={"password": Secret(f"{noun} password")},
+        address=ConnectionReference(id=connection.id) if connection else _address(number, provider),
+        secrets={} if connection else {"password": Secret(f"{noun} password")},
     )
 
 
-def _address(number: int) -> DatabaseAddress:
+def _address(number: int, provider: DatabaseProvider = DatabaseProvider.POSTGRESQL) -> DatabaseAddress:
     return DatabaseAddress(
-        provider=DatabaseProvider.POSTGRESQL,
+        provider=provider,
         host=f"database{number}.example.com",
         port=5432,
         database_name="shop",

@@ -204,7 +204,8 @@ def _new_secrets(certificates: Mapping[str, str]) -> dict[str, str]:
 
 
 PASSWORDS = (
-    "source password", "destination password", "wrong password", "Connect password", "Kafka password",
+    "source password", "destination password", "connection password", "wrong password", "Connect password",
+    "Kafka password",
     "user password", "new user password",
 )  # fmt: skip
 TOKENS = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 from urllib.parse import urlsplit
 
 import boto3
@@ -42,6 +42,8 @@ _numbers = itertools.count(1)
 @dataclass(frozen=True, kw_only=True)
 class RealDatabase:
     """A database on the stack's PostgreSQL or on another server, and the account that Headgate signs in with."""
+
+    provider: ClassVar[str] = "postgresql"
 
     host: str
     port: int
@@ -87,6 +89,19 @@ class RealDatabase:
                 return [line for (line,) in connection.execute(query)]
             except psycopg.ProgrammingError as error:
                 return type(error).__name__
+
+
+class RegisteredDatabase(Protocol):
+    """A database of any kind, as it is registered."""
+
+    @property
+    def provider(self) -> str: ...
+
+    @property
+    def config(self) -> Json: ...
+
+    @property
+    def credentials(self) -> Json: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +167,7 @@ class RealHeadgate:
 
     # the main job
 
-    def source(self, database: RealDatabase, **config: Any) -> Json:
+    def source(self, database: RegisteredDatabase, **config: Any) -> Json:
         return dict(self.post("/sources", _system_body("source", database, config)))
 
     def discover(self, source: Json) -> dict[str, Json]:
@@ -183,7 +198,7 @@ class RealHeadgate:
         self.post(f"/pipelines/{pipeline['id']}/deploy")
         return self.until_state(f"/pipelines/{pipeline['id']}/status", "RUNNING")
 
-    def captured(self, database: RealDatabase, *tables: str, schema: str = "shop") -> Json:
+    def captured(self, database: RegisteredDatabase, *tables: str, schema: str = "shop") -> Json:
         """A pipeline that runs over these tables, on a source that is registered for it."""
         source = self.source(database)
         self.discover(source)
@@ -194,7 +209,7 @@ class RealHeadgate:
     def until_state(self, path: str, *states: str, within: float = 40.0) -> Json:
         return eventually(lambda: dict(self.get(path)), lambda seen: seen["observed_state"] in states, seconds=within)
 
-    def destination(self, database: RealDatabase) -> Json:
+    def destination(self, database: RegisteredDatabase) -> Json:
         return dict(self.post("/destinations", _system_body("destination", database, {})))
 
     def delivery_body(self, pipeline: Json, tables: Mapping[str, str], schema: str = "shop", **more: Any) -> Json:
@@ -286,10 +301,10 @@ class RealHeadgate:
         return dict(response.json())
 
 
-def _system_body(noun: str, database: RealDatabase, config: Json) -> Json:
+def _system_body(noun: str, database: RegisteredDatabase, config: Json) -> Json:
     return {
         "name": f"{noun} {next(_numbers)}",
-        "provider": "postgresql",
+        "provider": database.provider,
         "config": {**database.config, **config},
         "credentials": database.credentials,
     }

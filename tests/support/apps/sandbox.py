@@ -172,6 +172,22 @@ class Sandbox:
             **changes,
         }
 
+    def connection_body(self, **changes: Any) -> Json:
+        """A connection to the database that is captured from."""
+        return self.source_body(**{"name": self.name("connection"), **changes})
+
+    def database_bodies(self) -> tuple[tuple[str, Json], ...]:
+        """The path of each kind of resource with an address of a database, and a body for it."""
+        return (
+            ("/sources", self.source_body()),
+            ("/destinations", self.destination_body()),
+            ("/connections", self.connection_body()),
+        )
+
+    def using_body(self, connection: Json, **changes: Any) -> Json:
+        """A source or destination that uses a connection."""
+        return {"name": self.name("using"), "connection_id": connection["id"], **changes}
+
     def pipeline_body(self, **changes: Any) -> Json:
         """A pipeline of two tables, on the shared source and clusters."""
         return {
@@ -203,6 +219,11 @@ class Sandbox:
     def source(self) -> Json:
         """A discovered source. Do not change it."""
         return self.cached("source", self.new_source)
+
+    @property
+    def connection(self) -> Json:
+        """A connection. Do not change it."""
+        return self.cached("connection", lambda: self.admin.post_ok("/connections", self.connection_body()))
 
     @property
     def stream(self) -> Json:

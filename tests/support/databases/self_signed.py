@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 NAME = "database.example"
@@ -19,9 +19,9 @@ class Certificate:
     key: str
 
 
-def make_certificate() -> Certificate:
-    """A new certificate, valid for one hour."""
-    key = ec.generate_private_key(ec.SECP256R1())
+def make_certificate(*, with_rsa: bool = False) -> Certificate:
+    """A new certificate, valid for one hour. Servers of 2019 can use RSA keys only."""
+    key = rsa.generate_private_key(65_537, 2_048) if with_rsa else ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     now = dt.datetime.now(dt.UTC)
     certificate = (

@@ -60,7 +60,8 @@ NO_SCHEMA_SAYS = frozenset({
     "required_for_new_target", "immutable", "kafka_cluster_mismatch", "other_stream_cluster", "compact_without_key",
     "converter_without_schema", "heartbeats_off", "ca_not_deliverable",  # what is stored, or another resource has
     "not_found", "not_granted",  # the anchors that there are; the permissions of a role
-    "property_not_allowed", "not_available", "password_too_common",
+    "capability_missing", "other_provider", "not_with_connection",  # what a connection has, or is used with
+    "property_not_allowed", "password_too_common",
 })  # fmt: skip
 """Why a request that the document allows may be refused all the same."""
 

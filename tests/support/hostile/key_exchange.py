@@ -110,7 +110,7 @@ def fault_at_every_call(app: InProcessApp, fault: FailureMode) -> int:
         run(app)
         while _delayed:
             _delayed.pop()()
-        assert fields_under(app) == {NEW_ID: 13}, at
+        assert fields_under(app) == {NEW_ID: 15}, at
         use(app, NEW_KEY)
         assert opens_all(app, resources), at
         assert app.services.signer.key == key

@@ -2,54 +2,96 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, LiteralString, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, LiteralString
 
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.mysql import queries
-from chalicelib.domain.providers.mysql.facts import ForeignKey, Generated, MySQLRawColumn, MySQLRawTable, UniqueKey
+from chalicelib.clients.databases.mysql import queries, rights
+from chalicelib.domain.providers.mysql.facts import (
+    ForeignKey,
+    Grants,
+    MySQLGenerated,
+    MySQLRawColumn,
+    MySQLRawTable,
+    UniqueKey,
+)
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.mysql.session import DatabaseSession, Row
+    from chalicelib.clients.databases.mysql.connection import Row
+    from chalicelib.clients.databases.mysql.session import MySQLSession
 
 MAX_COLUMNS = 60_000
 _MAX_INDEXED = 100_000
-_PER_STATEMENT = 100
+_PER_STATEMENT = 50
+_MAX_OF_TABLE = 4_096
+"""Columns that any table can have (MySQL 8.0 reference, limits)."""
+_NO_GRANTS = Grants()
 _PRIMARY = "PRIMARY"
 _STORED, _VIRTUAL = "STORED GENERATED", "VIRTUAL GENERATED"
+_WRITES = frozenset({"insert", "update"})
 
 
-def discovered(session: "DatabaseSession", database: str, bound: int) -> tuple[list[MySQLRawTable], bool]:
-    """The tables that can be captured, ordered by database and name, and whether there are more than the bound."""
+def discovered(session: "MySQLSession", database: str, bound: int, grants: Grants) -> tuple[list[MySQLRawTable], bool]:
+    """The tables that can be captured, ordered by database and name, and whether there are more than the bound. Where
+    there are, those of `database` come first.
+    """
     rows = session.rows(queries.DISCOVERED_TABLES, [database, bound + 1], max_rows=bound + 1)
-    tables, cut = _complete(session, rows[:bound])
+    tables, cut = _complete(session, rows[:bound], grants)
     return tables, cut or len(rows) > bound
 
 
-def named(session: "DatabaseSession", names: Sequence[TableName]) -> list[MySQLRawTable]:
+def named(session: "MySQLSession", names: Sequence[TableName], grants: Grants = _NO_GRANTS) -> list[MySQLRawTable]:
     """Those of the tables that exist. Raises DatabaseFailure RESULT_TOO_LARGE for too many columns."""
     rows = [
-        row for some in _chunks(names) for row in _of_tables(session, queries.NAMED_TABLES, some, max_rows=len(some))
+        # On some versions names that differ by case are one here.
+        row
+        for some in _chunks(names)
+        for row in _of_tables(session, queries.NAMED_TABLES, some, max_rows=2 * len(some))
     ]
-    tables, cut = _complete(session, rows)
+    tables, cut = _complete(session, rows, grants)
     if cut:
         raise DatabaseFailure(FailureCode.RESULT_TOO_LARGE)
     return tables
 
 
-def _complete(session: "DatabaseSession", rows: "Sequence[Row]") -> tuple[list[MySQLRawTable], bool]:
+def existing(session: "MySQLSession", names: Sequence[TableName]) -> list[TableName]:
+    """Those of the tables that the account sees, as the server spells them."""
+    # With names that are not told apart by case there can be more rows than names.
+    return [
+        _name(row)
+        for some in _chunks(names)
+        for row in _of_tables(session, queries.EXISTING_TABLES, some, max_rows=2 * len(some))
+    ]
+
+
+def _complete(session: "MySQLSession", rows: "Sequence[Row]", grants: Grants) -> tuple[list[MySQLRawTable], bool]:
     """The tables with all that belongs to them, and whether tables are missing because there are too many columns."""
+    partly = rights.partly_readable(session, grants, [_name(row) for row in rows])
+    ways = _ways_of(session)
     tables: list[MySQLRawTable] = []
     read = 0
-    for some in _chunks(sorted(rows, key=lambda row: (row[0], row[1]))):
+    for some in _chunks(sorted(rows, key=_name)):
         names = [_name(row) for row in some]
         columns = _columns(session, names)
         read += sum(map(len, columns.values()))
         if read > MAX_COLUMNS:
             return tables, True
         unique, foreign = _unique_keys(session, names), _foreign_keys(session, names)
-        tables += [_table(row, columns, unique[_name(row)], foreign[_name(row)]) for row in some]
+        found = (_table(row, columns, unique[_name(row)], foreign[_name(row)]) for row in some)
+        tables += [replace(one, partly_readable=one.name in partly, **ways) for one in found]
     return tables, False
+
+
+def _ways_of(session: "MySQLSession") -> dict[str, Any]:
+    """Fields of tables that the server itself decides."""
+    rows = session.rows(queries.WAYS_OF_SERVER, max_rows=2)
+    values = {str(name).lower(): str(value).upper() for name, value in rows}
+    return {
+        # From 9.6 on the server, and not InnoDB alone, carries foreign keys out where this is off.
+        "cascades_logged": values.get("innodb_native_foreign_keys") == "OFF",
+        "hides_keys": values.get("show_gipk_in_create_table_and_information_schema") == "OFF",
+    }
 
 
 def _table(
@@ -58,10 +100,11 @@ def _table(
     unique: dict[str, list[str | None]],
     foreign: list[ForeignKey],
 ) -> MySQLRawTable:
-    _, _, engine, collation, partitioned, estimated_rows, size, _ = row
+    _, _, engine, collation, partitioned, estimated_rows, size, is_table = row
     return MySQLRawTable(
         name=_name(row),
         raw_columns=tuple(columns.get(_name(row), ())),
+        is_table=bool(is_table),
         engine=engine,
         collation=collation,
         partitioned=bool(partitioned),
@@ -79,9 +122,9 @@ def _all_named(indexed: list[str | None]) -> tuple[str, ...] | None:
     return names if len(names) == len(indexed) else None
 
 
-def _columns(session: "DatabaseSession", names: Sequence[TableName]) -> dict[TableName, list[MySQLRawColumn]]:
+def _columns(session: "MySQLSession", names: Sequence[TableName]) -> dict[TableName, list[MySQLRawColumn]]:
     query = queries.COLUMNS if session.version_number >= 80000 else queries.COLUMNS_BEFORE_8
-    rows = _of_tables(session, query, names, max_rows=MAX_COLUMNS, order=queries.COLUMN_ORDER)
+    rows = _of_tables(session, query, names, max_rows=len(names) * _MAX_OF_TABLE, order=queries.COLUMN_ORDER)
     columns: dict[TableName, list[MySQLRawColumn]] = defaultdict(list)
     for row in rows:
         columns[_name(row)].append(_column(row))
@@ -90,26 +133,25 @@ def _columns(session: "DatabaseSession", names: Sequence[TableName]) -> dict[Tab
 
 def _column(row: "Row") -> MySQLRawColumn:
     _, _, name, ordinal, type_, nullable, default, extra, character_set, collation, privileges, srid = row
-    extra = (extra or "").upper()
+    extra, allowed = (extra or "").upper(), frozenset((privileges or "").split(","))
     return MySQLRawColumn(
         name=name,
         ordinal=int(ordinal),
         type=_text(type_),
         nullable=bool(nullable),
         default=None if default is None else _text(default),
-        generated=Generated.STORED if _STORED in extra else Generated.VIRTUAL if _VIRTUAL in extra else None,
+        generated=MySQLGenerated.STORED if _STORED in extra else MySQLGenerated.VIRTUAL if _VIRTUAL in extra else None,
         invisible="INVISIBLE" in extra,
         auto_increment="AUTO_INCREMENT" in extra,
         character_set=character_set,
         collation=collation,
         spatial_reference=None if srid is None else int(srid),
-        can_select="select" in (privileges or "").split(","),
+        can_select="select" in allowed,
+        can_write=allowed >= _WRITES,
     )
 
 
-def _unique_keys(
-    session: "DatabaseSession", names: Sequence[TableName]
-) -> dict[TableName, dict[str, list[str | None]]]:
+def _unique_keys(session: "MySQLSession", names: Sequence[TableName]) -> dict[TableName, dict[str, list[str | None]]]:
     rows = _of_tables(session, queries.INDEXES, names, max_rows=_MAX_INDEXED, order=queries.INDEX_ORDER)
     keys: dict[TableName, dict[str, list[str | None]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
@@ -117,7 +159,7 @@ def _unique_keys(
     return keys
 
 
-def _foreign_keys(session: "DatabaseSession", names: Sequence[TableName]) -> dict[TableName, list[ForeignKey]]:
+def _foreign_keys(session: "MySQLSession", names: Sequence[TableName]) -> dict[TableName, list[ForeignKey]]:
     keys: dict[TableName, list[ForeignKey]] = defaultdict(list)
     for row in _of_tables(session, queries.FOREIGN_KEYS, names, max_rows=_MAX_INDEXED):
         keys[_name(row)].append(
@@ -127,7 +169,7 @@ def _foreign_keys(session: "DatabaseSession", names: Sequence[TableName]) -> dic
 
 
 def _of_tables(
-    session: "DatabaseSession",
+    session: "MySQLSession",
     query: LiteralString,
     names: Sequence[TableName],
     *,
@@ -136,7 +178,7 @@ def _of_tables(
 ) -> "list[Row]":
     if not names:
         return []
-    places = cast(LiteralString, ", ".join(["(%s, %s)"] * len(names)))
+    places: LiteralString = ", ".join(["(%s, %s)"] * len(names))
     parameters = [part for name in names for part in (name.schema_name, name.table_name)]
     return session.rows(f"{query}({places}){order}", parameters, max_rows=max_rows)
 

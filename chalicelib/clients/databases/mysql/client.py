@@ -1,7 +1,7 @@
 """Reads a MySQL server: version, variables, tables and privileges. Nothing of it is ever changed."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,19 +9,31 @@ from typing import TYPE_CHECKING
 from chalicelib.clients.databases.checks import failure_result, success_result
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure
-from chalicelib.clients.databases.mysql import catalog, queries, server
+from chalicelib.clients.databases.mysql import (
+    catalog,
+    queries,
+    rights,
+    running_captures,
+    server,
+    target_facts,
+    target_tables,
+)
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.target_tables import WatchedTable
+from chalicelib.domain.providers.mysql.binlog import BinlogPosition
 from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
 from chalicelib.domain.providers.mysql.facts import MySQLServerFacts
 from chalicelib.domain.providers.mysql.running_capture import MySQLCaptureFacts
+from chalicelib.domain.providers.mysql.target_facts import MySQLTargetFacts
+from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.mysql.session import DatabaseSession
+    from chalicelib.clients.databases.mysql.session import MySQLSession
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,23 +58,48 @@ class MySQL:
         return success_result(version, round((time.monotonic() - start) * 1000))
 
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> MySQLServerFacts:
-        with self._session(deadline) as session:
-            return server.read(session, tables, DISCOVERY_BOUND, self.endpoint.address.database_name)
+        # Readiness names the rights that are missing.
+        with self._session(deadline, without_right=True) as session:
+            return server.read(session, tables, DISCOVERY_BOUND, self.endpoint.address)
 
     def list_tables(self, deadline: Deadline, bound: int = DISCOVERY_BOUND) -> TableListing:
         """Tables of all databases that the account sees, without those of the server itself and without views. Where
         there are more than the bound, those of the database of the address come first.
         """
         with self._session(deadline) as session:
-            tables, truncated = catalog.discovered(session, self.endpoint.address.database_name, bound)
-            return TableListing(tuple(tables), truncated=truncated)
+            grants = rights.read_grants(session, "")
+            tables, truncated = catalog.discovered(session, self.endpoint.address.database_name, bound, grants)
+            identity = server.global_variables(session).get("server_uuid")
+            return TableListing(tuple(tables), truncated=truncated, server_identity=identity)
 
     def capture_facts(self, plans: Sequence[MySQLCapturePlan], deadline: Deadline) -> MySQLCaptureFacts:
-        with self._session(deadline) as session:
-            return MySQLCaptureFacts(server_uuid=server.global_variables(session).get("server_uuid"))
+        with self._session(deadline, without_right=True) as session:
+            return running_captures.read(session, plans)
 
-    def _session(self, deadline: Deadline) -> "AbstractContextManager[DatabaseSession]":
+    def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
+        """A server keeps its binary log for nobody: there is never anything to release."""
+        return ReleaseState.RELEASED
+
+    def continue_capture(self, plan: MySQLCapturePlan, deadline: Deadline) -> BinlogPosition | None:
+        with self._session(deadline, without_right=True) as session:
+            return running_captures.end_of_log(session)
+
+    def target_facts(self, targets: Sequence[TableName], deadline: Deadline) -> MySQLTargetFacts:
+        with self._session(deadline) as session:
+            return target_facts.read(session, targets)
+
+    def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
+        with self._session(deadline) as session:
+            return target_tables.read(session, targets)
+
+    def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
+        with self._session(deadline) as session:
+            return target_tables.count(session, bounds)
+
+    def _session(self, deadline: Deadline, *, without_right: bool = False) -> "AbstractContextManager[MySQLSession]":
         # Only functions that read a database pay for the import of the driver.
         from chalicelib.clients.databases.mysql import session
 
-        return session.open_session(self.endpoint, self.check_host, self.trusted_ca_file, deadline)
+        return session.open_session(
+            self.endpoint, self.check_host, self.trusted_ca_file, deadline, without_right=without_right
+        )

@@ -10,15 +10,24 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 
 import pymysql
-from pymysql.cursors import SSCursor
 
 from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure, FailureCode
-from chalicelib.clients.databases.mysql.connection import BoundedConnection
-from chalicelib.clients.databases.mysql.errors import DENIED, failure, failure_of_connecting, failure_of_reading
+from chalicelib.clients.databases.mysql.connection import MySQLConnection, Row
+from chalicelib.clients.databases.mysql.errors import (
+    DENIED,
+    UNKNOWN_STATEMENT,
+    Refused,
+    failure,
+    failure_of_connecting,
+    failure_of_reading,
+    require_mysql,
+)
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.database import SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.providers.mysql.sql import quoted_table
+from chalicelib.domain.table import TableName
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 
@@ -32,25 +41,15 @@ _TRY_NEXT_ADDRESS = frozenset({FailureCode.CONNECTION_REFUSED, FailureCode.HOST_
 _GARBAGE = (struct.error, ValueError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError)
 """What PyMySQL raises for answers that are not MySQL's."""
 
-_OTHER_KINDS = (
-    ("mariadb", "MariaDB"),
-    ("tidb", "TiDB"),
-    ("vitess", "Vitess"),
-    ("singlestore", "SingleStore"),
-    ("memsql", "SingleStore"),
-)
-"""Words in the version of servers that speak MySQL's protocol and have another binary log, or none."""
-
 _VERSION = re.compile(r"(\d{1,3})\.(\d{1,2})(?:\.(\d{1,2}))?")
-
-Row = tuple[Any, ...]
+_SHOW_KEYS_VERSION = 80030
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseSession:
+class MySQLSession:
     """Reads, each statement in a read-only transaction of its own."""
 
-    connection: BoundedConnection
+    connection: MySQLConnection
     version: str
     version_comment: str
     deadline: Deadline
@@ -58,20 +57,21 @@ class DatabaseSession:
     @property
     def version_number(self) -> int:
         """80015 for 8.0.15; 0 for a version that is no such number."""
-        match = _VERSION.match(self.version)
-        if match is None:
-            return 0
-        major, minor, patch = (int(part or 0) for part in match.groups())
-        return major * 10_000 + minor * 100 + patch
+        return _number_of(self.version)
+
+    @property
+    def proxy_version(self) -> str | None:
+        """The version that was sent before signing in, where it is another one: a proxy answers there."""
+        sent = str(self.connection.server_version)[:100]
+        return None if _number_of(sent) == self.version_number else sent
 
     def rows(self, sql: LiteralString, parameters: Sequence[object] = (), *, max_rows: int) -> list[Row]:
-        """The rows of SQL. Raises DatabaseFailure: `RESULT_TOO_LARGE` for more rows, or more bytes than allowed."""
-        return self._read(sql, parameters, max_rows)[1]
+        """The rows of SQL. Raises DatabaseFailure: `RESULT_TOO_LARGE` for more rows, or more bytes than allowed.
 
-    def records(self, sql: LiteralString, *, max_rows: int) -> list[dict[str, Any]]:
-        """The rows by the names of their columns, for statements whose columns differ between versions."""
-        names, rows = self._read(sql, (), max_rows)
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        `Refused` where the account may not execute it, or the server does not know it.
+        """
+        with _reading(self.deadline):
+            return self.connection.answer(sql, parameters, max_rows)[1]
 
     def row(self, sql: LiteralString, parameters: Sequence[object] = ()) -> Row:
         rows = self.rows(sql, parameters, max_rows=1)
@@ -79,79 +79,112 @@ class DatabaseSession:
             raise failure(FailureCode.READ_FAILED)
         return rows[0]
 
-    def _read(self, sql: str, parameters: Sequence[object], max_rows: int) -> tuple[list[str], list[Row]]:
-        self.connection.expect_answer()
-        with _reading(self.deadline):
-            cursor = self.connection.cursor(SSCursor)
-            cursor.execute(sql, tuple(parameters) or None)
-            names = [str(column[0]) for column in cursor.description or ()]
-            rows: list[Row] = []
-            while (row := cursor.fetchone()) is not None:
-                rows.append(row)
-                if len(rows) > max_rows:
-                    # Closing now avoids reading the rest.
-                    self.connection.abandon()
-                    raise failure(FailureCode.RESULT_TOO_LARGE)
-        return names, rows
-
-    def attempt(self, sql: LiteralString, *, max_rows: int) -> list[dict[str, Any]] | None:
-        """The same as `records`; None where the account may not execute the statement, or the server does not know it.
-
-        Raises DatabaseFailure for everything else.
+    def records(self, *statements: LiteralString, max_rows: int) -> list[dict[str, Any]] | None:
+        """The rows of the first statement that the server knows, by the names of their columns; None where it knows
+        none of them. Versions of MySQL spell statements, and their columns, differently.
         """
+        for sql in statements:
+            try:
+                with _reading(self.deadline):
+                    names, rows = self.connection.answer(sql, (), max_rows)
+            except Refused as refused:
+                if refused.is_denied:
+                    raise
+            else:
+                # A replica without a uuid makes a row without its last column.
+                return [dict(zip(names, row, strict=False)) for row in rows]
+        return None
+
+    def attempt(self, *statements: LiteralString, max_rows: int) -> list[dict[str, Any]] | None:
+        """The same as `records`; None also where the account may not execute the statement."""
         try:
-            return self.records(sql, max_rows=max_rows)
+            return self.records(*statements, max_rows=max_rows)
         except Refused:
             return None
 
+    def denies(self, sql: LiteralString, table: TableName) -> bool:
+        """Whether the account may not execute the statement, which reads `{table}`; false where it fails otherwise.
 
-class Refused(DatabaseFailure):
-    """The account may not execute the statement (`is_denied`), or the server does not know it."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(FailureCode.PERMISSION_DENIED, ConnectionStep.READ)
-        self.is_denied = number in DENIED
-
-
-_REFUSED = DENIED | {1064, 1193, 1235, 1289, 1109, 1146, 1305, 1381}
-"""Besides denied ones: statements, variables, tables and functions that the server does not have; 1381: it writes no
-binary log.
-"""
+        Raises DatabaseFailure where nothing more can be read, or the table is locked.
+        """
+        try:
+            with _reading(self.deadline):
+                self.connection.answer(sql.format(table=quoted_table(table)), (), max_rows=1)
+        except Refused as refused:
+            return refused.is_denied
+        except DatabaseFailure as refusal:
+            if refusal.failure_code is FailureCode.TIMEOUT or not self.connection.open:
+                raise
+        return False
 
 
 @contextlib.contextmanager
 def open_session(
-    endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
-) -> Iterator[DatabaseSession]:
-    """A session that is closed at the end. Raises DatabaseFailure, also for servers of another kind."""
+    endpoint: OpenedEndpoint[DatabaseAddress],
+    check_host: HostCheck,
+    trusted_ca_file: str | None,
+    deadline: Deadline,
+    *,
+    without_right: bool = False,
+) -> Iterator[MySQLSession]:
+    """A session that is closed at the end. Raises DatabaseFailure, also for servers of another kind.
+
+    `without_right`: it is opened as well where the account may not use the database of the address.
+    """
     connection = _open_connection(endpoint, check_host, trusted_ca_file, deadline)
     try:
-        yield _prepared(connection, deadline)
+        session = _prepared(connection, deadline)
+        _use(session, endpoint.address.database_name, without_right=without_right)
+        yield session
+    except _GARBAGE:
+        # Rows that are not those that were asked for.
+        raise failure(FailureCode.READ_FAILED) from None
     finally:
         connection.end()
 
 
-def _prepared(connection: BoundedConnection, deadline: Deadline) -> DatabaseSession:
-    session = DatabaseSession(connection, "", "", deadline)
+def _use(session: MySQLSession, database: str, *, without_right: bool) -> None:
+    try:
+        with _reading(session.deadline):
+            session.connection.use(database)
+    except Refused:
+        if not without_right:
+            raise failure(FailureCode.PERMISSION_DENIED) from None
+    except DatabaseFailure as refusal:
+        # The usual step of the code: that of the database, where there is none of that name.
+        raise failure(refusal.failure_code) from None
+
+
+def _prepared(connection: MySQLConnection, deadline: Deadline) -> MySQLSession:
+    session = MySQLSession(connection, "", "", deadline)
     version, comment = (str(value)[:100] for value in session.row("SELECT VERSION(), @@version_comment"))
-    named = f"{version} {comment}".lower()
-    for word, title in _OTHER_KINDS:
-        if word in named:
-            message = f"The server is {title}, and not MySQL: Headgate does not support it."
-            raise DatabaseFailure(FailureCode.SERVER_NOT_SUPPORTED, message=message)
+    require_mysql(f"{version} {comment}")
+    session = MySQLSession(connection, version, comment, deadline)
     milliseconds = int(deadline.remaining(STATEMENT_SECONDS) * 1000) + 1
     session.rows("SET SESSION TRANSACTION READ ONLY", max_rows=0)
     session.rows(
-        "SET SESSION lock_wait_timeout = %s, max_execution_time = %s, sql_mode = '', time_zone = '+00:00'",
-        [LOCK_SECONDS, milliseconds],
+        "SET SESSION lock_wait_timeout = %s, sql_mode = '', time_zone = '+00:00', sql_quote_show_create = ON",
+        [LOCK_SECONDS],
         max_rows=0,
     )
-    return DatabaseSession(connection, version, comment, deadline)
+    session.attempt(f"SET SESSION max_execution_time = {milliseconds}", max_rows=0)
+    if session.version_number >= _SHOW_KEYS_VERSION:
+        # Else primary keys that the server has made are hidden, in the catalogue too.
+        session.attempt("SET SESSION show_gipk_in_create_table_and_information_schema = ON", max_rows=0)
+    return session
+
+
+def _number_of(version: str) -> int:
+    match = _VERSION.match(version)
+    if match is None:
+        return 0
+    major, minor, patch = (int(part or 0) for part in match.groups())
+    return major * 10_000 + minor * 100 + patch
 
 
 def _open_connection(
     endpoint: OpenedEndpoint[DatabaseAddress], check_host: HostCheck, trusted_ca_file: str | None, deadline: Deadline
-) -> BoundedConnection:
+) -> MySQLConnection:
     """Tries the addresses of the host one after the other, in the shorter of the two time limits."""
     limit = Deadline.after(deadline.remaining(endpoint.address.connection_timeout_seconds))
     addresses = _allowed_addresses(endpoint.address.host, check_host)
@@ -184,12 +217,14 @@ def _allowed_addresses(host: str, check_host: HostCheck) -> Sequence[str]:
 
 def _connect(
     endpoint: OpenedEndpoint[DatabaseAddress], ip_address: str, trusted_ca_file: str | None, deadline: Deadline
-) -> BoundedConnection:
+) -> MySQLConnection:
     address = endpoint.address
     try:
         connected = socket.create_connection((ip_address, address.port), max(0.001, deadline.remaining()))
     except ConnectionRefusedError:
         raise failure(FailureCode.CONNECTION_REFUSED) from None
+    except ConnectionResetError:
+        raise failure(FailureCode.CONNECTION_LOST) from None
     except TimeoutError:
         raise failure(FailureCode.TIMEOUT) from None
     except OSError:
@@ -206,23 +241,19 @@ def _sign_in(
     connected: socket.socket,
     trusted_ca_file: str | None,
     deadline: Deadline,
-) -> BoundedConnection:
+) -> MySQLConnection:
     address, password = endpoint.address, endpoint.password
-    seconds = max(0.001, deadline.remaining())
-    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
-        connection = BoundedConnection(
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = MySQLConnection(
             deadline,
             host=address.host,
             port=address.port,
             user=address.username,
             # As bytes: PyMySQL encodes a text as Latin-1.
             password=password.reveal().encode() if password else b"",
-            database=address.database_name,
             charset="utf8mb4",
             autocommit=True,
-            read_timeout=seconds,
-            write_timeout=seconds,
             program_name=PROGRAM_NAME,
             local_infile=False,
             **_tls(endpoint, trusted_ca_file),
@@ -243,13 +274,15 @@ def _sign_in(
 
 def _connection_failure(error: pymysql.Error, deadline: Deadline) -> DatabaseFailure:
     cause = getattr(error, "original_exception", None) or error.__cause__
-    if isinstance(cause, ssl.SSLError | ssl.CertificateError):
-        return failure(FailureCode.TLS_FAILED)
+    number = error.args[0] if error.args else None
     if deadline.passed or isinstance(cause, TimeoutError):
         return failure(FailureCode.TIMEOUT)
-    if isinstance(error, pymysql.InternalError):  # packets in an order that MySQL never has
+    if isinstance(cause, ssl.SSLError | ssl.CertificateError):
+        return failure(FailureCode.TLS_FAILED)
+    # Packets in an order that MySQL never has, and what PyMySQL says without a number.
+    if isinstance(error, pymysql.InternalError) or not isinstance(number, int):
         return failure(FailureCode.NOT_A_DATABASE)
-    return failure_of_connecting(error.args[0] if error.args else None)
+    return failure_of_connecting(number)
 
 
 def _tls(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None) -> dict[str, Any]:
@@ -259,22 +292,25 @@ def _tls(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None)
         return {"ssl_disabled": True}
     if mode is SslMode.PREFER:
         return {}
-    if mode.verifies:
-        try:
-            context = ssl.create_default_context(
-                cafile=None if certificate else trusted_ca_file, cadata=certificate.reveal() if certificate else None
-            )
-        except ssl.SSLError:
-            raise failure(FailureCode.TLS_FAILED) from None
-        # The certificates that MySQL makes for itself lack extensions that Python 3.13 asks for.
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        context.check_hostname = mode is SslMode.VERIFY_FULL
-    else:
-        context = ssl.create_default_context()
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.check_hostname = mode is SslMode.VERIFY_FULL
+    context.verify_mode = ssl.CERT_REQUIRED if mode.verifies else ssl.CERT_NONE
+    if mode.verifies:
+        # The one certificate that a person has given may be that of an intermediate CA, or of the server itself.
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        try:
+            _trust(context, certificate.reveal() if certificate else None, trusted_ca_file)
+        except (OSError, ValueError):
+            raise failure(FailureCode.TLS_FAILED) from None
     return {"ssl": context}
+
+
+def _trust(context: ssl.SSLContext, certificate: str | None, trusted_ca_file: str | None) -> None:
+    if certificate is None and trusted_ca_file is None:
+        context.load_default_certs()
+    else:
+        context.load_verify_locations(cafile=None if certificate else trusted_ca_file, cadata=certificate)
 
 
 @contextlib.contextmanager
@@ -283,14 +319,12 @@ def _reading(deadline: Deadline) -> Iterator[None]:
     try:
         yield
     except DatabaseFailure as error:
-        if error.failure_code is FailureCode.TIMEOUT:
-            raise failure(FailureCode.TIMEOUT, ConnectionStep.READ) from None
-        raise
+        raise failure(error.failure_code, ConnectionStep.READ) from None
     except pymysql.Error as error:
         number = error.args[0] if error.args else None
         if deadline.passed:
             raise failure(FailureCode.TIMEOUT, ConnectionStep.READ) from None
-        if number in _REFUSED:
+        if isinstance(number, int) and number in DENIED | UNKNOWN_STATEMENT:
             raise Refused(number) from None
         raise failure_of_reading(number) from None
     except (OSError, *_GARBAGE):

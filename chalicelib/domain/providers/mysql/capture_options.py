@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from chalicelib.domain.checks import capture as checks
 from chalicelib.domain.checks.options import require_known_options
-from chalicelib.domain.pipeline import Capture, Pipeline
+from chalicelib.domain.pipeline import Capture, Pipeline, SnapshotMode
 from chalicelib.domain.providers.mysql.heartbeat import check_heartbeat_table
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
@@ -49,10 +49,19 @@ class MySQLCaptureOptions:
         return cls(**{**stored, "snapshot_locking": SnapshotLocking(locking) if locking else None})
 
 
-def own_options(sent: Mapping[str, Any]) -> Mapping[str, Any]:
+_SERVER_ID = "server_id"
+
+
+def source_options(sent: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The server id of a pipeline that has none of its own. Raises Invalid for options of another provider."""
+    require_known_options(sent, (_SERVER_ID,), "options")
+    return {_SERVER_ID: sent.get(_SERVER_ID)}
+
+
+def own_options(sent: Mapping[str, Any], of_source: Mapping[str, Any]) -> Mapping[str, Any]:
     """All of `MySQLCaptureOptions`, as a capture stores them. Raises Invalid for options that it does not have."""
     require_known_options(sent, MySQLCaptureOptions.__dataclass_fields__, "options")
-    return asdict(MySQLCaptureOptions(**sent))
+    return asdict(MySQLCaptureOptions(**{_SERVER_ID: of_source.get(_SERVER_ID), **sent}))
 
 
 def effective_options(pipeline: Pipeline) -> Mapping[str, Any]:
@@ -72,10 +81,19 @@ def snapshot_locking(pipeline: Pipeline, source: Source) -> SnapshotLocking:
     """The chosen one; else `none` for hosts where Debezium would lock all captured tables for the whole snapshot,
     because a global read lock is refused there.
     """
-    host = source.address.host.lower().rstrip(".")
-    is_managed = host.endswith(_MANAGED_HOSTS)
-    chosen = MySQLCaptureOptions.of(pipeline.capture).snapshot_locking
-    return chosen or (SnapshotLocking.NONE if is_managed else SnapshotLocking.MINIMAL)
+    return MySQLCaptureOptions.of(pipeline.capture).snapshot_locking or derived_locking(source.address.host)
+
+
+def derived_locking(host: str) -> SnapshotLocking:
+    """The one where nothing was chosen."""
+    is_managed = host.lower().rstrip(".").endswith(_MANAGED_HOSTS)
+    return SnapshotLocking.NONE if is_managed else SnapshotLocking.MINIMAL
+
+
+def snapshot_mode(pipeline: Pipeline) -> SnapshotMode:
+    """The chosen one; instead of an initial snapshot none, once the connector went on after changes that were lost."""
+    chosen = pipeline.snapshot_mode
+    return SnapshotMode.NO_DATA if chosen is SnapshotMode.INITIAL and pipeline.gaps_passed else chosen
 
 
 def check_options(capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:

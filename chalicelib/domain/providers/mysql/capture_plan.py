@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline, SnapshotMode
 from chalicelib.domain.providers.mysql.capture_options import MySQLCaptureOptions, SnapshotLocking, server_id
-from chalicelib.domain.table import TableName
+from chalicelib.domain.table import ColumnName, TableName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,8 @@ class MySQLCapturePlan:
     heartbeat_table: TableName | None = None
     deployed: bool = False
     server: str | None = None
+    excluded_columns: tuple[ColumnName, ...] = ()
+    heartbeats: bool = True
 
     @property
     def captured_tables(self) -> tuple[TableName, ...]:
@@ -38,4 +40,6 @@ class MySQLCapturePlan:
             heartbeat_table=capture.options.heartbeat_table,
             deployed=pipeline.desired_state is not DesiredState.DRAFT,
             server=server,
+            excluded_columns=capture.options.exclude_columns,
+            heartbeats=capture.options.heartbeat_interval_ms != 0,
         )

@@ -22,15 +22,19 @@ _ZERO_DEFAULT: _Verdict = (
 _GEOMETRY: _Verdict = (
     _STOPS,
     _WARN,
-    "A delivery to PostgreSQL stops at this column unless its target has PostGIS; in MySQL the axes of values with a "
-    "spatial reference system are swapped.",
+    (
+        "A delivery to PostgreSQL stops at this column unless its target has PostGIS; in MySQL the axes of values with a "
+        "spatial reference system are swapped."
+    ),
 )
 _TYPES: Mapping[str, _Verdict] = {
     "json": (
         _CHANGES,
         _INFO,
-        "Times and binary values inside are written in another form by the snapshot than by changes; doubles with an "
-        "exponent are written out. All other values arrive equal.",
+        (
+            "Times and binary values inside are written in another form by the snapshot than by changes; doubles with an "
+            "exponent are written out. All other values arrive equal."
+        ),
     ),
     "time": (_STOPS, _WARN, "A delivery stops at a value below 00:00:00, or from 24:00:00 on."),
     "year": (_CHANGES, _INFO, "The year 0000 arrives as 2000 in the snapshot and as 1900 in a change."),
@@ -65,8 +69,10 @@ def _verdict(column: MySQLRawColumn) -> _Verdict | None:
         return (
             _CHANGES,
             _WARN,
-            f"Changes arrive with other letters, because of its character set "
-            f"{column.character_set}. Convert the column to utf8mb4.",
+            (
+                f"Changes arrive with other letters, because of its character set "
+                f"{column.character_set}. Convert the column to utf8mb4."
+            ),
         )
     if base in ("date", "datetime", "timestamp"):
         return _ZERO_NULL if column.nullable else _ZERO_DEFAULT

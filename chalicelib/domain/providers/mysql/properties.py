@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 
-from chalicelib.domain.debezium import COMMON_REFUSALS, COUNT, MEASURED, MILLISECONDS, allowed_properties
+from chalicelib.domain.debezium import BOOLEAN, COMMON_REFUSALS, COUNT, MEASURED, MILLISECONDS, allowed_properties
+
+IGNORE_GTIDS_PROPERTY = "gtid.ignore.on.recovery"
+"""With this property a connector starts at file and position, whatever GTIDs its server has."""
 
 ALLOWED_PROPERTIES = allowed_properties(
     {
@@ -12,6 +15,7 @@ ALLOWED_PROPERTIES = allowed_properties(
         "binlog.buffer.size": COUNT,
         "connect.keep.alive.interval.ms": MILLISECONDS,
         "connect.timeout.ms": MILLISECONDS,
+        IGNORE_GTIDS_PROPERTY: BOOLEAN,
     }
 )
 _OWN = "Headgate sets it: a row would be lost or changed with another value. Leave it out."

@@ -11,7 +11,12 @@ from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.database import SslMode
 from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_config, name_patterns
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.providers.mysql.capture_options import MySQLCaptureOptions, server_id, snapshot_locking
+from chalicelib.domain.providers.mysql.capture_options import (
+    MySQLCaptureOptions,
+    server_id,
+    snapshot_locking,
+    snapshot_mode,
+)
 from chalicelib.domain.providers.mysql.heartbeat import heartbeat_statement
 from chalicelib.domain.providers.mysql.schema_history import history_lines
 from chalicelib.domain.source import Source
@@ -26,7 +31,7 @@ SSL_MODES: Mapping[SslMode, str] = {
     SslMode.VERIFY_CA: "verify_ca",
     SslMode.VERIFY_FULL: "verify_identity",
 }
-_WITHOUT_TLS = (SslMode.DISABLE, SslMode.PREFER)
+WITHOUT_TLS = (SslMode.DISABLE, SslMode.PREFER)
 
 _RECORDS: Mapping[str, str] = {
     # Its default makes values from 2^63 on negative.
@@ -66,7 +71,7 @@ def build_source_config(pipeline: Pipeline, source: Source, stream_cluster: Stre
             **_capture(pipeline, source),
             **history_lines(pipeline, stream_cluster),
         },
-        records=_RECORDS,
+        records={**_RECORDS, "snapshot.mode": str(snapshot_mode(pipeline))},
         defaults={**_DEFAULTS, "connect.timeout.ms": _connect_milliseconds(source.address)},
     )
 
@@ -82,7 +87,7 @@ def _database(pipeline: Pipeline, source: Source) -> ConnectorConfig:
         "database.server.id": str(server_id(pipeline)),
         "database.ssl.mode": SSL_MODES[address.ssl_mode],
         # Without TLS, a login that the server has forgotten needs the server's public key.
-        **({"database.allowPublicKeyRetrieval": "true"} if address.ssl_mode in _WITHOUT_TLS else {}),
+        **({"database.allowPublicKeyRetrieval": "true"} if address.ssl_mode in WITHOUT_TLS else {}),
         **({"database.connectionTimeZone": zone} if zone else {}),
     }
 

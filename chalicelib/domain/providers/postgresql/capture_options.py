@@ -43,7 +43,13 @@ class PostgreSQLCaptureOptions:
         return cls(**{**stored, "publication_mode": PublicationMode(stored.get("publication_mode", "filtered"))})
 
 
-def own_options(sent: Mapping[str, Any]) -> Mapping[str, Any]:
+def source_options(sent: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A source has none. Raises Invalid for those of another provider."""
+    require_known_options(sent, (), "options")
+    return {}
+
+
+def own_options(sent: Mapping[str, Any], _of_source: Mapping[str, Any]) -> Mapping[str, Any]:
     """All of `PostgreSQLCaptureOptions`, as a capture stores them. Raises Invalid for options that it does not have."""
     require_known_options(sent, PostgreSQLCaptureOptions.__dataclass_fields__, "options")
     return asdict(PostgreSQLCaptureOptions(**sent))

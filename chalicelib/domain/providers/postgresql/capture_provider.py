@@ -1,11 +1,14 @@
 """PostgreSQL as a source of captures."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
-from chalicelib.domain.monitoring.source_state import CaptureState
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
+from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT_AND_SLOT
+from chalicelib.domain.monitoring.source_state import CaptureState, Finding
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql import (
@@ -21,6 +24,7 @@ from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.readiness import ReadinessReport, judge, unreachable
 from chalicelib.domain.source import Source
+from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import HeadgateError
 
 
@@ -29,6 +33,7 @@ class PostgreSQLCapture:
 
     allowed_properties = ALLOWED_PROPERTIES
     refused_properties = REFUSED_PROPERTIES
+    source_options = staticmethod(capture_options.source_options)
     own_options = staticmethod(capture_options.own_options)
     check_options = staticmethod(capture_options.check_options)
     preview_warnings = staticmethod(capture_warnings.preview_warnings)
@@ -43,13 +48,24 @@ class PostgreSQLCapture:
     begins_anew = staticmethod(running_capture.begins_anew)
     offset_after_gap = staticmethod(running_capture.offset_after_gap)
     in_use = running_capture.IN_USE
+    new_snapshot = NEW_SNAPSHOT_AND_SLOT
     paused_notice = running_capture.PAUSED_NOTICE
+    signs_in_to_brokers = False
+    claim_codes: Mapping[str, str] = {}
     unique_claims = staticmethod(replication.unique_claims)
     source_release = staticmethod(replication.source_release)
     deletion_details = staticmethod(replication.deletion_details)
 
     def internal_topics(self, _pipeline: Pipeline) -> tuple[str, ...]:
         return ()
+
+    def required_topics(self, _pipeline: Pipeline) -> tuple[RequiredTopic, ...]:
+        return ()
+
+    def judge_topics(
+        self, topics: Mapping[str, TopicSettings] | None, _pipeline: Pipeline, now: datetime, *, deployed: bool
+    ) -> ReadinessReport:
+        return judge((), topics, deployed, now)
 
     def capture_plan(self, pipeline: Pipeline, before: CaptureState | None = None) -> replication.PostgreSQLCapturePlan:
         deployed = pipeline.desired_state is not DesiredState.DRAFT
@@ -63,6 +79,14 @@ class PostgreSQLCapture:
             *({replication.PUBLICATION} if plan.publication_name in facts.published else ()),
         }
         return pipeline.making((replication.SLOT, replication.PUBLICATION), existing)
+
+    def lost_by_failure(self, _diagnosis: Diagnosis) -> Finding | None:
+        """Nothing: the slot itself tells what it has lost."""
+        return None
+
+    def going_on(self, pipeline: Pipeline) -> Pipeline:
+        """As it is: the offset alone moves to where its slot begins."""
+        return pipeline
 
     def judge_readiness(
         self,

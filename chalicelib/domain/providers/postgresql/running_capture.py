@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from chalicelib.domain.diagnosis.new_snapshot import GO_ON_AFTER_THE_GAP, NEW_SNAPSHOT
+from chalicelib.domain.diagnosis.new_snapshot import GO_ON_AFTER_THE_GAP, NEW_SNAPSHOT_AND_SLOT
 from chalicelib.domain.monitoring.condition import ConditionCode
 from chalicelib.domain.monitoring.source_state import CapturedLog, CaptureState, Finding, FindingCode
 from chalicelib.domain.names import name_list
@@ -60,9 +60,11 @@ def capture_state(
     facts: PostgreSQLCaptureFacts, pipeline: Pipeline, before: CaptureState | None, now: datetime
 ) -> CaptureState:
     """The capture as the server shows it, compared with the last look."""
-    plan, server = PostgreSQLCapturePlan.of(pipeline, deployed=True), facts.system_identifier
+    plan = PostgreSQLCapturePlan.of(pipeline, deployed=True)
     slot = facts.slots.get(plan.slot_name)
-    if before and before.server and server and before.server != server:
+    # The first server is the one that the capture's position belongs to.
+    server = before.server if before and before.server else facts.system_identifier
+    if server and facts.system_identifier and server != facts.system_identifier:
         return CaptureState(server=server, findings=(_other_server(),))
     findings = (*_slot_findings(plan, slot, pipeline, before, facts.log), *_publication_findings(plan, facts, before))
     log = slot_log(slot, before.log if before else None, now) if slot else None
@@ -100,14 +102,22 @@ def _furthest(*positions: int | None) -> int | None:
 def _known(before: CaptureState | None) -> CapturedLog:
     if before is None:
         return CapturedLog()
-    # An earlier release has kept what was confirmed alone.
-    return CapturedLog(position=before.position) if before.captured == CapturedLog() else before.captured
+    if before.captured == CapturedLog() and isinstance(before.position, int):
+        return CapturedLog(position=before.position)  # an earlier release has kept what was confirmed alone
+    return before.captured
 
 
 def lost_changes(
-    facts: PostgreSQLCaptureFacts, pipeline: Pipeline, before: CaptureState | None, offset: StoredOffset
+    facts: PostgreSQLCaptureFacts,
+    pipeline: Pipeline,
+    before: CaptureState | None,
+    offset: StoredOffset,
+    **_reading: bool,
 ) -> Finding | None:
-    """Whether changes were lost between what Connect has stored (`offset`) and what the server has."""
+    """Whether changes were lost between what Connect has stored (`offset`) and what the server has.
+
+    It is the same for a session that reads on: a slot keeps what either needs.
+    """
     if _reads_once(pipeline):
         return None
     name = PostgreSQLCapturePlan.of(pipeline, deployed=True).slot_name
@@ -216,6 +226,7 @@ def with_offset(
     before: CaptureState | None,
     state: CaptureState,
     offset: StoredOffset,
+    _now: datetime,
 ) -> CaptureState:
     """The capture with what Connect's stored `offset` adds."""
     known = any(finding.code is FindingCode.LOG_POSITION_LOST and finding.certain for finding in state.findings)
@@ -290,17 +301,19 @@ def _publication_findings(
 
 def _other_server() -> Finding:
     message = "Another server answers than the one that was captured from (its system identifier is another one): the"
-    message += f" stored position in the log means nothing there. {NEW_SNAPSHOT} {GO_ON_AFTER_THE_GAP}"
+    message += f" stored position in the log means nothing there. {NEW_SNAPSHOT_AND_SLOT} {GO_ON_AFTER_THE_GAP}"
     return Finding(code=FindingCode.OTHER_SERVER, message=message, certain=True)
 
 
 def _history_lost() -> Finding:
     message = "The server's log does not have the last changes that were captured: a standby without them was promoted,"
     message += " or an older copy was restored. So changes were lost: Kafka has rows that the source has not, and what"
-    message += f" the source writes until its log is as long again is skipped. {NEW_SNAPSHOT} {GO_ON_AFTER_THE_GAP}"
+    message += (
+        f" the source writes until its log is as long again is skipped. {NEW_SNAPSHOT_AND_SLOT} {GO_ON_AFTER_THE_GAP}"
+    )
     return Finding(code=FindingCode.LOG_POSITION_LOST, message=message, certain=True)
 
 
 def _lost(slot: str, fate: str) -> Finding:
-    message = f'The replication slot "{slot}" {fate}: changes were lost. {NEW_SNAPSHOT} {GO_ON_AFTER_THE_GAP}'
+    message = f'The replication slot "{slot}" {fate}: changes were lost. {NEW_SNAPSHOT_AND_SLOT} {GO_ON_AFTER_THE_GAP}'
     return Finding(code=FindingCode.LOG_POSITION_LOST, message=message, certain=True)

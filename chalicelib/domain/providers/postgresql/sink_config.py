@@ -72,13 +72,20 @@ def _has_bad_length(name: str) -> bool:
 
 def _has_unquotable(name: str) -> bool:
     # A backslash is an escape where the JDBC driver looks tables up: the sink creates such a table and never finds it.
-    return any(part in name for part in ('"', "\\", "${")) or not name.isprintable()
+    # Names are trimmed, and two apostrophes become one: the rows would go to another table.
+    return name != name.strip() or any(part in name for part in ('"', "\\", "${", "''")) or not name.isprintable()
+
+
+def is_carried_column(name: str) -> bool:
+    """Whether the sink can write a column of this name (tried with Debezium 3.6)."""
+    return name == name.strip() and '"' not in name and not _has_bad_length(name)
 
 
 _FIELDS = ("schema_name", "table_name")
 _LENGTH = f"A name has 1 to {MAX_NAME_BYTES} bytes: PostgreSQL cuts a longer one silently."
 _CHARACTERS = (
-    "This name holds a character that the sink cannot carry (a quotation mark, a backslash, ${ or a control character)."
+    "This name holds what the sink cannot carry: a quotation mark, a backslash, ${, two apostrophes, a control "
+    "character, or a blank at an end."
 )
 NAME_RULES = (
     *(NameRule(field=field, type="length", message=_LENGTH, is_broken=_has_bad_length) for field in _FIELDS),

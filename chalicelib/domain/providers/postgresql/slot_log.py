@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chalicelib.domain.monitoring.condition import Severity
-from chalicelib.domain.monitoring.source_log import LogGrowth, LogState, grown, seconds_until_lost
+from chalicelib.domain.monitoring.source_log import (
+    LogGrowth,
+    LogState,
+    grown,
+    readable_duration,
+    readable_size,
+    seconds_until_lost,
+)
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.providers.postgresql.readiness.log import GIGABYTE, LITTLE_LEFT, MUCH_RETAINED_BYTES
+from chalicelib.domain.providers.postgresql.readiness.log import LITTLE_LEFT, MUCH_RETAINED_BYTES
 
 ALMOST_NOTHING_LEFT = 0.05
 """The share of `max_slot_wal_keep_size` below which there is no time to wait for a second look."""
@@ -94,12 +101,13 @@ def log_at_risk(log: LogState, slot: CaptureSlot, desired: DesiredState) -> Find
 
 def _what_is_kept(log: LogState) -> str:
     unread = "" if log.active else ", from which nobody reads"
-    kept = f'The server keeps {_size(log.retained_bytes or 0)} of its log for the replication slot "{log.name}"{unread}'
+    size = readable_size(log.retained_bytes or 0)
+    kept = f'The server keeps {size} of its log for the replication slot "{log.name}"{unread}'
     if log.status == "unreserved":
         return f"{kept}. That is more than it may: its next checkpoint can remove what the slot needs."
     if log.safe_bytes is None:
         return f"{kept}. Nothing limits that: the log can fill the server's disk."
-    return f"{kept}. When {_size(log.safe_bytes)} more are written, changes are lost."
+    return f"{kept}. When {readable_size(log.safe_bytes)} more are written, changes are lost."
 
 
 def _how_fast(log: LogState) -> str:
@@ -107,14 +115,14 @@ def _how_fast(log: LogState) -> str:
     if rate is None or rate <= 0:
         return ""
     seconds = seconds_until_lost(log.safe_bytes, rate)
-    until = f": at this rate that is in about {_duration(seconds)}" if seconds else ""
-    return f"The log grows by {_size(rate * 60)} a minute{until}. "
+    until = f": at this rate that is in about {readable_duration(seconds)}" if seconds else ""
+    return f"The log grows by {readable_size(rate * 60)} a minute{until}. "
 
 
 def _how_long_idle(slot: CaptureSlot) -> str:
     if slot.idle_seconds_left is None:
         return ""
-    left = _duration(max(0, slot.idle_seconds_left))
+    left = readable_duration(max(0, slot.idle_seconds_left))
     return f"If nobody reads for {left} more, the slot is lost to idle_replication_slot_timeout. "
 
 
@@ -132,12 +140,3 @@ def _what_to_do(log: LogState, desired: DesiredState) -> str:
         "give the Connect worker more memory and CPU. Where the captured tables rarely change, nothing moves it on: "
         f"options.heartbeat_table of a pipeline does.{more_time}"
     )
-
-
-def _size(size: float) -> str:
-    return f"{size / GIGABYTE:.1f} GB" if size >= GIGABYTE else f"{size / 1024**2:.1f} MB"
-
-
-def _duration(seconds: int) -> str:
-    hours, minutes = divmod(max(1, seconds // 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -5,24 +5,20 @@ are, creates tables but no schemas, and upserts with `INSERT ... ON CONFLICT (ke
 PostgreSQL also requires SELECT for ON CONFLICT and for a DELETE with a condition.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import DeliveryVerdict, TableWriting
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.jdbc.target_types import Stop
+from chalicelib.domain.providers.jdbc.verdicts import Coded, as_errors
 from chalicelib.domain.providers.postgresql import target_warnings
 from chalicelib.domain.providers.postgresql.facts import PostgreSQLTargetFacts, SchemaFacts, TargetTable
+from chalicelib.domain.providers.postgresql.sink_config import MAX_NAME_BYTES, is_carried_column
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
 from chalicelib.domain.providers.postgresql.target_columns import TYPES
 from chalicelib.domain.table import Column, SourceTable, TableName
-from chalicelib.errors import Invalid
-
-_Coded = tuple[str, str]
-"""A stable code, and a message for people."""
-MAX_LISTED = 20
-"""Problems in the details of one error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,34 +41,21 @@ def judge_target(
 ) -> DeliveryVerdict:
     """Judges each mapping; `tables` are the source tables by topic. `facts` were read for all targets.
 
-    A problem is an Invalid with the code `TARGET_NOT_READY` or `TYPE_UNSUPPORTED`, ready to be raised: one for each
-    code, whose message is that of the first mapping concerned. Its `details` are `{"mappings": [index], "problems":
-    [{"mapping": index, "message"}]}`.
+    A problem has the code `TARGET_NOT_READY` or `TYPE_UNSUPPORTED`: see `jdbc/verdicts.py`.
     """
-    problems: dict[str, list[tuple[int, str]]] = {}
+    problems: list[tuple[int, Coded]] = []
     warnings: list[ConfigWarning] = []
     for index, mapping in enumerate(writing.mappings):
         source, table = tables[mapping.topic], facts.table(mapping.target)
         case = _Case(source=source, target=mapping.target, table=table, writing=writing, facts=facts)
-        for code, message in _problems(case):
-            problems.setdefault(code, []).append((index, message))
+        problems += ((index, problem) for problem in _problems(case))
         warnings += target_warnings.of_table(source, mapping.target, table, writing, facts)
     warnings += target_warnings.of_server(tasks_max, facts)
-    return DeliveryVerdict(
-        problems=tuple(_as_error(code, coded) for code, coded in problems.items()), warnings=tuple(warnings)
-    )
+    return DeliveryVerdict(problems=as_errors(problems), warnings=tuple(warnings))
 
 
-def _as_error(code: str, problems: Sequence[tuple[int, str]]) -> Invalid:
-    details = {
-        "mappings": sorted({index for index, _ in problems}),
-        "problems": [{"mapping": index, "message": message} for index, message in problems[:MAX_LISTED]],
-    }
-    return Invalid(problems[0][1], code=code, details=details)
-
-
-def _problems(case: _Case) -> Iterator[_Coded]:
-    unusable = _unusable_target(case)
+def _problems(case: _Case) -> Iterator[Coded]:
+    unusable = _column_names(case) or _unusable_target(case)
     if unusable is not None:
         yield "TARGET_NOT_READY", unusable
     elif case.table is not None:
@@ -83,7 +66,7 @@ def _problems(case: _Case) -> Iterator[_Coded]:
     yield from _type_problems(case)
 
 
-def _type_problems(case: _Case) -> Iterator[_Coded]:
+def _type_problems(case: _Case) -> Iterator[Coded]:
     stopping = [column.name for column, stop in TYPES.stops(case.source) if _applies(stop, case, column)]
     if stopping:
         yield (
@@ -105,6 +88,17 @@ def _applies(stop: Stop, case: _Case, column: Column) -> bool:
             return case.table is None
         case Stop.WITHOUT_EXTENSION:
             return "postgis" not in case.facts.extensions
+
+
+def _column_names(case: _Case) -> str | None:
+    refused = [column.name for column in case.captured if not is_carried_column(column.name)]
+    if not refused:
+        return None
+    return (
+        f"Columns {name_list(refused)} have names that the sink cannot carry to PostgreSQL: a quotation mark, a blank "
+        f"at an end, or more than {MAX_NAME_BYTES} bytes. Leave them out of the pipeline (exclude_columns), or rename "
+        "them."
+    )
 
 
 def _unusable_target(case: _Case) -> str | None:

@@ -21,6 +21,7 @@ from chalicelib.domain.providers.postgresql.target_columns import TYPES
 class PostgreSQLTarget:
     """A DatabaseTarget."""
 
+    dialect = "PostgreSQL"
     judge_target = staticmethod(target.judge_target)
     target_statements = staticmethod(target_ddl.target_statements)
     claimed_targets = staticmethod(claimed_tables)

@@ -4,30 +4,26 @@
 sessions of a role, and no unique index.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import TableWriting
 from chalicelib.domain.names import name_list
-from chalicelib.domain.providers.jdbc.sink_config import SINK_CONNECTIONS
 from chalicelib.domain.providers.jdbc.target_types import null_warning
+from chalicelib.domain.providers.jdbc.verdicts import few_connections, grouped
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, PostgreSQLTargetFacts, TargetTable
 from chalicelib.domain.providers.postgresql.sql import quoted
 from chalicelib.domain.providers.postgresql.target_columns import TYPES
-from chalicelib.domain.table import Column, SourceTable, TableName
+from chalicelib.domain.table import SourceTable, TableName
 
 
 def of_server(tasks_max: int, facts: PostgreSQLTargetFacts) -> Iterator[ConfigWarning]:
     """Whether the delivery finds enough connections."""
-    needed = tasks_max * SINK_CONNECTIONS
     for limit in facts.connection_limits:
-        free = max(0, limit.maximum - limit.used)
-        if limit.maximum != UNLIMITED and free < needed:
-            message = (
-                f"The delivery needs up to {needed} connections, and {limit.name} leaves {free} of {limit.maximum}. "
-                "Raise it, or lower tasks_max."
-            )
-            yield ConfigWarning(code="FEW_CONNECTIONS", message=message)
+        if limit.maximum != UNLIMITED and (
+            warning := few_connections(tasks_max, limit.name, limit.maximum, limit.used)
+        ):
+            yield warning
 
 
 def of_table(
@@ -43,14 +39,14 @@ def of_table(
         message = f"{subject}: how types of this kind of source arrive in PostgreSQL is not known. Compare some rows."
         yield ConfigWarning(code="TYPES_NOT_CHECKED", message=message)
     if table is None:
-        yield from _grouped("AUTO_CREATE_CHANGES_TYPE", subject, TYPES.created_warnings(source))
+        yield from grouped("AUTO_CREATE_CHANGES_TYPE", subject, TYPES.created_warnings(source))
         return
     present = {column.name: column for column in table.columns}
     pairs = [(column, present[column.name]) for column in source.captured_columns if column.name in present]
     nulls = ((column, null_warning(column, to_nullable=to.nullable)) for column, to in pairs)
-    yield from _grouped("NULL_NOT_ACCEPTED", subject, nulls)
+    yield from grouped("NULL_NOT_ACCEPTED", subject, nulls)
     types = ((column, TYPES.type_warning(source, column, to.type)) for column, to in pairs)
-    yield from _grouped("TYPE_DIFFERS", subject, types)
+    yield from grouped("TYPE_DIFFERS", subject, types)
     yield from _foreign_keys(target, table, facts)
     yield from _unique_indexes(source, target, table, writing)
     yield from _row_changes(target, table)
@@ -95,13 +91,3 @@ def _row_changes(target: TableName, table: TargetTable) -> Iterator[ConfigWarnin
             "delivery stops at a row that they refuse. Give the role BYPASSRLS, or a policy for all rows."
         )
         yield ConfigWarning(code="ROW_SECURITY", message=message)
-
-
-def _grouped(code: str, subject: str, sentences: Iterable[tuple[Column, str | None]]) -> Iterator[ConfigWarning]:
-    """One warning for each sentence, naming all of its columns."""
-    columns: dict[str, list[str]] = {}
-    for column, sentence in sentences:
-        if sentence is not None:
-            columns.setdefault(sentence, []).append(column.name)
-    for sentence, names in columns.items():
-        yield ConfigWarning(code=code, message=f"{subject}, {name_list(names)}: {sentence}")

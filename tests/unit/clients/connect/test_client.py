@@ -61,7 +61,9 @@ def test_an_offset_is_replaced_as_soon_as_the_tasks_have_ended(connect: Connect,
     assert worker.count("PATCH", f"/connectors/{NAME}/offsets") == 3
 
 
-OFFSET = {"lsn": 5, "snapshot_completed": True, "word": "INITIAL", "text": "not a word", "list": [1]}
+SET = "9d146d87-eaa3-11f1-bb7b-02fc00000001:1-31:40,037abb8f-eaa5-11f1-ae59-02fc00000001:tag:1"
+OFFSET = {"lsn": 5, "snapshot_completed": True, "word": "INITIAL", "text": "not a word", "list": [1], "set": SET}
+OFFSET |= {"two words": 1, "long": "1" * 65_537}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ OFFSET = {"lsn": 5, "snapshot_completed": True, "word": "INITIAL", "text": "not 
         (Reply(body={"offsets": [{"partition": {"server": "p"}, "offset": None}]}), StoredOffset()),
         (
             Reply(body={"offsets": [{"partition": {"server": "p"}, "offset": OFFSET}]}),
-            StoredOffset({"lsn": 5, "snapshot_completed": True, "word": "INITIAL"}),
+            StoredOffset({"lsn": 5, "snapshot_completed": True, "word": "INITIAL", "text": "", "set": SET, "long": ""}),
         ),
         (Reply(body={"offsets": [{"offset": OFFSET}, {"offset": OFFSET}]}), StoredOffset(supported=False)),
         (refusal(404, "HTTP 404 Not Found"), StoredOffset(supported=False)),

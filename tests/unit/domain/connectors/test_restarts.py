@@ -51,12 +51,12 @@ RUNNING = observed("RUNNING", "RUNNING")
 HELPED = [
     *(Diagnosis.SECRET, Diagnosis.CONNECTION, Diagnosis.GOING_DOWN, Diagnosis.BROKER, Diagnosis.MEMORY),
     *(Diagnosis.GENERAL, Diagnosis.BINLOG_EVENT, Diagnosis.LOCKED, Diagnosis.WRITE_CANCELLED, Diagnosis.TABLE_EXISTS),
-    *(Diagnosis.STORE_FAULT, Diagnosis.UPLOAD_LOST),
+    *(Diagnosis.STORE_FAULT, Diagnosis.UPLOAD_LOST, Diagnosis.TARGET_MISSING, Diagnosis.NO_TARGET_TYPE),
 ]
 LEFT_TO_PEOPLE = [
     *(Diagnosis.AUTH, Diagnosis.AUTH_HOST, Diagnosis.PERMISSION, Diagnosis.REPLICATION_RIGHT, Diagnosis.SLOT_LOST),
     *(Diagnosis.SLOT_GONE, Diagnosis.WAL_GONE, Diagnosis.BINLOG_GONE, Diagnosis.PUBLICATION, Diagnosis.TABLE_GONE),
-    *(Diagnosis.NO_DATABASE, Diagnosis.TLS, Diagnosis.NO_TARGET_TYPE, Diagnosis.NO_EVOLUTION, Diagnosis.CONSTRAINT),
+    *(Diagnosis.NO_DATABASE, Diagnosis.TLS, Diagnosis.NO_EVOLUTION, Diagnosis.CONSTRAINT),
     *(Diagnosis.ROW_TOO_LARGE, Diagnosis.ACCESS_KEY, Diagnosis.AUTH_LOCKED, Diagnosis.BINLOG_REFUSED),
     *(Diagnosis.READ_CANCELLED, Diagnosis.DEFINITION, Diagnosis.GENERATED, Diagnosis.REGION, Diagnosis.STORE_DENIED),
     Diagnosis.TIME_ZONE,

@@ -48,9 +48,10 @@ def test_every_sentence_is_complete() -> None:
 
 def test_who_needs_a_new_snapshot_reads_the_calls_that_make_one() -> None:
     calls = (
-        "DELETE /deliveries/ID", "DELETE /pipelines/ID?drop_slot=true", "POST /pipelines", "POST /pipelines/ID/deploy",
+        "DELETE /deliveries/ID", "DELETE /pipelines/ID", "POST /pipelines", "POST /pipelines/ID/deploy",
         "POST /destinations/ID/deploy", "truncate", "deleted in the source",
     )  # fmt: skip
     needed = [hint.message for hint in HINTS.values() if "new snapshot" in hint.message.lower()]
     assert len(needed) >= 4
     assert all(call in sentence for sentence in needed for call in calls)
+    assert all(("?drop_slot=true" in sentence) == ("slot" in sentence.replace("drop_slot", "")) for sentence in needed)

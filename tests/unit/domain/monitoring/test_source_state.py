@@ -74,9 +74,11 @@ def test_a_look_of_long_ago_says_nothing_about_now() -> None:
     assert messages(looks((LOST,)), NOW + 6 * MINUTE) == []
 
 
-def test_the_first_server_and_the_last_known_position_are_kept() -> None:
-    state = after_check(looks(()), "s", {"p": CaptureState(server="2")}, NOW)
-    assert (state.captures["p"].server, state.captures["p"].position) == ("1", 5)
+@pytest.mark.parametrize(("seen", "known"), [(None, "1"), ("2", "2")])
+def test_the_last_known_server_and_position_are_kept(seen: str | None, known: str) -> None:
+    """Which server the position belongs to is decided by the provider."""
+    state = after_check(looks(()), "s", {"p": CaptureState(server=seen)}, NOW)
+    assert (state.captures["p"].server, state.captures["p"].position) == (known, 5)
 
 
 def test_an_unreachable_source_is_reported_when_a_second_look_fails_too() -> None:

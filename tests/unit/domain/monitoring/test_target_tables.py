@@ -16,6 +16,7 @@ from chalicelib.domain.monitoring.target_tables import (
     TargetMemory,
     WatchedTable,
     after_look,
+    judged_by_records,
     losses,
     rows_to_count,
     suspicions,
@@ -89,6 +90,33 @@ def test_rows_that_the_delivery_has_deleted_are_missing_in_no_rewritten_table() 
     assert kinds(counted=500, deletes=ALL_OURS, storage="2", deleted=505) == []
     assert kinds(counted=400, deletes=ALL_OURS, storage="2", deleted=505) == [LossKind.TRUNCATED]
     assert kinds(counted=500, deletes=NONE_OF_OURS, storage="2", deleted=505) == [LossKind.TRUNCATED]
+
+
+UNCOUNTED = replace(BEFORE, identity="", deleted=None)
+"""Of a server that does not count what was deleted."""
+
+
+@pytest.mark.parametrize("change", [{"storage": "2"}, {"storage": "2", "partitions": 1}, {"live": 400}])
+def test_where_the_server_counts_no_deleted_rows_only_the_records_say_what_the_delivery_may_have_deleted(
+    change: dict[str, Any],
+) -> None:
+    known = {NAME: UNCOUNTED}
+    suspected = suspicions(known, {NAME: replace(UNCOUNTED, **change)}, NONE_OF_OURS)
+    assert judged_by_records(known, suspected) == {NAME}
+    assert kinds(UNCOUNTED, counted=500, deletes=Deletes(enabled=True, records=500), **change) == []
+    assert kinds(UNCOUNTED, counted=500, deletes=Deletes(enabled=True), **change) == []
+    assert len(kinds(UNCOUNTED, counted=500, deletes=Deletes(enabled=True, records=300), **change)) == 1
+    assert len(kinds(UNCOUNTED, counted=500, deletes=Deletes(enabled=False), **change)) == 1
+    assert kinds(UNCOUNTED, counted=1000, **change) == []
+
+
+def test_where_the_server_counts_deleted_rows_records_decide_only_about_rows_that_seem_deleted() -> None:
+    known = {NAME: BEFORE}
+    for change, expected in (({"storage": "2"}, set()), ({"live": 0}, {NAME})):
+        suspected = suspicions(known, {NAME: replace(BEFORE, **change)}, NONE_OF_OURS)
+        assert judged_by_records(known, suspected) == expected
+    for table in (BEFORE, UNCOUNTED):
+        assert judged_by_records({NAME: table}, suspicions({NAME: table}, {}, NONE_OF_OURS)) == set()
 
 
 @pytest.mark.parametrize(("rows", "counted", "is_lost"), [(1000, 990, False), (1000, 989, True), (99, 98, True)])

@@ -13,6 +13,7 @@ from moto.core.models import botocore_stubber
 
 from chalicelib.domain.audit.problems import AuditChanged
 from chalicelib.domain.cluster import MetricsProvider
+from chalicelib.domain.connection import Capability
 from chalicelib.domain.credentials import SecretClass
 from chalicelib.domain.job import JobKind, JobStatus
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
@@ -20,6 +21,7 @@ from chalicelib.domain.monitoring.incident import IncidentStatus, moved_by_perso
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.operation import OperationKind
+from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
@@ -37,7 +39,14 @@ from tests.faults.cases.operation_case import OperationCase
 from tests.faults.inspection import create_orphan
 from tests.integration.lambda_process import actions
 from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
-from tests.support.apps.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module, changed_input
+from tests.support.apps.in_process_app import (
+    SETTINGS,
+    InProcessApp,
+    app,
+    app_of_the_module,
+    changed_connection,
+    changed_input,
+)
 from tests.support.apps.throttled_store import throttled
 from tests.support.hostile.audit_tampering import StoredTrail, wipe
 
@@ -171,10 +180,10 @@ OPENS = {
     "api_handler": set(SecretClass) - {SecretClass.AUDIT},
     "deliver_notifications": {SecretClass.CHANNEL},
     "reseal_secrets": set(SecretClass) - {SecretClass.ANSWER, SecretClass.AUDIT},
-    "run_destination_check": {SecretClass.DESTINATION, SecretClass.CLUSTER},
-    "run_job": {SecretClass.SOURCE},
-    "run_source_check": {SecretClass.SOURCE},
-    "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CLUSTER},
+    "run_destination_check": {SecretClass.DESTINATION, SecretClass.CONNECTION, SecretClass.CLUSTER},
+    "run_job": {SecretClass.SOURCE, SecretClass.CONNECTION},
+    "run_source_check": {SecretClass.SOURCE, SecretClass.CONNECTION},
+    "run_tick": {SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CONNECTION, SecretClass.CLUSTER},
 }
 """The classes of secrets that each function needs. The audit trail's key is one of the key service."""
 
@@ -235,7 +244,57 @@ def pause_all(app: InProcessApp, delivery_id: str) -> None:
     app.services.deliveries.control_all(app.context(), destination, OperationKind.PAUSE, None)
 
 
+def a_used_connection(app: InProcessApp) -> str:
+    """Of a source with a deployed pipeline and of a destination."""
+    connection = app.connection()
+    app.services.pipelines.deploy(app.context(), app.pipeline(app.source(connection)).id)
+    app.destination(connection)
+    return connection.id
+
+
+def change_a_connection(app: InProcessApp, connection_id: str) -> None:
+    services, context = app.services, app.context()
+    connection = services.connections.get(connection_id)
+    moved = changed_connection(connection, address=replace(connection.address, host="elsewhere.example.com"))
+    services.connections.update(context, connection_id, moved)
+    services.connections.test(context, connection_id)
+    services.connections.filtered(Capability.SOURCE, limit=10, after=None)
+
+
+def use_a_connection(app: InProcessApp, connection_id: str) -> None:
+    services, context = app.services, app.context()
+    user = app.destination(services.connections.get(connection_id))
+    services.destinations.update(context, user.id, changed_input(user, name="renamed"))
+    own = {"address": replace(user.address, username="other"), "secrets": {"password": Secret("own")}}
+    services.destinations.update(context, user.id, changed_input(user, **own))
+    services.destinations.update(context, user.id, changed_input(user))
+    services.destinations.delete(context, user.id)
+
+
+def delete_what_is_used(app: InProcessApp, delivery_id: str) -> None:
+    services, context = app.services, app.context()
+    delivery = services.deliveries.get(delivery_id)
+    pipeline = services.pipelines.get(delivery.pipeline_id)
+    for service, used_id in (
+        (services.sources, pipeline.source_id),
+        (services.destinations, delivery.destination_id),
+        (services.pipelines, pipeline.id),
+        (services.connect_clusters, pipeline.connect_cluster_id),
+        (services.stream_clusters, pipeline.stream_cluster_id),
+    ):
+        deletes: Any = service
+        with pytest.raises(Conflict):
+            deletes.delete(context, used_id)
+
+
 OTHER_CHANGES: dict[str, tuple[Callable[[InProcessApp], str], Act]] = {
+    "change a connection": (a_used_connection, change_a_connection),
+    "use a connection": (lambda h: h.connection().id, use_a_connection),
+    "delete a connection": (
+        lambda h: h.connection().id,
+        lambda h, one: h.services.connections.delete(h.context(), one),
+    ),
+    "delete what is used": (a_delivery, delete_what_is_used),
     "forget a delivery": (a_delivery, lambda h, one: forget(h, h.services.deliveries, one)),
     "forget a pipeline": (lambda h: h.deployed_pipeline().id, lambda h, one: forget(h, h.services.pipelines, one)),
     "move a source with a draft": (lambda h: h.pipeline().id, move_the_source),

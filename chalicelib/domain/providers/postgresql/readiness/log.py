@@ -1,6 +1,6 @@
 """What readiness asks of the write-ahead log that is kept for a capture, and of what ends or delays a snapshot."""
 
-from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
+from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT_AND_SLOT
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, PostgreSQLRawTable, PostgreSQLServerFacts, SlotFacts
@@ -39,7 +39,7 @@ def slot_log_kept(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan | No
         return (warned if plan is None else failed)(
             f"lost: {name_list(lost)}",
             "reserved",
-            f"Changes are gone for good. SELECT pg_drop_replication_slot('{lost[0]}'); {NEW_SNAPSHOT}",
+            f"Changes are gone for good. SELECT pg_drop_replication_slot('{lost[0]}'); {NEW_SNAPSHOT_AND_SLOT}",
         )
     endangered = [slot for slot in slots if _is_endangered(slot, facts)]
     if endangered:

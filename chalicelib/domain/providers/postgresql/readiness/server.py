@@ -1,6 +1,6 @@
 """What readiness asks of the server and of the role."""
 
-from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
+from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT_AND_SLOT
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.facts import UNLIMITED, PostgreSQLServerFacts, SlotFacts
 from chalicelib.domain.providers.postgresql.readiness.hosting import change_setting, enable_logical, grant_replication
@@ -121,7 +121,9 @@ def same_server(facts: PostgreSQLServerFacts, plan: PostgreSQLCapturePlan) -> Ju
     current, expected = f"system {attempt.identity.system_identifier}", f"system {plan.server}"
     if current == expected:
         return passed(current, expected)
-    return failed(current, expected, f"Another server answers than the one that was captured from. {NEW_SNAPSHOT}")
+    return failed(
+        current, expected, f"Another server answers than the one that was captured from. {NEW_SNAPSHOT_AND_SLOT}"
+    )
 
 
 @readiness_check(

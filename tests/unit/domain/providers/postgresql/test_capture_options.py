@@ -45,7 +45,7 @@ def heartbeat(
 
 
 def test_options_that_were_not_sent_have_defaults() -> None:
-    assert own_options({"slot_name": "mine"}) == {
+    assert own_options({"slot_name": "mine"}, {}) == {
         "publication_mode": "filtered",
         "publication_name": None,
         "slot_name": "mine",
@@ -55,7 +55,7 @@ def test_options_that_were_not_sent_have_defaults() -> None:
 
 def test_options_of_another_kind_of_database_are_refused_where_they_were_sent() -> None:
     with pytest.raises(Invalid) as refusal:
-        own_options({"slot_name": "mine", "server_id": 7})
+        own_options({"slot_name": "mine", "server_id": 7}, {})
     assert refusal.value.details == [{"location": ["body", "options", "server_id"], "type": "extra_forbidden"}]
 
 

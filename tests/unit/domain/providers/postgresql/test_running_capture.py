@@ -49,7 +49,7 @@ def lost(
 
 def look(facts: PostgreSQLCaptureFacts, offset: Mapping[str, Any] | None) -> CaptureState:
     """A look that asks for the offset."""
-    return with_offset(facts, PIPELINE, BEFORE, capture_state(facts, PIPELINE, BEFORE, NOW), StoredOffset(offset))
+    return with_offset(facts, PIPELINE, BEFORE, capture_state(facts, PIPELINE, BEFORE, NOW), StoredOffset(offset), NOW)
 
 
 def codes(state: CaptureState) -> list[str]:

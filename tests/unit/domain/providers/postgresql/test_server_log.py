@@ -60,7 +60,7 @@ def look(facts: PostgreSQLCaptureFacts, before: CaptureState | None = BEFORE) ->
 
 def look_with(facts: PostgreSQLCaptureFacts, offset: Mapping[str, Any]) -> CaptureState:
     """A look that asks for the offset."""
-    return with_offset(facts, PIPELINE, BEFORE, look(facts), StoredOffset(offset))
+    return with_offset(facts, PIPELINE, BEFORE, look(facts), StoredOffset(offset), NOW)
 
 
 def codes(state: CaptureState) -> list[str]:

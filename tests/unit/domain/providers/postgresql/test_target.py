@@ -92,6 +92,13 @@ def test_a_target_has_these_problems(
     assert codes(verdict(source(*columns), into, **facts)) == expected
 
 
+@pytest.mark.parametrize("name", ['say"x', " lead", "trail ", "n" * 64, "ä" * 32])
+def test_a_column_whose_name_the_sink_cannot_carry_is_a_problem(name: str) -> None:
+    judged = verdict(source(column(name, "text")), target(column(name, "text")))
+    assert codes(judged) == NOT_READY
+    assert codes(verdict(source(column("a\\b:c?d'' `e", "text")), None)) == []
+
+
 def test_null_that_the_target_refuses_is_a_warning() -> None:
     judged = verdict(source(column("note", "text")), target(column("note", "text", nullable=False)))
     assert [warning.code for warning in judged.warnings] == ["NULL_NOT_ACCEPTED"]

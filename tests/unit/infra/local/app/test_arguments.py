@@ -14,6 +14,12 @@ def test_every_option_of_the_contract_is_understood():
     assert parse(["--no-demo", "--stack=sandbox"]) == Options(once=False, demo=False, port=8000, stack="sandbox")
 
 
+@pytest.mark.parametrize("words", [["--with", "mysql"], ["--with=mysql"], ["--with", "mysql, mysql"]])
+def test_mysql_is_started_only_when_it_is_asked_for(words):
+    assert parse(words).mysql
+    assert not parse(["--stack", "real"]).mysql
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -22,8 +28,11 @@ def test_every_option_of_the_contract_is_understood():
         (["--port", "eight"], "not a port"),
         (["--port", "٨٠"], "not a port"),
         (["--stack", "cloud"], "invalid choice"),
-        (["--with", "mysql,minio"], "PostgreSQL only"),
-        (["--with", "minio"], "PostgreSQL only"),
+        (["--with", "mysql,minio"], "minio: this version has no object stores"),
+        (["--with", "minio"], "minio: this version has no object stores"),
+        (["--with", "mysql,oracle"], "'oracle' is no server to add; choose from: mysql"),
+        (["--with", ""], "choose from: mysql"),
+        (["--with"], "expected one argument"),
         (["--once", "--no-demo"], "does not go with"),
         (["--on"], "unrecognized arguments"),
         (["surplus"], "unrecognized arguments"),

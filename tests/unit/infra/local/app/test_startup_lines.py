@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from infra.local.app.addresses import StackAddresses
 from infra.local.app.startup_lines import lines
 
@@ -14,6 +16,15 @@ def test_the_lines_stand_in_the_order_that_programs_rely_on():
         "HEADGATE_KAFKA=127.0.0.1:9092",
         "HEADGATE_CONNECT=http://127.0.0.1:8083",
         "HEADGATE_POSTGRES=postgresql://postgres:pw@127.0.0.1:5432/postgres",
+        "HEADGATE_READY",
+    ]
+
+
+def test_mysql_stands_after_postgresql_where_it_was_started():
+    addresses = replace(ADDRESSES, mysql="mysql://root:pw@127.0.0.1:3306/")
+    assert lines("u", "e", None, addresses)[-3:] == [
+        "HEADGATE_POSTGRES=postgresql://postgres:pw@127.0.0.1:5432/postgres",
+        "HEADGATE_MYSQL=mysql://root:pw@127.0.0.1:3306/",
         "HEADGATE_READY",
     ]
 

@@ -42,7 +42,7 @@ def sink(secret_endpoint: SecretEndpoint) -> dict[str, str]:
         "name": "sink-1",
         "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector",
         "topics": "orders",
-        "connection.url": "jdbc:mysql://127.0.0.1:1/shop",
+        "connection.url": "jdbc:sqlserver://127.0.0.1:1;databaseName=shop",
         "connection.username": "app",
         "connection.password": secret_endpoint.reference("password", "s3cret"),
     }

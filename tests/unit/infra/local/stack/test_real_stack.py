@@ -1,10 +1,12 @@
 import json
 import urllib.error
 import urllib.request
+from urllib.parse import urlsplit
 from zipfile import ZipFile
 
 import boto3
 import psycopg
+import pymysql
 import pytest
 from confluent_kafka import Consumer, Producer
 
@@ -139,6 +141,36 @@ def test_a_second_run_on_the_same_state_is_refused(real_stack, real_state):
         stacks.start(real_state / "state", headgate_url="http://127.0.0.1:1", service_credential="x"),
     ):
         pass
+
+
+def test_with_mysql_the_stack_has_one_more_server_whose_data_are_kept(real_state):
+    from infra.local.stack import real_stack as stacks
+
+    addresses = []
+    for _ in range(2):
+        with stacks.start(
+            real_state / "with-mysql",
+            headgate_url="http://127.0.0.1:1",
+            service_credential="x",
+            connect_later=True,
+            with_mysql=True,
+        ) as stack:
+            addresses.append(stack.addresses.mysql)
+            assert stack.mysql in stack.servers
+            assert {address for address, _port in _listening_addresses(stack.mysql.pid)} == {"127.0.0.1"}
+            parts = urlsplit(stack.addresses.mysql)
+            with pymysql.connect(
+                host=parts.hostname, port=parts.port, user=parts.username, password=parts.password
+            ).cursor() as cursor:
+                cursor.execute("CREATE DATABASE IF NOT EXISTS kept")
+                assert cursor.execute("SHOW WARNINGS") == len(addresses) - 1
+        assert not stack.mysql.is_running
+    assert addresses[0] == addresses[1]
+
+
+def test_without_mysql_the_stack_has_none(real_stack):
+    assert real_stack.mysql is None
+    assert real_stack.addresses.mysql is None
 
 
 def test_every_server_listens_on_loopback_only(real_stack):

@@ -1,0 +1,62 @@
+"""Routes of connections."""
+
+from chalicelib.api.contract.connections import (
+    ChangedConnectionOutput,
+    ConnectionBody,
+    ConnectionOutput,
+    ConnectionQuery,
+    ConnectionTestInput,
+)
+from chalicelib.api.contract.databases import TestOutput
+from chalicelib.api.framework.route import UuidPath
+from chalicelib.api.framework.router import Router
+from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.kit.pages import Page
+from chalicelib.wiring import services
+
+routes = Router(tag="Connections")
+
+
+@routes.get("/connections", needs=Permission.READ)
+def list_connections(query: ConnectionQuery) -> Page[ConnectionOutput]:
+    """List connections, newest first."""
+    page = services().connections.filtered(query.capability, limit=query.limit, after=query.after)
+    return page.map(ConnectionOutput.of)
+
+
+@routes.post("/connections", needs=Permission.WRITE, status=201)
+def create_connection(context: RequestContext, body: ConnectionBody) -> ConnectionOutput:
+    """Register an address with credentials, for sources and destinations to share. Contacts no server."""
+    return ConnectionOutput.of(services().connections.create(context, body.to_input()))
+
+
+@routes.post("/connections/test", needs=Permission.WRITE)
+def test_unsaved_connection(context: RequestContext, body: ConnectionTestInput) -> TestOutput:
+    """Test a connection, registered or not, without storing anything."""
+    with services().limits.test(context):
+        return TestOutput.of(services().connections.test_unsaved(context, body.to_input()))
+
+
+@routes.get("/connections/{uuid}", needs=Permission.READ)
+def get_connection(uuid: UuidPath) -> ConnectionOutput:
+    """Show a connection and what uses it."""
+    return ConnectionOutput.of(services().connections.get(uuid))
+
+
+@routes.put("/connections/{uuid}", needs=Permission.WRITE)
+def update_connection(context: RequestContext, uuid: UuidPath, body: ConnectionBody) -> ChangedConnectionOutput:
+    """Replace a connection, also for all that use it. Blank secrets keep what is stored."""
+    return ChangedConnectionOutput.of_change(services().connections.update(context, uuid, body.to_input()))
+
+
+@routes.delete("/connections/{uuid}", needs=Permission.ADMINISTER)
+def delete_connection(context: RequestContext, uuid: UuidPath) -> None:
+    """Delete a connection that nothing uses."""
+    services().connections.delete(context, uuid)
+
+
+@routes.post("/connections/{uuid}/test", needs=Permission.WRITE)
+def test_registered_connection(context: RequestContext, uuid: UuidPath) -> TestOutput:
+    """Test the connection, bounded and read-only."""
+    with services().limits.test(context):
+        return TestOutput.of(services().connections.test(context, uuid))

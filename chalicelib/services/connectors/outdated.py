@@ -1,0 +1,58 @@
+"""Connectors that run with another config, or with other secrets, than they would get now."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.usage import UsedBy
+from chalicelib.errors import NotFound, StoreUnavailable
+from chalicelib.services.connectors.owner import ConnectorOwner, outdated
+
+MAX_EXAMINED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutdatedConnector:
+    """The pipeline or delivery that owns the connector, and the connector's name."""
+
+    type: str
+    id: str
+    name: str
+    connector_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutdatedConnectors:
+    """`owners` are what knows the connectors that use a source or a destination, and the index that lists them, by the
+    type of that.
+    """
+
+    owners: Mapping[str, tuple[ConnectorOwner[Any], str]]
+
+    def of(self, users: Iterable[UsedBy]) -> Sequence[OutdatedConnector] | None:
+        """Those of the first `MAX_EXAMINED` deployed connectors of these sources and destinations; None when that
+        cannot be read.
+        """
+        try:
+            return list(islice(self._examine(users), MAX_EXAMINED))
+        except (StoreUnavailable, NotFound):
+            return None
+
+    def _examine(self, users: Iterable[UsedBy]) -> Iterator[OutdatedConnector]:
+        for owner, resource in islice(self._deployed(users), MAX_EXAMINED):
+            if outdated(owner, resource, owner.load_dependencies(resource)):
+                yield OutdatedConnector(
+                    type=owner.store.noun,
+                    id=resource.id,
+                    name=resource.name,
+                    connector_name=resource.connector_name,
+                )
+
+    def _deployed(self, users: Iterable[UsedBy]) -> Iterator[tuple[ConnectorOwner[Any], Any]]:
+        for user in users:
+            owner, group = self.owners[user.type]
+            for resource in owner.store.list_in(group, user.id, limit=MAX_EXAMINED).items:
+                if resource.desired_state is not DesiredState.DRAFT:
+                    yield owner, resource
