@@ -76,7 +76,9 @@ def make_tables(world: World, measured: Sequence[Measured]) -> None:
         server.run(_in_schema(one.provider, statement), lenient=one.case.lenient)
         if one.phase is Phase.SNAPSHOT:
             _insert(world, one)
-    server.run(_in_schema(measured[0].provider, f"CREATE TABLE IF NOT EXISTS {_SENTINEL} (id int NOT NULL PRIMARY KEY)"))
+    server.run(
+        _in_schema(measured[0].provider, f"CREATE TABLE IF NOT EXISTS {_SENTINEL} (id int NOT NULL PRIMARY KEY)")
+    )
 
 
 def _in_schema(provider: DatabaseProvider, statement: str) -> str:
@@ -93,7 +95,9 @@ def _insert(world: World, one: Measured) -> None:
         statements = [f"INSERT INTO {one.table} (id, n) VALUES (1, 1)"]
     else:
         literals = [*case.literals, *(["NULL"] if rows_of(case) > len(case.literals) else [])]
-        statements = [f"INSERT INTO {one.table} (id, n, v) VALUES ({at}, 1, {value})" for at, value in enumerate(literals, 1)]
+        statements = [
+            f"INSERT INTO {one.table} (id, n, v) VALUES ({at}, 1, {value})" for at, value in enumerate(literals, 1)
+        ]
     changed = f"UPDATE {one.table} SET n = 2"
     server.run(*(_in_schema(one.provider, each) for each in (*statements, changed)), lenient=case.lenient)
 
@@ -103,14 +107,18 @@ def _fill_again(world: World, one: Measured) -> None:
     _insert(world, one)
 
 
-def discover(world: World, provider: DatabaseProvider) -> Mapping[str, SourceTable]:
-    """The tables as Headgate's own discovery sees them."""
+def raw_tables(world: World, provider: DatabaseProvider) -> Sequence[Any]:
+    """The tables as Headgate's own client reads them."""
     client = (MySQL if provider is MYSQL else PostgreSQL)(
         endpoint=OpenedEndpoint(world.server(provider).address(), {"password": Secret(PASSWORD)}),
         check_host=_any_address,
     )
-    listed = client.list_tables(Deadline.after(120), bound=2000).tables
-    return {table.table_name: table for table in capture_provider(provider).source_tables(listed, "source", _NOW)}
+    return client.list_tables(Deadline.after(120), bound=2000).tables
+
+
+def discovered_tables(provider: DatabaseProvider, raw: Sequence[Any]) -> Mapping[str, SourceTable]:
+    """The same as Headgate's own discovery judges them, by name."""
+    return {table.table_name: table for table in capture_provider(provider).source_tables(raw, "source", _NOW)}
 
 
 def _any_address(host: str) -> Any:
@@ -119,20 +127,37 @@ def _any_address(host: str) -> Any:
 
 def source_config(world: World, provider: DatabaseProvider, tables: Sequence[str], prefix: str) -> ConnectorConfig:
     names = tuple(TableName(SOURCE, table) for table in tables)
-    own = capture_provider(provider).own_options({})
+    own = capture_provider(provider).own_options({}, {})
     pipeline = Pipeline(
-        id=new_id(), name=prefix, source_id="s", provider=provider, stream_cluster_id="k", connect_cluster_id="c",
-        capture=Capture(topic_prefix=prefix, tables=names, provider_options=own), created_at=_NOW, updated_at=_NOW,
-    )  # fmt: skip
+        id=new_id(),
+        name=prefix,
+        source_id="s",
+        provider=provider,
+        stream_cluster_id="k",
+        connect_cluster_id="c",
+        capture=Capture(topic_prefix=prefix, tables=names, provider_options=own),
+        created_at=_NOW,
+        updated_at=_NOW,
+    )
     source = Source(
-        id="s", name="s", description=None, environment=None, address=world.server(provider).address(),
-        credentials=_CREDENTIALS, created_at=_NOW, updated_at=_NOW,
-    )  # fmt: skip
+        id="s",
+        name="s",
+        description=None,
+        environment=None,
+        address=world.server(provider).address(),
+        credentials=_CREDENTIALS,
+        created_at=_NOW,
+        updated_at=_NOW,
+    )
     kafka = KafkaAddress(bootstrap_servers=world.topics.bootstrap_servers)
     stream = StreamCluster(
-        id="k", name="k", address=kafka, credentials=Credentials(id="k"),
-        created_at=_NOW, updated_at=_NOW,
-    )  # fmt: skip
+        id="k",
+        name="k",
+        address=kafka,
+        credentials=Credentials(id="k"),
+        created_at=_NOW,
+        updated_at=_NOW,
+    )
     return capture_provider(provider).build_config(pipeline, source, stream).config
 
 

@@ -5,16 +5,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any
-from urllib.parse import urlencode
 
 from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting
 from chalicelib.domain.endpoint import Endpoint
-from chalicelib.domain.providers.jdbc.sink_config import jdbc_sink_config
+from chalicelib.domain.providers.measured_types.model import Outcome
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.kit.ids import new_id
 from tests.types.canonical import expression, normalized
@@ -30,14 +28,6 @@ _QUIET_SECONDS = 45.0
 """A sink that neither fails nor writes for so long does nothing more."""
 
 
-class Outcome(StrEnum):
-    EQUAL = "equal"
-    CHANGED = "changed"
-    STOPS = "stops"
-    CAPTURE_STOPS = "capture stops"
-    ABSENT = "absent"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """What became of one table's values. `sent` and `became` are the first value that changed."""
@@ -51,7 +41,12 @@ class Result:
 
 
 def deliver(
-    world: World, target: DatabaseProvider, schema: str, tables: Sequence[Measured], *, alone: frozenset[str] = frozenset()
+    world: World,
+    target: DatabaseProvider,
+    schema: str,
+    tables: Sequence[Measured],
+    *,
+    alone: frozenset[str] = frozenset(),
 ) -> list[Result]:
     """Delivers all tables into this schema of the target: existing ones, or new ones.
 
@@ -112,38 +107,24 @@ def sink_config(world: World, target: DatabaseProvider, schema: str, group: Sequ
     mappings = tuple(TableMapping(topic=one.topic, schema_name=schema, table_name=one.table) for one in group)
     writing = TableWriting(mappings=mappings)
     delivery = Delivery(
-        id=new_id(), name="d", destination_id="d", pipeline_id="p", connect_cluster_id="c", writing=writing,
-        created_at=_NOW, updated_at=_NOW,
-    )  # fmt: skip
+        id=new_id(),
+        name="d",
+        destination_id="d",
+        pipeline_id="p",
+        connect_cluster_id="c",
+        writing=writing,
+        created_at=_NOW,
+        updated_at=_NOW,
+    )
     endpoint = Endpoint(world.server(target).address(schema), _CREDENTIALS)
-    if target is MYSQL:
-        return _mysql_sink_config(delivery, writing, endpoint)
     return target_provider(target).build_config(delivery, writing, endpoint).config
-
-
-def _mysql_sink_config(delivery: Delivery, writing: TableWriting, endpoint: Endpoint[Any]) -> ConnectorConfig:
-    address = endpoint.address
-    parameters = {
-        "connectionTimeZone": "UTC", "forceConnectionTimeZoneToSession": "true", "sslMode": "PREFERRED",
-        "characterEncoding": "UTF-8", "connectionCollation": "utf8mb4_bin", "nullDatabaseMeansCurrent": "true",
-        "tcpKeepAlive": "true", "connectTimeout": "10000", "allowPublicKeyRetrieval": "true",
-        "sessionVariables": "sql_mode='STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO'",
-    }  # fmt: skip
-    connection = {
-        "connection.url": f"jdbc:mysql://{address.host}:{address.port}/{address.database_name}?{urlencode(parameters)}",
-        "connection.username": address.username,
-        "connection.password": endpoint.credentials.reference("password"),
-    }
-    return jdbc_sink_config(delivery, writing, connection=connection, collection_name="`${topic}`")
 
 
 def _table(target: DatabaseProvider, schema: str, one: Measured) -> str:
     return f"`{schema}`.`{one.table}`" if target is MYSQL else f'"{schema}"."{one.table}"'
 
 
-def _incomplete(
-    world: World, target: DatabaseProvider, schema: str, group: Sequence[Measured]
-) -> list[Measured]:
+def _incomplete(world: World, target: DatabaseProvider, schema: str, group: Sequence[Measured]) -> list[Measured]:
     """The tables that do not have all rows yet, or are not there."""
     server = world.server(target)
     there = server.in_target(f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{schema}'")
@@ -166,13 +147,13 @@ def _compared(world: World, target: DatabaseProvider, schema: str, one: Measured
     column_type, sent = world.server(target).column_type(schema, one.table), _sent(world, one)
     if one.absent or column_type is None:
         return Result(measured=one, outcome=Outcome.ABSENT, column_type=column_type)
-    query = f"SELECT id, {expression(target, column_type, one.case.meaning)} FROM {_table(target, schema, one)} ORDER BY id"
+    query = (
+        f"SELECT id, {expression(target, column_type, one.case.meaning)} FROM {_table(target, schema, one)} ORDER BY id"
+    )
     arrived = world.server(target).in_target(query)
     for before, after in zip(_values(sent), _values(arrived), strict=True):
         if normalized(one.case.meaning, before) != normalized(one.case.meaning, after):
-            return Result(
-                measured=one, outcome=Outcome.CHANGED, column_type=column_type, sent=before, became=after
-            )
+            return Result(measured=one, outcome=Outcome.CHANGED, column_type=column_type, sent=before, became=after)
     return Result(measured=one, outcome=Outcome.EQUAL, column_type=column_type)
 
 

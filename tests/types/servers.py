@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,8 @@ import psycopg
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import ConnectorConfig, is_reference
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.table import SourceTable
 from infra.local.stack import real_stack
+from infra.local.stack.real_stack import RealStack
 from tests.support.databases.mysql import MySQLServer, mysql_in, run
 from tests.support.topic_ends import end_offset
 from tests.support.waiting import eventually
@@ -75,9 +75,12 @@ class PostgreSQLServer:
 
     def address(self, schema: str | None = None) -> DatabaseAddress:
         return DatabaseAddress(
-            provider=POSTGRESQL, host=HOST, port=urlsplit(self.url).port or 5432,
-            database_name=SOURCE if schema is None else TARGET, username=ROLE,
-        )  # fmt: skip
+            provider=POSTGRESQL,
+            host=HOST,
+            port=urlsplit(self.url).port or 5432,
+            database_name=SOURCE if schema is None else TARGET,
+            username=ROLE,
+        )
 
     def column_type(self, schema: str, table: str) -> str | None:
         rows = self.in_target(
@@ -197,10 +200,16 @@ class Topics:
         """All records of these topics: the payload of each value."""
         from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
-        consumer = Consumer({
-            "bootstrap.servers": self.bootstrap_servers, "group.id": "types-reader", "enable.auto.commit": False,
-            "enable.partition.eof": True, "log_level": 0, "fetch.message.max.bytes": 20_000_000,
-        })  # fmt: skip
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap_servers,
+                "group.id": "types-reader",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "log_level": 0,
+                "fetch.message.max.bytes": 20_000_000,
+            }
+        )
         try:
             existing = consumer.list_topics(timeout=20).topics
             found: dict[str, list[Any]] = {topic: [] for topic in topics}
@@ -240,16 +249,17 @@ def running_world(state: Path) -> Iterator[World]:
         )
         server = ends.enter_context(mysql_in(state / "mysql"))
         ends.callback(server.process.kill)
-        world = World(
-            postgresql=PostgreSQLServer(url=stack.addresses.postgres),
-            mysql=MySQLServerOfTypes(server=server),
-            connect=Connect(url=stack.addresses.connect),
-            topics=Topics(bootstrap_servers=stack.addresses.kafka),
-        )
-        world.postgresql.prepare()
-        world.mysql.prepare()
-        yield world
+        yield world_of(stack, server)
 
 
-def by_name(tables: Sequence[SourceTable]) -> Mapping[str, SourceTable]:
-    return {table.table_name: table for table in tables}
+def world_of(stack: RealStack, server: MySQLServer) -> World:
+    """The servers with empty databases."""
+    world = World(
+        postgresql=PostgreSQLServer(url=stack.addresses.postgres),
+        mysql=MySQLServerOfTypes(server=server),
+        connect=Connect(url=stack.addresses.connect),
+        topics=Topics(bootstrap_servers=stack.addresses.kafka),
+    )
+    world.postgresql.prepare()
+    world.mysql.prepare()
+    return world

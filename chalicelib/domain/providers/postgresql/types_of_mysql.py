@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from chalicelib.domain.providers.jdbc.type_names import modifiers, type_of, without_modifiers
+from chalicelib.domain.providers.measured_types.names import modifiers, type_of, without_modifiers
 from chalicelib.domain.table import Column
 
 _EQUAL: Mapping[str, str] = {

@@ -1,11 +1,9 @@
 """What is said about values that do not arrive equal, from how they were measured."""
 
-from collections.abc import Mapping
-
-from chalicelib.domain.providers.jdbc.measured_types import Arrival, Into, Measured, MeasuredValues, Outcome
+from chalicelib.domain.providers.measured_types.model import Arrival, Into, MeasuredValues, Outcome
 
 _ALL = "Values"
-_ABSENT = "Debezium leaves this column out: its values never arrive."
+ABSENT = "Debezium leaves this column out: its values never arrive."
 
 
 def sentence(values: str, into: Into) -> str:
@@ -37,7 +35,9 @@ def _phrase(values: str, arrival: Arrival, when: str) -> str:
         case Outcome.CAPTURE_STOPS:
             return f"The capture stops at {values or 'every value'}{place}."
         case Outcome.ABSENT:
-            return _ABSENT
+            return (
+                f"Debezium leaves this column out{place}: what an earlier record has brought stays." if when else ABSENT
+            )
 
 
 def _subject(values: str) -> str:

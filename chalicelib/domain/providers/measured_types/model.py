@@ -1,7 +1,7 @@
 """How values of each type arrive: what was measured with Debezium 3.6 and its JDBC sink on real servers.
 
-`python -m tests.types` measures, and writes the tables `measured_mysql.py` and `measured_postgresql*.py` beside this
-file and the page `infra/docs/types.md`. Discovery and previews read them here.
+`python -m tests.types` measures, and writes the tables `of_mysql.py` and `of_postgresql*.py` beside this file and the
+page `infra/docs/types.md`. Discovery and previews read them here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,10 +10,10 @@ from enum import StrEnum
 from functools import cache
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.jdbc import measured_mysql, measured_postgresql, measured_postgresql_arrays
+from chalicelib.domain.providers.measured_types import of_mysql, of_postgresql, of_postgresql_arrays
 
 Line = tuple[str, str, Mapping[str, tuple[str, ...]]]
-"""One line of a table: the name of a type (`type_names.py`), which of its values ("" are all that no other line names),
+"""One line of a table: the name of a type (`names.py`), which of its values ("" are all that no other line names),
 and where they went.
 
 A key is a target (`mysql`: a table made beforehand, with the type in which values arrive best), a target with `created`
@@ -23,8 +23,8 @@ for the same in both.
 """
 
 _LINES: Mapping[DatabaseProvider, tuple[Line, ...]] = {
-    DatabaseProvider.MYSQL: measured_mysql.LINES,
-    DatabaseProvider.POSTGRESQL: (*measured_postgresql.LINES, *measured_postgresql_arrays.LINES),
+    DatabaseProvider.MYSQL: of_mysql.LINES,
+    DatabaseProvider.POSTGRESQL: (*of_postgresql.LINES, *of_postgresql_arrays.LINES),
 }
 _CHANGED = " -> "
 _CREATED = "created"
@@ -118,6 +118,11 @@ def measured_values(source: DatabaseProvider) -> Mapping[str, tuple[MeasuredValu
     for line in _LINES[source]:
         found.setdefault(line[0], []).append(_read(line))
     return {name: tuple(values) for name, values in found.items()}
+
+
+def is_measured(source: DatabaseProvider, names: Iterable[str]) -> bool:
+    """Whether a type with these names stands in the tables."""
+    return any(name in measured_values(source) for name in names)
 
 
 def values_of(source: DatabaseProvider, names: Iterable[str]) -> Iterator[MeasuredValues]:

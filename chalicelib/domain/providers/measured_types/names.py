@@ -1,4 +1,4 @@
-"""How databases spell types, and under which names a column's type stands in the tables of `measured_types.py`."""
+"""How databases spell types, and under which names a column's type stands in the tables of this folder."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

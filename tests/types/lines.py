@@ -1,0 +1,77 @@
+"""Writes what was measured as the Python tables that discovery and previews read."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.providers.measured_types.model import Line, Outcome
+from chalicelib.domain.providers.measured_types.names import without_modifiers
+from infra.local.stack.layout import ROOT
+from tests.types.cases import Case
+from tests.types.deliver import Result
+from tests.types.measure import CaseResult
+
+FOLDER = ROOT / "chalicelib" / "domain" / "providers" / "measured_types"
+_LONGEST = 44
+_HEAD = '''"""{title}
+
+Written by `python -m tests.types`: change the cases there.
+"""
+
+from collections.abc import Mapping
+
+LINES: tuple[tuple[str, str, Mapping[str, tuple[str, ...]]], ...] = (
+'''
+_OBJECT = re.compile(r"@[0-9a-f]{5,8}")
+
+
+def line_of(result: CaseResult) -> Line:
+    """A case's line: a created table stands in it where it differs from the one made beforehand."""
+    cells: dict[str, tuple[str, ...]] = {}
+    for (target, into), phases in result.cells.items():
+        key = str(target) if into == "made" else f"{target} {into}"
+        cells[key] = _parts(phases)
+    for target in DatabaseProvider:
+        made, created = cells[str(target)], cells[f"{target} created"]
+        same_type = without_modifiers(made[0]) == without_modifiers(created[0]) or not created[0]
+        if same_type and made[1:] == created[1:]:
+            del cells[f"{target} created"]
+    return (result.case.type, result.case.values, cells)
+
+
+def _parts(phases: tuple[Result, Result]) -> tuple[str, ...]:
+    column_type = phases[0].column_type or phases[1].column_type or ""
+    snapshot, changes = map(_text, phases)
+    if snapshot == changes:
+        return (column_type,) if snapshot == Outcome.EQUAL else (column_type, snapshot)
+    return (column_type, snapshot, changes)
+
+
+def _text(result: Result) -> str:
+    if result.outcome is Outcome.CHANGED:
+        return f"{_shown(result.sent)} -> {_shown(result.became)}"
+    return str(result.outcome)
+
+
+def _shown(text: str | None) -> str:
+    """Short, and the same in each run: Java prints some values with a number of its own."""
+    text = "NULL" if text is None else _OBJECT.sub("@...", text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def merged(cases: Sequence[Case], before: Sequence[Line], measured: Sequence[Line]) -> list[Line]:
+    """The lines of all cases in their order, the newest of each."""
+    known: Mapping[tuple[str, str], Line] = {(line[0], line[1]): line for line in (*before, *measured)}
+    return [known[key] for case in cases if (key := (case.type, case.values)) in known]
+
+
+def write(name: str, title: str, lines: Sequence[Line]) -> Path:
+    """Writes a table of the package."""
+    path = FOLDER / f"{name}.py"
+    path.write_text(_HEAD.format(title=title) + "".join(f"    {line!r},\n" for line in lines) + ")\n")
+    command = [sys.executable, "-m", "ruff", "format", "--quiet", "--config", "infra/quality/ruff.toml", str(path)]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=60)
+    return path
