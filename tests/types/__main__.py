@@ -18,7 +18,7 @@ from tests.types import lines, page
 from tests.types.cases import MYSQL, POSTGRESQL, Case
 from tests.types.measure import CaseResult, measure
 from tests.types.mysql_cases import MYSQL_CASES
-from tests.types.postgresql_cases import ARRAYS, POSTGRESQL_CASES, SETUP
+from tests.types.postgresql_cases import POSTGRESQL_CASES, SETUP
 from tests.types.servers import World, running_world
 
 COLUMNS = Path(__file__).parent / "columns.json"
@@ -60,11 +60,12 @@ def write(source: DatabaseProvider, results: Sequence[CaseResult]) -> None:
         title = "How values of each type of MySQL arrive."
         lines.write("of_mysql", title, lines.merged(MYSQL_CASES, of_mysql.LINES, measured))
     else:
-        scalars = [case for case in POSTGRESQL_CASES if case not in ARRAYS]
+        scalars = [case for case in POSTGRESQL_CASES if "[]" not in case.type]
+        arrays = [case for case in POSTGRESQL_CASES if "[]" in case.type]
         title = "How values of each type of PostgreSQL arrive; arrays are apart."
         lines.write("of_postgresql", title, lines.merged(scalars, of_postgresql.LINES, measured))
         title = "How values of each type of arrays of PostgreSQL arrive."
-        lines.write("of_postgresql_arrays", title, lines.merged(ARRAYS, of_postgresql_arrays.LINES, measured))
+        lines.write("of_postgresql_arrays", title, lines.merged(arrays, of_postgresql_arrays.LINES, measured))
     _write_columns(source, results)
 
 

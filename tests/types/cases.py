@@ -1,7 +1,7 @@
 """What the matrix of types measures: a case is some values of one type, in a table of their own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from chalicelib.domain.database import DatabaseProvider
@@ -41,6 +41,10 @@ class Case:
     others: Mapping[DatabaseProvider, tuple[str, ...]] = field(default_factory=dict)
     alone: bool = False
     lenient: bool = False
+
+    def trying(self, others: Mapping[str, Mapping[DatabaseProvider, tuple[str, ...]]]) -> "Case":
+        """The case with these further target types, by the name of its type; ordinary values only."""
+        return self if self.values or self.others else replace(self, others=others.get(self.type, {}))
 
     @property
     def name(self) -> str:

@@ -1,7 +1,8 @@
 """Every type of MySQL, with values at its edges."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from chalicelib.domain.database import DatabaseProvider
 from tests.types.cases import MYSQL, POSTGRESQL, Case, Meaning
 
 _N, _F, _T, _B, _J = Meaning.NUMBER, Meaning.FLOAT, Meaning.TIME, Meaning.BYTES, Meaning.JSON
@@ -455,7 +456,29 @@ COLUMNS = (
     ),
 )
 
-MYSQL_CASES = (*NUMBERS, *TEXTS, *CHARACTER_SETS, *BYTES, *TIMES, *CHOICES, *JSON, *SHAPES, *COLUMNS)
+_OTHERS: Mapping[str, Mapping[DatabaseProvider, tuple[str, ...]]] = {
+    "tinyint(1)": {POSTGRESQL: ("boolean",), MYSQL: ("tinyint",)},
+    "int": {POSTGRESQL: ("bigint", "numeric", "text"), MYSQL: ("bigint", "varchar(20)")},
+    "int unsigned": {POSTGRESQL: ("integer",), MYSQL: ("int",)},
+    "decimal": {POSTGRESQL: ("numeric", "double precision"), MYSQL: ("double",)},
+    "float": {POSTGRESQL: ("double precision",), MYSQL: ("double",)},
+    "bit": {POSTGRESQL: ("bit varying(64)", "bytea"), MYSQL: ("bigint unsigned",)},
+    "char": {POSTGRESQL: ("character(30)", "text")},
+    "varchar": {POSTGRESQL: ("text",), MYSQL: ("text", "longtext")},
+    "date": {POSTGRESQL: ("timestamp without time zone",), MYSQL: ("datetime",)},
+    "datetime": {POSTGRESQL: ("timestamp with time zone",), MYSQL: ("timestamp(6)",)},
+    "timestamp": {POSTGRESQL: ("timestamp without time zone",), MYSQL: ("datetime(6)",)},
+    "time": {POSTGRESQL: ("interval", "text"), MYSQL: ("varchar(20)",)},
+    "year": {POSTGRESQL: ("smallint", "date"), MYSQL: ("smallint",)},
+    "enum": {POSTGRESQL: ("types.size",)},
+    "set": {POSTGRESQL: ("text[]",)},
+    "json": {POSTGRESQL: ("jsonb", "text"), MYSQL: ("longtext",)},
+    "binary": {POSTGRESQL: ("uuid",)},
+}
+"""Other types that somebody may have made for a column."""
+
+_ALL = (*NUMBERS, *TEXTS, *CHARACTER_SETS, *BYTES, *TIMES, *CHOICES, *JSON, *SHAPES, *COLUMNS)
+MYSQL_CASES = tuple(case.trying(_OTHERS) for case in _ALL)
 
 MYSQL_9_CASES = (
     Case(type="vector", column="vector(3)", literals=("STRING_TO_VECTOR('[1,2.5,-3]')",), meaning=_B),
