@@ -30,7 +30,8 @@ class Case:
     `type` is the type's name in the matrix. `values` says which values of the type; "" are all that no other case of
     the type names. `column` is the column's definition, and `literals` are its values in SQL; None for a column that
     fills itself. `others` are further types of target columns, by the kind of the target. A case that is `alone` stops
-    the capture. `lenient`: the server takes these values outside of its strict mode only.
+    the capture. `lenient`: the server takes these values outside of its strict mode only. `since` is the first version
+    of the server that has the type, where the one of local stacks is older.
     """
 
     type: str
@@ -41,6 +42,7 @@ class Case:
     others: Mapping[DatabaseProvider, tuple[str, ...]] = field(default_factory=dict)
     alone: bool = False
     lenient: bool = False
+    since: int = 0
 
     def trying(self, others: Mapping[str, Mapping[DatabaseProvider, tuple[str, ...]]]) -> "Case":
         """The case with these further target types, by the name of its type; ordinary values only."""

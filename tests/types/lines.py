@@ -62,9 +62,24 @@ def _shown(text: str | None) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
+def with_extension(known: Mapping[tuple[str, str], Line], line: Line) -> Line:
+    """The known line with how the values arrive in a column of PostGIS."""
+    name, values, cells = line
+    into = {key: parts for key, parts in cells.items() if key == _SHAPES}
+    return (name, values, {**known[name, values][2], **into})
+
+
+_SHAPES = f"{DatabaseProvider.POSTGRESQL} geometry"
+
+
 def merged(cases: Sequence[Case], before: Sequence[Line], measured: Sequence[Line]) -> list[Line]:
     """The lines of all cases in their order, the newest of each."""
-    known: Mapping[tuple[str, str], Line] = {(line[0], line[1]): line for line in (*before, *measured)}
+    known = {(line[0], line[1]): line for line in before}
+    for line in measured:
+        # What another server alone has was tried there.
+        cells = known.get((line[0], line[1]), ("", "", {}))[2]
+        kept = {key: parts for key, parts in cells.items() if key == _SHAPES}
+        known[line[0], line[1]] = (line[0], line[1], {**kept, **line[2]})
     return [known[key] for case in cases if (key := (case.type, case.values)) in known]
 
 

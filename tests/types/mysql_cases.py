@@ -448,6 +448,8 @@ COLUMNS = (
         meaning=_N,
     ),
     Case(type="column with a default", column="varchar(20) NOT NULL DEFAULT 'it''s'", literals=None),
+    Case(type="vector", column="vector(3)", literals=("STRING_TO_VECTOR('[1,2.5,-3]')",), meaning=_B, since=9),
+    Case(type="invisible column", column="int INVISIBLE", literals=("1",), meaning=_N, since=9),
     Case(
         type="column with a default",
         values="an expression",
@@ -479,9 +481,3 @@ _OTHERS: Mapping[str, Mapping[DatabaseProvider, tuple[str, ...]]] = {
 
 _ALL = (*NUMBERS, *TEXTS, *CHARACTER_SETS, *BYTES, *TIMES, *CHOICES, *JSON, *SHAPES, *COLUMNS)
 MYSQL_CASES = tuple(case.trying(_OTHERS) for case in _ALL)
-
-MYSQL_9_CASES = (
-    Case(type="vector", column="vector(3)", literals=("STRING_TO_VECTOR('[1,2.5,-3]')",), meaning=_B),
-    Case(type="invisible column", column="int INVISIBLE", literals=("1",), meaning=_N),
-)
-"""What MySQL 8.0.15 does not have."""

@@ -26,6 +26,7 @@ from tests.types.cases import MYSQL, POSTGRESQL
 HOST, ROLE, PASSWORD = "127.0.0.1", "types", "types-password"
 SOURCE = "types"
 """The schema, in PostgreSQL also the database, of the tables that are captured."""
+EXTENSIONS = ("vector",)
 TARGET = "copies"
 """The database of PostgreSQL that is delivered to. In MySQL, each schema is a database."""
 
@@ -96,7 +97,8 @@ class PostgreSQLServer:
                 connection.execute(f"CREATE DATABASE {database}".encode())
         self._run(SOURCE, f"CREATE SCHEMA {SOURCE}")
         for database in (SOURCE, TARGET):
-            self._run(database, "CREATE EXTENSION vector")
+            for extension in EXTENSIONS:
+                self._run(database, f"CREATE EXTENSION IF NOT EXISTS {extension}")
 
     def add_schema(self, name: str) -> None:
         self.in_target(f"CREATE SCHEMA IF NOT EXISTS {name}")
@@ -126,6 +128,11 @@ class MySQLServerOfTypes:
             f" AND TABLE_SCHEMA = '{schema}' AND TABLE_NAME = '{table}'"
         )
         return _text(rows[0][0]) if rows else None
+
+    @property
+    def version(self) -> int:
+        """The first number of its version."""
+        return int(str(self.server.value("version()")).partition(".")[0])
 
     def prepare(self) -> None:
         self.server.run(
@@ -241,21 +248,21 @@ class World:
 
 
 @contextmanager
-def running_world(state: Path) -> Iterator[World]:
-    """The real stack and a MySQL, with empty databases."""
+def running_world(state: Path, postgresql: str | None = None) -> Iterator[World]:
+    """The real stack and a MySQL, with empty databases; with another PostgreSQL where there is its superuser's URL."""
     with ExitStack() as ends:
         stack = ends.enter_context(
             real_stack.start(state / "stack", headgate_url="http://127.0.0.1:9", service_credential="unused")
         )
         server = ends.enter_context(mysql_in(state / "mysql"))
         ends.callback(server.process.kill)
-        yield world_of(stack, server)
+        yield world_of(stack, server, postgresql)
 
 
-def world_of(stack: RealStack, server: MySQLServer) -> World:
+def world_of(stack: RealStack, server: MySQLServer, postgresql: str | None = None) -> World:
     """The servers with empty databases."""
     world = World(
-        postgresql=PostgreSQLServer(url=stack.addresses.postgres),
+        postgresql=PostgreSQLServer(url=postgresql or stack.addresses.postgres),
         mysql=MySQLServerOfTypes(server=server),
         connect=Connect(url=stack.addresses.connect),
         topics=Topics(bootstrap_servers=stack.addresses.kafka),
