@@ -18,13 +18,13 @@ BUDGETS = {
     "change of 25": 30,
     "deletion of a user": 6,
     "overview": 8,
-    "preview": 12,
+    "preview": 13,
     "test": 9,
     "live read": 8,
     "known": 4,
     "operation": 8,
-    "checked delivery": 9,
-    "deployed delivery": 10,
+    "checked delivery": 10,
+    "deployed delivery": 11,
     "session": 2,
     "public": 5,
     "login": 6,
@@ -36,10 +36,10 @@ is deleted is read before the connection that names it. The session route reads 
 and for its answer. A live read takes the lease of the server that it asks; tests and previews of one user have a bound
 (`infra/decisions/031-live-reads.md`).
 
-The checks of a delivery need one call more than the design allows: the source says under which generation its tables
-are stored. The first preview of a destination also stores which server it is. The deploy also looks for the incident of
-an earlier one that has failed. The summary of alerts walks the index of active ones, counts the resolved ones and reads
-the newest.
+The checks of a delivery need two calls more than the design allows: the source says under which generation its tables
+are stored, and which dialects of SQL its Connect cluster has sinks of is stored beside it. The first preview of a
+destination also stores which server it is. The deploy also looks for the incident of an earlier one that has failed.
+The summary of alerts walks the index of active ones, counts the resolved ones and reads the newest.
 """
 
 

@@ -3,7 +3,8 @@
 `traces/public_*.json` holds faults that people reported in public issue threads: server and driver messages as they
 were, names, hosts and ids replaced, everything else in our words. A rule comes from lists and sources of the servers,
 drivers and connectors, never from such a thread alone. Those of `public_later.json` were collected when the first rules
-had been written. `traces/written_*.json` holds traces made from the messages of servers, drivers and connectors.
+had been written. `traces/written_*.json` holds traces made from the messages of servers, drivers and connectors, and
+`traces/measured_*.json` those of connectors that were made to fail on a real stack.
 """
 
 import json

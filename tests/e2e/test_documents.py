@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from chalicelib.domain.monitoring.own_metrics import OWN_METRICS
-from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
+from chalicelib.domain.providers.mysql import properties as mysql
+from chalicelib.domain.providers.postgresql import properties as postgresql
 from chalicelib.settings import Settings
 from infra.aws.alarms import alarm_resources
 from infra.aws.functions import FUNCTIONS
@@ -202,7 +203,7 @@ def test_the_table_of_properties_names_every_key_that_may_be_set() -> None:
     for row in below.splitlines():
         keys = re.findall(r"`([a-z.]+)`", re.sub(r"\([^)]*\)", "", row))
         documented |= {keys[0] + key for key in keys[1:]} if keys[0].endswith(".") else set(keys)
-    assert documented == ALLOWED_PROPERTIES.keys()
+    assert documented == postgresql.ALLOWED_PROPERTIES.keys() | mysql.ALLOWED_PROPERTIES.keys()
 
 
 def test_the_table_of_the_scripts_names_every_variable_that_they_read() -> None:

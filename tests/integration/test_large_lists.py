@@ -161,7 +161,9 @@ def stored_systems(store: Documents[Any], count: int) -> list[str]:
     body = SourceBody.model_validate({**texts, "provider": "postgresql", "config": config})
     checks = [TestCheck(name="c" * 50, status=CheckStatus.FAILED, code="c" * 50, message="m" * 500)] * 8
     test = TestResult(success=False, checks=tuple(checks), server_version="16", latency_ms=1)
-    fields = {**body.to_input().entity_fields(), "last_test": test, "last_tested_at": START_TIME}
+    given = {**body.to_input().entity_fields(), "last_test": test, "last_tested_at": START_TIME}
+    # Only sources have options.
+    fields = {name: value for name, value in given.items() if name in store.entity.__dataclass_fields__}
     systems = (store.entity(**one, **fields, credentials=SECRETS) for one in numbered(store.noun, count))
     return put(store, systems)
 

@@ -84,6 +84,27 @@ DATA_BUGS: tuple[Bug, ...] = (
         ("tests/unit/domain/providers/postgresql/readiness", f"{_API}/test_adoption.py"),
     ),
     Bug(
+        "a MySQL that logs partial JSON values is ready",
+        "chalicelib/domain/providers/mysql/readiness/binary_log.py",
+        '    current = facts.variable("binlog_row_value_options")',
+        '    current = ""',
+        ("tests/integration/databases/test_mysql_readiness.py",),
+    ),
+    Bug(
+        "a MySQL may ask for the password in clear text",
+        "chalicelib/clients/databases/mysql/connection.py",
+        "    if plugin not in SAFE_PLUGINS:",
+        "    if not plugin:",
+        ("tests/integration/databases/test_hostile_servers.py",),
+    ),
+    Bug(
+        "a right on single columns of a MySQL table counts for the whole",
+        "chalicelib/clients/databases/mysql/rights.py",
+        '        if match and "(" in match[1]:',
+        '        if match and "(" in match[2]:',
+        ("tests/unit/clients/databases/mysql", "tests/integration/databases/test_mysql_discovery.py"),
+    ),
+    Bug(
         "references to secrets are accepted in texts of users",
         "chalicelib/api/framework/inputs.py",
         '    if "${" in text:',

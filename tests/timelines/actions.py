@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 
 from chalicelib.clients.connect import client
+from chalicelib.clients.databases.errors import FailureCode
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.apps.lost_snapshot import lose_snapshot
 from tests.timelines.script import CAPTURE, Action
@@ -198,7 +199,7 @@ def slot(**changes: Any) -> Action:
 
 
 def server(**changes: Any) -> Action:
-    """The source's server is shown so; see `SourceServer`."""
+    """The source's server is shown so; see `SourceServer` and `MySQLServer`."""
 
     def act(world: World) -> None:
         world.server = replace(world.server, **changes)
@@ -218,12 +219,13 @@ def drop_slot(world: World) -> None:
     del world.server.slots[world.pipeline.id]
 
 
-def database(*, reachable: bool) -> Action:
-    """Headgate and Debezium reach the source, or not."""
+def database(*, reachable: bool, sessions: bool | None = None, refusal: FailureCode | None = None) -> Action:
+    """Headgate and Debezium reach the source, or not. `sessions` says whether those of Debezium work nevertheless."""
 
     def act(world: World) -> None:
         world.app.database.reachable = reachable
-        world.traffic = replace(world.traffic, captures=reachable)
+        world.app.database.refusal = refusal or FailureCode.CONNECTION_REFUSED
+        world.traffic = replace(world.traffic, captures=reachable if sessions is None else sessions)
 
     return act
 

@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.domain.providers.postgresql.running_capture import PAUSED_NOTICE
+from chalicelib.domain.providers.mysql import running_capture as of_mysql
+from chalicelib.domain.providers.postgresql import running_capture as of_postgresql
 from tests.timelines.script import CAPTURE, DELIVERY, Timeline
 from tests.timelines.world import World
 
 LIVE_EVERY = 3
 """Statuses are read after every third tick: each costs a call of Kafka Connect and several of the store."""
 
-PAUSE_REASONS = frozenset({"The connector is paused.", PAUSED_NOTICE})
+PAUSE_REASONS = frozenset({"The connector is paused.", of_mysql.PAUSED_NOTICE, of_postgresql.PAUSED_NOTICE})
 
 
 @dataclass(frozen=True, kw_only=True)

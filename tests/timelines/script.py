@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from chalicelib.domain.database import DatabaseProvider
+
 if TYPE_CHECKING:
     from tests.timelines.world import World
 
@@ -88,6 +90,7 @@ class Timeline:
     `also` are codes of incidents that may be open as well, at any time. `harmless` are observed states that are the
     truth for a while and nothing to worry about, such as UNASSIGNED during a rebalance. `desired` is what people want
     of the capture and of the delivery, when that is not to run. `without_ticks` are spans in which nobody looks.
+    `provider` is what is captured from.
     """
 
     name: str
@@ -98,6 +101,7 @@ class Timeline:
     harmless: Set[str] = frozenset()
     desired: dict[str, str] = field(default_factory=dict)
     without_ticks: tuple[tuple[float, float], ...] = ()
+    provider: DatabaseProvider = DatabaseProvider.POSTGRESQL
     tick_seconds: int | None = None
 
     @property

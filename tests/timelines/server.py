@@ -1,7 +1,9 @@
-"""The source's server as a look at it sees it: one slot and one publication for each capture."""
+"""The source's server as a look at it sees it; PostgreSQL: one slot and one publication for each capture."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Protocol
 
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
@@ -13,6 +15,18 @@ from chalicelib.domain.table import TableName
 FIRST_POSITION = 1_000_000
 BYTES_PER_SECOND = 1_000
 MEGABYTE = 1024**2
+
+
+class Server(Protocol):
+    """A source's server."""
+
+    def facts(self, pipelines: tuple[Pipeline, ...]) -> Any:
+        """What a look at it reads about these captures."""
+
+    def advance(
+        self, pipeline: Pipeline, seconds: float, now: datetime, *, runs: bool, is_paused: bool
+    ) -> Mapping[str, object] | None:
+        """Let it write its log for some seconds, and a capture read that: what Connect then stores as its offset."""
 
 
 @dataclass(kw_only=True)
@@ -72,6 +86,16 @@ class SourceServer:
     def slot(self, pipeline: Pipeline) -> Slot:
         """The pipeline's slot. KeyError: it was dropped."""
         return self.slots[pipeline.id]
+
+    def advance(
+        self, pipeline: Pipeline, seconds: float, _now: datetime, *, runs: bool, is_paused: bool
+    ) -> Mapping[str, object] | None:
+        slot = self.slots.get(pipeline.id)
+        if slot is None:
+            return None
+        reads = slot.reader is not None and runs
+        slot.advance(seconds, reads=reads)
+        return {"lsn_proc": slot.position} if reads else None
 
     @property
     def log_end(self) -> int:

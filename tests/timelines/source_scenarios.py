@@ -134,12 +134,6 @@ TIMELINES = (
         also=LOST,
     ),
     Timeline(
-        name="two connectors with the same server id take turns",
-        lasts=360,
-        steps=every(40, fail_task(CAPTURE, traces.SERVER_ID), start=21, end=340),
-        broken=(Broken(CAPTURE, 21, codes={"CDC_BINLOG_ERROR"}),),
-    ),
-    Timeline(
         name="two connectors with the same slot take turns",
         lasts=360,
         steps=every(40, fail_task(CAPTURE, traces.SLOT_BUSY), start=21, end=340),

@@ -27,9 +27,24 @@ SLOT_BUSY = _trace(
     "io.debezium.DebeziumException: Failed to start replication stream",
     'org.postgresql.util.PSQLException: ERROR: replication slot "headgate_slot" is active for PID 4711',
 )
+_MYSQL = "org.apache.kafka.connect.errors.ConnectException: An exception occurred in the change event producer."
 SERVER_ID = _trace(
-    "io.debezium.DebeziumException: A replica with the same server_uuid/server_id as this replica has connected to the "
-    "source; the first event 'mysql-bin.000003' at 4",
+    _MYSQL,
+    "com.github.shyiko.mysql.binlog.network.ServerException: A slave with the same server_uuid/server_id as this slave "
+    "has connected to the master; the first event '' at 4, the last event read from './mysql-bin.000002' at 4787",
+)
+BINLOG_GONE = _trace(
+    "io.debezium.DebeziumException: The connector is trying to read change stream starting at BinlogOffsetContext{"
+    "sourceInfo=BinlogSourceInfo{currentBinlogFilename='mysql-bin.000007'}}, but this is no longer available on the "
+    "server. Reconfigure the connector to use a snapshot mode when needed."
+)
+HISTORY_GONE = _trace(
+    "io.debezium.DebeziumException: The db history topic is missing. You may attempt to recover it by reconfiguring "
+    "the connector to recovery."
+)
+MYSQL_PASSWORD = _trace(
+    "io.debezium.DebeziumException: Error reading MySQL variables: Access denied for user 'headgate'@'10.20.0.7'",
+    "java.sql.SQLException: Access denied for user 'headgate'@'10.20.0.7' (using password: YES)",
 )
 SECRET = _trace(
     "org.apache.kafka.common.config.ConfigException: Headgate gave no answer for secret "

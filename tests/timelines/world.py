@@ -5,8 +5,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.cluster import MetricsProvider
+from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.pipeline import Pipeline
@@ -17,8 +20,9 @@ from infra.local.doubles.kafka_state import Group, Topic
 from tests.support.apps.fakes import TABLES
 from tests.support.apps.in_process_app import AppSnapshot, InProcessApp
 from tests.timelines.api import Api
+from tests.timelines.mysql_server import MySQLServer
 from tests.timelines.script import CAPTURE
-from tests.timelines.server import Slot, SourceServer
+from tests.timelines.server import Server, Slot, SourceServer
 from tests.timelines.traffic import Traffic
 
 CALM_SECONDS = 120
@@ -30,18 +34,17 @@ class Beginning:
     """A world that runs well, from which every timeline starts."""
 
     app: AppSnapshot
-    pipelines: tuple[Pipeline, ...]
-    delivery: Delivery
     topics: dict[str, Topic]
     groups: dict[str, Group]
-    server: SourceServer
+    server: Server
 
 
 @dataclass(kw_only=True)
 class World:
     """`second` counts from the beginning of the timeline. `frozen` are connectors whose shown state was written by
     hand, with the generation that they had then: nothing moves them until Headgate acts. `working` says of those
-    whether their tasks work nevertheless. `configs` are those that the connectors began with.
+    whether their tasks work nevertheless. `configs` are those that the connectors began with. `server` is a `Server`,
+    whose own fields the actions change.
     """
 
     app: InProcessApp
@@ -50,7 +53,7 @@ class World:
     delivery: Delivery
     cluster_id: str
     traffic: Traffic = field(default_factory=Traffic)
-    server: SourceServer = field(default_factory=SourceServer)
+    server: Any
     second: float = 0
     frozen: dict[str, int] = field(default_factory=dict)
     working: dict[str, bool] = field(default_factory=dict)
@@ -77,7 +80,7 @@ class World:
         for pipeline in self.pipelines:
             if self._runs(pipeline.connector_name):
                 self._traffic_of(pipeline).capture(broker, pipeline, seconds)
-            self._move_slot(pipeline, seconds)
+            self._follow_source(pipeline, seconds)
         if self._runs(self.delivery.connector_name):
             self.traffic.deliver(broker, self.delivery, seconds)
         else:
@@ -127,38 +130,41 @@ class World:
 
     def _traffic_of(self, pipeline: Pipeline) -> Traffic:
         """Actions on one capture apply to the first; all captures need their database."""
-        return self.traffic if pipeline is self.pipeline else Traffic(captures=self.app.database.reachable)
+        return (
+            self.traffic
+            if pipeline is self.pipeline
+            else Traffic(captures=self.app.database.reachable or self.traffic.captures)
+        )
 
-    def _move_slot(self, pipeline: Pipeline, seconds: float) -> None:
-        """Confirms captured changes to the slot; Connect stores the position as the connector's offset."""
-        name, slot = pipeline.connector_name, self.server.slots.get(pipeline.id)
-        if slot is None:
-            return
-        reads = slot.reader is not None and self._runs(name) and self._traffic_of(pipeline).captures
-        slot.advance(seconds, reads=reads)
-        if reads:
-            self.app.connect.connector(name).offsets = [
-                {"partition": {"server": pipeline.capture.topic_prefix}, "offset": {"lsn_proc": slot.position}}
-            ]
+    def _follow_source(self, pipeline: Pipeline, seconds: float) -> None:
+        """The server writes its log, and the capture reads that; Connect stores how far, as the connector's offset."""
+        connect, name = self.app.connect, pipeline.connector_name
+        is_paused = name in connect.names() and connect.connector(name).part.state == "PAUSED"
+        runs = self._runs(name) and self._traffic_of(pipeline).captures
+        stored = self.server.advance(pipeline, seconds, self.app.clock(), runs=runs, is_paused=is_paused)
+        if stored is not None:
+            partition = {"server": pipeline.capture.topic_prefix}
+            connect.connector(name).offsets = [{"partition": partition, "offset": dict(stored)}]
 
 
 def _states(connector: Connector) -> Iterable[str | None]:
     return [task.state for task in connector.tasks.values()]
 
 
-def prepare(app: InProcessApp, api: Api) -> tuple[World, Beginning]:
+def prepare(app: InProcessApp, api: Api, provider: DatabaseProvider) -> tuple[World, Beginning]:
     """Deploy two pipelines of one source and a delivery of the first, and let everything become calm."""
     stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
     app.services.stream_clusters.create(app.context(), stream)
-    source = app.source()
+    source = app.source(provider=provider)
     pipelines = tuple(app.services.pipelines.deploy(app.context(), app.pipeline(source).id) for _ in range(2))
     for topic in (topic for pipeline in pipelines for topic in pipeline.capture.topics):
         app.kafka.state.create_topic(topic)
     delivery_input = replace(app.delivery_input(pipelines[0]), tasks_max=2)
     delivery = app.services.deliveries.deploy(app.context(), app.destination().id, delivery_input)
     app.database.target_tables = tables_of(delivery)
-    world = World(app=app, api=api, pipelines=pipelines, delivery=delivery, cluster_id=app.cluster.id)
-    world.server.slots = {pipeline.id: Slot() for pipeline in pipelines}
+    slots = {pipeline.id: Slot() for pipeline in pipelines}
+    server = MySQLServer() if provider is DatabaseProvider.MYSQL else SourceServer(slots=slots)
+    world = World(app=app, api=api, pipelines=pipelines, delivery=delivery, cluster_id=app.cluster.id, server=server)
     world.settle()
     for second in range(10, CALM_SECONDS + 1, 10):
         world.advance_to(second)
@@ -169,8 +175,6 @@ def prepare(app: InProcessApp, api: Api) -> tuple[World, Beginning]:
     state = app.kafka.state
     return world, Beginning(
         app=app.snapshot(),
-        pipelines=pipelines,
-        delivery=delivery,
         topics=deepcopy(state.topics),
         groups=deepcopy(state.groups),
         server=deepcopy(world.server),
@@ -197,6 +201,7 @@ def begin(world: World, beginning: Beginning) -> World:
         app.kafka.state.topics = deepcopy(beginning.topics)
         app.kafka.state.groups = deepcopy(beginning.groups)
     app.database.reachable, app.database.tables = True, TABLES
+    app.database.refusal = FailureCode.CONNECTION_REFUSED
     app.database.target_tables = tables_of(world.delivery)
     world.api.bodies.clear()
     return replace(

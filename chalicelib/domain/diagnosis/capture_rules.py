@@ -21,6 +21,7 @@ CAPTURE_RULES: Rules = (
         *("purged binary logs containing gtids", "binlog starting at…no longer available on the server"),
         *("binlog file…not found", "trying to read binlog starting at", "change stream starting at sourceinfo"),
         *("change stream starting at mysqloffsetcontext", "change stream starting at mariadboffsetcontext"),
+        "change stream starting at binlogoffsetcontext",
         *("has purged binary logs", "position > file size"),
     ),
     (Diagnosis.BINLOG_SERVER_ID, "same server_uuid/server_id"),
@@ -28,16 +29,17 @@ CAPTURE_RULES: Rules = (
     (
         Diagnosis.BINLOG_REFUSED,
         *("binlog truncated in the middle of event", "bogus data in log event", "master server_id is 0"),
-        *("source server_id is 0", "could not open log file"),
+        *("source server_id is 0", "could not open log file", "has more gtids than the"),
+        *("cannot replicate anonymous transaction", "failed to replace gtid event"),
     ),
     (
         Diagnosis.BINLOG_FORMAT,
         *("not configured to use a row binlog_format", "full binlog_row_image"),
-        "statement or mixed based replication format",
+        *("statement or mixed based replication format", "received dml"),
     ),
     (Diagnosis.BINLOG_HISTORY, "history topic is missing", "fully or partially missing", "history topic…missing"),
     (Diagnosis.BINLOG_HISTORY_NAMES, "cannot compare binlog filenames"),
-    (Diagnosis.BINLOG_GTIDS, 'gtidset.getuuidsets()" because', "this.gtidset"),
+    (Diagnosis.BINLOG_GTIDS, "because this.gtidset"),
     (Diagnosis.BINLOG_ONE_TASK, "only a single connector task may be started"),
     (Diagnosis.BINLOG_HISTORY_SETUP, "error configuring an instance of kafkaschemahistory"),
     (
@@ -85,6 +87,7 @@ CAPTURE_RULES: Rules = (
         *("must be owner of table", "must be owner of relation", "must be owner of publication"),
     ),
     (Diagnosis.LOCK_RIGHT, "' privilege required to obtain a consistent snapshot"),
+    (Diagnosis.BINLOG_RIGHT, "you need (at least one of) the…replication slave", "of) the…replication client"),
     (
         Diagnosis.PERMISSION,
         *("permission denied for ", "must be owner of ", "you need (at least one of) the…privilege"),

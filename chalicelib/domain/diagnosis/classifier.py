@@ -85,8 +85,8 @@ def _unquoted(line: str) -> str:
     for start in _ROWS:
         if start in line:
             line = line.partition(start)[0] + line.rpartition("}")[2]
-    # Connector/J quotes what the server said: that is no name.
-    line = line.replace('message from server: "', "message from server: ")
+    # Connector/J quotes what the server said, and Java the expression that was null: these are no names.
+    line = line.replace('message from server: "', "message from server: ").replace('because "this.', "because this.")
     for quote in ('"', "`"):
         pieces = line.split(quote)
         if len(pieces) > 2:

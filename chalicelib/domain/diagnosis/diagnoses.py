@@ -38,6 +38,7 @@ class Diagnosis(StrEnum):
     REPLICATION_RIGHT = auto()
     FILTERED_RIGHT = auto()
     LOCK_RIGHT = auto()
+    BINLOG_RIGHT = auto()
     READ_CANCELLED = auto()
     SNAPSHOT_CUT = auto()
     ROW_TOO_LARGE = auto()

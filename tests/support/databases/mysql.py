@@ -127,7 +127,7 @@ def run(connection: "pymysql.Connection[Any]", *statements: str) -> Sequence[tup
     with connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)
-        return cursor.fetchall()
+        return cursor.fetchall() if statements else ()
 
 
 @contextlib.contextmanager

@@ -16,9 +16,8 @@ MAX_PROVEN = 50
 """Tables of which one session proves what the account may do, with a statement for each."""
 _MAX_GRANTS = 2_000
 
-_NAME = "`((?:[^`]|``){1,64})`"
 _GRANT_ON_ALL = re.compile(r"GRANT (.{1,4000}) ON \*\.\* TO ")
-_GRANT_ON_TABLE = re.compile(rf"GRANT (.{{1,100000}}) ON {_NAME}\.{_NAME} TO ", re.DOTALL)
+_GRANT_ON_TABLE = re.compile(r"GRANT (.{1,100000}) ON `((?:[^`]|``){1,64})`\.`((?:[^`]|``){1,64})` TO ", re.DOTALL)
 _GRANTED_ROLES = re.compile(r"GRANT ((?:`[^`]{0,64}`@`[^`]{0,255}`,?)+) TO ")
 _DEBEZIUM_LOOKS_FOR = ("ALL", "LOCK TABLES")
 """Debezium 3.6, BinlogConnectorConnection.userHasPrivileges: anywhere in a line, names included."""

@@ -7,13 +7,15 @@ of several grants on databases that fit a name, only the one with the most exact
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from glob import escape
 
 from chalicelib.domain.providers.mysql.target_facts import MySQLPrivilege
 from chalicelib.domain.table import TableName
 
-_NAME = r"(\*|`(?:[^`]|``)*`)"
-_LINE = re.compile(rf"(GRANT|REVOKE) (.+) ON {_NAME}\.{_NAME} (?:TO|FROM) ", re.DOTALL)
-_COLUMNS = re.compile(r"\((?:[^`)]|`(?:[^`]|``)*`)*\)")
+_LINE = re.compile(
+    r"(GRANT|REVOKE) (.{1,100000}) ON (\*|`(?:[^`]|``){0,64}`)\.(\*|`(?:[^`]|``){0,64}`) (?:TO|FROM) ", re.DOTALL
+)
 _ALL = "ALL PRIVILEGES"
 _WRITES_ANYWAY = frozenset({"SUPER", "CONNECTION_ADMIN", _ALL})
 
@@ -71,8 +73,8 @@ class AccountRights:
     def _fits(self, pattern: str, name: str) -> bool:
         if self.partial_revokes:
             return self._same(pattern, name)
-        flags = re.DOTALL | (re.IGNORECASE if self.folds_case else 0)
-        return re.fullmatch(_regex(pattern), name, flags) is not None
+        glob = _glob(pattern)
+        return fnmatchcase(name.lower(), glob.lower()) if self.folds_case else fnmatchcase(name, glob)
 
     def _same(self, one: str, other: str) -> bool:
         return one.lower() == other.lower() if self.folds_case else one == other
@@ -84,8 +86,7 @@ def _grants(lines: Iterable[str]) -> Iterator[_Grant]:
         if match is None:
             continue
         verb, listed, database, table = match.groups()
-        without_columns = _COLUMNS.sub("(", listed)
-        names = {name.strip().upper() for name in without_columns.split(",")}
+        names = {name.strip().upper() for name in _without_columns(listed).split(",")}
         privileges = frozenset(name for name in names if "(" not in name)
         if _ALL in privileges:
             privileges |= frozenset(MySQLPrivilege)
@@ -96,13 +97,26 @@ def _unquoted(name: str) -> str | None:
     return None if name == "*" else name[1:-1].replace("``", "`")
 
 
-def _regex(pattern: str) -> str:
+def _glob(pattern: str) -> str:
+    """The same pattern in the words of `fnmatch`, which needs no backtracking."""
     parts = re.findall(r"\\.|.", pattern, re.DOTALL)
-    translated = {"%": ".*", "_": "."}
-    return "".join(translated.get(part) or re.escape(part[-1:]) for part in parts)
+    wildcards = {"%": "*", "_": "?"}
+    return "".join(wildcards.get(part) or escape(part[-1:]) for part in parts)
 
 
 def _exactness(pattern: str) -> int:
     """How many characters come before the first wildcard; a name without any is the most exact."""
     match = re.search(r"(?<!\\)[%_]", pattern)
     return match.start() if match else len(pattern) + 1_000
+
+
+def _without_columns(privileges: str) -> str:
+    """Privileges without the names in their lists of columns: `SELECT (, INSERT` of `SELECT (a, b), INSERT`."""
+    kept, depth = [], 0
+    # Every second part is inside of backticks.
+    for position, part in enumerate(privileges.split("`")):
+        for character in part if position % 2 == 0 else "":
+            if depth == 0:
+                kept.append(character)
+            depth += (character == "(") - (character == ")")
+    return "".join(kept)

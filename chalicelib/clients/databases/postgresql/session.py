@@ -254,6 +254,8 @@ def _connect(
         raise failure(FailureCode.CONNECTION_REFUSED) from None
     except TimeoutError:
         raise failure(FailureCode.TIMEOUT) from None
+    except ConnectionResetError:
+        raise failure(FailureCode.CONNECTION_LOST) from None
     except OSError:
         raise failure(FailureCode.HOST_UNREACHABLE) from None
     try:

@@ -73,7 +73,11 @@ def _has_bad_length(name: str) -> bool:
 def _has_unquotable(name: str) -> bool:
     # A backslash is an escape where the JDBC driver looks tables up: the sink creates such a table and never finds it.
     # Names are trimmed, and two apostrophes become one: the rows would go to another table.
-    return name != name.strip() or any(part in name for part in ('"', "\\", "${", "''")) or not name.isprintable()
+    return _has_blank_end(name) or any(part in name for part in ('"', "\\", "${", "''")) or not name.isprintable()
+
+
+def _has_blank_end(name: str) -> bool:
+    return name.strip() not in ("", name)
 
 
 def is_carried_column(name: str) -> bool:

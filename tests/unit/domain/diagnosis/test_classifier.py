@@ -4,6 +4,7 @@ from chalicelib.domain.diagnosis.classifier import MAX_CHARACTERS, classify
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.names import ConnectorKind
+from tests.classifier.labelled import load
 from tests.support.diagnoses import event_kind
 
 SOURCE, SINK = ConnectorKind.SOURCE, ConnectorKind.SINK
@@ -69,7 +70,7 @@ SOURCE_CAUSES = {
         SQL + "ERROR: permission denied for schema sales",
         SQL + "ERROR: must be owner of table orders",
         "org.apache.kafka.connect.errors.ConnectException: Unable to create filtered publication p for t",
-        "x: Access denied; you need (at least one of) the REPLICATION SLAVE privilege(s) for this operation",
+        "x: you need (at least one of) the REPLICATION SLAVE privilege(s) for this operation",
         "x: User does not have the 'LOCK TABLES' privilege required to obtain a consistent snapshot by preventing",
         "java.sql.SQLException: SELECT command denied to user 'a'@'b' for table 'c'",
     ],
@@ -289,6 +290,23 @@ def test_a_value_that_the_converter_cannot_read_for_its_length_is_named() -> Non
         ("x: Unable to obtain valid replication slot. Make sure there are no", SOURCE, Diagnosis.SLOT_NOT_READY),
         ("x: Headgate gave no answer for secret 0 in 3 attempt(s): no connection", SOURCE, Diagnosis.SECRET),
         ("x: Only a single connector task may be started", SOURCE, Diagnosis.BINLOG_ONE_TASK),
+        (
+            "x: you need (at least one of) the REPLICATION SLAVE privilege(s)",
+            SOURCE,
+            Diagnosis.BINLOG_RIGHT,
+        ),
+        ("x: you need (at least one of) the SUPER, REPLICATION CLIENT privilege", SOURCE, Diagnosis.BINLOG_RIGHT),
+        (
+            "x: User does not have the 'LOCK TABLES' privilege required to obtain a consistent snapshot",
+            SOURCE,
+            Diagnosis.LOCK_RIGHT,
+        ),
+        (
+            "x: Slave has more GTIDs than the master has, using the master's",
+            SOURCE,
+            Diagnosis.BINLOG_REFUSED,
+        ),
+        ("x: Received DML 'delete from t' for processing", SOURCE, Diagnosis.BINLOG_FORMAT),
         ("x: RDS Proxy currently doesn't support streaming replication mode", SOURCE, Diagnosis.POOLER),
         ("x.PolicyViolationException: max.message.bytes", SOURCE, Diagnosis.TOPIC_POLICY),
         ("x.SQLException: Too big precision 66 specified for 'a'. Maximum is 65.", SINK, Diagnosis.TOO_WIDE),
@@ -297,3 +315,25 @@ def test_a_value_that_the_converter_cannot_read_for_its_length_is_named() -> Non
 )
 def test_what_production_knows_has_its_own_hint(trace: str, role: ConnectorKind, diagnosis: Diagnosis) -> None:
     assert classify(trace, role) is diagnosis
+
+
+MEASURED = {
+    Diagnosis.BINLOG_REFUSED: (1,),
+    Diagnosis.BINLOG_GONE: (2, 3),
+    Diagnosis.BINLOG_HISTORY_NAMES: (4,),
+    Diagnosis.BINLOG_SCHEMA: (5, 10),
+    Diagnosis.BINLOG_HISTORY: (6,),
+    Diagnosis.BINLOG_GTIDS: (7,),
+    Diagnosis.BINLOG_SERVER_ID: (8,),
+    Diagnosis.BINLOG_FORMAT: (9, 11),
+    Diagnosis.BINLOG_RIGHT: (12, 13),
+    Diagnosis.AUTH: (14,),
+    Diagnosis.AUTH_LOCKED: (15,),
+}
+"""The diagnosis of each trace of a real connector, by its number in `measured_mysql.json`."""
+
+
+def test_traces_of_real_connectors_get_their_own_diagnosis() -> None:
+    measured = [case for case in load() if case.id.startswith("measured_mysql")]
+    expected = {f"measured_mysql-{number:03}": is_ for is_, numbers in MEASURED.items() for number in numbers}
+    assert {case.id: classify(case.trace, case.role) for case in measured} == expected

@@ -7,7 +7,9 @@ import pytest
 
 from infra.local.app.errors import SetupMissing
 from infra.local.stack import mysql_programs, shared_libraries
-from infra.local.stack.mysql_programs import SETTING, Programs, find_programs, missing
+from infra.local.stack.mysql_programs import Programs, find_programs, missing
+
+SETTING = "HEADGATE_MYSQLD"
 
 
 def program(folder: Path, script: str, name: str = "mysqld") -> Path:
