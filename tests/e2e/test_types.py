@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.measured_types import of_mysql, of_postgresql, of_postgresql_arrays
+from chalicelib.domain.providers.measured_types.model import measured_lines
 from infra.local.stack.real_stack import RealStack
 from tests.support.databases.mysql import mysql_or_skip
 from tests.types.__main__ import make_user_types
@@ -18,10 +18,7 @@ from tests.types.servers import World, world_of
 
 pytestmark = pytest.mark.real
 
-LINES = {
-    MYSQL: {(line[0], line[1]): line for line in of_mysql.LINES},
-    POSTGRESQL: {(line[0], line[1]): line for line in (*of_postgresql.LINES, *of_postgresql_arrays.LINES)},
-}
+LINES = {source: {line[:2]: line for line in measured_lines(source)} for source in DatabaseProvider}
 SOME = {
     MYSQL: (
         "bigint unsigned",

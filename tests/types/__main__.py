@@ -20,8 +20,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.measured_types import of_mysql, of_postgresql, of_postgresql_arrays
-from chalicelib.domain.providers.measured_types.model import Line
+from chalicelib.domain.providers.measured_types.model import Line, measured_lines
 from tests.types import lines, page
 from tests.types.cases import MYSQL, POSTGRESQL, Case
 from tests.types.lines import line_of
@@ -71,32 +70,21 @@ def measure_added(world: World, only: str = "") -> None:
         run(*(f"CREATE EXTENSION IF NOT EXISTS {name}" for name in ADDED_EXTENSIONS))
     shapes = [replace(case, others={POSTGRESQL: ("geometry",)}) for case in SHAPES if only in case.name]
     if shapes:
-        known = {line[:2]: line for line in of_mysql.LINES}
-        measured = [lines.with_extension(known, line_of(result)) for result in measure(world, MYSQL, shapes)]
-        _write_mysql(measured)
+        known = {line[:2]: line for line in measured_lines(MYSQL)}
+        _write_lines(MYSQL, [lines.with_extension(known, line_of(result)) for result in measure(world, MYSQL, shapes)])
     added = [case for case in ADDED_CASES if only in case.name]
     if added:
         write(POSTGRESQL, measure(world, POSTGRESQL, added))
 
 
 def write(source: DatabaseProvider, results: Sequence[CaseResult]) -> None:
-    measured = [line_of(result) for result in results]
-    if source is MYSQL:
-        _write_mysql(measured)
-    else:
-        every = (*POSTGRESQL_CASES, *ADDED_CASES)
-        scalars = [case for case in every if "[]" not in case.type]
-        arrays = [case for case in every if "[]" in case.type]
-        title = "How values of each type of PostgreSQL arrive; arrays are apart."
-        lines.write("of_postgresql", title, lines.merged(scalars, of_postgresql.LINES, measured))
-        title = "How values of each type of arrays of PostgreSQL arrive."
-        lines.write("of_postgresql_arrays", title, lines.merged(arrays, of_postgresql_arrays.LINES, measured))
+    _write_lines(source, [line_of(result) for result in results])
     _write_columns(source, results)
 
 
-def _write_mysql(measured: Sequence[Line]) -> None:
-    title = "How values of each type of MySQL arrive."
-    lines.write("of_mysql", title, lines.merged(MYSQL_CASES, of_mysql.LINES, measured))
+def _write_lines(source: DatabaseProvider, measured: Sequence[Line]) -> None:
+    cases = [case for of_case, case in all_cases() if of_case is source]
+    lines.write(source, lines.merged(cases, measured_lines(source), measured))
 
 
 def _write_columns(source: DatabaseProvider, results: Sequence[CaseResult]) -> None:

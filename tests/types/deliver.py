@@ -12,7 +12,7 @@ from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting
 from chalicelib.domain.endpoint import Endpoint
-from chalicelib.domain.providers.measured_types.model import Outcome
+from chalicelib.domain.providers.measured_types.model import ArrivalOutcome
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.kit.ids import new_id
 from tests.types.canonical import expression, normalized
@@ -33,7 +33,7 @@ class Result:
     """What became of one table's values. `sent` and `became` are the first value that changed."""
 
     measured: Measured
-    outcome: Outcome
+    outcome: ArrivalOutcome
     column_type: str | None
     sent: str | None = None
     became: str | None = None
@@ -53,7 +53,9 @@ def deliver(
     Tables share a sink until it stops; then they are divided, so that each table at which it stops is found. Those in
     `alone` get one of their own at once.
     """
-    results = [Result(measured=one, outcome=Outcome.CAPTURE_STOPS, column_type=None) for one in tables if one.stopped]
+    results = [
+        Result(measured=one, outcome=ArrivalOutcome.CAPTURE_STOPS, column_type=None) for one in tables if one.stopped
+    ]
     left = [one for one in tables if not one.stopped]
     groups = [[one] for one in left if one.table in alone]
     groups += _chunks([one for one in left if one.table not in alone], _GROUP)
@@ -140,21 +142,23 @@ def _incomplete(world: World, target: DatabaseProvider, schema: str, group: Sequ
 
 def _stopped(world: World, target: DatabaseProvider, schema: str, one: Measured, trace: str | None) -> Result:
     column_type = world.server(target).column_type(schema, one.table)
-    return Result(measured=one, outcome=Outcome.STOPS, column_type=column_type, trace=trace)
+    return Result(measured=one, outcome=ArrivalOutcome.STOPS, column_type=column_type, trace=trace)
 
 
 def _compared(world: World, target: DatabaseProvider, schema: str, one: Measured) -> Result:
     column_type, sent = world.server(target).column_type(schema, one.table), _sent(world, one)
     if one.absent or column_type is None:
-        return Result(measured=one, outcome=Outcome.ABSENT, column_type=column_type)
+        return Result(measured=one, outcome=ArrivalOutcome.ABSENT, column_type=column_type)
     query = (
         f"SELECT id, {expression(target, column_type, one.case.meaning)} FROM {_table(target, schema, one)} ORDER BY id"
     )
     arrived = world.server(target).in_target(query)
     for before, after in zip(_values(sent), _values(arrived), strict=True):
         if normalized(one.case.meaning, before) != normalized(one.case.meaning, after):
-            return Result(measured=one, outcome=Outcome.CHANGED, column_type=column_type, sent=before, became=after)
-    return Result(measured=one, outcome=Outcome.EQUAL, column_type=column_type)
+            return Result(
+                measured=one, outcome=ArrivalOutcome.CHANGED, column_type=column_type, sent=before, became=after
+            )
+    return Result(measured=one, outcome=ArrivalOutcome.EQUAL, column_type=column_type)
 
 
 def _sent(world: World, one: Measured) -> Sequence[tuple[Any, ...]]:

@@ -1,36 +1,23 @@
-"""Writes what was measured as the Python tables that discovery and previews read."""
+"""Writes what was measured as the tables that discovery and previews read."""
 
+import json
 import re
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.measured_types.model import Line, Outcome
+from chalicelib.domain.providers.measured_types.model import ArrivalOutcome, Line, table_file
 from chalicelib.domain.providers.measured_types.names import without_modifiers
-from infra.local.stack.layout import ROOT
 from tests.types.cases import Case
 from tests.types.deliver import Result
 from tests.types.measure import CaseResult
 
-FOLDER = ROOT / "chalicelib" / "domain" / "providers" / "measured_types"
 _LONGEST = 44
-_HEAD = '''"""{title}
-
-Written by `python -m tests.types`: change the cases there.
-"""
-
-from collections.abc import Mapping
-
-LINES: tuple[tuple[str, str, Mapping[str, tuple[str, ...]]], ...] = (
-'''
 _OBJECT = re.compile(r"@[0-9a-f]{5,8}")
 
 
 def line_of(result: CaseResult) -> Line:
     """A case's line: a created table stands in it where it differs from the one made beforehand."""
-    cells: dict[str, tuple[str, ...]] = {}
+    cells: dict[str, Sequence[str]] = {}
     for (target, into), phases in result.cells.items():
         key = str(target) if into == "made" else f"{target} {into}"
         cells[key] = _parts(phases)
@@ -42,16 +29,16 @@ def line_of(result: CaseResult) -> Line:
     return (result.case.type, result.case.values, cells)
 
 
-def _parts(phases: tuple[Result, Result]) -> tuple[str, ...]:
+def _parts(phases: tuple[Result, Result]) -> list[str]:
     column_type = phases[0].column_type or phases[1].column_type or ""
     snapshot, changes = map(_text, phases)
     if snapshot == changes:
-        return (column_type,) if snapshot == Outcome.EQUAL else (column_type, snapshot)
-    return (column_type, snapshot, changes)
+        return [column_type] if snapshot == ArrivalOutcome.EQUAL else [column_type, snapshot]
+    return [column_type, snapshot, changes]
 
 
 def _text(result: Result) -> str:
-    if result.outcome is Outcome.CHANGED:
+    if result.outcome is ArrivalOutcome.CHANGED:
         return f"{_shown(result.sent)} -> {_shown(result.became)}"
     return str(result.outcome)
 
@@ -83,10 +70,7 @@ def merged(cases: Sequence[Case], before: Sequence[Line], measured: Sequence[Lin
     return [known[key] for case in cases if (key := (case.type, case.values)) in known]
 
 
-def write(name: str, title: str, lines: Sequence[Line]) -> Path:
-    """Writes a table of the package."""
-    path = FOLDER / f"{name}.py"
-    path.write_text(_HEAD.format(title=title) + "".join(f"    {line!r},\n" for line in lines) + ")\n")
-    command = [sys.executable, "-m", "ruff", "format", "--quiet", "--config", "infra/quality/ruff.toml", str(path)]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=60)
-    return path
+def write(source: DatabaseProvider, lines: Sequence[Line]) -> None:
+    """Writes the table of one kind of source: each line in one of the file's."""
+    rows = ",\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    table_file(source).write_text(f"[\n{rows}\n]\n")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.measured_types.model import Outcome, measured_values
+from chalicelib.domain.providers.measured_types.model import ArrivalOutcome, measured_values
 from chalicelib.domain.providers.measured_types.names import without_modifiers
 from chalicelib.domain.providers.mysql.target_columns import TYPES as INTO_MYSQL
 from chalicelib.domain.providers.postgresql.target_columns import TYPES as INTO_POSTGRESQL
@@ -61,7 +61,7 @@ def _delivered(
                 _make_target(world, target, schema, one, column_type)
         alone = frozenset(one.table for one in tables if _stopped_before(one, target, into))
         results = deliver(world, target, schema, tables, alone=alone)
-        counted = {outcome: sum(one.outcome is outcome for one in results) for outcome in Outcome}
+        counted = {outcome: sum(one.outcome is outcome for one in results) for outcome in ArrivalOutcome}
         print(f"  {target}, {into}: {', '.join(f'{n} {one}' for one, n in counted.items() if n)}", flush=True)
         yield into, results
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.measured_types.model import (
     Arrival,
+    ArrivalOutcome,
     Into,
     Measured,
     MeasuredValues,
-    Outcome,
     measured_values,
 )
 from chalicelib.domain.providers.measured_types.names import without_modifiers
@@ -109,19 +109,19 @@ def _arrival(into: Into) -> str:
     column = f"`{into.column_type}`: " if into.column_type and not into.outcomes & _WITHOUT_COLUMN else ""
     if into.snapshot == into.changes:
         return f"{column}{_outcome(into.snapshot)}"
-    if into.outcomes == {Outcome.CHANGED} and into.snapshot.sent == into.changes.sent:
+    if into.outcomes == {ArrivalOutcome.CHANGED} and into.snapshot.sent == into.changes.sent:
         became = f"{_value(into.snapshot.became)} in the snapshot, {_value(into.changes.became)} later"
         return f"{column}changed, {_value(into.snapshot.sent)} is {became}"
     return f"{column}{_outcome(into.snapshot)} in the snapshot, {_outcome(into.changes)} later"
 
 
-_WITHOUT_COLUMN = frozenset({Outcome.ABSENT, Outcome.CAPTURE_STOPS})
+_WITHOUT_COLUMN = frozenset({ArrivalOutcome.ABSENT, ArrivalOutcome.CAPTURE_STOPS})
 
 
 def _outcome(arrival: Arrival) -> str:
-    if arrival.outcome is Outcome.CHANGED:
+    if arrival.outcome is ArrivalOutcome.CHANGED:
         return f"changed, {_value(arrival.sent)} is {_value(arrival.became)}"
-    return "left out" if arrival.outcome is Outcome.ABSENT else str(arrival.outcome)
+    return "left out" if arrival.outcome is ArrivalOutcome.ABSENT else str(arrival.outcome)
 
 
 def _value(text: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.measured_types.model import MeasuredValues, Outcome, values_of
+from chalicelib.domain.providers.measured_types.model import ArrivalOutcome, MeasuredValues, values_of
 from chalicelib.domain.providers.measured_types.remedies import remedy
 from chalicelib.domain.providers.measured_types.sentences import ABSENT, general_sentence
 from chalicelib.domain.table import IssueCode, IssueSeverity
@@ -64,9 +64,9 @@ def _verdict(values: MeasuredValues) -> TypeVerdict:
     severity = IssueSeverity.INFO if values.values else IssueSeverity.WARN
     outcomes = values.outcomes
     code = IssueCode.TYPE_CHANGES_VALUE
-    if outcomes == {Outcome.ABSENT}:
+    if outcomes == {ArrivalOutcome.ABSENT}:
         code = IssueCode.TYPE_NOT_CAPTURED
-    elif Outcome.CAPTURE_STOPS in outcomes:
+    elif ArrivalOutcome.CAPTURE_STOPS in outcomes:
         code = IssueCode.TYPE_STOPS_TASK
         severity = IssueSeverity.INFO if values.values else IssueSeverity.FAIL
     elif all(measured.made.stops for measured in values.targets.values()):

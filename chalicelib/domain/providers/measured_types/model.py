@@ -1,18 +1,19 @@
 """How values of each type arrive: what was measured with Debezium 3.6 and its JDBC sink on real servers.
 
-`python -m tests.types` measures, and writes the tables `of_mysql.py` and `of_postgresql*.py` beside this file and the
-page `infra/docs/types.md`. Discovery and previews read them here.
+`python -m tests.types` measures, and writes the tables `mysql.json` and `postgresql.json` beside this file and the page
+`infra/docs/types.md`. Discovery and previews read them here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
+from pathlib import Path
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.measured_types import of_mysql, of_postgresql, of_postgresql_arrays
 
-Line = tuple[str, str, Mapping[str, tuple[str, ...]]]
+Line = tuple[str, str, Mapping[str, Sequence[str]]]
 """One line of a table: the name of a type (`names.py`), which of its values ("" are all that no other line names),
 and where they went.
 
@@ -22,15 +23,11 @@ target's column, then what became of the values in the snapshot and in later cha
 for the same in both.
 """
 
-_LINES: Mapping[DatabaseProvider, tuple[Line, ...]] = {
-    DatabaseProvider.MYSQL: of_mysql.LINES,
-    DatabaseProvider.POSTGRESQL: (*of_postgresql.LINES, *of_postgresql_arrays.LINES),
-}
 _CHANGED = " -> "
 _CREATED = "created"
 
 
-class Outcome(StrEnum):
+class ArrivalOutcome(StrEnum):
     """What became of values: `absent` ones have no column in the target."""
 
     EQUAL = "equal"
@@ -44,14 +41,14 @@ class Outcome(StrEnum):
 class Arrival:
     """What became of values. `sent` and `became` show one that changed."""
 
-    outcome: Outcome
+    outcome: ArrivalOutcome
     sent: str = ""
     became: str = ""
 
     @classmethod
     def read(cls, text: str) -> "Arrival":
         sent, arrow, became = text.partition(_CHANGED)
-        return cls(Outcome.CHANGED, sent, became) if arrow else cls(Outcome(text))
+        return cls(ArrivalOutcome.CHANGED, sent, became) if arrow else cls(ArrivalOutcome(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,23 +60,23 @@ class Into:
     changes: Arrival
 
     @classmethod
-    def read(cls, parts: tuple[str, ...]) -> "Into":
+    def read(cls, parts: Sequence[str]) -> "Into":
         column_type, *texts = parts
-        first, last = (texts[0], texts[-1]) if texts else (Outcome.EQUAL, Outcome.EQUAL)
+        first, last = (texts[0], texts[-1]) if texts else (ArrivalOutcome.EQUAL, ArrivalOutcome.EQUAL)
         return cls(column_type=column_type, snapshot=Arrival.read(first), changes=Arrival.read(last))
 
     @property
-    def outcomes(self) -> frozenset[Outcome]:
+    def outcomes(self) -> frozenset[ArrivalOutcome]:
         return frozenset((self.snapshot.outcome, self.changes.outcome))
 
     @property
     def is_equal(self) -> bool:
-        return self.outcomes == {Outcome.EQUAL}
+        return self.outcomes == {ArrivalOutcome.EQUAL}
 
     @property
     def stops(self) -> bool:
         """Whether the delivery stops, in the snapshot or later."""
-        return Outcome.STOPS in self.outcomes
+        return ArrivalOutcome.STOPS in self.outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,16 +103,27 @@ class MeasuredValues:
     targets: Mapping[DatabaseProvider, Measured] = field(default_factory=dict)
 
     @property
-    def outcomes(self) -> frozenset[Outcome]:
+    def outcomes(self) -> frozenset[ArrivalOutcome]:
         """In tables that were made beforehand, whatever the target."""
         return frozenset(outcome for measured in self.targets.values() for outcome in measured.made.outcomes)
+
+
+def table_file(source: DatabaseProvider) -> Path:
+    """The table of the types of one kind of source: JSON, with one line for each of its lines."""
+    return Path(__file__).with_name(f"{source}.json")
+
+
+@cache
+def measured_lines(source: DatabaseProvider) -> tuple[Line, ...]:
+    """The table as it is stored."""
+    return tuple((name, values, cells) for name, values, cells in json.loads(table_file(source).read_text()))
 
 
 @cache
 def measured_values(source: DatabaseProvider) -> Mapping[str, tuple[MeasuredValues, ...]]:
     """All that was measured of a kind of source, by the name of the type."""
     found: dict[str, list[MeasuredValues]] = {}
-    for line in _LINES[source]:
+    for line in measured_lines(source):
         found.setdefault(line[0], []).append(_read(line))
     return {name: tuple(values) for name, values in found.items()}
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from chalicelib.domain.providers.measured_types.model import MeasuredValues, Outcome
+from chalicelib.domain.providers.measured_types.model import ArrivalOutcome, MeasuredValues
 
 
 class _Remedy(NamedTuple):
@@ -12,11 +12,11 @@ class _Remedy(NamedTuple):
     type: str
     values: str
     text: str
-    outcomes: frozenset[Outcome] = frozenset()
+    outcomes: frozenset[ArrivalOutcome] = frozenset()
 
 
 _STOPS, _CAPTURE_STOPS, _ABSENT = (
-    frozenset({outcome}) for outcome in (Outcome.STOPS, Outcome.CAPTURE_STOPS, Outcome.ABSENT)
+    frozenset({outcome}) for outcome in (ArrivalOutcome.STOPS, ArrivalOutcome.CAPTURE_STOPS, ArrivalOutcome.ABSENT)
 )
 
 _REMEDIES: Sequence[_Remedy] = (

@@ -1,6 +1,6 @@
 """What is said about values that do not arrive equal, from how they were measured."""
 
-from chalicelib.domain.providers.measured_types.model import Arrival, Into, MeasuredValues, Outcome
+from chalicelib.domain.providers.measured_types.model import Arrival, ArrivalOutcome, Into, MeasuredValues
 
 _ALL = "Values"
 ABSENT = "Debezium leaves this column out: its values never arrive."
@@ -16,7 +16,7 @@ def sentence(values: str, into: Into) -> str:
 
 
 def _same_outcome(values: str, snapshot: Arrival, changes: Arrival) -> str:
-    if snapshot.outcome is Outcome.CHANGED and snapshot.became != changes.became:
+    if snapshot.outcome is ArrivalOutcome.CHANGED and snapshot.became != changes.became:
         became = f"{_shown(snapshot.became)} in the snapshot, and {_shown(changes.became)} in later changes"
         return f"{_subject(values)} arrive changed: {_shown(snapshot.sent)} as {became}."
     return _phrase(values, snapshot, "")
@@ -25,16 +25,16 @@ def _same_outcome(values: str, snapshot: Arrival, changes: Arrival) -> str:
 def _phrase(values: str, arrival: Arrival, when: str) -> str:
     place = f" {when}" if when else ""
     match arrival.outcome:
-        case Outcome.EQUAL:
+        case ArrivalOutcome.EQUAL:
             return ""
-        case Outcome.CHANGED:
+        case ArrivalOutcome.CHANGED:
             example = f"{_shown(arrival.sent)} as {_shown(arrival.became)}"
             return f"{_subject(values)} arrive changed{place}: {example}."
-        case Outcome.STOPS:
+        case ArrivalOutcome.STOPS:
             return f"A delivery stops at {values or 'every value'}{place}."
-        case Outcome.CAPTURE_STOPS:
+        case ArrivalOutcome.CAPTURE_STOPS:
             return f"The capture stops at {values or 'every value'}{place}."
-        case Outcome.ABSENT:
+        case ArrivalOutcome.ABSENT:
             return (
                 f"Debezium leaves this column out{place}: what an earlier record has brought stays." if when else ABSENT
             )

@@ -12,7 +12,13 @@ from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import TableMapping, TableWriting
 from chalicelib.domain.providers.jdbc.target_types import Stop, TargetTypes
-from chalicelib.domain.providers.measured_types.model import Into, Measured, MeasuredValues, Outcome, measured_values
+from chalicelib.domain.providers.measured_types.model import (
+    ArrivalOutcome,
+    Into,
+    Measured,
+    MeasuredValues,
+    measured_values,
+)
 from chalicelib.domain.providers.measured_types.names import measured_names, without_modifiers
 from chalicelib.domain.providers.mysql import capture_tables as mysql_tables
 from chalicelib.domain.providers.mysql import target as mysql_target
@@ -163,10 +169,10 @@ def _said(warning: ConfigWarning) -> str:
 
 
 _WORDS = {
-    Outcome.CHANGED: "changed",
-    Outcome.STOPS: "stop",
-    Outcome.CAPTURE_STOPS: "capture stops",
-    Outcome.ABSENT: "leaves this column out",
+    ArrivalOutcome.CHANGED: "changed",
+    ArrivalOutcome.STOPS: "stop",
+    ArrivalOutcome.CAPTURE_STOPS: "capture stops",
+    ArrivalOutcome.ABSENT: "leaves this column out",
 }
 
 
@@ -174,7 +180,7 @@ def _names(text: str, values: MeasuredValues, into: Into) -> bool:
     """Whether a text says what happens to these values in such a column."""
     subject = values.values.lower()
     return subject in text.lower() and all(
-        _WORDS[outcome] in text for outcome in into.outcomes if outcome is not Outcome.EQUAL
+        _WORDS[outcome] in text for outcome in into.outcomes if outcome is not ArrivalOutcome.EQUAL
     )
 
 
@@ -231,8 +237,8 @@ def test_a_column_of_another_type_is_judged_as_it_was_measured(row: Row, target:
 
 def test_some_of_everything_was_measured() -> None:
     outcomes = {outcome for row, target in TARGETS for outcome in _all(row.values.targets[target])}
-    assert outcomes == set(Outcome)
+    assert outcomes == set(ArrivalOutcome)
 
 
-def _all(measured: Measured) -> frozenset[Outcome]:
+def _all(measured: Measured) -> frozenset[ArrivalOutcome]:
     return measured.made.outcomes | measured.created.outcomes
