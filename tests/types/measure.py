@@ -114,8 +114,8 @@ def column_of(table: SourceTable) -> Column:
 
 
 def _make_target(world: World, target: DatabaseProvider, schema: str, one: Measured, column_type: str) -> None:
-    # What a target without PostGIS does not know is tried with a type that can hold any value.
-    known = "bytea" if column_type == "geometry" and target is POSTGRESQL else column_type
+    # What a target does not know, as without PostGIS, is tried with a type that can hold any value.
+    known = column_type if world.server(target).knows(column_type) else "bytea"
     quote = "`" if target is MYSQL else '"'
     name = f"{quote}{schema}{quote}.{quote}{one.table}{quote}"
     world.server(target).in_target(f"CREATE TABLE {name} (id int NOT NULL PRIMARY KEY, n int, v {known})")

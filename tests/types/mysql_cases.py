@@ -317,10 +317,15 @@ def _choices() -> Iterator[Case]:
     awkward = {
         "an apostrophe": "it''s",
         "a backslash": r"b\\c",
-        "a quotation mark": '5" x 7"',
         "a character beyond the BMP": "🧵",
-        "a parenthesis": "a) b(",
     }
+    for name in ("enum", "set"):
+        yield Case(
+            type=name,
+            values="members with quotation marks and parentheses",
+            column=f"{name}('5\" x 7\"','a) b(')",
+            literals=("'5\" x 7\"'", "'a) b('"),
+        )
     for name, members in (("enum", {"a comma": "a,b", **awkward}), ("set", awkward)):
         for label, member in members.items():
             column = f"{name}('{member}','plain')"
@@ -442,7 +447,7 @@ COLUMNS = (
     Case(type="generated column", column="int GENERATED ALWAYS AS (n * 2) STORED", literals=None, meaning=_N),
     Case(
         type="generated column",
-        values="not stored",
+        values="values that are not stored",
         column="int GENERATED ALWAYS AS (n * 2) VIRTUAL",
         literals=None,
         meaning=_N,

@@ -53,6 +53,9 @@ class Server(Protocol):
     def column_type(self, schema: str, table: str) -> str | None:
         """The type of the column `v` of a target table; None where there is none."""
 
+    def knows(self, column_type: str) -> bool:
+        """Whether the target's database has the type."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PostgreSQLServer:
@@ -90,14 +93,18 @@ class PostgreSQLServer:
         )
         return rows[0][0] if rows else None
 
+    def knows(self, column_type: str) -> bool:
+        return column_type != "geometry" or self.in_target("SELECT to_regtype('geometry')")[0][0] is not None
+
     def prepare(self) -> None:
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f"CREATE ROLE {ROLE} LOGIN REPLICATION SUPERUSER PASSWORD '{PASSWORD}'".encode())
             for database in (SOURCE, TARGET):
                 connection.execute(f"CREATE DATABASE {database}".encode())
         self._run(SOURCE, f"CREATE SCHEMA {SOURCE}")
+        available = {name for (name,) in self._run(SOURCE, "SELECT name FROM pg_available_extensions")}
         for database in (SOURCE, TARGET):
-            for extension in EXTENSIONS:
+            for extension in available & {*EXTENSIONS}:
                 self._run(database, f"CREATE EXTENSION IF NOT EXISTS {extension}")
 
     def add_schema(self, name: str) -> None:
@@ -128,6 +135,9 @@ class MySQLServerOfTypes:
             f" AND TABLE_SCHEMA = '{schema}' AND TABLE_NAME = '{table}'"
         )
         return _text(rows[0][0]) if rows else None
+
+    def knows(self, column_type: str) -> bool:
+        return True
 
     @property
     def version(self) -> int:

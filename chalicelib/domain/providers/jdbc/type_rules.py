@@ -65,13 +65,16 @@ class _MeasuredPair(NamedTuple):
         return Stop.EXISTING_TABLE if made or any(into.stops for one in ordinary for into in one.others) else None
 
     def arrival_in(self, column: Column, to_type: str) -> Into | None:
-        """How ordinary values arrive in a column of this type, where that was measured."""
+        """How ordinary values arrive in a column of this type, where that was measured; the worst of them."""
         to_name = _name(to_type)
-        for measured, _ in self._measured(column):
-            for into in measured.others:
-                if not measured.values and _name(into.column_type) == to_name:
-                    return into
-        return None
+        found = [
+            into
+            for measured, _ in self._measured(column)
+            if not measured.values
+            for into in measured.others
+            if _name(into.column_type) == to_name
+        ]
+        return next((into for into in found if not into.is_equal), found[0] if found else None)
 
     def created_warning(self, column: Column, expected: str | None) -> str | None:
         """What to know when the sink makes the table: another type, and values that arrive equal in others only."""
@@ -108,7 +111,7 @@ def _created(measured: Measured, expected: str | None) -> Iterator[str]:
         return  # The delivery is refused.
     if not measured.values and expected and _differs(created, expected):
         yield f"A created table gets {without_modifiers(created.column_type)} instead of {without_modifiers(expected)}."
-    if measured.made.is_equal and not created.is_equal:
+    if not created.is_equal and not created.arrives_as(measured.made):
         yield sentence(measured.values, created)
 
 

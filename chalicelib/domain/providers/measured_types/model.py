@@ -69,6 +69,10 @@ class Into:
     def outcomes(self) -> frozenset[ArrivalOutcome]:
         return frozenset((self.snapshot.outcome, self.changes.outcome))
 
+    def arrives_as(self, other: "Into") -> bool:
+        """Whether the same becomes of values in the other column."""
+        return (self.snapshot, self.changes) == (other.snapshot, other.changes)
+
     @property
     def is_equal(self) -> bool:
         return self.outcomes == {ArrivalOutcome.EQUAL}

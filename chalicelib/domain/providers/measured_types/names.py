@@ -119,9 +119,10 @@ def _postgresql_names(captured: CapturedType, _nullable: bool) -> Iterator[str]:
     if captured.generated:
         yield "generated column"
         return
-    yield _postgresql_element(captured) + "[]" * min(2, captured.dimensions)
+    name = _postgresql_element(captured) + "[]" * min(2, captured.dimensions)
+    yield name
     if captured.defaults_to_now:
-        yield "column that defaults to the current time"
+        yield f"{name} that defaults to the current time"
 
 
 _OWN_KINDS: Mapping[TypeKind, str] = {

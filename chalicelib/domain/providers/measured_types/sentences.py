@@ -51,6 +51,6 @@ def _shown(text: str) -> str:
 def general_sentence(values: MeasuredValues) -> str:
     """The same for every kind of target: what they have in common, where they differ."""
     into = next(iter(values.targets.values())).made
-    if len(values.outcomes) == 1 or all(measured.made == into for measured in values.targets.values()):
+    if len(values.outcomes) == 1 or all(into.arrives_as(measured.made) for measured in values.targets.values()):
         return sentence(values.values, into)
     return f"{_subject(values.values)} arrive changed, or stop a delivery: it depends on the target."

@@ -71,7 +71,11 @@ def _bit(numbers: _Numbers) -> str:
 
 
 def _with_fraction(type_name: str) -> Callable[[_Numbers], str]:
-    return lambda numbers: f"{type_name}({numbers[0] if numbers else _MICROSECONDS})"
+    def sized(numbers: _Numbers) -> str:
+        digits = numbers[0] if numbers else _MICROSECONDS
+        return f"{type_name}({digits})" if digits else type_name
+
+    return sized
 
 
 _SIZED: Mapping[str, Callable[[_Numbers], str]] = {

@@ -16,7 +16,13 @@ def captured_type(raw: PostgreSQLRawColumn) -> CapturedType:
     if base.is_array and not base.is_domain and not raw.type.endswith("]"):
         return CapturedType(name=raw.type, generated=generated)
     dimensions = max(1, base.dimensions) if base.is_array else 0
-    return CapturedType(name=base.name, kind=base.kind, dimensions=dimensions, generated=generated)
+    return CapturedType(
+        name=base.name,
+        kind=base.kind,
+        dimensions=dimensions,
+        generated=generated,
+        defaults_to_now=raw.defaults_to_now,
+    )
 
 
 def discovered_column(raw: PostgreSQLRawColumn) -> Column:
