@@ -67,13 +67,14 @@ class CapturedType:
     """A column's type, as the target of a delivery has to know it. Domains are resolved.
 
     `name` is the source's own spelling with modifiers. For an array, `name` and `kind` are those of its element, and
-    `dimensions` is at least 1.
+    `dimensions` is at least 1. `defaults_to_now`: where nothing is written, the server writes the current time.
     """
 
     name: str
     kind: TypeKind = TypeKind.BASE
     dimensions: int = 0
     generated: bool = False
+    defaults_to_now: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,7 +111,9 @@ def _size_faults(archive: ZipFile) -> Iterator[str]:
 
 def _own_code_faults(names: set[str], root: Path) -> Iterator[str]:
     ours = {"app.py"} | {
-        str(path.relative_to(root)) for path in (root / "chalicelib").rglob("*.py") if "__pycache__" not in path.parts
+        str(path.relative_to(root))
+        for path in (root / "chalicelib").rglob("*")
+        if path.suffix in (".py", ".json") and "__pycache__" not in path.parts
     }
     ours |= {f"chalicelib/documents/{path.name}" for path in (root / "infra" / "docs").glob("*.md")}
     yield from _missing("our own code", ours | RUNTIME_OF_CHALICE, names)

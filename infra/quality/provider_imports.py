@@ -8,7 +8,7 @@ _PACKAGE = re.compile(r"chalicelib\.(domain\.providers|clients\.databases|client
 _BODIES = re.compile(r"chalicelib\.api\.contract\.(\w+)$")
 _OF_ALL_KINDS = frozenset({"contract", "registry", "checks", "errors", "reaching"})
 """Modules that stand beside the folders of the kinds."""
-_OF_SEVERAL_KINDS = frozenset({"jdbc"})
+_OF_SEVERAL_KINDS = frozenset({"jdbc", "measured_types"})
 """Folders that the rules of several kinds use, and that know none of these."""
 _DISPATCH = (
     ("chalicelib.domain.providers.registry", "domain.providers"),

@@ -21,9 +21,9 @@ from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.diagnosis.classifier import classify
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.pipeline import Capture
+from chalicelib.domain.providers.measured_types.names import without_modifiers
 from chalicelib.domain.providers.postgresql.sink_config import jdbc_url
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
-from chalicelib.domain.providers.postgresql.types import without_modifiers
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import TableName
 from chalicelib.errors import HeadgateError

@@ -73,7 +73,7 @@ CAPTURE_SLOT = (
     *("retained_bytes", "safe_bytes", "max_kept_bytes", "idle_seconds_left"),
 )
 _PUBLICATION = ("name", "all_tables", "inserts", "updates", "deletes", "via_root", "owned", "table_count")
-_COLUMN = ("can_select", "writable", "storable_apart", "needs_quotes")
+_COLUMN = ("can_select", "writable", "storable_apart", "needs_quotes", "defaults_to_now")
 _TABLE = (
     *("schema_usage", "owned", "owner", "row_security_active", "primary_key_columns", "identity_usable"),
     *("identity_index_columns", "stores_apart", "has_unique_id", "can_write_heartbeat"),

@@ -211,7 +211,10 @@ SELECT a.attrelid::bigint, a.attname::text, row_number() OVER (PARTITION BY a.at
        a.attgenerated::text, has_column_privilege(a.attrelid, a.attnum, 'SELECT'),
        a.attgenerated = '' AND a.attidentity <> 'a', a.attgenerated = '' AND a.attstorage <> 'p',
        a.attname !~ '^[a-z_][a-z0-9_]*$'
-       OR a.attname::text IN (SELECT k.word FROM pg_get_keywords() k WHERE k.catcode IN ('R', 'T'))
+       OR a.attname::text IN (SELECT k.word FROM pg_get_keywords() k WHERE k.catcode IN ('R', 'T')),
+       e.typcategory = 'D' AND a.attgenerated = '' AND EXISTS (
+           SELECT 1 FROM pg_attrdef own WHERE own.adrelid = a.attrelid AND own.adnum = a.attnum
+           AND left(pg_get_expr(own.adbin, own.adrelid), 1) <> '''')
 FROM pg_attribute a
 JOIN described d ON d.declared = a.atttypid
 JOIN pg_type e ON e.oid = d.element

@@ -1,11 +1,13 @@
 """What a target makes of the columns that arrive, by the kind of database that they were captured from."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.table import Column, SourceTable
+from chalicelib.domain.providers.measured_types.names import shown
+from chalicelib.domain.table import Column, IssueCode, SourceTable
 
 
 class Stop(Enum):
@@ -19,28 +21,35 @@ class Stop(Enum):
     WITHOUT_EXTENSION = auto()
 
 
+ValueWarning = tuple[IssueCode, str]
+"""What becomes of some values of a type, with a stable code."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRules:
     """The rules for types of one kind of source, as they were measured with one kind of target.
 
-    `created_warning` is what to know when the sink creates the table; None when nothing changes. `fits` and `narrowing`
-    take the source's and the target's spelling: whether every value fits, and what a smaller column does to longer
-    values. `equal_type` is the type in which values arrive equal, or as equal as they can.
+    `equal_type` is the target's type in which values arrive equal, or as equal as they can. `effect_in` is what a
+    column of another type does to them; None where it does nothing. `stops_in`: whether a delivery was seen to stop in
+    a column of that type. `created_warning` is what to know when the sink creates the table; None when nothing changes.
+    `value_warnings` are about some values, in whatever column.
     """
 
     stop_of: Callable[[Column], Stop | None]
-    created_warning: Callable[[Column], str | None]
-    fits: Callable[[str, str], bool]
-    narrowing: Callable[[str, str], str | None]
     equal_type: Callable[[Column], str | None]
+    effect_in: Callable[[Column, str], str | None]
+    stops_in: Callable[[Column, str], bool]
+    created_warning: Callable[[Column], str | None]
+    value_warnings: Callable[[Column], Sequence[ValueWarning]]
 
 
 _UNKNOWN = TypeRules(
     stop_of=lambda _column: None,
-    created_warning=lambda _column: None,
-    fits=lambda _source, _target: True,
-    narrowing=lambda _source, _target: None,
     equal_type=lambda _column: None,
+    effect_in=lambda _column, _type: None,
+    stops_in=lambda _column, _type: False,
+    created_warning=lambda _column: None,
+    value_warnings=lambda _column: (),
 )
 """For a kind of source whose types were not measured with this target."""
 
@@ -75,15 +84,22 @@ class TargetTypes:
         """The type under which the column's values arrive equal; None where that was not measured."""
         return self._rules(table).equal_type(column)
 
+    def stops_in(self, table: SourceTable, column: Column, to_type: str) -> bool:
+        """Whether a delivery stops at values of the column in a column of this type."""
+        return self._rules(table).stops_in(column, to_type)
+
+    def value_warnings(self, table: SourceTable) -> Mapping[IssueCode, Sequence[tuple[Column, str]]]:
+        """For each column that arrives, what becomes of some of its values in every target table."""
+        rules, found = self._rules(table), defaultdict[IssueCode, list[tuple[Column, str]]](list)
+        for column in table.captured_columns:
+            for code, sentence in rules.value_warnings(column):
+                found[code].append((column, sentence))
+        return found
+
     def type_warning(self, table: SourceTable, column: Column, to_type: str) -> str | None:
         """What to know when values of the column are written into a column of this type."""
-        rules = self._rules(table)
-        if to_type == rules.equal_type(column):
-            return None
-        if not rules.fits(column.type, to_type):
-            return f"{column.type} is written into {to_type}; the delivery stops at a value that does not fit."
-        effect = rules.narrowing(column.type, to_type)
-        return f"{column.type} is written into {to_type}; {effect}" if effect else None
+        effect = self._rules(table).effect_in(column, to_type)
+        return f"{shown(column.type)} is written into {shown(to_type)}; {effect}" if effect else None
 
     def _rules(self, table: SourceTable) -> TypeRules:
         return self.rules.get(table.provider, _UNKNOWN)

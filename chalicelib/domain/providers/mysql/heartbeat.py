@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from chalicelib.domain.providers.measured_types.names import type_of
 from chalicelib.domain.providers.mysql.sql import quoted_table
-from chalicelib.domain.providers.mysql.types import base_type, type_of
+from chalicelib.domain.providers.mysql.types import base_type
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
 

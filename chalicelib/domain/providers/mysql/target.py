@@ -90,7 +90,7 @@ def _applies(stop: Stop, case: _Case, column: Column) -> bool:
         return case.table is None
     if stop is Stop.EXISTING_TABLE:
         existing = case.table.column(column.name) if case.table else None
-        return case.table is not None and (existing is None or existing.type != TYPES.equal_type(case.source, column))
+        return existing is not None and TYPES.stops_in(case.source, column, existing.type)
     return True
 
 

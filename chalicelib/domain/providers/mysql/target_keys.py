@@ -8,11 +8,12 @@ other, and the connector says RUNNING.
 from collections.abc import Iterator, Mapping, Sequence
 
 from chalicelib.domain.names import name_list
+from chalicelib.domain.providers.measured_types.names import modifiers
 from chalicelib.domain.providers.mysql.sql import quoted, quoted_table
 from chalicelib.domain.providers.mysql.target_columns import TYPES
 from chalicelib.domain.providers.mysql.target_facts import MySQLTargetTable, MySQLUniqueIndex
 from chalicelib.domain.providers.mysql.target_sizes import MAX_KEY_BYTES, UTF8MB4, value_bytes
-from chalicelib.domain.providers.mysql.types import base_type, modifiers
+from chalicelib.domain.providers.mysql.types import base_type
 from chalicelib.domain.table import Column, SourceTable, TableName, TypeKind
 
 SAFE_COLLATION = "utf8mb4_bin"

@@ -6,7 +6,8 @@ of InnoDB's pages was tried on 8.0: 197 columns of texts can be made beside a ke
 
 from collections.abc import Iterable, Mapping
 
-from chalicelib.domain.providers.mysql.types import base_type, modifiers
+from chalicelib.domain.providers.measured_types.names import modifiers
+from chalicelib.domain.providers.mysql.types import base_type
 
 MAX_KEY_BYTES = 3_072
 MAX_ROW_BYTES = 65_535

@@ -37,6 +37,8 @@ def of_table(
     if not TYPES.are_known(source):
         message = f"{subject}: how types of this kind of source arrive in MySQL is not known. Compare some rows."
         yield ConfigWarning(code="TYPES_NOT_CHECKED", message=message)
+    for code, values in TYPES.value_warnings(source).items():
+        yield from grouped(str(code), subject, values)
     if table is None:
         yield from grouped("AUTO_CREATE_CHANGES_TYPE", subject, TYPES.created_warnings(source))
         yield from _created_keys(source, subject, writing)

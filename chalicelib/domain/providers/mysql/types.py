@@ -6,19 +6,13 @@ from chalicelib.domain.providers.mysql.facts import MySQLRawColumn
 from chalicelib.domain.table import CapturedType, Column, TypeKind
 
 _BASE = re.compile(r"[a-z]+( precision)?")
-_MODIFIER = re.compile(r"\((\d{1,5})(?:,(\d{1,3}))?\)")
+_NOW = ("CURRENT_TIMESTAMP", "NOW()")
 
 
 def base_type(type_name: str) -> str:
     """`int(10) unsigned` -> `int`, `enum('a')` -> `enum`."""
     match = _BASE.match(type_name)
     return match[0] if match else type_name
-
-
-def modifiers(type_name: str) -> tuple[int, ...]:
-    """The numbers of `decimal(10,2)`; none for a type without."""
-    match = _MODIFIER.match(type_name, len(base_type(type_name)))
-    return tuple(int(number) for number in match.groups() if number is not None) if match else ()
 
 
 def is_unsigned(type_name: str) -> bool:
@@ -38,9 +32,9 @@ def discovered_column(raw: MySQLRawColumn) -> Column:
 
 
 def captured_type(raw: MySQLRawColumn) -> CapturedType:
-    kind = TypeKind.ENUM if base_type(raw.type) == "enum" else TypeKind.BASE
-    return CapturedType(name=raw.type, kind=kind, generated=raw.generated is not None)
-
-
-def type_of(column: Column) -> CapturedType:
-    return column.captured or CapturedType(name=column.type)
+    return CapturedType(
+        name=raw.type,
+        kind=TypeKind.ENUM if base_type(raw.type) == "enum" else TypeKind.BASE,
+        generated=raw.generated is not None,
+        defaults_to_now=raw.default is not None and raw.default.upper().startswith(_NOW),
+    )

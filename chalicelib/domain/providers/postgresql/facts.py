@@ -70,7 +70,8 @@ class PostgreSQLRawColumn:
 
     `writable` is false where an INSERT may not name a value: generated columns and GENERATED ALWAYS AS IDENTITY.
     `storable_apart`: large values may be stored apart from the row (TOAST), and an update that leaves one alone does
-    not write it to the log. `needs_quotes`: SQL does not find the column by its bare name.
+    not write it to the log. `needs_quotes`: SQL does not find the column by its bare name. `defaults_to_now`: it is of
+    dates or times, and its default is no constant.
     """
 
     name: str
@@ -84,6 +85,7 @@ class PostgreSQLRawColumn:
     writable: bool = True
     storable_apart: bool = False
     needs_quotes: bool = False
+    defaults_to_now: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

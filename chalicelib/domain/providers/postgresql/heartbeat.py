@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from chalicelib.domain.providers.measured_types.names import type_of, without_modifiers
 from chalicelib.domain.providers.postgresql.sql import quoted_table
-from chalicelib.domain.providers.postgresql.types import type_of, without_modifiers
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Invalid
 

@@ -9,6 +9,7 @@ record goes out with a placeholder (measured with a quoted key and with a date).
 from collections.abc import Sequence
 
 from chalicelib.domain.names import name_list
+from chalicelib.domain.providers.measured_types.names import without_modifiers
 from chalicelib.domain.providers.postgresql.facts import (
     PostgreSQLRawColumn,
     PostgreSQLRawTable,
@@ -17,7 +18,6 @@ from chalicelib.domain.providers.postgresql.facts import (
     SomeTables,
 )
 from chalicelib.domain.providers.postgresql.sql import quoted_table
-from chalicelib.domain.providers.postgresql.types import without_modifiers
 from chalicelib.domain.table import TableName
 
 PRICE = (

@@ -80,10 +80,8 @@ def _applies(stop: Stop, case: _Case, column: Column) -> bool:
         case Stop.ALWAYS:
             return True
         case Stop.EXISTING_TABLE:
-            if case.table is None:
-                return False
-            types = {existing.name: existing.type for existing in case.table.columns}
-            return types.get(column.name) != TYPES.equal_type(case.source, column)
+            types = {existing.name: existing.type for existing in case.table.columns} if case.table else {}
+            return column.name in types and TYPES.stops_in(case.source, column, types[column.name])
         case Stop.CREATED_TABLE:
             return case.table is None
         case Stop.WITHOUT_EXTENSION:

@@ -1,18 +1,25 @@
 """What a PostgreSQL target makes of the columns that arrive, by the kind of database that they were captured from."""
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.jdbc.target_types import TargetTypes, TypeRules
-from chalicelib.domain.providers.postgresql import delivery_types
-from chalicelib.domain.providers.postgresql.types import type_of
+from chalicelib.domain.providers.jdbc.target_types import TargetTypes
+from chalicelib.domain.providers.jdbc.type_rules import measured_rules
+from chalicelib.domain.providers.postgresql import delivery_types, types_of_mysql
 
 TYPES = TargetTypes(
     {
-        DatabaseProvider.POSTGRESQL: TypeRules(
-            stop_of=lambda column: delivery_types.stop_of(type_of(column)),
-            created_warning=lambda column: delivery_types.auto_created_type_warning(column.type),
-            fits=delivery_types.fits,
-            narrowing=delivery_types.narrowing,
-            equal_type=lambda column: delivery_types.equal_type(type_of(column)),
-        )
+        DatabaseProvider.POSTGRESQL: measured_rules(
+            DatabaseProvider.POSTGRESQL,
+            DatabaseProvider.POSTGRESQL,
+            equal_type=delivery_types.equal_type,
+            effect=delivery_types.effect,
+            extension_types=("point",),
+        ),
+        DatabaseProvider.MYSQL: measured_rules(
+            DatabaseProvider.MYSQL,
+            DatabaseProvider.POSTGRESQL,
+            equal_type=types_of_mysql.equal_type,
+            effect=delivery_types.effect,
+            extension_types=types_of_mysql.SHAPES,
+        ),
     }
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
 from chalicelib.domain.providers.mysql.capture_tables import engine_fault, table_issues, unlogged_keys
+from chalicelib.domain.providers.mysql.capture_types import is_read_wrong
 from chalicelib.domain.providers.mysql.facts import MySQLRawColumn, MySQLRawTable, MySQLServerFacts
 from chalicelib.domain.providers.mysql.readiness.hosting import change_setting
 from chalicelib.domain.providers.mysql.sql import quoted_table
@@ -13,8 +14,6 @@ from chalicelib.domain.readiness import Check, Judgement, failed, for_plan, list
 from chalicelib.domain.table import IssueCode, IssueSeverity, colliding_topics
 
 _TYPE_CODES = (IssueCode.TYPE_NOT_CAPTURED, IssueCode.TYPE_STOPS_TASK, IssueCode.TYPE_CHANGES_VALUE)
-_WRONG_CHARACTER_SETS = frozenset({"hp8", "keybcs2", "armscii8", "geostd8", "swe7"})
-"""Measured: in changes Debezium reads them as latin1. `swe7` was not measured, and has no letters of its own there."""
 
 
 def captured(facts: MySQLServerFacts, plan: MySQLCapturePlan | None) -> tuple[MySQLRawTable, ...]:
@@ -157,7 +156,7 @@ def _columns(table: MySQLRawTable, applies: Callable[[MySQLRawColumn], bool]) ->
     note="It writes the whole table anew and blocks writers until it is done.",
 )
 def charset(table: MySQLRawTable) -> str | None:
-    return _columns(table, lambda column: column.character_set in _WRONG_CHARACTER_SETS)
+    return _columns(table, is_read_wrong)
 
 
 @table_check(
@@ -172,7 +171,7 @@ def charset(table: MySQLRawTable) -> str | None:
 def column_types(table: MySQLRawTable) -> str | None:
     issues = [issue for issue in table_issues(table) if issue.severity is not IssueSeverity.INFO]
     changed = {issue.column for issue in issues if issue.code in _TYPE_CODES}
-    return _columns(table, lambda c: c.name in changed and c.character_set not in _WRONG_CHARACTER_SETS)
+    return _columns(table, lambda c: c.name in changed and not is_read_wrong(c))
 
 
 def _shown(

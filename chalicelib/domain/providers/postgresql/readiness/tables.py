@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.postgresql.capture_tables import columns_differing_by_case, table_issues
-from chalicelib.domain.providers.postgresql.capture_types import CURSOR
 from chalicelib.domain.providers.postgresql.facts import Persistence, PostgreSQLRawTable, PostgreSQLServerFacts
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.sql import quoted, quoted_table
@@ -170,15 +169,15 @@ def column_names(table: PostgreSQLRawTable) -> str | None:
 
 @table_check(
     "cursor_columns",
-    name="Columns of cursors",
-    description="No column holds names of cursors (refcursor). The capture would run and never get past its rows.",
+    name="Columns that stop the capture",
+    description="No column has a type at whose values the capture stops or stays, such as refcursor or arrays of bits.",
     tables=captured,
-    fix=lambda t, _facts: f"-- Leave {t.name} out of the pipeline",
+    fix=lambda t, _facts: f"-- {t.name}: leave these columns out (options.exclude_columns)",
     expected="none",
 )
 def cursor_columns(table: PostgreSQLRawTable) -> str | None:
-    columns = [column for column in table.raw_columns if not column.base.is_array]
-    return _columns([column.name for column in columns if column.base.name == CURSOR])
+    issues = [issue for issue in table_issues(table) if issue.severity is IssueSeverity.FAIL]
+    return _columns([issue.column for issue in issues if issue.code is IssueCode.TYPE_STOPS_TASK])
 
 
 @table_check(

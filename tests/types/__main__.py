@@ -1,0 +1,104 @@
+"""Measures how values of every type arrive, on real servers: python -m tests.types
+
+Writes the tables in `chalicelib/domain/providers/measured_types/` and the page `infra/docs/types.md`.
+
+--only WORD        measures the cases whose name contains this word, and leaves the others as they are
+--postgresql URL   measures types of extensions instead, and shapes of MySQL in a target with PostGIS, on this server
+                   (its superuser's URL), which has the extensions of `ADDED_EXTENSIONS` and was built with libxml
+--page             only writes the page
+
+Types of newer versions of MySQL are measured where HEADGATE_MYSQLD names the program of one; use --only then, since
+such a server also spells other types otherwise.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.providers.measured_types.model import Line, measured_lines
+from tests.types import lines, page
+from tests.types.cases import MYSQL, POSTGRESQL, Case
+from tests.types.lines import line_of
+from tests.types.measure import CaseResult, measure
+from tests.types.mysql_cases import MYSQL_CASES, SHAPES
+from tests.types.postgresql_cases import ADDED_CASES, ADDED_EXTENSIONS, POSTGRESQL_CASES, SETUP
+from tests.types.servers import World, running_world
+
+COLUMNS = Path(__file__).parent / "columns.json"
+"""How the clients of both databases have read the column of each case."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.types", description="How values of every type arrive.")
+    parser.add_argument("--only", default="", help="measure only cases whose name contains this word")
+    parser.add_argument("--postgresql", help="the server with extensions, on which their types are measured instead")
+    parser.add_argument("--page", action="store_true", help="only write the page")
+    options = parser.parse_args()
+    if not options.page:
+        with tempfile.TemporaryDirectory(prefix="headgate-types-") as folder:
+            state = Path(folder)
+            state.chmod(0o711)
+            with running_world(state, options.postgresql) as world:
+                (measure_added if options.postgresql else measure_and_write)(world, options.only)
+    print(page.write())
+    return 0
+
+
+def make_user_types(world: World) -> None:
+    """In the source, and as somebody may have made them in the target."""
+    world.postgresql.run(*SETUP)
+    world.postgresql.in_target("CREATE SCHEMA types", *SETUP)
+
+
+def measure_and_write(world: World, only: str = "") -> None:
+    make_user_types(world)
+    newest = world.mysql.version
+    for source, cases in ((MYSQL, MYSQL_CASES), (POSTGRESQL, POSTGRESQL_CASES)):
+        chosen = [case for case in cases if only in case.name and case.since <= newest]
+        if chosen:
+            write(source, measure(world, source, chosen))
+
+
+def measure_added(world: World, only: str = "") -> None:
+    """Types of extensions; and of shapes of MySQL only how they arrive in columns of PostGIS."""
+    for run in (world.postgresql.run, world.postgresql.in_target):
+        run(*(f"CREATE EXTENSION IF NOT EXISTS {name}" for name in ADDED_EXTENSIONS))
+    shapes = [replace(case, others={POSTGRESQL: ("geometry",)}) for case in SHAPES if only in case.name]
+    if shapes:
+        known = {line[:2]: line for line in measured_lines(MYSQL)}
+        _write_lines(MYSQL, [lines.with_extension(known, line_of(result)) for result in measure(world, MYSQL, shapes)])
+    added = [case for case in ADDED_CASES if only in case.name]
+    if added:
+        write(POSTGRESQL, measure(world, POSTGRESQL, added))
+
+
+def write(source: DatabaseProvider, results: Sequence[CaseResult]) -> None:
+    _write_lines(source, [line_of(result) for result in results])
+    _write_columns(source, results)
+
+
+def _write_lines(source: DatabaseProvider, measured: Sequence[Line]) -> None:
+    cases = [case for of_case, case in all_cases() if of_case is source]
+    lines.write(source, lines.merged(cases, measured_lines(source), measured))
+
+
+def _write_columns(source: DatabaseProvider, results: Sequence[CaseResult]) -> None:
+    known = json.loads(COLUMNS.read_text()) if COLUMNS.exists() else {}
+    of_source = known.setdefault(str(source), {})
+    of_source |= {result.case.name: asdict(result.raw_column) for result in results}
+    COLUMNS.write_text(json.dumps(known, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
+
+
+def all_cases() -> tuple[tuple[DatabaseProvider, Case], ...]:
+    """Each with the kind of its source."""
+    of_postgresql = (*POSTGRESQL_CASES, *ADDED_CASES)
+    return (*((MYSQL, case) for case in MYSQL_CASES), *((POSTGRESQL, case) for case in of_postgresql))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
