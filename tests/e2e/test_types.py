@@ -31,7 +31,7 @@ SOME = {
         "date NOT NULL: zero dates (0000-00-00, 2024-00-00) in a column with a default",
         "timestamp that defaults to the current time",
         "time: times from 24:00:00 on",
-        "year: the year 0000",
+        "year: years 0000",
         "enum with a comma in a member",
         "enum with an apostrophe in a member",
         "json: binary values",
@@ -39,9 +39,9 @@ SOME = {
     ),
     POSTGRESQL: (
         "numeric: numbers of more than 17 digits",
-        "real: NaN and infinity",
-        "timestamp with time zone: infinity",
-        "time without time zone: the time 24:00",
+        "real: values NaN and infinity",
+        "timestamp with time zone: values infinity",
+        "time without time zone: times 24:00",
         "bit(1)",
         "name",
         "enum: members with an apostrophe",
@@ -76,7 +76,7 @@ def test_all_types_arrive_as_it_was_measured(world: World, source: DatabaseProvi
 
 
 def _cases(source: DatabaseProvider) -> tuple[Case, ...]:
-    return MYSQL_CASES if source is MYSQL else POSTGRESQL_CASES
+    return tuple(case for case in (MYSQL_CASES if source is MYSQL else POSTGRESQL_CASES) if not case.since)
 
 
 def _differing(world: World, source: DatabaseProvider, cases: list[Case]) -> list[tuple[object, object]]:

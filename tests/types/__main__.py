@@ -5,10 +5,8 @@ Writes the tables in `chalicelib/domain/providers/measured_types/` and the page 
 --only WORD        measures the cases whose name contains this word, and leaves the others as they are
 --postgresql URL   measures types of extensions instead, and shapes of MySQL in a target with PostGIS, on this server
                    (its superuser's URL), which has the extensions of `ADDED_EXTENSIONS` and was built with libxml
+--mysql-9          measures the types that MySQL 9 has added instead, on a MySQL 9 out of Debian's packages
 --page             only writes the page
-
-Types of newer versions of MySQL are measured where HEADGATE_MYSQLD names the program of one; use --only then, since
-such a server also spells other types otherwise.
 """
 
 import argparse
@@ -16,11 +14,12 @@ import json
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.providers.measured_types.model import Line, measured_lines
+from tests.support.databases.mysql_9 import find_mysql_9
 from tests.types import lines, page
 from tests.types.cases import MYSQL, POSTGRESQL, Case
 from tests.types.lines import line_of
@@ -37,14 +36,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.types", description="How values of every type arrive.")
     parser.add_argument("--only", default="", help="measure only cases whose name contains this word")
     parser.add_argument("--postgresql", help="the server with extensions, on which their types are measured instead")
+    parser.add_argument("--mysql-9", action="store_true", help="measure the types instead that MySQL 9 has added")
     parser.add_argument("--page", action="store_true", help="only write the page")
     options = parser.parse_args()
     if not options.page:
         with tempfile.TemporaryDirectory(prefix="headgate-types-") as folder:
             state = Path(folder)
             state.chmod(0o711)
-            with running_world(state, options.postgresql) as world:
-                (measure_added if options.postgresql else measure_and_write)(world, options.only)
+            programs = find_mysql_9() if options.mysql_9 else None
+            with running_world(state, options.postgresql, programs) as world:
+                if options.postgresql:
+                    measure_added(world, options.only)
+                elif options.mysql_9:
+                    write(MYSQL, measure(world, MYSQL, [case for case in MYSQL_CASES if case.since]))
+                else:
+                    measure_and_write(world, options.only)
     print(page.write())
     return 0
 
@@ -57,23 +63,23 @@ def make_user_types(world: World) -> None:
 
 def measure_and_write(world: World, only: str = "") -> None:
     make_user_types(world)
-    newest = world.mysql.version
     for source, cases in ((MYSQL, MYSQL_CASES), (POSTGRESQL, POSTGRESQL_CASES)):
-        chosen = [case for case in cases if only in case.name and case.since <= newest]
+        chosen = [case for case in cases if only in case.name and not case.since]
         if chosen:
             write(source, measure(world, source, chosen))
 
 
 def measure_added(world: World, only: str = "") -> None:
-    """Types of extensions; and of shapes of MySQL only how they arrive in columns of PostGIS."""
+    """Types of extensions; and how shapes arrive in a database with PostGIS."""
     for run in (world.postgresql.run, world.postgresql.in_target):
         run(*(f"CREATE EXTENSION IF NOT EXISTS {name}" for name in ADDED_EXTENSIONS))
-    shapes = [replace(case, others={POSTGRESQL: ("geometry",)}) for case in SHAPES if only in case.name]
-    if shapes:
-        known = {line[:2]: line for line in measured_lines(MYSQL)}
-        _write_lines(MYSQL, [lines.with_extension(known, line_of(result)) for result in measure(world, MYSQL, shapes)])
-    added = [case for case in ADDED_CASES if only in case.name]
-    if added:
+    points = [case for case in POSTGRESQL_CASES if case.type == "point"]
+    for source, cases in ((MYSQL, SHAPES), (POSTGRESQL, points)):
+        known = {line[:2]: line for line in measured_lines(source)}
+        if chosen := [case for case in cases if only in case.name]:
+            measured = [lines.with_extension(known, line_of(result)) for result in measure(world, source, chosen)]
+            _write_lines(source, measured)
+    if added := [case for case in ADDED_CASES if only in case.name]:
         write(POSTGRESQL, measure(world, POSTGRESQL, added))
 
 

@@ -31,16 +31,24 @@ def _in_mysql(column_type: str, meaning: Meaning, column: str) -> str:
 
 
 def _in_postgresql(column_type: str, meaning: Meaning, column: str) -> str:
-    if column_type == "bytea":
-        return f"encode({column}, 'hex')"
+    if meaning is Meaning.GEOMETRY and column_type in _SHAPES:
+        return _SHAPES[column_type].format(column)
     if column_type == "boolean" and meaning in (Meaning.BITS, Meaning.NUMBER):
         return f"{column}::int::text"
-    if column_type == "real":
-        return f"{column}::float8::text"
-    if column_type == "money":
-        return f"{column}::numeric::text"
     # A cast to text would cut the blanks of a character(n), and add the length to an address.
-    return f"CASE WHEN {column} IS NOT NULL THEN format('%s', {column}) END"
+    return _PRINTED.get(column_type, "CASE WHEN {0} IS NOT NULL THEN format('%s', {0}) END").format(column)
+
+
+_PRINTED = {
+    "bytea": "encode({0}, 'hex')",
+    "real": "{0}::float8::text",
+    "money": "{0}::numeric::text",
+}
+_SHAPES = {
+    "geometry": "ST_SRID({0}) || ';' || ST_AsText({0})",
+    "point": "'0;POINT(' || {0}[0] || ' ' || {0}[1] || ')'",
+}
+"""As MySQL prints them."""
 
 
 def normalized(meaning: Meaning, text: str | None) -> Any:
@@ -85,5 +93,6 @@ _NORMALIZED = {
     Meaning.BITS: str,
     Meaning.TIME: _time,
     Meaning.JSON: _json,
-    Meaning.GEOMETRY: str,
+    # The points of a MULTIPOINT have parentheses of their own, or none.
+    Meaning.GEOMETRY: lambda text: text.replace("((", "(").replace("),(", ",").replace("))", ")"),
 }

@@ -31,7 +31,7 @@ class Case:
     the type names. `column` is the column's definition, and `literals` are its values in SQL; None for a column that
     fills itself. `others` are further types of target columns, by the kind of the target. A case that is `alone` stops
     the capture. `lenient`: the server takes these values outside of its strict mode only. `since` is the first version
-    of the server that has the type, where the one of local stacks is older.
+    of the server that has the type, where that of local stacks is older; else 0.
     """
 
     type: str

@@ -3,9 +3,17 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.measured_types.model import ArrivalOutcome, Line, table_file
+from chalicelib.domain.providers.measured_types.model import (
+    WITH_EXTENSION,
+    ArrivalOutcome,
+    Line,
+    measured_lines,
+    measured_values,
+    table_file,
+)
 from chalicelib.domain.providers.measured_types.names import without_modifiers
 from tests.types.cases import Case
 from tests.types.deliver import Result
@@ -44,19 +52,21 @@ def _text(result: Result) -> str:
 
 
 def _shown(text: str | None) -> str:
-    """Short, and the same in each run: Java prints some values with a number of its own."""
+    """Short, printable, and the same in each run: Java prints some values with a number of its own."""
     text = "NULL" if text is None else _OBJECT.sub("@...", text)
+    # Times of day without a date get the day of the run.
+    text = text.replace(datetime.now(UTC).date().isoformat(), "(today)")
+    text = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def with_extension(known: Mapping[tuple[str, str], Line], line: Line) -> Line:
-    """The known line with how the values arrive in a column of PostGIS."""
+    """The known line with how the values arrive in a database with PostGIS, where `line` was measured."""
     name, values, cells = line
-    into = {key: parts for key, parts in cells.items() if key == _SHAPES}
-    return (name, values, {**known[name, values][2], **into})
+    return (name, values, {**known[name, values][2], _EXTENDED: cells[DatabaseProvider.POSTGRESQL]})
 
 
-_SHAPES = f"{DatabaseProvider.POSTGRESQL} geometry"
+_EXTENDED = f"{DatabaseProvider.POSTGRESQL} {WITH_EXTENSION}"
 
 
 def merged(cases: Sequence[Case], before: Sequence[Line], measured: Sequence[Line]) -> list[Line]:
@@ -65,7 +75,7 @@ def merged(cases: Sequence[Case], before: Sequence[Line], measured: Sequence[Lin
     for line in measured:
         # What another server alone has was tried there.
         cells = known.get((line[0], line[1]), ("", "", {}))[2]
-        kept = {key: parts for key, parts in cells.items() if key == _SHAPES}
+        kept = {key: parts for key, parts in cells.items() if key == _EXTENDED}
         known[line[0], line[1]] = (line[0], line[1], {**kept, **line[2]})
     return [known[key] for case in cases if (key := (case.type, case.values)) in known]
 
@@ -74,3 +84,5 @@ def write(source: DatabaseProvider, lines: Sequence[Line]) -> None:
     """Writes the table of one kind of source: each line in one of the file's."""
     rows = ",\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
     table_file(source).write_text(f"[\n{rows}\n]\n")
+    measured_lines.cache_clear()
+    measured_values.cache_clear()

@@ -265,7 +265,7 @@ def _times() -> Iterator[Case]:
         others=outside,
     )
     yield Case(type="year", column="year", literals=("1901", "2026", "2155"), meaning=_N)
-    yield Case(type="year", values="the year 0000", column="year", literals=("0",), meaning=_N)
+    yield Case(type="year", values="years 0000", column="year", literals=("0",), meaning=_N)
 
 
 def _zero_dates(name: str, zero: str) -> Iterator[Case]:
@@ -281,7 +281,7 @@ def _zero_dates(name: str, zero: str) -> Iterator[Case]:
             f"{name} NOT NULL DEFAULT '2001-02-03{zero.replace('00:00:00', '04:05:06')}'",
         ),
         "NOT NULL, with a zero date as default": (
-            f"{values} in a column with such a default",
+            f"{values} in a column with a zero default",
             f"{name} NOT NULL DEFAULT '0000-00-00{zero}'",
         ),
     }
@@ -296,11 +296,15 @@ def _current(name: str) -> Iterator[Case]:
     now = "DEFAULT CURRENT_TIMESTAMP{0} ON UPDATE CURRENT_TIMESTAMP{0}"
     yield Case(type=type_, column=f"{name}(6) NOT NULL {now.format('(6)')}", literals=None, meaning=_T)
     yield Case(
-        type=type_, values="without a fraction", column=f"{name} NOT NULL {now.format('')}", literals=None, meaning=_T
+        type=type_,
+        values="values without a fraction",
+        column=f"{name} NOT NULL {now.format('')}",
+        literals=None,
+        meaning=_T,
     )
     yield Case(
         type=type_,
-        values="in a column that may be NULL",
+        values="values of a column that may be NULL",
         column=f"{name} NULL {now.format('')}",
         literals=None,
         meaning=_T,
@@ -312,7 +316,7 @@ TIMES = tuple(_times())
 
 def _choices() -> Iterator[Case]:
     yield Case(type="enum", column="enum('small','größer','a b')", literals=("'small'", "'größer'", "'a b'"))
-    yield Case(type="enum", values="the error value ''", column="enum('small','big')", literals=("0",), lenient=True)
+    yield Case(type="enum", values="error values ('')", column="enum('small','big')", literals=("0",), lenient=True)
     yield Case(type="set", column="set('red','grün','a b')", literals=("''", "'red'", "'red,a b'", "'red,grün,a b'"))
     awkward = {
         "an apostrophe": "it''s",

@@ -40,7 +40,7 @@ NUMBERS = (
         meaning=_N,
         literals=("123456789012345678901234567890", "-1"),
     ),
-    Case(type="numeric(p,s)", values="NaN", column="numeric(10,2)", meaning=_N, literals=("'NaN'",), alone=True),
+    Case(type="numeric(p,s)", values="values NaN", column="numeric(10,2)", meaning=_N, literals=("'NaN'",), alone=True),
     Case(type="numeric of more than 38 digits", column="numeric(42,2)", meaning=_N, literals=("12.34", "-1.00")),
     Case(
         type="numeric of more than 38 digits",
@@ -80,18 +80,21 @@ NUMBERS = (
         literals=("1" * 70, "0." + "0" * 34 + "1"),
     ),
     Case(type="numeric", values="zeros at the end of a fraction", column="numeric", literals=("1.50", "2.00")),
-    Case(type="numeric", values="NaN", column="numeric", literals=("'NaN'",), meaning=_N, alone=True),
-    Case(type="numeric", values="infinity", column="numeric", literals=("'Infinity'",), meaning=_N, alone=True),
+    Case(type="numeric", values="values NaN", column="numeric", literals=("'NaN'",), meaning=_N, alone=True),
+    Case(type="numeric", values="values infinity", column="numeric", literals=("'Infinity'",), meaning=_N, alone=True),
     Case(
         type="real",
         column="real",
-        literals=("3.4028235e38", "-1.1754944e-38", "16777216", "0.1"),
+        literals=("3.4e38", "-1.1754944e-38", "16777216", "0.1"),
         meaning=_F,
         others={MYSQL: ("double",)},
     ),
     Case(
+        type="real", values="the largest numbers (3.4028235e38)", column="real", literals=("3.4028235e38",), meaning=_F
+    ),
+    Case(
         type="real",
-        values="NaN and infinity",
+        values="values NaN and infinity",
         column="real",
         literals=("'NaN'", "'infinity'", "'-infinity'"),
         meaning=_F,
@@ -104,7 +107,7 @@ NUMBERS = (
     ),
     Case(
         type="double precision",
-        values="NaN and infinity",
+        values="values NaN and infinity",
         column="double precision",
         literals=("'NaN'", "'infinity'"),
         meaning=_F,
@@ -180,7 +183,7 @@ TIMES = (
         literals=("'1582-10-10'",),
         meaning=_T,
     ),
-    Case(type="date", values="infinity", column="date", literals=("'infinity'", "'-infinity'"), meaning=_T),
+    Case(type="date", values="values infinity", column="date", literals=("'infinity'", "'-infinity'"), meaning=_T),
     Case(
         type="date",
         values="dates before year 1",
@@ -222,14 +225,14 @@ TIMES = (
     ),
     Case(
         type="timestamp without time zone",
-        values="without a fraction",
+        values="values without a fraction",
         column="timestamp(0) without time zone",
         meaning=_T,
         literals=("'2026-03-29 02:30:00'",),
     ),
     Case(
         type="timestamp without time zone",
-        values="infinity",
+        values="values infinity",
         column="timestamp without time zone",
         meaning=_T,
         literals=("'infinity'", "'-infinity'"),
@@ -282,7 +285,7 @@ TIMES = (
     ),
     Case(
         type="timestamp with time zone",
-        values="infinity",
+        values="values infinity",
         column="timestamp with time zone",
         meaning=_T,
         literals=("'infinity'", "'-infinity'"),
@@ -316,7 +319,7 @@ TIMES = (
     ),
     Case(
         type="time without time zone",
-        values="the time 24:00",
+        values="times 24:00",
         column="time without time zone",
         meaning=_T,
         literals=("'24:00:00'",),
@@ -556,10 +559,10 @@ def _arrays() -> Iterator[Case]:
         yield Case(
             type=f"{name}[][]", column=f"{element}[][]", literals=(f"'{{{{{item},{item}}},{{{item},{item}}}}}'",)
         )
-    yield Case(type="real[]", values="NaN and infinity", column="real[]", literals=("'{NaN,infinity}'",))
+    yield Case(type="real[]", values="values NaN and infinity", column="real[]", literals=("'{NaN,infinity}'",))
     yield Case(
         type="double precision[]",
-        values="NaN and infinity",
+        values="values NaN and infinity",
         column="double precision[]",
         literals=("'{NaN,infinity}'",),
     )
@@ -587,7 +590,7 @@ COLUMNS = (
         )
         for type_, now, values in (
             ("timestamp with time zone", "now()", ""),
-            ("timestamp with time zone", "now()", "in a column that may be NULL"),
+            ("timestamp with time zone", "now()", "values of a column that may be NULL"),
             ("timestamp without time zone", "now()", ""),
             ("date", "CURRENT_DATE", ""),
             ("time without time zone", "LOCALTIME", ""),

@@ -17,6 +17,7 @@ from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import ConnectorConfig, is_reference
 from chalicelib.domain.database import DatabaseProvider
 from infra.local.stack import real_stack
+from infra.local.stack.mysql_programs import Programs
 from infra.local.stack.real_stack import RealStack
 from tests.support.databases.mysql import MySQLServer, mysql_in, run
 from tests.support.topic_ends import end_offset
@@ -139,11 +140,6 @@ class MySQLServerOfTypes:
     def knows(self, column_type: str) -> bool:
         return True
 
-    @property
-    def version(self) -> int:
-        """The first number of its version."""
-        return int(str(self.server.value("version()")).partition(".")[0])
-
     def prepare(self) -> None:
         self.server.run(
             f"CREATE DATABASE {SOURCE} CHARACTER SET utf8mb4",
@@ -258,13 +254,15 @@ class World:
 
 
 @contextmanager
-def running_world(state: Path, postgresql: str | None = None) -> Iterator[World]:
-    """The real stack and a MySQL, with empty databases; with another PostgreSQL where there is its superuser's URL."""
+def running_world(state: Path, postgresql: str | None = None, programs: Programs | None = None) -> Iterator[World]:
+    """The real stack and a MySQL, with empty databases; with another PostgreSQL where there is its superuser's URL, and
+    another MySQL where there are its programs.
+    """
     with ExitStack() as ends:
         stack = ends.enter_context(
             real_stack.start(state / "stack", headgate_url="http://127.0.0.1:9", service_credential="unused")
         )
-        server = ends.enter_context(mysql_in(state / "mysql"))
+        server = ends.enter_context(mysql_in(state / "mysql", programs=programs))
         ends.callback(server.process.kill)
         yield world_of(stack, server, postgresql)
 

@@ -1,6 +1,6 @@
 """The rules for types of one kind of source at one kind of target, from how values were measured."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from chalicelib.domain.database import DatabaseProvider
@@ -18,13 +18,11 @@ def measured_rules(
     *,
     equal_type: Callable[[Column], str | None],
     effect: Callable[[str, str], str | None],
-    extension_types: Collection[str] = (),
 ) -> TypeRules:
     """The rules for one kind of source at one kind of target.
 
     `effect` compares two types of the target: what a column of the second does to values of the first. It is asked
-    where that was not measured. `extension_types` are names of measured types that the target knows with an extension
-    only.
+    where that was not measured.
     """
     measured = _MeasuredPair(source, target)
 
@@ -38,7 +36,7 @@ def measured_rules(
         return None if into is not None and to_type == column.type else effect(equal, to_type)
 
     return TypeRules(
-        stop_of=lambda column: measured.stop_of(column, extension_types),
+        stop_of=measured.stop_of,
         equal_type=equal_type,
         effect_in=effect_in,
         stops_in=lambda column, to_type: (into := measured.arrival_in(column, to_type)) is not None and into.stops,
@@ -54,12 +52,12 @@ class _MeasuredPair(NamedTuple):
     source: DatabaseProvider
     target: DatabaseProvider
 
-    def stop_of(self, column: Column, extension_types: Collection[str]) -> Stop | None:
+    def stop_of(self, column: Column) -> Stop | None:
         ordinary = [measured for measured, _ in self._measured(column) if not measured.values]
         made, created = any(one.made.stops for one in ordinary), any(one.created.stops for one in ordinary)
         if made and created:
-            needs_extension = any(one.type in extension_types for one in ordinary)
-            return Stop.WITHOUT_EXTENSION if needs_extension else Stop.ALWAYS
+            has_extension = any(one.extended and one.extended.is_equal for one in ordinary)
+            return Stop.WITHOUT_EXTENSION if has_extension else Stop.ALWAYS
         if created:
             return Stop.CREATED_TABLE
         return Stop.EXISTING_TABLE if made or any(into.stops for one in ordinary for into in one.others) else None
@@ -71,8 +69,8 @@ class _MeasuredPair(NamedTuple):
             into
             for measured, _ in self._measured(column)
             if not measured.values
-            for into in measured.others
-            if _name(into.column_type) == to_name
+            for into in (measured.made, measured.extended, *measured.others)
+            if into is not None and _name(into.column_type) == to_name
         ]
         return next((into for into in found if not into.is_equal), found[0] if found else None)
 
@@ -83,14 +81,14 @@ class _MeasuredPair(NamedTuple):
 
     def value_warnings(self, column: Column) -> Sequence[ValueWarning]:
         """What becomes of values at this kind of target that discovery has not told. Where a delivery stops at every
-        value it is refused.
+        value, as without an extension that knows the type, it is refused.
         """
         return [
-            (IssueCode.TYPE_STOPS_TASK if made.stops else IssueCode.TYPE_CHANGES_VALUE, sentence(values.values, made))
+            (IssueCode.TYPE_STOPS_TASK if into.stops else IssueCode.TYPE_CHANGES_VALUE, sentence(values.values, into))
             for measured, values in self._measured(column)
-            if not (made := measured.made).is_equal
+            if not (into := measured.extended or measured.made).is_equal
             and not is_told_exactly(values)
-            and (values.values or not made.stops)
+            and (values.values or not into.stops)
         ]
 
     def _measured(self, column: Column) -> Iterator[tuple[Measured, MeasuredValues]]:
@@ -107,8 +105,8 @@ def _name(type_name: str) -> str:
 
 def _created(measured: Measured, expected: str | None) -> Iterator[str]:
     created = measured.created
-    if created.stops and not measured.values:
-        return  # The delivery is refused.
+    if (created.stops and not measured.values) or measured.extended:
+        return  # The delivery is refused, unless the target has the extension.
     if not measured.values and expected and _differs(created, expected):
         yield f"A created table gets {without_modifiers(created.column_type)} instead of {without_modifiers(expected)}."
     if not created.is_equal and not created.arrives_as(measured.made):

@@ -31,15 +31,15 @@ def discovery_verdict(source: DatabaseProvider, names: Sequence[str]) -> TypeVer
 
     The worst comes first, and gives the code.
     """
-    found = list(values_of(source, names))
-    lossy = [values for values in found if is_told_by_discovery(values)]
+    lossy = [values for values in values_of(source, names) if is_told_by_discovery(values)]
     if not lossy:
         return None
-    verdicts = sorted((_verdict(values) for values in lossy), key=_rank)
-    sentences = [verdict.message for verdict in verdicts]
+    told = sorted(((_verdict(values), values) for values in lossy), key=lambda one: _rank(one[0]))
+    sentences = [verdict.message for verdict, _ in told]
+    sentences += [advice for verdict, values in told if _is_advised(verdict) and (advice := remedy(values))]
     if all(values.values for values in lossy):
         sentences.append("All other values arrive equal.")
-    return verdicts[0]._replace(message=" ".join(dict.fromkeys(sentences)))
+    return told[0][0]._replace(message=" ".join(dict.fromkeys(sentences)))
 
 
 def is_told_by_discovery(values: MeasuredValues) -> bool:
@@ -71,7 +71,8 @@ def _verdict(values: MeasuredValues) -> TypeVerdict:
         severity = IssueSeverity.INFO if values.values else IssueSeverity.FAIL
     elif all(measured.made.stops for measured in values.targets.values()):
         code = IssueCode.TYPE_STOPS_TASK
-    advised = severity is not IssueSeverity.INFO or code is IssueCode.TYPE_STOPS_TASK
-    advice = remedy(values) if advised else None
-    message = general_sentence(values)
-    return TypeVerdict(code, severity, f"{message} {advice}" if advice else message)
+    return TypeVerdict(code, severity, general_sentence(values))
+
+
+def _is_advised(verdict: TypeVerdict) -> bool:
+    return verdict.severity is not IssueSeverity.INFO or verdict.code is IssueCode.TYPE_STOPS_TASK

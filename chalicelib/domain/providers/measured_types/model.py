@@ -18,13 +18,15 @@ Line = tuple[str, str, Mapping[str, Sequence[str]]]
 and where they went.
 
 A key is a target (`mysql`: a table made beforehand, with the type in which values arrive best), a target with `created`
-(the table was made by the sink) or with the type of another column that was tried. The parts are the type of the
+(the table was made by the sink), with `with PostGIS` (made beforehand in a database that has it, where that makes a
+difference) or with the type of another column that was tried. The parts are the type of the
 target's column, then what became of the values in the snapshot and in later changes: nothing more for equal, one part
 for the same in both.
 """
 
 _CHANGED = " -> "
 _CREATED = "created"
+WITH_EXTENSION = "with PostGIS"
 
 
 class ArrivalOutcome(StrEnum):
@@ -88,13 +90,15 @@ class Measured:
     """How some values of a type arrive at one kind of target.
 
     `made` is a table that was made beforehand with the type in which the values arrive best, `created` one that the
-    sink made. `others` are columns of further types.
+    sink made. `extended` is a table that was made in a database with PostGIS; null where that makes no difference.
+    `others` are columns of further types.
     """
 
     type: str
     values: str
     made: Into
     created: Into
+    extended: Into | None = None
     others: tuple[Into, ...] = ()
 
 
@@ -152,13 +156,15 @@ def _read(line: Line) -> MeasuredValues:
 
 def _at(target: DatabaseProvider, line: Line) -> Measured:
     name, values, cells = line
+    into = {
+        key.removeprefix(f"{target} "): Into.read(parts) for key, parts in cells.items() if key.startswith(f"{target} ")
+    }
     made = Into.read(cells[target])
-    created = cells.get(f"{target} {_CREATED}")
-    others = [
-        Into.read(parts)
-        for key, parts in cells.items()
-        if key.startswith(f"{target} ") and key != f"{target} {_CREATED}"
-    ]
     return Measured(
-        type=name, values=values, made=made, created=Into.read(created) if created else made, others=tuple(others)
+        type=name,
+        values=values,
+        made=made,
+        created=into.pop(_CREATED, made),
+        extended=into.pop(WITH_EXTENSION, None),
+        others=tuple(into.values()),
     )

@@ -7,7 +7,9 @@ from chalicelib.domain.providers.measured_types.model import ArrivalOutcome, Mea
 
 
 class _Remedy(NamedTuple):
-    """For types and values whose names begin so, and that meet one of these outcomes; none of them: any."""
+    """For a type of this name, or with a name that begins so where it ends in a blank, and values whose names begin so,
+    that meet one of these outcomes; none of them: any.
+    """
 
     type: str
     values: str
@@ -21,7 +23,7 @@ _STOPS, _CAPTURE_STOPS, _ABSENT = (
 
 _REMEDIES: Sequence[_Remedy] = (
     _Remedy("refcursor", "", "Leave the column out (options.exclude_columns)."),
-    _Remedy("", "", "With options.on_conversion_error null they arrive as NULL.", _CAPTURE_STOPS),
+    _Remedy("", "", "With options.on_conversion_error null such values arrive as NULL.", _CAPTURE_STOPS),
     _Remedy("text in ", "", "Convert the column to utf8mb4."),
     _Remedy("enum with ", "", "Rename the member, or store it as varchar."),
     _Remedy("set with ", "", "Rename the member, or store it as varchar."),
@@ -34,8 +36,16 @@ _REMEDIES: Sequence[_Remedy] = (
 """The first one that fits counts."""
 
 
+_CREATE_FIRST = "Create the table first (target_ddl), with auto_create off."
+_EXTENSION = "Deliver to PostgreSQL with PostGIS, or leave the column out (options.exclude_columns)."
+
+
 def remedy(values: MeasuredValues) -> str | None:
     """The advice for these values; None where there is none but to know it."""
+    if all(measured.made.is_equal for measured in values.targets.values()):
+        return _CREATE_FIRST
+    if any(measured.extended and measured.made.stops for measured in values.targets.values()):
+        return _EXTENSION
     return next((one.text for one in _REMEDIES if _fits(one, values)), None)
 
 
@@ -47,7 +57,11 @@ def _fits(one: _Remedy, values: MeasuredValues) -> bool:
         for outcome in into.outcomes
     )
     return (
-        values.type.startswith(one.type)
+        _is_named(values.type, one.type)
         and values.values.startswith(one.values)
         and (not one.outcomes or bool(outcomes & one.outcomes))
     )
+
+
+def _is_named(type_name: str, name: str) -> bool:
+    return type_name.startswith(name) if not name or name.endswith(" ") else type_name == name

@@ -12,14 +12,12 @@ TYPES = TargetTypes(
             DatabaseProvider.POSTGRESQL,
             equal_type=delivery_types.equal_type,
             effect=delivery_types.effect,
-            extension_types=("point",),
         ),
         DatabaseProvider.MYSQL: measured_rules(
             DatabaseProvider.MYSQL,
             DatabaseProvider.POSTGRESQL,
             equal_type=types_of_mysql.equal_type,
             effect=delivery_types.effect,
-            extension_types=types_of_mysql.SHAPES,
         ),
     }
 )

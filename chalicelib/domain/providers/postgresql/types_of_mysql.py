@@ -5,6 +5,12 @@ from collections.abc import Mapping
 from chalicelib.domain.providers.measured_types.names import modifiers, type_of, without_modifiers
 from chalicelib.domain.table import Column
 
+_SHAPES = (
+    *("geometry", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"),
+    *("geomcollection", "geometrycollection"),
+)
+"""Their type is one of PostGIS. The sink writes a point into PostgreSQL's own type, with functions of PostGIS."""
+
 _EQUAL: Mapping[str, str] = {
     **dict.fromkeys(("tinyint", "tinyint unsigned", "smallint"), "smallint"),
     **dict.fromkeys(("smallint unsigned", "mediumint", "mediumint unsigned", "int", "year"), "integer"),
@@ -23,23 +29,18 @@ _EQUAL: Mapping[str, str] = {
     "time": "time({0}) without time zone",
     "json": "json",
     "vector": "vector({0})",
+    "point": "point",
+    **dict.fromkeys(_SHAPES, "geometry"),
 }
 """By the type's name without modifiers, whose numbers are filled in; 0 where there are none."""
 
 _WIDER_FLOATS = ("float", "float unsigned")
-SHAPES = (
-    *("geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"),
-    *("geomcollection", "geometrycollection"),
-)
-"""PostgreSQL knows them with PostGIS only."""
 
 
 def equal_type(column: Column) -> str | None:
     """None for a type that Headgate does not know."""
     name = type_of(column).name
     bare, numbers = without_modifiers(name).removesuffix(" zerofill"), modifiers(name)
-    if bare in SHAPES:
-        return "geometry"
     if bare in _WIDER_FLOATS and len(numbers) == 2:
         return "double precision"
     equal = _EQUAL.get(bare)

@@ -2,17 +2,10 @@
 
 import pytest
 
+from chalicelib.domain.providers.measured_types.names import type_of
 from chalicelib.domain.providers.postgresql.facts import Generated, PostgreSQLRawColumn, TypeFacts
-from chalicelib.domain.providers.postgresql.types import captured_type, discovered_column, type_of, without_modifiers
+from chalicelib.domain.providers.postgresql.types import captured_type, discovered_column
 from chalicelib.domain.table import CapturedType, TypeKind
-
-
-@pytest.mark.parametrize(
-    ("type_name", "bare"),
-    [("numeric(10,2)", "numeric"), ("timestamp(3) with time zone", "timestamp with time zone"), ("text", "text")],
-)
-def test_modifiers_are_taken_off(type_name: str, bare: str) -> None:
-    assert without_modifiers(type_name) == bare
 
 
 @pytest.mark.parametrize(
