@@ -10,7 +10,7 @@ from infra.local.stack.real_stack import RealStack
 from tests.support.databases.mysql import mysql_or_skip
 from tests.types.__main__ import make_user_types
 from tests.types.cases import MYSQL, POSTGRESQL, Case
-from tests.types.lines import line_of
+from tests.types.lines import line_of, without_extension
 from tests.types.measure import measure
 from tests.types.mysql_cases import MYSQL_CASES
 from tests.types.postgresql_cases import POSTGRESQL_CASES
@@ -18,7 +18,6 @@ from tests.types.servers import World, world_of
 
 pytestmark = pytest.mark.real
 
-LINES = {source: {line[:2]: line for line in measured_lines(source)} for source in DatabaseProvider}
 SOME = {
     MYSQL: (
         "bigint unsigned",
@@ -81,5 +80,6 @@ def _cases(source: DatabaseProvider) -> tuple[Case, ...]:
 
 def _differing(world: World, source: DatabaseProvider, cases: list[Case]) -> list[tuple[object, object]]:
     """Lines as they were measured now, each with the one of the tables."""
+    known = {line[:2]: without_extension(line) for line in measured_lines(source)}
     lines = [line_of(result) for result in measure(world, source, cases)]
-    return [(line, LINES[source].get(line[:2])) for line in lines if line != LINES[source].get(line[:2])]
+    return [(line, known.get(line[:2])) for line in lines if line != known.get(line[:2])]

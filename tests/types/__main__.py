@@ -74,13 +74,13 @@ def measure_added(world: World, only: str = "") -> None:
     for run in (world.postgresql.run, world.postgresql.in_target):
         run(*(f"CREATE EXTENSION IF NOT EXISTS {name}" for name in ADDED_EXTENSIONS))
     points = [case for case in POSTGRESQL_CASES if case.type == "point"]
-    for source, cases in ((MYSQL, SHAPES), (POSTGRESQL, points)):
+    for source, shapes, added in ((MYSQL, SHAPES, ()), (POSTGRESQL, points, ADDED_CASES)):
         known = {line[:2]: line for line in measured_lines(source)}
-        if chosen := [case for case in cases if only in case.name]:
-            measured = [lines.with_extension(known, line_of(result)) for result in measure(world, source, chosen)]
-            _write_lines(source, measured)
-    if added := [case for case in ADDED_CASES if only in case.name]:
-        write(POSTGRESQL, measure(world, POSTGRESQL, added))
+        results = measure(world, source, [case for case in (*shapes, *added) if only in case.name])
+        measured = [line_of(result) for result in results]
+        names = {(case.type, case.values) for case in shapes}
+        _write_lines(source, [lines.with_extension(known, line) if line[:2] in names else line for line in measured])
+        _write_columns(source, [result for result in results if result.case in added])
 
 
 def write(source: DatabaseProvider, results: Sequence[CaseResult]) -> None:

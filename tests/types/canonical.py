@@ -46,6 +46,7 @@ _PRINTED = {
 }
 _SHAPES = {
     "geometry": "ST_SRID({0}) || ';' || ST_AsText({0})",
+    "geography": "ST_SRID({0}::geometry) || ';' || ST_AsText({0})",
     "point": "'0;POINT(' || {0}[0] || ' ' || {0}[1] || ')'",
 }
 """As MySQL prints them."""

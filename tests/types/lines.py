@@ -66,6 +66,12 @@ def with_extension(known: Mapping[tuple[str, str], Line], line: Line) -> Line:
     return (name, values, {**known[name, values][2], _EXTENDED: cells[DatabaseProvider.POSTGRESQL]})
 
 
+def without_extension(line: Line) -> Line:
+    """The line as it is measured without PostGIS."""
+    name, values, cells = line
+    return (name, values, {key: parts for key, parts in cells.items() if key != _EXTENDED})
+
+
 _EXTENDED = f"{DatabaseProvider.POSTGRESQL} {WITH_EXTENSION}"
 
 

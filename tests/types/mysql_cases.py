@@ -30,7 +30,6 @@ NUMBERS = (
         column="bigint unsigned",
         meaning=_N,
         literals=("0", "9223372036854775807", "9223372036854775808", "18446744073709551615"),
-        others={POSTGRESQL: ("bigint",), MYSQL: ("bigint",)},
     ),
     Case(
         type="decimal",
@@ -470,14 +469,13 @@ COLUMNS = (
 _OTHERS: Mapping[str, Mapping[DatabaseProvider, tuple[str, ...]]] = {
     "tinyint(1)": {POSTGRESQL: ("boolean",), MYSQL: ("tinyint",)},
     "int": {POSTGRESQL: ("bigint", "numeric", "text"), MYSQL: ("bigint", "varchar(20)")},
-    "int unsigned": {POSTGRESQL: ("integer",), MYSQL: ("int",)},
     "decimal": {POSTGRESQL: ("numeric", "double precision"), MYSQL: ("double",)},
     "float": {POSTGRESQL: ("double precision",), MYSQL: ("double",)},
     "bit": {POSTGRESQL: ("bit varying(64)", "bytea"), MYSQL: ("bigint unsigned",)},
     "char": {POSTGRESQL: ("character(30)", "text")},
     "varchar": {POSTGRESQL: ("text",), MYSQL: ("text", "longtext")},
     "date": {POSTGRESQL: ("timestamp without time zone",), MYSQL: ("datetime",)},
-    "datetime": {POSTGRESQL: ("timestamp with time zone",), MYSQL: ("timestamp(6)",)},
+    "datetime": {POSTGRESQL: ("timestamp with time zone",)},
     "timestamp": {POSTGRESQL: ("timestamp without time zone",), MYSQL: ("datetime(6)",)},
     "time": {POSTGRESQL: ("interval", "text"), MYSQL: ("varchar(20)",)},
     "year": {POSTGRESQL: ("smallint", "date"), MYSQL: ("smallint",)},
@@ -486,7 +484,7 @@ _OTHERS: Mapping[str, Mapping[DatabaseProvider, tuple[str, ...]]] = {
     "json": {POSTGRESQL: ("jsonb", "text"), MYSQL: ("longtext",)},
     "binary": {POSTGRESQL: ("uuid",)},
 }
-"""Other types that somebody may have made for a column."""
+"""Other types that somebody may have made for a column, in which all of its ordinary values fit."""
 
 _ALL = (*NUMBERS, *TEXTS, *CHARACTER_SETS, *BYTES, *TIMES, *CHOICES, *JSON, *SHAPES, *COLUMNS)
 MYSQL_CASES = tuple(case.trying(_OTHERS) for case in _ALL)

@@ -447,6 +447,7 @@ OTHERS = (
         type="point",
         column="point",
         literals=("'(1,2)'", "'(3,4)'"),
+        meaning=Meaning.GEOMETRY,
         others={POSTGRESQL: ("text", "bytea"), MYSQL: ("longblob",)},
     ),
     Case(type="refcursor", column="refcursor", literals=("'c'",), alone=True),
@@ -611,14 +612,20 @@ ADDED_CASES = (
     Case(type="ltree[]", column="ltree[]", literals=("'{a.b,c}'",)),
     Case(type="isbn", column="isbn", literals=("'978-0-393-04002-9'",)),
     Case(type="cube", column="cube", literals=("'(1,2)'",)),
-    Case(type="geometry", column="geometry", literals=(_SHAPE.format(""),)),
+    Case(type="geometry", column="geometry", literals=(_SHAPE.format(""),), meaning=Meaning.GEOMETRY),
     Case(
         type="geometry",
         values="shapes with a spatial reference system",
         column="geometry",
         literals=(_SHAPE.format(", 4326"),),
+        meaning=Meaning.GEOMETRY,
     ),
-    Case(type="geography", column="geography", literals=(f"{_SHAPE.format(', 4326')}::geography",)),
+    Case(
+        type="geography",
+        column="geography",
+        literals=(f"{_SHAPE.format(', 4326')}::geography",),
+        meaning=Meaning.GEOMETRY,
+    ),
 )
 """Types of extensions, and one that a PostgreSQL built without libxml does not have."""
 ADDED_EXTENSIONS = ("citext", "hstore", "ltree", "isn", "cube", "postgis")
@@ -630,13 +637,13 @@ _OTHERS: Mapping[str, Mapping[DatabaseProvider, tuple[str, ...]]] = {
     "real": {POSTGRESQL: ("double precision",), MYSQL: ("double",)},
     "money": {POSTGRESQL: ("numeric(19,2)",), MYSQL: ("double",)},
     "boolean": {POSTGRESQL: ("integer",), MYSQL: ("bit(1)",)},
-    "text": {POSTGRESQL: ("character varying",), MYSQL: ("text",)},
+    "text": {POSTGRESQL: ("character varying",)},
     "character varying": {POSTGRESQL: ("text", "character(60)"), MYSQL: ("longtext",)},
     "uuid": {POSTGRESQL: ("text",), MYSQL: ("binary(16)", "varchar(36)")},
     "bytea": {MYSQL: ("blob", "varbinary(20)")},
     "inet": {POSTGRESQL: ("text",)},
     "date": {POSTGRESQL: ("timestamp without time zone",), MYSQL: ("datetime",)},
-    "timestamp without time zone": {POSTGRESQL: ("timestamp with time zone",), MYSQL: ("timestamp(6)",)},
+    "timestamp without time zone": {POSTGRESQL: ("timestamp with time zone",)},
     "timestamp with time zone": {POSTGRESQL: ("timestamp without time zone",), MYSQL: ("timestamp(6)",)},
     "time without time zone": {POSTGRESQL: ("text",), MYSQL: ("varchar(20)",)},
     "interval": {POSTGRESQL: ("text",), MYSQL: ("varchar(64)", "time(6)")},
@@ -646,7 +653,7 @@ _OTHERS: Mapping[str, Mapping[DatabaseProvider, tuple[str, ...]]] = {
     "text[]": {POSTGRESQL: ("text",), MYSQL: ("json",)},
     "integer[]": {POSTGRESQL: ("bigint[]",), MYSQL: ("json",)},
 }
-"""Other types that somebody may have made for a column."""
+"""Other types that somebody may have made for a column, in which all of its ordinary values fit."""
 
 _ALL = (*NUMBERS, *TEXTS, *TIMES, *JSON, *OTHERS, *USER_TYPES, *ARRAYS, *COLUMNS)
 POSTGRESQL_CASES = tuple(case.trying(_OTHERS) for case in _ALL)

@@ -35,6 +35,8 @@ _EQUAL: Mapping[str, str] = {
     "interval": "bigint",
     "time with time zone": "varchar(24)",
     "point": "point",
+    # Types of PostGIS.
+    **dict.fromkeys(("geometry", "geography"), "geometry"),
 }
 """By the type's name without modifiers."""
 
@@ -47,7 +49,7 @@ def equal_type(column: Column) -> str:
         return _NAME
     bare, numbers = without_modifiers(captured.name), modifiers(captured.name)
     sized = _SIZED.get(bare)
-    return sized(numbers) if sized else _EQUAL.get(bare, "longtext")
+    return sized(numbers) if sized else _EQUAL.get(bare.rpartition(".")[2], "longtext")
 
 
 def _decimal(numbers: _Numbers) -> str:

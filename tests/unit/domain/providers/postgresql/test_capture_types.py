@@ -41,7 +41,7 @@ LOSSY = {
         *("timestamp without time zone", "timestamp(6) without time zone"),
     ),
     (CHANGES, IssueSeverity.WARN): (
-        *("time with time zone", "interval", "interval day to second(3)", "bit varying(7)", "name", "point"),
+        *("time with time zone", "interval", "interval day to second(3)", "bit varying(7)", "name"),
         *("public.hstore", "shop.unknown"),
     ),
     (STOPS, IssueSeverity.INFO): ("numeric(10,2)", "time(3) without time zone", "tsvector[]"),
