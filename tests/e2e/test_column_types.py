@@ -177,9 +177,13 @@ def test_generated_column_that_discovery_reports_becomes_stale(types: Types) -> 
     assert types.target.content(EXISTING, "derived", ["n", "twice"]) != ["(5,10)"]
 
 
+ARRIVE_NOWHERE = {"stop_sums", "stop_days", "stop_timestamps", "stop_blobs"}
+"""The others stop in columns of their own type: previews say so, and discovery does not know the target."""
+
+
 @pytest.mark.parametrize("table", STOP_TABLES)
 def test_type_that_would_stop_the_delivery_is_refused(types: Types, table: str) -> None:
-    assert set(types.issues(table).values()) == {"warn"}
+    assert ("warn" in types.issues(table).values()) == (table in ARRIVE_NOWHERE)
     assert types.tables[f"shop.{table}"]["cdc_ready"] is True
     body = types.headgate.delivery_body(types.pipeline, {types.topic(table): table}, EXISTING)
     for path in ("preview", "deploy"):

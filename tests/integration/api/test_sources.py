@@ -173,7 +173,8 @@ def test_a_table_shows_columns_key_size_and_issues(sandbox: Sandbox) -> None:
     assert lines["cdc_ready"] is False
     assert {issue["code"] for issue in lines["cdc_issues"]} == {"NO_PRIMARY_KEY", "REPLICA_IDENTITY"}
     assert all(set(issue) == {"code", "severity", "column", "message"} for issue in lines["cdc_issues"])
-    assert {(issue["code"], issue["column"]) for issue in tables["paths"]["cdc_issues"]} == {("TYPE_STOPS_TASK", "way")}
+    (issue,) = tables["paths"]["cdc_issues"]
+    assert (issue["code"], issue["severity"], issue["column"]) == ("TYPE_NOT_CAPTURED", "warn", "around")
 
 
 ALL = ["customers", "lines", "orders", "paths"]

@@ -313,7 +313,8 @@ def test_the_statement_for_a_target_runs_and_makes_one_without_problems(mysql_co
     assert kept["b"] == ("varbinary(1522)", None)
     judged = mysql_copy.verdict(source, "odd one", auto_evolve=False)
     assert judged.problems == ()
-    assert warned(judged).keys() == {"KEY_BLANKS"}
+    # What becomes of some values whatever the table is; and keys are shorter than texts may be.
+    assert warned(judged).keys() == {"KEY_BLANKS", "TYPE_CHANGES_VALUE", "TYPE_STOPS_TASK", "TYPE_DIFFERS"}
 
 
 def test_unusual_names_are_found_unchanged(mysql_copy: MySQLCopy) -> None:

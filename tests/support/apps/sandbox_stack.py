@@ -32,7 +32,7 @@ _SOURCE_TABLES = (
     "CREATE TABLE shop.orders (id bigint PRIMARY KEY, customer text NOT NULL, amount numeric(10, 2))",
     "CREATE TABLE shop.customers (id bigint PRIMARY KEY, name text)",
     "CREATE TABLE shop.lines (order_id bigint, position int, article text)",
-    "CREATE TABLE shop.paths (id bigint PRIMARY KEY, way point)",
+    "CREATE TABLE shop.paths (id bigint PRIMARY KEY, way point, around circle)",
     "INSERT INTO shop.orders SELECT n, repeat('x', 200), n FROM generate_series(1, 500) n",
     *(f"ALTER TABLE shop.{table} OWNER TO {ROLE}" for table in ("orders", "customers", "lines", "paths")),
     "ANALYZE",

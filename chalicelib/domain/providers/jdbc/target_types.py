@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.names import name_list
 from chalicelib.domain.providers.measured_types.names import shown
 from chalicelib.domain.table import Column, IssueCode, SourceTable
 
@@ -20,6 +21,14 @@ class Stop(Enum):
     CREATED_TABLE = auto()
     WITHOUT_EXTENSION = auto()
 
+
+_ADVICE: Mapping[Stop, str] = {
+    Stop.ALWAYS: "Leave {0} out of the pipeline (options.exclude_columns).",
+    Stop.EXISTING_TABLE: "{0} arrives in a target column of type {1}.",
+    Stop.CREATED_TABLE: "Create the table first (target_ddl): {0} arrives in a column of type {1}.",
+    Stop.WITHOUT_EXTENSION: "{0} needs PostGIS in the target database: CREATE EXTENSION postgis;",
+}
+"""With the name of the column, and the type in which it arrives."""
 
 ValueWarning = tuple[IssueCode, str]
 """What becomes of some values of a type, with a stable code."""
@@ -70,6 +79,12 @@ class TargetTypes:
         for column in table.captured_columns:
             if (stop := rules.stop_of(column)) is not None:
                 yield column, stop
+
+    def stop_sentence(self, table: SourceTable, stopping: Sequence[tuple[Column, Stop]]) -> str:
+        """Why no delivery of the table is made, by the columns at which it would stop, and what to do about each."""
+        advice = (_ADVICE[stop].format(column.name, self.equal_type(table, column)) for column, stop in stopping)
+        names = name_list(column.name for column, _ in stopping)
+        return f"Columns {names} of {table.name} have types that stop the delivery. {' '.join(advice)}"
 
     def unsupported_columns(self, table: SourceTable) -> Sequence[str]:
         """The columns at which every delivery of the table stops, for any target table."""

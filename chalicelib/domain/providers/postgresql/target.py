@@ -67,12 +67,9 @@ def _problems(case: _Case) -> Iterator[Coded]:
 
 
 def _type_problems(case: _Case) -> Iterator[Coded]:
-    stopping = [column.name for column, stop in TYPES.stops(case.source) if _applies(stop, case, column)]
+    stopping = [(column, stop) for column, stop in TYPES.stops(case.source) if _applies(stop, case, column)]
     if stopping:
-        yield (
-            "TYPE_UNSUPPORTED",
-            f"Columns {name_list(stopping)} of {case.source.name} have types that stop the delivery.",
-        )
+        yield "TYPE_UNSUPPORTED", TYPES.stop_sentence(case.source, stopping)
 
 
 def _applies(stop: Stop, case: _Case, column: Column) -> bool:

@@ -37,6 +37,7 @@ from chalicelib.domain.providers.postgresql.facts import (
 from chalicelib.domain.providers.postgresql.target_columns import TYPES as INTO_POSTGRESQL
 from chalicelib.domain.table import Column, SourceTable, TableName
 from tests.support.entities import NOW
+from tests.types import page
 from tests.types.__main__ import COLUMNS, all_cases
 
 MYSQL, POSTGRESQL = DatabaseProvider.MYSQL, DatabaseProvider.POSTGRESQL
@@ -106,6 +107,10 @@ def test_every_case_is_measured_and_nothing_else_is() -> None:
     }
     assert lines == cases
     assert len(ROWS) == len(cases) > 400
+
+
+def test_the_page_of_the_documents_says_what_was_measured() -> None:
+    assert page.PAGE.read_text() == page.text()
 
 
 MYSQL_TYPES = (
