@@ -191,7 +191,8 @@ def _judge_running(status: ConnectorStatus, expected: int) -> tuple[ObservedStat
     # Connect starts the tasks of a new connector with its next rebalance.
     if not states:
         return ObservedState.UNASSIGNED, ("The connector runs and has no task yet.",)
-    return ObservedState.DEGRADED, _tasks_that(status, lambda task: task.state is not ReportedState.RUNNING)
+    state = ObservedState.FAILED if states == {ReportedState.FAILED} else ObservedState.DEGRADED
+    return state, _tasks_that(status, lambda task: task.state is not ReportedState.RUNNING)
 
 
 def _judge_inactive(

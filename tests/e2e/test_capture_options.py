@@ -75,7 +75,7 @@ def advice(headgate: RealHeadgate, pipeline: Json) -> str:
     status = eventually(
         lambda: headgate.get(path), lambda seen: [task["state"] for task in seen["tasks"]] == ["FAILED"]
     )
-    assert status["observed_state"] == "DEGRADED"
+    assert status["observed_state"] == "FAILED"
     return str(status["tasks"][0]["hint"]["message"])
 
 

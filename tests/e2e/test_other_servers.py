@@ -99,7 +99,7 @@ def until_told(captured: Captured) -> None:
     began, shown = time.monotonic(), 0
     while shown < 3:
         one = captured.headgate.get(captured.path)
-        told = one["observed_state"] == "DEGRADED" and LOST in " ".join(one["reasons"])
+        told = one["observed_state"] in ("DEGRADED", "FAILED") and LOST in " ".join(one["reasons"])
         assert told or not shown, f"shown as {one['observed_state']} again: {one['reasons']}"
         assert told or time.monotonic() - began < TOLD_WITHIN_SECONDS, one["observed_state"]
         shown += told

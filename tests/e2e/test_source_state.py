@@ -52,7 +52,10 @@ class Captured:
         eventually(lambda: self.headgate.records(self.topic), lambda count: count > before, seconds=90)
 
     def look_until(self, state: str, reason: str = "", seconds: float = 30) -> Json:
-        """Look at the source again and again until the pipeline's detail shows this state, with the reason."""
+        """Look at the source again and again until the pipeline's detail shows this state, with the reason. A pipeline
+        that is DEGRADED may also have FAILED by then: its task has met the same fault.
+        """
+        states = {state, "FAILED"} if state == "DEGRADED" else {state}
 
         def shown() -> Json:
             self.headgate.look_at(self.source)
@@ -61,7 +64,7 @@ class Captured:
 
         return eventually(
             shown,
-            lambda one: one["observed_state"] == state and reason in " ".join(one["reasons"]),
+            lambda one: one["observed_state"] in states and reason in " ".join(one["reasons"]),
             seconds=seconds,
         )
 

@@ -72,7 +72,7 @@ def test_a_task_that_failed_for_lack_of_secrets_is_restarted_when_seen_failed_tw
     app.connect.fail_task(pipeline.connector_name, NO_SECRETS)
     app.tick()
     assert restarts(app, pipeline) == 0
-    assert observation_of(app, pipeline).state is ObservedState.DEGRADED
+    assert observation_of(app, pipeline).state is ObservedState.FAILED
     app.tick()
     assert restarts(app, pipeline) == 1
     (record,) = audited(app, pipeline.id, "pipeline.restart_failed")

@@ -19,7 +19,7 @@ from tests.support.apps.in_process_app import InProcessApp
 
 READABLE, UNREADABLE = ConnectState
 Change = tuple[ObservedState | ConnectState | None, ObservedState | ConnectState]
-DEGRADED: Change = (ObservedState.RUNNING, ObservedState.DEGRADED)
+FAILED: Change = (ObservedState.RUNNING, ObservedState.FAILED)
 
 
 def tick(app: InProcessApp) -> None:
@@ -68,8 +68,8 @@ def test_each_change_is_kept_once(app: InProcessApp) -> None:
     app.connect.drop(running.connector)
     tick(app)
     assert running.changes() == [
-        DEGRADED,
-        (ObservedState.DEGRADED, ObservedState.RUNNING),
+        FAILED,
+        (ObservedState.FAILED, ObservedState.RUNNING),
         (ObservedState.RUNNING, ObservedState.NOT_DEPLOYED),
     ]
 
@@ -97,7 +97,7 @@ def test_an_overtaken_tick_keeps_nothing(app: InProcessApp) -> None:
 
     app.interceptor.watch(run_the_other_tick)
     tick(app)
-    assert running.changes() == [DEGRADED]
+    assert running.changes() == [FAILED]
 
 
 def test_transitions_of_a_storm_that_cannot_be_kept_do_not_stop_the_tick(
@@ -120,7 +120,7 @@ def test_transitions_of_a_storm_that_cannot_be_kept_do_not_stop_the_tick(
     tick(app)
     assert connector_writes(app) == [("POST", f"/connectors/{running.connector}/restart")]
     tick(app)
-    assert running.changes() == [(ObservedState.DEGRADED, ObservedState.RUNNING)]
+    assert running.changes() == [(ObservedState.FAILED, ObservedState.RUNNING)]
 
 
 def pause_by_hand(app: InProcessApp, name: str) -> None:
@@ -129,7 +129,7 @@ def pause_by_hand(app: InProcessApp, name: str) -> None:
 
 ExternalChange = Callable[[InProcessApp, str], None]
 EXTERNAL_CHANGES: tuple[tuple[str, ExternalChange, ObservedState], ...] = (
-    ("fails", lambda app, name: app.connect.fail_task(name, NO_SECRETS), ObservedState.DEGRADED),
+    ("fails", lambda app, name: app.connect.fail_task(name, NO_SECRETS), ObservedState.FAILED),
     ("is lost", lambda app, name: app.connect.drop(name), ObservedState.NOT_DEPLOYED),
     ("is paused", pause_by_hand, ObservedState.PAUSED),
 )
@@ -183,6 +183,6 @@ def test_a_transition_is_one_log_line(app: InProcessApp) -> None:
     written: list[dict[str, Any]] = [json.loads(line) for line in lines.getvalue().splitlines()]
     (one,) = [line for line in written if line["message"] == "observed state changed"]
     assert (one["resource_type"], one["resource_id"]) == ("pipeline", pipeline.id)
-    assert (one["before"], one["after"], one["kinds"]) == ("RUNNING", "DEGRADED", ["CDC_CONNECTOR_FAILED"])
+    assert (one["before"], one["after"], one["kinds"]) == ("RUNNING", "FAILED", ["CDC_CONNECTOR_FAILED"])
     assert len(one["reasons"]) == 1
     assert "hunter2" not in lines.getvalue()

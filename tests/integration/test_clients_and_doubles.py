@@ -87,7 +87,7 @@ def test_a_failed_task_has_a_diagnosis_in_the_listing(connect: Connect, doubles:
     trace = "x\nCaused by: org.postgresql.util.PSQLException: FATAL: sorry, too many clients already\n"
     doubles.connect_double.show(NAME, "FAILED", task=0, trace=trace)
     status = connect.statuses(deadline())[NAME]
-    assert observe(status, now=utc_now()).state is ObservedState.DEGRADED
+    assert observe(status, now=utc_now()).state is ObservedState.FAILED
     assert status.tasks[0].diagnosis is Diagnosis.TOO_MANY
 
 

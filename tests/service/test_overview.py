@@ -138,7 +138,7 @@ def test_what_ticks_see_is_counted(app: InProcessApp) -> None:
     app.connect.fail_task(pipelines[0].connector_name, "org.apache.kafka.connect.errors.ConnectException: no")
     app.connect.drop(pipelines[1].connector_name)
     app.tick()
-    assert counted(app)["pipelines"] == {"DEGRADED": 1, "NOT_DEPLOYED": 1, "RUNNING": 1}
+    assert counted(app)["pipelines"] == {"FAILED": 1, "NOT_DEPLOYED": 1, "RUNNING": 1}
 
 
 def test_connectors_that_cannot_be_read_are_unknown(app: InProcessApp) -> None:

@@ -195,7 +195,7 @@ def _wrong_state(
     elif subject.desired.should_run:
         message = _PAUSED.format(state=status.state.lower())
         yield subject.condition(ConditionCode.CONNECTOR_PAUSED, message, Cause.PAUSED_ONCE)
-    elif state is not ObservedState.FAILED:
+    elif status.state is not ReportedState.FAILED:
         yield subject.condition(ConditionCode.PIPELINE_DEGRADED, _RUNNING.format(state=state.lower()))
 
 

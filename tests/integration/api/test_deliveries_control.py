@@ -74,7 +74,7 @@ def test_a_failed_sink_is_not_shown_as_running(sandbox: Sandbox) -> None:
         lambda: sandbox.admin.get_ok(f"/destinations/{delivery['destination_id']}/status"),
         lambda seen: seen["observed_state"] != "RUNNING",
     )
-    assert status["observed_state"] == status["deliveries"][0]["observed_state"] == "DEGRADED"
+    assert status["observed_state"] == status["deliveries"][0]["observed_state"] == "FAILED"
     assert "planted" not in str(status)
 
 

@@ -59,7 +59,7 @@ def test_the_status_follows_connector_and_tasks_and_withholds_traces(sandbox: Sa
     trace = "PSQLException: FATAL: password authentication failed for user planted-name\n at planted.Frame(X.java:1)"
     sandbox.doubles.connect_double.fail_task(pipeline["connector_name"], trace)
     failed = eventually(lambda: sandbox.admin.get_ok(path), lambda seen: seen["observed_state"] != "RUNNING")
-    assert both_states(failed) == ("RUNNING", "DEGRADED")
+    assert both_states(failed) == ("RUNNING", "FAILED")
     assert set(failed["tasks"][0]["hint"]) == {"event_type", "message"}
     assert failed["tasks"][0]["hint"]["event_type"] == "SOURCE_AUTH_FAILED"
     assert "planted" not in str(failed)

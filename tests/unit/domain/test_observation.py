@@ -37,7 +37,7 @@ def status(state: str, *tasks: str, diagnosis: Diagnosis | None = None) -> Conne
         ("RUNNING", ["RESTARTING"], ObservedState.DEGRADED),
         ("RUNNING", ["RESTARTING", "UNASSIGNED"], ObservedState.DEGRADED),
         ("RUNNING", ["RESTARTING", "PAUSED"], ObservedState.DEGRADED),
-        ("RUNNING", ["FAILED"], ObservedState.DEGRADED),
+        ("RUNNING", ["FAILED"], ObservedState.FAILED),
         ("RUNNING", ["FAILED", "RUNNING"], ObservedState.DEGRADED),
         ("RUNNING", ["FAILED", "RESTARTING"], ObservedState.DEGRADED),
         ("RUNNING", ["RUNNING", "UNASSIGNED"], ObservedState.DEGRADED),

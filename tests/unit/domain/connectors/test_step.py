@@ -372,7 +372,7 @@ def change(before: ConnectorMemory, seen: ConnectorLook) -> tuple[Any, ...] | No
     return (transition.before, transition.after, transition.kinds) if transition else None
 
 
-ABSENT, UP, DEGRADED = ObservedState.NOT_DEPLOYED, ObservedState.RUNNING, ObservedState.DEGRADED
+ABSENT, UP, DOWN = ObservedState.NOT_DEPLOYED, ObservedState.RUNNING, ObservedState.FAILED
 OF_WAL = status(A, "RUNNING", "FAILED", diagnosis=WAL)
 
 
@@ -386,12 +386,12 @@ OF_WAL = status(A, "RUNNING", "FAILED", diagnosis=WAL)
         pytest.param(memory(), look(None), (UP, ABSENT, ()), id="disappears"),
         pytest.param(memory(None), look(None), None, id="stays away"),
         pytest.param(memory(), look(STOPPED), (UP, ObservedState.STOPPED, ()), id="state"),
-        pytest.param(memory(), look(OF_WAL), (UP, DEGRADED, ("CDC_WAL_ERROR",)), id="task fails"),
+        pytest.param(memory(), look(OF_WAL), (UP, DOWN, ("CDC_WAL_ERROR",)), id="task fails"),
         pytest.param(memory(OF_WAL), look(OF_WAL), None, id="task stays failed"),
         pytest.param(
-            memory(OF_WAL), look(REFUSED), (DEGRADED, DEGRADED, ("SOURCE_AUTH_FAILED",)), id="fails of something else"
+            memory(OF_WAL), look(REFUSED), (DOWN, DOWN, ("SOURCE_AUTH_FAILED",)), id="fails of something else"
         ),
-        pytest.param(memory(OF_WAL), look(), (DEGRADED, UP, ()), id="recovers"),
+        pytest.param(memory(OF_WAL), look(), (DOWN, UP, ()), id="recovers"),
         pytest.param(memory(), look(replace(RUNNING, worker_id="other")), None, id="another worker"),
         pytest.param(memory(drift=Drift(expected="a")), look(compared=True, config_hash="b"), None, id="drift"),
         pytest.param(NOTHING, UNDESIRED, (None, UP, ()), id="orphan appears"),
