@@ -105,6 +105,8 @@ def deploy(headgate: RealHeadgate, pipeline: Json, target: Target, table: str, t
     preview = headgate.post(f"/destinations/{destination['id']}/preview", body, expect=(200, 422))
     for proposed in preview.get("target_ddl") or preview.get("error", {}).get("details", {}).get("target_ddl", ()):
         target.run(proposed["statement"].replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
+        if isinstance(target, RealDatabase):
+            target.run(f'ALTER TABLE shop."{table}" OWNER TO {{role}}')
     return dict(headgate.post(f"/destinations/{destination['id']}/deploy", body))
 
 

@@ -157,7 +157,10 @@ OF_SINKS: Mapping[EventKind, Sentences] = {
         Diagnosis.CONSTRAINT: (
             "A constraint of the target table refuses a row. Relax the constraint, or correct the source row."
         ),
-        Diagnosis.VALUE: "A value does not fit its target column (too long or out of range). Widen the column.",
+        Diagnosis.VALUE: (
+            "A value does not fit its target column (too long or out of range). Widen the column; where its type has "
+            "an end, as a time of day at 24:00, correct the value in the source or leave the column out of the pipeline."
+        ),
         Diagnosis.PACKET: "The rows are larger than the target takes at once. Raise max_allowed_packet there.",
         Diagnosis.LOCKED: "The write lost against another transaction on the target. A restart of the task repeats it.",
         Diagnosis.RETRIES: "The sink gave up writing after several attempts. Check the destination, then restart.",
