@@ -201,7 +201,7 @@ def test_a_value_that_cannot_be_converted_arrives_as_null_when_that_is_asked_for
     with running(headgate, database, "sums", options={"on_conversion_error": "null"}) as (pipeline, source):
         (issue,) = headgate.discover(source)["shop.sums"]["cdc_issues"]
         assert issue["column"] == "v"
-        assert "NULL with on_conversion_error null" in issue["message"]
+        assert "on_conversion_error null such values arrive as NULL" in issue["message"]
         headgate.until_records(pipeline["topics"][0], 1)
         database.run(f"INSERT INTO shop.sums VALUES (2, {value})")
         headgate.until_records(pipeline["topics"][0], 2)

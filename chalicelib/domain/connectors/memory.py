@@ -11,7 +11,6 @@ from chalicelib.domain.connectors.restarts import NOT_RESTARTED, Restarts, notic
 from chalicelib.domain.connectors.reverts import REVERTED, is_contested
 from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.source_state import Finding
-from chalicelib.domain.names import ConnectorKind, kind_of_connector
 from chalicelib.domain.observation import DesiredState, Observation
 
 
@@ -29,6 +28,10 @@ class DesiredConnector:
     config_hash: str | None
     restartable: bool = True
     tasks: int = 1
+
+    @property
+    def is_sink(self) -> bool:
+        return self.resource_type == "delivery"
 
     @property
     def should_run(self) -> bool:
@@ -83,12 +86,11 @@ class ConnectorMemory:
         """
         desired, needs_restart = self.desired, restart_cause(observation) is not None
         left_alone = desired is not None and desired.should_run and not desired.restartable
-        created = observation.connector if self.not_started and observation.is_stopped else None
         sentences = (
             notice(self.restarts) if self.restarts and needs_restart else None,
             NOT_RESTARTED if left_alone and needs_restart else None,
             REVERTED if is_contested(self.reverted_at) else None,
-            not_started(created.name) if created else None,
+            NOT_STARTED if self.not_started and observation.is_stopped else None,
             DRIFTED if self.drift and self.drift.confirmed else None,
             CONFLICTING if self.conflict else None,
             LEFT_STOPPED if desired is not None and is_left_stopped(desired, observation) else None,
@@ -107,15 +109,11 @@ LEFT_STOPPED = (
 )
 
 
-def not_started(name: str) -> str:
-    """What to say of a connector that has not run since Headgate has created it."""
-    sentence = "Headgate has created it, and starts it with one of its next looks at Kafka Connect"
-    if kind_of_connector(name) is not ConnectorKind.SINK:
-        return f"{sentence}."
-    return (
-        f"{sentence}: it may have to wait until sinks to another kind of database on this Connect cluster have made "
-        "their tables."
-    )
+NOT_STARTED = (
+    "Headgate has created it, and starts it with one of its next looks at Kafka Connect: it may have to wait until "
+    "sinks to another kind of database on this Connect cluster have made their tables."
+)
+"""What to say of a sink that has not run since Headgate has created it."""
 
 
 def is_left_stopped(desired: DesiredConnector, observation: Observation) -> bool:

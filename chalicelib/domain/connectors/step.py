@@ -199,12 +199,13 @@ def _is_wrong(before: ConnectorMemory, observation: Observation, desired: Desire
 
 
 def _is_not_started(before: ConnectorMemory, observation: Observation, desired: DesiredConnector) -> bool:
-    """Whether it is stopped because Headgate has created it so, and it has not run since.
+    """Whether it is a sink that is stopped because Headgate has created it so, and that has not run since.
 
-    After the memory was lost, one that somebody has stopped looks the same. It has to be started as well.
+    Only a sink may have to wait before it is started. After the memory was lost, one that somebody has stopped looks
+    the same: it has to be started as well.
     """
     is_new = before.not_started or before.desired is None or before.observation is None
-    return is_new and desired.should_run and observation.is_stopped
+    return is_new and desired.is_sink and desired.should_run and observation.is_stopped
 
 
 def _recreations(

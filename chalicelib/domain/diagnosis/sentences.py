@@ -159,7 +159,7 @@ OF_SINKS: Mapping[EventKind, Sentences] = {
         ),
         Diagnosis.VALUE: (
             "A value does not fit its target column (too long or out of range). Widen the column; where its type has "
-            "an end, as a time of day at 24:00, correct the value in the source or leave the column out of the pipeline."
+            "an end, as a time of day has, correct the value in the source or leave the column out of the pipeline."
         ),
         Diagnosis.PACKET: "The rows are larger than the target takes at once. Raise max_allowed_packet there.",
         Diagnosis.LOCKED: "The write lost against another transaction on the target. A restart of the task repeats it.",

@@ -9,7 +9,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.connectors import recreations
 from chalicelib.domain.connectors.cluster_view import ClusterView
-from chalicelib.domain.connectors.memory import not_started
+from chalicelib.domain.connectors.memory import NOT_STARTED
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.live_reads import LiveAnswer, LiveQuestion
 from chalicelib.domain.observation import (
@@ -273,7 +273,7 @@ def _notices(resource: Pipeline | Delivery, observation: Observation, view: Clus
     # The observation of a deploy that has not started its connector; no tick has seen it run since.
     created = stored is not None and stored.state is ObservedState.STOPPED and stored.connector is None
     waits = created and (memory.observation is None or memory.not_started) and observation.is_stopped
-    return (not_started(resource.connector_name),) if waits and resource.desired_state is DesiredState.RUNNING else ()
+    return (NOT_STARTED,) if waits and resource.desired_state is DesiredState.RUNNING else ()
 
 
 def _missing(resource: Pipeline | Delivery, view: ClusterView, at: datetime) -> Observation:

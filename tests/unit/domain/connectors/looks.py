@@ -26,7 +26,8 @@ def status(name: str, state: str = "RUNNING", *tasks: str, diagnosis: Diagnosis 
 
 
 def desired(state: DesiredState = DesiredState.RUNNING, **fields: Any) -> DesiredConnector:
-    return DesiredConnector(resource_type="pipeline", resource_id="r", desired_state=state, config_hash="a", **fields)
+    named = {"resource_type": "delivery", "resource_id": "r", "config_hash": "a", **fields}
+    return DesiredConnector(desired_state=state, **named)
 
 
 RUNS, PAUSED = desired(), desired(DesiredState.PAUSED)

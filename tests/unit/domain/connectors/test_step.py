@@ -45,6 +45,7 @@ WRONG = memory(STOPPED, wrong_since=BEFORE, reverted_at=(BEFORE,))
 NOT_STARTED = memory(STOPPED, wrong_since=NOW, not_started=True)
 PAUSED_BY_HAND = status(A, "PAUSED", "PAUSED")
 GONE = memory(None, missing_since=BEFORE)
+CAPTURE = desired(resource_type="pipeline")
 NO_RESTART = desired(restartable=False)
 
 
@@ -89,6 +90,14 @@ NO_RESTART = desired(restartable=False)
             id="was just created by an operation that is still open",
         ),
         pytest.param(NOT_STARTED, look(), memory(), [], [], id="was created and runs now"),
+        pytest.param(
+            NOTHING,
+            look(STOPPED, CAPTURE),
+            memory(STOPPED, CAPTURE, wrong_since=NOW, reverted_at=(NOW,)),
+            [],
+            [],
+            id="a capture is stopped when it is seen first: Headgate starts those that it creates at once",
+        ),
         pytest.param(
             NOTHING, look(STOPPED, PAUSED), memory(STOPPED, PAUSED), [], [], id="is stopped, and should be paused"
         ),
