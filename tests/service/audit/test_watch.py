@@ -62,7 +62,7 @@ def test_what_was_found_stays_an_incident_in_every_later_run(app: InProcessApp, 
 
 def test_a_round_that_stands_before_the_new_beginning_begins_anew(app: InProcessApp, trail: StoredTrail) -> None:
     watch(app).sign(Deadline.after(60))
-    for block in trail.blocks_of_some_shard()[:-1]:
+    for block in trail.blocks_of_the_longest_shard()[:-1]:
         trail.delete_block(block)
     assert runs_until_found(app) <= RUNS
     anchor = app.services.auditing.verifier.verify(after=None, limit=10, deadline=Deadline.after(60)).anchor
