@@ -41,6 +41,6 @@ def test_a_fault_that_should_not_be_is_untrue(verdict_of: Callable[[Timeline], V
     steps = at(21, fail_task(CAPTURE, traces.PASSWORD))
     violations = verdict_of(Timeline(name="called healthy", lasts=60, steps=steps)).violations
     assert any(
-        "the capture is well, and its list shows ShownState(state='DEGRADED'" in violation for violation in violations
+        "the capture is well, and its list shows ShownState(state='FAILED'" in violation for violation in violations
     )
     assert any("an incident is open that should not be" in violation for violation in violations)
