@@ -33,6 +33,7 @@ from tests.support.databases.hostile_servers import (
     Serve,
     after,
     closes,
+    endless_row,
     says,
     silent,
     trickles,
@@ -224,6 +225,13 @@ def test_a_server_that_asks_in_an_unsafe_way_never_sees_the_password(name: str) 
     assert SECRET.encode() not in b"".join(received)
     # Where the first message of the server asks so, not even the name of the user is sent.
     assert ("greeting" in name) is not any(received)
+
+
+@pytest.mark.parametrize("real", ["mysql"], indirect=True)
+def test_a_row_of_mysql_that_does_not_end_is_read_up_to_the_limit(real: Real) -> None:
+    # The first answers are those of settings, of which nothing is read.
+    with scripted_server(after(real.port, real.signed_in + 3, endless_row)) as (port, _):
+        assert outcome_of_test(real.client(port)) == "RESULT_TOO_LARGE"
 
 
 @pytest.mark.parametrize("real", ["mysql"], indirect=True)

@@ -124,6 +124,14 @@ def rows_without_end(beginning: bytes, row: Callable[[int], bytes]) -> Serve:
     return serve
 
 
+def endless_row(connection: socket.socket) -> None:
+    """Packets of MySQL's largest size: each says that the row goes on in the next."""
+    connection.sendall(one_column_answer())
+    for sequence in range(4, 24):
+        connection.sendall(b"\xff\xff\xff" + bytes([sequence]) + b"M" * 0xFFFFFF)
+    connection.close()
+
+
 GARBAGE = bytes(range(255, 0, -1)) * 40
 HTTP = f"HTTP/1.1 400 Bad Request\r\nServer: {PLANTED}\r\n\r\n".encode()
 
