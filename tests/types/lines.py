@@ -10,7 +10,6 @@ from chalicelib.domain.providers.measured_types.model import (
     WITH_EXTENSION,
     ArrivalOutcome,
     Line,
-    measured_lines,
     measured_values,
     table_file,
 )
@@ -90,5 +89,4 @@ def write(source: DatabaseProvider, lines: Sequence[Line]) -> None:
     """Writes the table of one kind of source: each line in one of the file's."""
     rows = ",\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
     table_file(source).write_text(f"[\n{rows}\n]\n")
-    measured_lines.cache_clear()
     measured_values.cache_clear()

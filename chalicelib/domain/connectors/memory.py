@@ -44,11 +44,11 @@ class ConnectorMemory:
 
     `observation` is None when the last look did not find the connector; its `observed_at` is of no use: the time of
     the last look is in the `ClusterView`. `missing_since` and `wrong_since` are when a connector was first not found,
-    or first found in the wrong state: nothing is done about what was seen only once. `not_started` says that it is
-    stopped because Headgate has created it so: nobody else has done that, and it is started at once. `reverted_at` are
-    the last times at which it was newly in the wrong state. `foreign_until` is until when it counts as created by
-    another installation; `conflict` says that the one with the name of a desired connector does not carry our marker.
-    `unassigned_since` is since when no worker has taken it up completely. `findings` are those of the
+    or first found in the wrong state: nothing is done about what was seen only once. `not_started` says of a sink
+    that it is stopped because Headgate has created it so: nobody else has done that, and it is started at once.
+    `reverted_at` are the last times at which it was newly in the wrong state. `foreign_until` is until when it counts
+    as created by another installation; `conflict` says that the one with the name of a desired connector does not carry
+    our marker. `unassigned_since` is since when no worker has taken it up completely. `findings` are those of the
     last measurement of its progress, `conditions` all that is wrong with it.
     """
 

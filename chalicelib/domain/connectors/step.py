@@ -1,7 +1,7 @@
 """What a tick concludes about one connector, from what it remembers and what it has just seen.
 
 Nothing is done about what looked wrong for the first time: the list of connectors is one worker's view and may lag.
-Only what Headgate has just created is started at once.
+Only a sink that Headgate has just created is started at once.
 """
 
 from collections.abc import Iterator

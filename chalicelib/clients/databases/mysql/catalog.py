@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.mysql import queries, rights
@@ -20,6 +20,8 @@ from chalicelib.domain.table import TableName
 if TYPE_CHECKING:
     from chalicelib.clients.databases.mysql.connection import Row
     from chalicelib.clients.databases.mysql.session import MySQLSession
+
+T = TypeVar("T")
 
 MAX_COLUMNS = 60_000
 _MAX_INDEXED = 100_000
@@ -46,7 +48,7 @@ def named(session: "MySQLSession", names: Sequence[TableName], grants: Grants = 
     rows = [
         # On some versions names that differ by case are one here.
         row
-        for some in _chunks(names)
+        for some in chunks(names)
         for row in session.rows_of(queries.NAMED_TABLES, some, max_rows=2 * len(some))
     ]
     tables, cut = _complete(session, rows, grants)
@@ -60,7 +62,7 @@ def existing(session: "MySQLSession", names: Sequence[TableName]) -> list[TableN
     # With names that are not told apart by case there can be more rows than names.
     return [
         _name(row)
-        for some in _chunks(names)
+        for some in chunks(names)
         for row in session.rows_of(queries.EXISTING_TABLES, some, max_rows=2 * len(some))
     ]
 
@@ -71,7 +73,7 @@ def _complete(session: "MySQLSession", rows: "Sequence[Row]", grants: Grants) ->
     ways = _ways_of(session)
     tables: list[MySQLRawTable] = []
     read = 0
-    for some in _chunks(sorted(rows, key=_name)):
+    for some in chunks(sorted(rows, key=_name)):
         names = [_name(row) for row in some]
         columns = _columns(session, names)
         read += sum(map(len, columns.values()))
@@ -176,6 +178,7 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(items), _PER_STATEMENT):
-        yield items[start : start + _PER_STATEMENT]
+def chunks(items: Sequence[T], size: int = _PER_STATEMENT) -> Iterator[Sequence[T]]:
+    """The items in their order, at most so many at a time."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

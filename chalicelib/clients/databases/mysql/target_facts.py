@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, LiteralString
 
 from chalicelib.clients.databases.mysql import target_queries as queries
+from chalicelib.clients.databases.mysql.catalog import chunks
 from chalicelib.clients.databases.mysql.grants import show_grants
 from chalicelib.clients.databases.mysql.target_rights import AccountRights
 from chalicelib.domain.providers.mysql.target_facts import (
@@ -129,8 +130,3 @@ def _named(
         for database, table, name in session.rows_of(statement, names, max_rows=MAX_OF_OTHERS):
             found[TableName(database, table)].add(name)
     return defaultdict(list, {table: sorted(listed) for table, listed in found.items()})
-
-
-def chunks(targets: Sequence[TableName], size: int) -> Iterator[Sequence[TableName]]:
-    for start in range(0, len(targets), size):
-        yield targets[start : start + size]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.clients.databases.mysql import target_queries as queries
-from chalicelib.clients.databases.mysql.target_facts import chunks
+from chalicelib.clients.databases.mysql.catalog import chunks
 from chalicelib.domain.monitoring.target_tables import MAX_COUNTED, WatchedTable
 from chalicelib.domain.providers.mysql.sql import quoted_table
 from chalicelib.domain.table import TableName

@@ -80,11 +80,43 @@ class TargetTypes:
             if (stop := rules.stop_of(column)) is not None:
                 yield column, stop
 
-    def stop_sentence(self, table: SourceTable, stopping: Sequence[tuple[Column, Stop]]) -> str:
-        """Why no delivery of the table is made, by the columns at which it would stop, and what to do about each."""
+    def refusal(
+        self, table: SourceTable, target_columns: Mapping[str, str] | None, *, has_extension: bool = False
+    ) -> str | None:
+        """Why no delivery of the table is made: the columns at which it would stop, and what to do about each; None
+        where it stops at none. `target_columns` are the types of the target's columns by name, null where the sink
+        makes the table. `has_extension`: the target has the one that knows the types which need it.
+        """
+        stopping = [
+            (column, stop)
+            for column, stop in self.stops(table)
+            if self._applies(stop, table, column, target_columns, has_extension=has_extension)
+        ]
+        if not stopping:
+            return None
         advice = (_ADVICE[stop].format(column.name, self.equal_type(table, column)) for column, stop in stopping)
         names = name_list(column.name for column, _ in stopping)
         return f"Columns {names} of {table.name} have types that stop the delivery. {' '.join(advice)}"
+
+    def _applies(
+        self,
+        stop: Stop,
+        table: SourceTable,
+        column: Column,
+        target_columns: Mapping[str, str] | None,
+        *,
+        has_extension: bool,
+    ) -> bool:
+        match stop:
+            case Stop.ALWAYS:
+                return True
+            case Stop.CREATED_TABLE:
+                return target_columns is None
+            case Stop.WITHOUT_EXTENSION:
+                return not has_extension
+            case Stop.EXISTING_TABLE:
+                to_type = (target_columns or {}).get(column.name)
+                return to_type is not None and self.stops_in(table, column, to_type)
 
     def unsupported_columns(self, table: SourceTable) -> Sequence[str]:
         """The columns at which every delivery of the table stops, for any target table."""

@@ -1,29 +1,31 @@
 """The rules for types of one kind of source at one kind of target, from how values were measured."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.jdbc.target_types import Stop, TypeRules, ValueWarning
+from chalicelib.domain.providers.jdbc.target_types import Stop, TargetTypes, TypeRules, ValueWarning
 from chalicelib.domain.providers.measured_types.discovery import is_told_exactly
 from chalicelib.domain.providers.measured_types.model import Into, Measured, MeasuredValues, values_of
 from chalicelib.domain.providers.measured_types.names import measured_names, without_modifiers
 from chalicelib.domain.providers.measured_types.sentences import sentence
 from chalicelib.domain.table import Column, IssueCode
 
+EqualType = Callable[[Column], str | None]
+"""The target's type in which values of a column arrive equal, or as equal as they can; None where that is not known."""
 
-def measured_rules(
-    source: DatabaseProvider,
-    target: DatabaseProvider,
-    *,
-    equal_type: Callable[[Column], str | None],
-    effect: Callable[[str, str], str | None],
-) -> TypeRules:
-    """The rules for one kind of source at one kind of target.
+Effect = Callable[[str, str], str | None]
+"""What a column of the second type does to values of the first, both types of the target; None where it takes all."""
 
-    `effect` compares two types of the target: what a column of the second does to values of the first. It is asked
-    where that was not measured.
-    """
+
+def measured_types(
+    target: DatabaseProvider, equal_types: Mapping[DatabaseProvider, EqualType], effect: Effect
+) -> TargetTypes:
+    """What a kind of target makes of the types of each kind of source. `effect` is asked where it was not measured."""
+    return TargetTypes({source: _rules(source, target, equal, effect) for source, equal in equal_types.items()})
+
+
+def _rules(source: DatabaseProvider, target: DatabaseProvider, equal_type: EqualType, effect: Effect) -> TypeRules:
     measured = _MeasuredPair(source, target)
 
     def effect_in(column: Column, to_type: str) -> str | None:
@@ -32,7 +34,8 @@ def measured_rules(
             return None
         into = measured.arrival_in(column, to_type)
         if into is not None and not into.is_equal:
-            return f"{sentence('', into)[:1].lower()}{sentence('', into)[1:]}"
+            text = sentence("", into)
+            return f"{text[:1].lower()}{text[1:]}"
         return None if into is not None and to_type == column.type else effect(equal, to_type)
 
     return TypeRules(

@@ -121,7 +121,6 @@ def table_file(source: DatabaseProvider) -> Path:
     return Path(__file__).with_name(f"{source}.json")
 
 
-@cache
 def measured_lines(source: DatabaseProvider) -> tuple[Line, ...]:
     """The table as it is stored."""
     return tuple((name, values, cells) for name, values, cells in json.loads(table_file(source).read_text()))

@@ -43,18 +43,21 @@ def members(type_name: str) -> tuple[str, ...]:
         return ()
     found: list[str] = []
     inside, before = False, ""
-    signs = iter(type_name.partition("(")[2])
-    for sign in signs:
+    characters = iter(type_name.partition("(")[2])
+    for character in characters:
         if not inside:
-            inside = sign == "'"
+            inside = character == "'"
             if inside:
-                # Right after the end of a member, it is a quotation mark that the member has.
-                found.append(found.pop() + sign if before == sign else "")
-        elif sign == "'":
+                # Right after the end of a member, it is an apostrophe that the member has.
+                found.append(found.pop() + character if before == character else "")
+        elif character == "'":
             inside = False
+        elif character == "\\":
+            escaped = next(characters, "")
+            found[-1] += _ESCAPES.get(escaped, escaped)
         else:
-            found[-1] += _ESCAPES.get(sign := next(signs, ""), sign) if sign == "\\" else sign
-        before = sign
+            found[-1] += character
+        before = character
     return tuple(found)
 
 
@@ -89,7 +92,7 @@ def _mysql_names(captured: CapturedType, nullable: bool) -> Iterator[str]:
     elif plain in _LISTS:
         yield plain
         every = "".join(members(captured.name))
-        yield from (f"{plain} with {name} in a member" for sign, name in _AWKWARD.items() if sign in every)
+        yield from (f"{plain} with {name} in a member" for character, name in _AWKWARD.items() if character in every)
     else:
         yield _mysql_name(plain, numbers)
 

@@ -16,7 +16,7 @@ _BINARIES = ("binary", "varbinary")
 _BYTES_OF_CHARACTER = 4
 _FRACTIONS = ("datetime", "timestamp", "time")
 _LISTS: Mapping[str, str] = {"enum": "varchar(255)", "set": "text"}
-"""A member has at most 255 characters. As texts, members arrive whatever signs they have, and new ones too."""
+"""A member has at most 255 characters. As texts, members arrive whatever characters they have, and new ones too."""
 
 _DOES_NOT_FIT = "the delivery stops at a value that does not fit."
 _TOO_LONG = "the delivery stops at a value that is longer."

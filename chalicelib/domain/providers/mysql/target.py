@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import DeliveryVerdict, TableWriting
 from chalicelib.domain.names import name_list
-from chalicelib.domain.providers.jdbc.target_types import Stop
 from chalicelib.domain.providers.jdbc.verdicts import Coded, as_errors
 from chalicelib.domain.providers.mysql import target_keys, target_warnings
 from chalicelib.domain.providers.mysql.sink_config import is_carried, is_too_long
@@ -77,18 +76,9 @@ def _problems(case: _Case) -> Iterator[Coded]:
 
 
 def _type_problems(case: _Case) -> Iterator[Coded]:
-    stopping = [(column, stop) for column, stop in TYPES.stops(case.source) if _applies(stop, case, column)]
-    if stopping:
-        yield "TYPE_UNSUPPORTED", TYPES.stop_sentence(case.source, stopping)
-
-
-def _applies(stop: Stop, case: _Case, column: Column) -> bool:
-    if stop is Stop.CREATED_TABLE:
-        return case.table is None
-    if stop is Stop.EXISTING_TABLE:
-        existing = case.table.column(column.name) if case.table else None
-        return existing is not None and TYPES.stops_in(case.source, column, existing.type)
-    return True
+    target_columns = {column.name: column.type for column in case.table.columns} if case.table else None
+    if message := TYPES.refusal(case.source, target_columns):
+        yield "TYPE_UNSUPPORTED", message
 
 
 def _server(case: _Case) -> str | None:

@@ -1,23 +1,14 @@
 """What a MySQL target makes of the columns that arrive, by the kind of database that they were captured from."""
 
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.jdbc.target_types import TargetTypes
-from chalicelib.domain.providers.jdbc.type_rules import measured_rules
+from chalicelib.domain.providers.jdbc.type_rules import measured_types
 from chalicelib.domain.providers.mysql import delivery_types, types_of_postgresql
 
-TYPES = TargetTypes(
+TYPES = measured_types(
+    DatabaseProvider.MYSQL,
     {
-        DatabaseProvider.POSTGRESQL: measured_rules(
-            DatabaseProvider.POSTGRESQL,
-            DatabaseProvider.MYSQL,
-            equal_type=types_of_postgresql.equal_type,
-            effect=delivery_types.effect,
-        ),
-        DatabaseProvider.MYSQL: measured_rules(
-            DatabaseProvider.MYSQL,
-            DatabaseProvider.MYSQL,
-            equal_type=delivery_types.equal_type,
-            effect=delivery_types.effect,
-        ),
-    }
+        DatabaseProvider.POSTGRESQL: types_of_postgresql.equal_type,
+        DatabaseProvider.MYSQL: delivery_types.equal_type,
+    },
+    delivery_types.effect,
 )

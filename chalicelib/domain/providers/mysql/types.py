@@ -15,10 +15,6 @@ def base_type(type_name: str) -> str:
     return match[0] if match else type_name
 
 
-def is_unsigned(type_name: str) -> bool:
-    return base_type(type_name) not in ("enum", "set") and " unsigned" in type_name
-
-
 def discovered_column(raw: MySQLRawColumn) -> Column:
     captured = captured_type(raw)
     plain = CapturedType(name=raw.type)

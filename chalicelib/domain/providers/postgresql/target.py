@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import DeliveryVerdict, TableWriting
 from chalicelib.domain.names import name_list
-from chalicelib.domain.providers.jdbc.target_types import Stop
 from chalicelib.domain.providers.jdbc.verdicts import Coded, as_errors
 from chalicelib.domain.providers.postgresql import target_warnings
 from chalicelib.domain.providers.postgresql.facts import PostgreSQLTargetFacts, SchemaFacts, TargetTable
@@ -67,22 +66,9 @@ def _problems(case: _Case) -> Iterator[Coded]:
 
 
 def _type_problems(case: _Case) -> Iterator[Coded]:
-    stopping = [(column, stop) for column, stop in TYPES.stops(case.source) if _applies(stop, case, column)]
-    if stopping:
-        yield "TYPE_UNSUPPORTED", TYPES.stop_sentence(case.source, stopping)
-
-
-def _applies(stop: Stop, case: _Case, column: Column) -> bool:
-    match stop:
-        case Stop.ALWAYS:
-            return True
-        case Stop.EXISTING_TABLE:
-            types = {existing.name: existing.type for existing in case.table.columns} if case.table else {}
-            return column.name in types and TYPES.stops_in(case.source, column, types[column.name])
-        case Stop.CREATED_TABLE:
-            return case.table is None
-        case Stop.WITHOUT_EXTENSION:
-            return "postgis" not in case.facts.extensions
+    target_columns = {column.name: column.type for column in case.table.columns} if case.table else None
+    if message := TYPES.refusal(case.source, target_columns, has_extension="postgis" in case.facts.extensions):
+        yield "TYPE_UNSUPPORTED", message
 
 
 def _column_names(case: _Case) -> str | None:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import pytest
 from pydantic import TypeAdapter
 
-from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import TableMapping, TableWriting
 from chalicelib.domain.providers.jdbc.target_types import Stop, TargetTypes
@@ -172,11 +171,7 @@ def _previewed(row: Row, target: DatabaseProvider) -> tuple[str, bool]:
         own = PostgreSQLTargetFacts(version_number=180000, role="r", schemas=(schema,))
         verdict = postgresql_target.judge_target(writing, 1, {"t": row.table}, own)
     refused = any(problem.code == "TYPE_UNSUPPORTED" for problem in verdict.problems)
-    return " ".join(_said(warning) for warning in verdict.warnings), refused
-
-
-def _said(warning: ConfigWarning) -> str:
-    return warning.message
+    return " ".join(warning.message for warning in verdict.warnings), refused
 
 
 _WORDS = {
