@@ -25,7 +25,8 @@ from tests.types.cases import MYSQL, POSTGRESQL, Case
 from tests.types.lines import line_of
 from tests.types.measure import CaseResult, measure
 from tests.types.mysql_cases import MYSQL_CASES, SHAPES
-from tests.types.postgresql_cases import ADDED_CASES, ADDED_EXTENSIONS, POSTGRESQL_CASES, SETUP
+from tests.types.postgresql_added import ADDED_CASES, ADDED_EXTENSIONS
+from tests.types.postgresql_cases import POSTGRESQL_CASES, SETUP
 from tests.types.servers import World, running_world
 
 COLUMNS = Path(__file__).parent / "columns.json"

@@ -3,7 +3,6 @@
 import itertools
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -25,7 +24,7 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from tests.support.waiting import eventually
-from tests.types.cases import MYSQL, Case
+from tests.types.cases import MYSQL, POSTGRESQL, Case
 from tests.types.servers import PASSWORD, SOURCE, World, new_name
 
 _CREDENTIALS = Credentials(id="00000000-0000-4000-8000-000000000001", fields={"password": 1})
@@ -57,9 +56,8 @@ class Measured:
 
 
 def tables_of(provider: DatabaseProvider, cases: Sequence[Case]) -> list[Measured]:
-    letter = "m" if provider is MYSQL else "p"
     return [
-        Measured(case=case, phase=phase, provider=provider, table=f"{letter}{number:03}_{phase}")
+        Measured(case=case, phase=phase, provider=provider, table=f"{str(provider)[0]}{number:03}_{phase}")
         for number, case in enumerate(cases, 1)
         for phase in Phase
     ]
@@ -109,7 +107,7 @@ def _fill_again(world: World, one: Measured) -> None:
 
 def raw_tables(world: World, provider: DatabaseProvider) -> Sequence[Any]:
     """The tables as Headgate's own client reads them."""
-    client = (MySQL if provider is MYSQL else PostgreSQL)(
+    client = _CLIENTS[provider](
         endpoint=OpenedEndpoint(world.server(provider).address(), {"password": Secret(PASSWORD)}),
         check_host=_any_address,
     )
@@ -119,6 +117,9 @@ def raw_tables(world: World, provider: DatabaseProvider) -> Sequence[Any]:
 def discovered_tables(provider: DatabaseProvider, raw: Sequence[Any]) -> Mapping[str, SourceTable]:
     """The same as Headgate's own discovery judges them, by name."""
     return {table.table_name: table for table in capture_provider(provider).source_tables(raw, "source", _NOW)}
+
+
+_CLIENTS = {MYSQL: MySQL, POSTGRESQL: PostgreSQL}
 
 
 def _any_address(host: str) -> Any:
@@ -198,7 +199,7 @@ def _capture_together(world: World, measured: Sequence[Measured], provider: Data
         _until_records(world, name, streamed)
     finally:
         world.connect.delete(name)
-        _drop_slot(world, provider)
+        world.server(provider).release()
     return with_topics
 
 
@@ -215,7 +216,7 @@ def _capture_alone(world: World, one: Measured, provider: DatabaseProvider) -> M
         return replace(with_topic, stopped=True)
     finally:
         world.connect.delete(name)
-        _drop_slot(world, provider)
+        world.server(provider).release()
     return with_topic
 
 
@@ -230,7 +231,7 @@ def _until_streaming(world: World, name: str, provider: DatabaseProvider, topic:
         _require_running(world, name)
         row = f"INSERT INTO {SOURCE}.{_SENTINEL} VALUES ({next(_ids)})"
         world.server(provider).run(row)
-        time.sleep(1)
+        time.sleep(1)  # its record needs some time: without it, a row would be added for each look
         return any(record["op"] == "c" for record in world.topics.records([topic])[topic])
 
     eventually(add_and_look, seconds=90)
@@ -254,11 +255,3 @@ def _until_records(world: World, name: str, measured: Sequence[Measured], second
 def _require_running(world: World, name: str) -> None:
     if trace := world.connect.failure(name):
         raise Failed(trace[-6000:])
-
-
-def _drop_slot(world: World, provider: DatabaseProvider) -> None:
-    if provider is MYSQL:
-        return
-    with suppress(Exception):
-        eventually(lambda: not world.postgresql.run("SELECT 1 FROM pg_replication_slots WHERE active"), seconds=20)
-    world.postgresql.run("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active")

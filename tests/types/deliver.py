@@ -17,8 +17,8 @@ from chalicelib.domain.providers.registry import target_provider
 from chalicelib.kit.ids import new_id
 from tests.types.canonical import expression, normalized
 from tests.types.capture import Measured, rows_of
-from tests.types.cases import MYSQL, Meaning
-from tests.types.servers import World, new_name
+from tests.types.cases import Meaning
+from tests.types.servers import SOURCE, World, new_name
 
 _CREDENTIALS = Credentials(id="00000000-0000-4000-8000-000000000002", fields={"password": 1})
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -92,7 +92,7 @@ def _run_sink(world: World, target: DatabaseProvider, schema: str, group: Sequen
     try:
         missing, since = len(group) + 1, time.monotonic()
         while time.monotonic() - since < _QUIET_SECONDS:
-            time.sleep(1)
+            time.sleep(1)  # between two looks: how long it takes is not known
             if trace := world.connect.failure(name):
                 return trace
             now_missing = len(_incomplete(world, target, schema, group))
@@ -122,17 +122,13 @@ def sink_config(world: World, target: DatabaseProvider, schema: str, group: Sequ
     return target_provider(target).build_config(delivery, writing, endpoint).config
 
 
-def _table(target: DatabaseProvider, schema: str, one: Measured) -> str:
-    return f"`{schema}`.`{one.table}`" if target is MYSQL else f'"{schema}"."{one.table}"'
-
-
 def _incomplete(world: World, target: DatabaseProvider, schema: str, group: Sequence[Measured]) -> list[Measured]:
     """The tables that do not have all rows yet, or are not there."""
     server = world.server(target)
     there = server.in_target(f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{schema}'")
     existing = {name for (name,) in there}
     counts = [
-        f"SELECT '{one.table}', COUNT(*) FROM {_table(target, schema, one)} WHERE n = 2"
+        f"SELECT '{one.table}', COUNT(*) FROM {schema}.{one.table} WHERE n = 2"
         for one in group
         if one.table in existing
     ]
@@ -163,24 +159,15 @@ def _difference(
     world: World, target: DatabaseProvider, schema: str, one: Measured, column_type: str, meaning: Meaning
 ) -> tuple[str | None, str | None] | None:
     """The first value that changed, and what it became; None where all are equal."""
-    of_source = expression(one.provider, _source_type(world, one), meaning)
+    source = world.server(one.provider)
+    of_source = expression(one.provider, source.source_type(one.table), meaning)
     of_target = expression(target, column_type, meaning)
-    sent = world.server(one.provider).run(f"SELECT id, {of_source} FROM types.{one.table} ORDER BY id", lenient=True)
-    arrived = world.server(target).in_target(f"SELECT id, {of_target} FROM {_table(target, schema, one)} ORDER BY id")
+    sent = source.run(f"SELECT id, {of_source} FROM {SOURCE}.{one.table} ORDER BY id", lenient=True)
+    arrived = world.server(target).in_target(f"SELECT id, {of_target} FROM {schema}.{one.table} ORDER BY id")
     for before, after in zip(_values(sent), _values(arrived), strict=True):
         if normalized(meaning, before) != normalized(meaning, after):
             return before, after
     return None
-
-
-def _source_type(world: World, one: Measured) -> str:
-    if one.provider is MYSQL:
-        return str(world.mysql.column_type("types", one.table))
-    rows = world.postgresql.run(
-        "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attname = 'v'"
-        f" AND attrelid = 'types.{one.table}'::regclass"
-    )
-    return str(rows[0][0])
 
 
 def _values(rows: Sequence[tuple[Any, ...]]) -> Iterator[str | None]:

@@ -116,9 +116,8 @@ def column_of(table: SourceTable) -> Column:
 def _make_target(world: World, target: DatabaseProvider, schema: str, one: Measured, column_type: str) -> None:
     # What a target does not know, as without PostGIS, is tried with a type that can hold any value.
     known = column_type if world.server(target).knows(column_type) else "bytea"
-    quote = "`" if target is MYSQL else '"'
-    name = f"{quote}{schema}{quote}.{quote}{one.table}{quote}"
-    world.server(target).in_target(f"CREATE TABLE {name} (id int NOT NULL PRIMARY KEY, n int, v {known})")
+    columns = f"id int NOT NULL PRIMARY KEY, n int, v {known}"
+    world.server(target).in_target(f"CREATE TABLE {schema}.{one.table} ({columns})")
 
 
 def _column_type(result: Result, into: str, target: DatabaseProvider, discovered: Mapping[str, SourceTable]) -> str:

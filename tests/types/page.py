@@ -24,9 +24,10 @@ _INTRODUCTION = """# Types
 
 How values arrive, by the type of their column: each type of MySQL and PostgreSQL, into tables of both. Everything here
 was measured: Debezium 3.6 and its JDBC sink, with the configuration that Headgate makes; MySQL 8.0.15 and
-PostgreSQL 18, each as source and as target (for what they lack MySQL 9.7, and PostgreSQL 15 with PostGIS 3.3 and other
-extensions). Each value went once through the snapshot and once through a later change, into a table that was made
-beforehand and into one that the sink made. No line for some values of a type: they arrive as its other values do.
+PostgreSQL 18, each as source and as target. Types that these do not have were measured with MySQL 9.7, and with
+PostgreSQL 15 with PostGIS 3.3 and other extensions. Each value went once through the snapshot and once through a later
+change, into a table that was made beforehand and into one that the sink made. Values that have no line of their own
+arrive as the ordinary values of their type do.
 
 Discovery and the preview of a delivery say the same about the columns of a table. The preview also has the statement of
 a table in which everything arrives equal that can (`target_ddl`).

@@ -4,7 +4,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -54,8 +54,20 @@ class Server(Protocol):
     def column_type(self, schema: str, table: str) -> str | None:
         """The type of the column `v` of a target table; None where there is none."""
 
+    def source_type(self, table: str) -> str:
+        """The type of the column `v` of a captured table."""
+
     def knows(self, column_type: str) -> bool:
         """Whether the target's database has the type."""
+
+    def release(self) -> None:
+        """Remove what captures that were deleted have left."""
+
+
+_TYPE = (
+    "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attname = 'v'"
+    " AND attrelid = to_regclass('{}.{}') AND NOT attisdropped"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +100,17 @@ class PostgreSQLServer:
         )
 
     def column_type(self, schema: str, table: str) -> str | None:
-        rows = self.in_target(
-            "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attname = 'v'"
-            f" AND attrelid = to_regclass('{schema}.{table}') AND NOT attisdropped"
-        )
+        rows = self.in_target(_TYPE.format(schema, table))
         return rows[0][0] if rows else None
+
+    def source_type(self, table: str) -> str:
+        return str(self.run(_TYPE.format(SOURCE, table))[0][0])
+
+    def release(self) -> None:
+        # A slot that is still read is left: it is in nobody's way.
+        with suppress(AssertionError):
+            eventually(lambda: not self.run("SELECT 1 FROM pg_replication_slots WHERE active"), seconds=20)
+        self.run("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active")
 
     def knows(self, column_type: str) -> bool:
         return column_type != "geometry" or self.in_target("SELECT to_regtype('geometry')")[0][0] is not None
@@ -137,8 +155,14 @@ class MySQLServerOfTypes:
         )
         return _text(rows[0][0]) if rows else None
 
+    def source_type(self, table: str) -> str:
+        return str(self.column_type(SOURCE, table))
+
     def knows(self, column_type: str) -> bool:
         return True
+
+    def release(self) -> None:
+        """Nothing: a connector for MySQL leaves nothing in its server."""
 
     def prepare(self) -> None:
         self.server.run(
