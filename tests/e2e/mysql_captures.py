@@ -65,14 +65,7 @@ class Captured:
         self.connect("POST", "restart?includeTasks=true")
 
     def until_unread(self) -> None:
-        """Waits until nobody reads the server's log with the account. A session is seen until the server writes."""
-
-        def readers() -> Any:
-            self.database.run("CREATE TABLE other (id INT PRIMARY KEY)", "DROP TABLE other")
-            query = "SELECT 1 FROM information_schema.processlist WHERE user = '{role}' AND command LIKE 'Binlog%'"
-            return self.database.run(query)
-
-        eventually(readers, lambda rows: not rows)
+        self.database.server.until_unread(self.database.username)
 
     def stored(self) -> dict[str, Any]:
         """The offset that Connect has stored; empty without one."""
@@ -106,9 +99,7 @@ class Captured:
 
     def purge(self) -> None:
         """The server removes all of its binary log but a new file."""
-        self.database.server.run("FLUSH BINARY LOGS")
-        newest = self.database.server.run("SHOW BINARY LOGS")[-1][0]
-        self.database.server.run(f"PURGE BINARY LOGS TO '{newest}'")
+        self.database.server.purge_log()
 
     @property
     def history(self) -> str:

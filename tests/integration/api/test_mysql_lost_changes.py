@@ -75,19 +75,10 @@ class Captured:
 
     def purge(self) -> None:
         """The log with everything so far is purged."""
-        self.shop.server.run("FLUSH BINARY LOGS")
-        newest = self.shop.server.run("SHOW BINARY LOGS")[-1][0]
-        self.shop.server.run(f"PURGE BINARY LOGS TO '{newest}'")
+        self.shop.server.purge_log()
 
     def until_unread(self) -> None:
-        """Wait until no session of the account reads the log: the server sees its end when it has something to send."""
-
-        def readers() -> Any:
-            self.shop.run("CREATE TABLE other (id INT PRIMARY KEY)", "DROP TABLE other")
-            query = "SELECT 1 FROM information_schema.processlist WHERE user = '{role}' AND command LIKE 'Binlog%'"
-            return self.shop.run(query)
-
-        eventually(readers, lambda rows: not rows)
+        self.shop.server.until_unread(self.shop.role)
 
     def look_until_read(self) -> None:
         """Let Headgate look until it sees the session that reads for the pipeline."""

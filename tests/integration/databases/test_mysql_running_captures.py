@@ -70,9 +70,7 @@ class Watched:
 
     def purge(self) -> None:
         """All files but the newest go."""
-        self.shop.server.run("FLUSH BINARY LOGS")
-        newest = self.shop.server.run("SHOW BINARY LOGS")[-1][0]
-        self.shop.server.run(f"PURGE BINARY LOGS TO '{newest}'")
+        self.shop.server.purge_log()
 
 
 @pytest.fixture

@@ -107,6 +107,24 @@ class MySQLServer:
         """The value of an expression, for example `@@server_uuid`."""
         return self.run(f"SELECT {expression}")[0][0]
 
+    def purge_log(self) -> None:
+        """Removes all of the binary log but a new file."""
+        self.run("FLUSH BINARY LOGS")
+        newest = self.run("SHOW BINARY LOGS")[-1][0]
+        self.run(f"PURGE BINARY LOGS TO '{newest}'")
+
+    def until_unread(self, account: str) -> None:
+        """Waits until no session of the account reads the binary log: the server sees its end when it writes."""
+
+        def readers() -> Sequence[tuple[Any, ...]]:
+            other = ("CREATE DATABASE unread", "DROP DATABASE unread")
+            reading = (
+                f"SELECT 1 FROM information_schema.processlist WHERE user = '{account}' AND command LIKE 'Binlog%'"
+            )
+            return self.run(*other, reading)
+
+        eventually(readers, lambda rows: not rows)
+
     def end_connection(self, connection_id: int) -> None:
         """Ends the connection of that id, and waits until it has."""
         still_there = f"SELECT 1 FROM information_schema.processlist WHERE id = {connection_id}"
