@@ -136,6 +136,21 @@ def test_dropped_column_is_not_listed(shop: Shop) -> None:
     assert [(c.name, c.ordinal) for c in shop.discovered().columns] == [("id", 1), ("amount", 2)]
 
 
+def test_columns_of_the_largest_sizes_are_read(shop: Shop) -> None:
+    shop.run(
+        "CREATE TABLE shop.wide (id int PRIMARY KEY, bits bit(83886080), up_to bit varying(83886080), "
+        "words character varying(10485760), large numeric(1000,-1000), small numeric(1000,1000))"
+    )
+    assert [column.type for column in shop.discovered("wide").columns] == [
+        "integer",
+        "bit(83886080)",
+        "bit varying(83886080)",
+        "character varying(10485760)",
+        "numeric(1000,-1000)",
+        "numeric(1000,1000)",
+    ]
+
+
 def test_issues_of_real_tables(shop: Shop) -> None:
     shop.run(
         "CREATE TYPE shop.point3 AS (x int, y int, z int)",

@@ -8,7 +8,7 @@ from chalicelib.domain.table import CapturedType, Column, TypeKind
 
 _MODIFIER = re.compile(r"\s{0,20}\([^()]{0,200}\)")
 """Bounded: the text is a server's, and a search for an open end takes quadratic time."""
-_NUMBERS = re.compile(r"\((\d{1,6})(?:,\s?(-?\d{1,5}))?\)")
+_NUMBERS = re.compile(r"\((\d{1,10})(?:,\s?(-?\d{1,5}))?\)")
 _INTERVAL_FIELDS = re.compile(r"\Ainterval [a-z ]+")
 _ESCAPES = {"0": "\0", "n": "\n", "r": "\r"}
 _LISTS = ("enum", "set")

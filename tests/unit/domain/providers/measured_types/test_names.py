@@ -31,6 +31,7 @@ def test_modifiers_are_taken_off(type_name: str, bare: str) -> None:
 def test_the_numbers_of_a_type_are_its_modifiers() -> None:
     assert modifiers("decimal(10,2)") == (10, 2)
     assert modifiers("numeric(5,-2)") == (5, -2)
+    assert modifiers("character varying(10485760)") == (10_485_760,)
     assert modifiers("enum('(1,2)')") == modifiers("text") == ()
 
 
@@ -61,6 +62,8 @@ def test_a_column_of_mysql_has_these_names(subject: Column, expected: set[str]) 
         pytest.param(column("numeric(10,2)"), {"numeric(p,s)"}, id="with a size"),
         pytest.param(column("numeric"), {"numeric"}, id="without a size"),
         pytest.param(column("character varying(5)[]"), {"character varying[]"}, id="an array"),
+        pytest.param(column("bit(83886080)"), {"bit of more than 64 bits"}, id="as many bits as there can be"),
+        pytest.param(column("bit varying(83886080)"), {"bit varying"}, id="up to as many bits as there can be"),
         pytest.param(
             column("integer[]", captured=CapturedType(name="integer", dimensions=3)),
             {"integer[][]"},
