@@ -80,8 +80,8 @@ def narrowing(source_type: str, target_type: str) -> str | None:
         return _smaller_decimal(source_type, *modifiers(target_type))
     if target in _FRACTIONS:
         return _ROUNDED if _size(source_type) > _size(target_type) else None
-    sizes = _length(source_type), _length(target_type)
-    return _TOO_LONG if None not in sizes and (sizes[0] or 0) > (sizes[1] or 0) else None
+    length, room = _length(source_type), _length(target_type)
+    return _TOO_LONG if length is not None and room is not None and length > room else None
 
 
 def _smaller_decimal(source_type: str, digits: int = 10, scale: int = 0) -> str | None:
