@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from tests.support.apps.connector_in_connect import ConnectorInConnect
 from tests.support.apps.real_headgate import Json, RealHeadgate
 from tests.support.apps.real_mysql import RealMySQLDatabase, open_database
 from tests.support.databases.mysql import MySQLServer
@@ -38,46 +38,11 @@ class Captured:
         return str(self.pipeline["topics"][0])
 
     @property
-    def name(self) -> str:
-        """Of the connector."""
-        return str(self.pipeline["connector_name"])
-
-    # what Kafka Connect has, without Headgate
-
-    def connect(self, method: str, action: str) -> Any:
-        """A call to Kafka Connect about the connector; the body of its answer."""
-        url = f"{self.headgate.stack.addresses.connect}/connectors/{self.name}/{action}"
-        response = httpx.request(method, url, timeout=30)
-        assert response.is_success, response.text[:2000]
-        return response.json() if response.content else None
-
-    @property
-    def config(self) -> dict[str, str]:
-        return dict(self.connect("GET", "config"))
-
-    def stop(self) -> None:
-        """Somebody stops the connector in Kafka Connect."""
-        self.connect("PUT", "stop")
-        eventually(lambda: self.connect("GET", "status")["tasks"], lambda tasks: not tasks)
-
-    def start_again(self) -> None:
-        """As at the start of a worker, its task begins anew."""
-        self.connect("POST", "restart?includeTasks=true")
+    def connector(self) -> ConnectorInConnect:
+        return ConnectorInConnect(self.headgate.stack.addresses.connect, str(self.pipeline["connector_name"]))
 
     def until_unread(self) -> None:
         self.database.server.until_unread(self.database.username)
-
-    def stored(self) -> dict[str, Any]:
-        """The offset that Connect has stored; empty without one."""
-        offsets = self.connect("GET", "offsets")["offsets"]
-        return dict(offsets[0]["offset"] or {}) if offsets else {}
-
-    def until_failed(self) -> str:
-        """Waits until the task has failed; its trace."""
-        failed = eventually(
-            lambda: [task for task in self.connect("GET", "status")["tasks"] if task["state"] == "FAILED"], seconds=90
-        )
-        return str(failed[0]["trace"])
 
     # rows
 
@@ -90,7 +55,7 @@ class Captured:
         before = self.headgate.records(self.topic)
         self.insert()
         eventually(lambda: self.headgate.records(self.topic), lambda count: count > before, seconds=90)
-        eventually(self.stored)
+        eventually(self.connector.stored)
 
     def records(self) -> int:
         return self.headgate.records(self.topic)
@@ -104,7 +69,7 @@ class Captured:
     @property
     def history(self) -> str:
         """The topic of the schema history that the connector has now."""
-        return self.config[HISTORY]
+        return self.connector.config[HISTORY]
 
     def delete_history(self) -> None:
         topic, admin = self.history, self._admin()

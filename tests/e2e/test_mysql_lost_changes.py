@@ -36,11 +36,11 @@ def goes_on_after_the_gap(captured: Captured) -> None:
     captured.until_healthy()
     assert captured.records() == before + 1
     captured.until_resolved()
-    assert captured.config["snapshot.mode"] == "no_data"
+    assert captured.connector.config["snapshot.mode"] == "no_data"
 
 
 def test_a_log_that_is_purged_while_nobody_reads_is_told_and_passed(captured: Captured) -> None:
-    captured.stop()
+    captured.connector.stop()
     captured.insert()
     captured.purge()
     captured.until_shown("purged its binary log from where the connector goes on: changes were lost", *CALLS)
@@ -56,11 +56,11 @@ def test_a_task_that_starts_after_a_purge_is_told_by_its_failure_and_passed_with
     headgate: RealHeadgate, server: MySQLServer
 ) -> None:
     with server.general_log() as statements, captured_from(headgate, server) as captured:
-        captured.stop()
+        captured.connector.stop()
         captured.insert()
         captured.purge()
-        captured.connect("PUT", "resume")
-        assert "change stream starting at BinlogOffsetContext{" in captured.until_failed()
+        captured.connector.call("PUT", "resume")
+        assert "change stream starting at BinlogOffsetContext{" in captured.connector.until_failed()
         captured.until_shown("has purged binary logs that the connector still needed", *CALLS)
         assert "purged binary logs" in captured.until_incident("CDC_BINLOG_ERROR")["hint"]
         goes_on_after_the_gap(captured)
@@ -83,7 +83,7 @@ def test_a_paused_pipeline_reads_on_behind_the_purge_and_loses_nothing(captured:
 def test_a_paused_pipeline_whose_worker_was_started_again_is_not_resumed_behind_the_purge(captured: Captured) -> None:
     captured.until_healthy()
     captured.post("pause")
-    captured.start_again()
+    captured.connector.start_again()
     captured.until_unread()
     captured.insert()
     captured.purge()
@@ -100,7 +100,7 @@ def test_a_schema_history_that_is_gone_while_the_pipeline_is_stopped_is_refused_
     captured: Captured,
 ) -> None:
     lost = captured.history
-    captured.stop()
+    captured.connector.stop()
     captured.delete_history()
     message = captured.refused()
     assert f"The topic {lost} was deleted" in message
@@ -122,8 +122,8 @@ def test_a_schema_history_that_is_lost_behind_a_running_task_is_refused_and_told
     assert check["status"] == "fail"
     assert all(lost in text and named in text for text in (check["recommended_action"], message))
     captured.until_captured()  # what runs goes on
-    captured.start_again()
-    captured.until_failed()
+    captured.connector.start_again()
+    captured.connector.until_failed()
     captured.until_shown("schema history topic is missing or incomplete", *CALLS)
     assert "schema history topic" in captured.until_incident("CDC_BINLOG_ERROR")["hint"]
     goes_on_after_the_gap(captured)

@@ -1,15 +1,16 @@
 """Who reads a MySQL server, and what it may lock there, on the real stack: server ids, rights and the statement log."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import httpx
 import pytest
 
 from tests.e2e.mysql_captures import HISTORY, ORDERS, Captured, captured_from
+from tests.support.apps.connector_in_connect import ConnectorInConnect
 from tests.support.apps.real_headgate import RealHeadgate
 from tests.support.apps.real_mysql import open_database
 from tests.support.databases.mysql import MySQLServer, MySQLShop
-from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 
@@ -22,33 +23,24 @@ def captured(headgate: RealHeadgate, real_mysql: MySQLServer) -> Iterator[Captur
         yield one
 
 
-class Rival:
+@contextmanager
+def rival_of(captured: Captured) -> Iterator[ConnectorInConnect]:
     """A connector that somebody made in Kafka Connect itself, with the server id of the pipeline."""
-
-    def __init__(self, captured: Captured) -> None:
-        self._url = f"{captured.headgate.stack.addresses.connect}/connectors"
-        config = {
-            **captured.config,
-            "name": RIVAL,
-            "topic.prefix": RIVAL,
-            HISTORY: f"{RIVAL}.history",
-            "snapshot.mode": "no_data",
-            "database.password": captured.database.password,
-        }
-        response = httpx.post(self._url, json={"name": RIVAL, "config": config}, timeout=60)
-        assert response.status_code == 201, response.text[:2000]
-
-    def restart(self) -> None:
-        httpx.post(f"{self._url}/{RIVAL}/restart?includeTasks=true", timeout=30).raise_for_status()
-
-    def until_failed(self) -> None:
-        def states() -> list[str]:
-            return [task["state"] for task in httpx.get(f"{self._url}/{RIVAL}/status", timeout=30).json()["tasks"]]
-
-        eventually(states, lambda found: found == ["FAILED"])
-
-    def delete(self) -> None:
-        httpx.delete(f"{self._url}/{RIVAL}", timeout=30).raise_for_status()
+    rival = ConnectorInConnect(captured.connector.url, RIVAL)
+    config = {
+        **captured.connector.config,
+        "name": RIVAL,
+        "topic.prefix": RIVAL,
+        HISTORY: f"{RIVAL}.history",
+        "snapshot.mode": "no_data",
+        "database.password": captured.database.password,
+    }
+    response = httpx.post(f"{rival.url}/connectors", json={"name": RIVAL, "config": config}, timeout=60)
+    assert response.status_code == 201, response.text[:2000]
+    try:
+        yield rival
+    finally:
+        httpx.delete(f"{rival.url}/connectors/{RIVAL}", timeout=30).raise_for_status()
 
 
 def test_a_second_pipeline_with_the_server_id_is_refused_by_name(captured: Captured) -> None:
@@ -62,20 +54,17 @@ def test_a_second_pipeline_with_the_server_id_is_refused_by_name(captured: Captu
 
 def test_a_foreign_reader_with_the_server_id_is_told_and_nothing_is_lost(captured: Captured) -> None:
     before = captured.records()
-    rival = Rival(captured)
-    try:
-        assert "same server_uuid/server_id" in captured.until_failed()
+    with rival_of(captured) as rival:
+        assert "same server_uuid/server_id" in captured.connector.until_failed()
         captured.until_shown("Another reader of the binary log uses the same server id", "/restart: nothing is lost")
         assert "Stop the other reader" in captured.until_incident("CDC_BINLOG_ERROR")["hint"]
         captured.insert()
         # They take turns for as long as both are started again.
         captured.post("restart")
         rival.until_failed()
-        rival.restart()
-        captured.until_failed()
+        rival.start_again()
+        captured.connector.until_failed()
         captured.until_incident("CDC_BINLOG_ERROR")
-    finally:
-        rival.delete()
     captured.insert()
     captured.post("restart")
     captured.headgate.until_records(captured.topic, before + 2)
@@ -111,7 +100,7 @@ def test_a_snapshot_locks_no_table(
 ) -> None:
     """By default all writes wait for a moment, while the definitions are read; rows are read without any lock."""
     with real_mysql.general_log() as statements, captured_from(headgate, real_mysql, options=options) as one:
-        one.start_again()
+        one.connector.start_again()
         one.until_captured()
     assert [lock.text for lock in statements if lock.locks_all and lock.user == one.database.username] == expected
     assert [lock for lock in statements if lock.locks_a_table] == []

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import httpx
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from infra.local.doubles.kafka_state import BrokerState
 from tests.integration.api.test_mysql_pipelines import discovered, history_of, pipeline_body, source_body
 from tests.support.api_assertions import assert_error
+from tests.support.apps.connector_in_connect import ConnectorInConnect
 from tests.support.apps.sandbox import Json, Sandbox
 from tests.support.databases.mysql import MySQLServer, MySQLShop, mysql_or_skip, open_mysql_shop
 from tests.support.waiting import eventually
@@ -31,27 +31,11 @@ class Captured:
         return f"/pipelines/{self.pipeline['id']}"
 
     @property
-    def config(self) -> dict[str, str]:
-        return dict(self.connect("GET", "config").json())
-
-    def connect(self, method: str, what: str) -> httpx.Response:
-        """Calls Kafka Connect about the connector, without Headgate."""
-        url = f"{self.sandbox.doubles.connect}/connectors/{self.pipeline['connector_name']}/{what}"
-        answer = httpx.request(method, url, trust_env=False)
-        assert answer.is_success, answer.text
-        return answer
+    def connector(self) -> ConnectorInConnect:
+        return ConnectorInConnect(self.sandbox.doubles.connect, str(self.pipeline["connector_name"]))
 
     def post(self, action: str) -> httpx.Response:
         return self.sandbox.admin.post(f"{self.path}/{action}")
-
-    def stop(self) -> None:
-        """Somebody stops the connector, without Headgate."""
-        self.connect("PUT", "stop")
-        eventually(lambda: self.connect("GET", "status").json()["tasks"], lambda tasks: not tasks)
-
-    def stored(self) -> dict[str, Any]:
-        offsets = self.connect("GET", "offsets").json()["offsets"]
-        return dict(offsets[0]["offset"] or {}) if offsets else {}
 
     def insert(self) -> None:
         self.rows += 1
@@ -59,11 +43,11 @@ class Captured:
 
     def until_captured(self) -> None:
         """Insert a row once the connector reads, and wait until Connect has stored a position in its transaction."""
-        eventually(self.stored, seconds=60)
+        eventually(self.connector.stored, seconds=60)
         end = self.end()
         self.insert()
         eventually(
-            self.stored,
+            self.connector.stored,
             lambda found: "row" in found and (found["file"], found["pos"]) >= end,
             seconds=60,
         )
@@ -119,7 +103,7 @@ def captured(sandbox: Sandbox, server: MySQLServer) -> Iterator[Captured]:
 
 
 def test_a_log_that_is_purged_while_the_connector_stands_still_is_told_and_passed(captured: Captured) -> None:
-    captured.stop()
+    captured.connector.stop()
     captured.insert()
     captured.purge()
     shown = captured.look_until("purged its binary log")
@@ -133,8 +117,8 @@ def test_a_log_that_is_purged_while_the_connector_stands_still_is_told_and_passe
     captured.shop.run("ALTER TABLE orders ADD COLUMN since_the_gap int")
     went_on = captured.post("restart?accept_data_loss=true")
     assert went_on.status_code == 200, went_on.text
-    assert captured.config["snapshot.mode"] == "no_data"
-    assert captured.config[HISTORY] == f"{history_of(captured.pipeline)}-1"
+    assert captured.connector.config["snapshot.mode"] == "no_data"
+    assert captured.connector.config[HISTORY] == f"{history_of(captured.pipeline)}-1"
     captured.shop.run("ALTER TABLE orders DROP COLUMN since_the_gap")
     captured.until_captured()
     assert captured.sandbox.audit_records(captured.pipeline["id"])[0]["action"] == "pipeline.restart"
@@ -147,13 +131,13 @@ def test_a_paused_capture_reads_on_behind_the_purge_and_is_resumed_without_a_los
     captured.purge()
     assert captured.post("resume").status_code == 200
     captured.until_captured()
-    assert captured.config["snapshot.mode"] == "initial"
+    assert captured.connector.config["snapshot.mode"] == "initial"
 
 
 def test_a_paused_capture_whose_worker_was_started_again_is_not_resumed_behind_the_purge(captured: Captured) -> None:
     captured.look_until_read()
     assert captured.post("pause").status_code == 200
-    captured.connect("POST", "restart?includeTasks=true")
+    captured.connector.start_again()
     captured.until_unread()
     captured.insert()
     captured.purge()
@@ -182,4 +166,4 @@ def test_a_schema_history_that_is_lost_is_refused_by_name_and_passed(
     assert all(word in message for word in (lost, named, "restart?accept_data_loss=true"))
     assert captured.post("restart?accept_data_loss=true").status_code == 200
     captured.until_captured()
-    assert captured.config[HISTORY] == f"{lost}-1"
+    assert captured.connector.config[HISTORY] == f"{lost}-1"
