@@ -10,7 +10,7 @@ from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, StreamClu
 from chalicelib.domain.connectors.memory import DesiredConnector
 from chalicelib.domain.connectors.watched import watched_connector
 from chalicelib.domain.monitoring.offsets import Offsets
-from chalicelib.domain.monitoring.progress import Progress, ProgressLook, after_measurement, is_known
+from chalicelib.domain.monitoring.progress import Progress, ProgressLook, after_measurement, is_known, measure_due
 from chalicelib.domain.monitoring.watched_connector import WatchedConnector, progress_facts
 from chalicelib.domain.observation import ConnectorStatus, ReportedState
 from chalicelib.domain.timing import ONCE_A_MINUTE
@@ -49,8 +49,9 @@ class ProgressReader:
         deadline: Deadline,
         now: datetime,
     ) -> Mapping[str, Progress] | None:
-        """Measure and store the progress of the desired connectors, by name. `statuses` are what Connect has just
-        answered, None when it could not be read.
+        """Measure and store the progress of the desired connectors, by name; as it is stored, when another tick has
+        already measured it in this period. `statuses` are what Connect has just answered, None when it could not be
+        read.
 
         Empty when the stream cluster has no metrics provider, None when its brokers cannot be read. Raises
         StoreUnavailable.
@@ -58,9 +59,12 @@ class ProgressReader:
         stream = self._measured_stream(cluster.stream_cluster_id, now)
         if stream is None:
             return {}
-        connectors = self._watched(cluster.id, desired, deadline)
         stored = self.store.read(cluster.id)
-        before = stored.connectors
+        # A connector that could not be loaded in time keeps what is known of it.
+        measured = {name: progress for name, progress in stored.connectors.items() if name in desired}
+        if _is_measured(stored.cluster.look, now):
+            return measured
+        connectors = self._watched(cluster.id, desired, deadline)
         try:
             offsets = self._offsets(stream, connectors.values(), deadline)
         except StoreUnavailable:
@@ -68,11 +72,9 @@ class ProgressReader:
         except HeadgateError as failure:
             self.store.write_failure(cluster.id, failure.message, now)
             return None
-        # A connector that could not be loaded in time keeps what is known of it.
-        measured = {name: before[name] for name in desired if name in before}
         for name, connector in connectors.items():
             facts, running = progress_facts(connector, offsets), _runs(statuses, name)
-            measured[name] = after_measurement(before.get(name), connector, facts, running, now)
+            measured[name] = after_measurement(measured.get(name), connector, facts, running, now)
         self.store.write(cluster.id, measured, _totals(connectors, measured, now, len(desired)), stored)
         return measured
 
@@ -115,6 +117,13 @@ class ProgressReader:
                     known[name] = (resource.config_hash, watched_connector(resource))
         self._known[cluster_id] = known
         return {name: connector for name, (_, connector) in known.items()}
+
+
+def _is_measured(look: ProgressLook | None, now: datetime) -> bool:
+    """Whether another tick has measured in this period. A second measurement some seconds later would show the
+    throughput of these seconds, for half a minute.
+    """
+    return look is not None and look.failure is None and not measure_due(look.at, now)
 
 
 def _runs(statuses: Mapping[str, ConnectorStatus] | None, name: str) -> bool | None:

@@ -199,6 +199,27 @@ def test_all_connectors_are_measured_with_one_session_at_the_brokers(app: InProc
     assert seen == {"api_versions": 3}
 
 
+def test_a_slow_tick_and_the_next_one_measure_once(app: InProcessApp, pipeline: Pipeline) -> None:
+    measure(app)
+    app.kafka.state.advance(pipeline.capture.topics[0], 60)
+    app.clock.advance(-app.clock().timestamp() % 30)
+    first = measure(app)
+    app.kafka.calls.clear()
+    assert measure(app, after=5) == first
+    assert not app.kafka.calls
+    assert (metrics(app.services.pipelines, pipeline.id).throughput or 0) > 0
+
+
+def test_a_measurement_that_failed_is_repeated_by_the_next_tick(app: InProcessApp, pipeline: Pipeline) -> None:
+    app.clock.advance(-app.clock().timestamp() % 30)
+    app.kafka.refuse()
+    try:
+        assert measure(app) is None
+    finally:
+        app.kafka.accept()
+    assert measure(app, after=5)
+
+
 def test_a_resource_that_this_process_has_read_is_not_read_again(app: InProcessApp, delivery: Delivery) -> None:
     def reads() -> int:
         app.interceptor.watch()
