@@ -9,15 +9,13 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from tests.support.apps.real_headgate import Json, RealDatabase, RealHeadgate
+from tests.support.apps.real_headgate import BETWEEN_TICKS, Json, RealDatabase, RealHeadgate
 from tests.support.databases.blocking_proxy import BlockingProxy
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.real
 
 ORDERS = ("CREATE TABLE shop.orders (id int PRIMARY KEY, customer text)", "ALTER TABLE shop.orders OWNER TO {role}")
-BETWEEN_TICKS = 5
-"""Seconds. Every half a minute one of them measures."""
 
 
 @dataclass

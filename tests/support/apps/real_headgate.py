@@ -20,6 +20,7 @@ import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier, Literal
 
+from chalicelib.domain.monitoring.target_tables import LOOKS_APART
 from chalicelib.kit.clock import rfc3339, utc_now
 from infra.local.app.environment import Keys, environment
 from infra.local.app.first_admin import FirstAdmin
@@ -36,6 +37,9 @@ from tests.support.waiting import eventually
 
 Json = dict[str, Any]
 ADMIN = FirstAdmin(email="admin@example.com", password="correct horse battery staple", made_here=False)
+BETWEEN_TICKS = 5
+"""Seconds. Every half a minute one of them measures."""
+
 _numbers = itertools.count(1)
 
 
@@ -279,10 +283,39 @@ class RealHeadgate:
         """Sends a look at the destination through the queue, as the schedule does once a minute."""
         self._send("destination-checks", {"destination_id": destination["id"]})
 
+    def until_tables_are_known(self, destination: Json, *deliveries: Json) -> None:
+        """Looks at the target tables twice, so far apart that the records delivered meanwhile count: from then on a
+        look can tell rows that somebody else has removed from those that a delivery has deleted.
+        """
+
+        def measured() -> bool:
+            self.tick()
+            time.sleep(BETWEEN_TICKS)
+            return all(self.get(f"/deliveries/{one['id']}/status")["progress"] for one in deliveries)
+
+        for number in range(2):
+            time.sleep(number * (LOOKS_APART.total_seconds() + 1))
+            eventually(measured, seconds=120)
+            self.look_at_destination(destination)
+            self.until_looked()
+
+    def until_looked(self) -> None:
+        """Waits until every look at a destination that was sent has ended."""
+        counts = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+        url = self._queue_url("destination-checks")
+
+        def left() -> int:
+            attributes = self.queues.get_queue_attributes(QueueUrl=url, AttributeNames=counts)["Attributes"]
+            return sum(int(attributes[name]) for name in counts)
+
+        eventually(left, lambda messages: messages == 0)
+
     def _send(self, queue: str, body: Json) -> None:
-        url = self.queues.get_queue_url(QueueName=f"headgate-{queue}")["QueueUrl"]
         message = {**body, "due_at": rfc3339(utc_now())}
-        self.queues.send_message(QueueUrl=url, MessageBody=json.dumps(message))
+        self.queues.send_message(QueueUrl=self._queue_url(queue), MessageBody=json.dumps(message))
+
+    def _queue_url(self, queue: str) -> str:
+        return str(self.queues.get_queue_url(QueueName=f"headgate-{queue}")["QueueUrl"])
 
     @property
     def queues(self) -> Any:
