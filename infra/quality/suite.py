@@ -30,8 +30,8 @@ REPORTS = ROOT / ".headgate" / "reports"
 REAL_PARTS_AT_A_TIME = 3
 """They mostly wait. Each has servers of its own, which take 2 GB."""
 
-OTHER_PARTS_AT_A_TIME = os.cpu_count() or 2
-"""More of them would take time from the real servers, and tests wait for those."""
+OTHER_PARTS_AT_A_TIME = (os.cpu_count() or 2) + 1
+"""Some of them wait for doubles."""
 
 NO_TESTS = 5
 """Pytest ends with it when a scope leaves out all tests of a part."""

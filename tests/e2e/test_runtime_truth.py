@@ -42,13 +42,15 @@ class Running:
         return self.last
 
     def until_arrived(self) -> None:
-        """Inserts a row and waits until it has arrived in the target."""
+        """Inserts a row and waits until it has arrived in the target, and its position is stored."""
         key = self.change()
         eventually(lambda: self.target.run(f"SELECT 1 FROM shop.orders WHERE id = {key}"), seconds=SETTLED)
+        self.until_stored()
 
     def until_stored(self) -> None:
-        """Waits until Connect has stored what the slot has confirmed. When a worker is killed before that, its offset
-        may be before the beginning of the slot, and Debezium does not start again.
+        """Waits until Connect has stored what the slot has confirmed. When a worker is killed before that, or a task
+        that is stopped does not end in time, the offset may be before the beginning of the slot, and Debezium does not
+        start again.
         """
         connect, name = self.headgate.stack.addresses.connect, self.pipeline["connector_name"]
         slot = self.pipeline["options"]["slot_name"]
