@@ -107,10 +107,11 @@ class Recorder:
             thread.join(60)
 
     def until(self, is_met: Callable[[Sample], bool], *, since: float, seconds: float) -> Sample:
-        """The first sample after `since` that fits."""
+        """The first sample after `since` that fits, if one does within so many seconds from now."""
+        end = time.monotonic() + seconds
 
         def found() -> Sample | None:
-            return next((one for one in self.samples if one.at > since and is_met(one)), None)
+            return next((one for one in self.samples if since < one.at <= end and is_met(one)), None)
 
         with contextlib.suppress(AssertionError):
             eventually(found, seconds=seconds)

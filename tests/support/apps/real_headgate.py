@@ -293,8 +293,8 @@ class RealHeadgate:
             time.sleep(BETWEEN_TICKS)
             return all(self.get(f"/deliveries/{one['id']}/status")["progress"] for one in deliveries)
 
-        for number in range(2):
-            time.sleep(number * (LOOKS_APART.total_seconds() + 1))
+        for pause in (0, LOOKS_APART.total_seconds() + 1):
+            time.sleep(pause)
             eventually(measured, seconds=120)
             self.look_at_destination(destination)
             self.until_looked()
