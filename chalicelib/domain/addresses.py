@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from chalicelib.domain.database import DatabaseProvider, SslMode
+from chalicelib.domain.object_store import ObjectStoreAddress
 from chalicelib.kit.hosts import normalized
 
 
@@ -110,7 +111,7 @@ class KafkaAddress:
         return (*to_brokers, self.token_endpoint_url, self.client_id)
 
 
-SystemAddress = DatabaseAddress
+SystemAddress = DatabaseAddress | ObjectStoreAddress
 """The address of a source or a destination."""
 
 Address = SystemAddress | ConnectAddress | KafkaAddress

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.object_store import ObjectStoreProvider
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.domain.usage import UsedBy
 from chalicelib.errors import Conflict, Invalid
@@ -25,12 +26,22 @@ class ConnectionCategory(StrEnum):
     """The kind of system behind a connection."""
 
     DATABASE = "DATABASE"
+    OBJECT_STORAGE = "OBJECT_STORAGE"
 
 
-CATEGORIES: Mapping[type[StrEnum], ConnectionCategory] = {DatabaseProvider: ConnectionCategory.DATABASE}
+Provider = DatabaseProvider | ObjectStoreProvider
+"""The kinds of systems that connections lead to."""
+
+CATEGORIES: Mapping[type[StrEnum], ConnectionCategory] = {
+    DatabaseProvider: ConnectionCategory.DATABASE,
+    ObjectStoreProvider: ConnectionCategory.OBJECT_STORAGE,
+}
 """By the enumeration that the provider belongs to."""
 
-CAPABILITIES: Mapping[ConnectionCategory, tuple[Capability, ...]] = {ConnectionCategory.DATABASE: tuple(Capability)}
+CAPABILITIES: Mapping[ConnectionCategory, tuple[Capability, ...]] = {
+    ConnectionCategory.DATABASE: tuple(Capability),
+    ConnectionCategory.OBJECT_STORAGE: (Capability.DESTINATION,),
+}
 """All that the systems of each category can do."""
 
 NEEDED: Mapping[str, Capability] = {"source": Capability.SOURCE, "destination": Capability.DESTINATION}
@@ -42,7 +53,7 @@ class ConnectionReference:
     """A connection that a request names. `provider` is the one that it expects, None for any."""
 
     id: str
-    provider: DatabaseProvider | None = None
+    provider: Provider | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +80,7 @@ class Connection(RegisteredSystem[SystemAddress]):
             message = f"This connection cannot be used for a {noun}: add {NEEDED[noun]} to its capabilities."
             raise Invalid.at("body", "connection_id", type_="capability_missing", message=message)
 
-    def require_provider(self, provider: DatabaseProvider | None) -> None:
+    def require_provider(self, provider: Provider | None) -> None:
         """Raise Invalid when it is of another provider than a request expects; None: any."""
         if {provider} - {None, self.address.provider}:
             message = f"The connection is a {self.address.provider} one. Leave the provider out, or give this one."
@@ -94,10 +105,10 @@ class Connection(RegisteredSystem[SystemAddress]):
         return tuple(user for user in self.used_by if NEEDED[user.type] in capabilities)
 
 
-def category_of(provider: DatabaseProvider) -> ConnectionCategory:
+def category_of(provider: Provider) -> ConnectionCategory:
     return CATEGORIES[type(provider)]
 
 
-def capabilities_of(provider: DatabaseProvider) -> tuple[Capability, ...]:
+def capabilities_of(provider: Provider) -> tuple[Capability, ...]:
     """All that a connection of this provider can be used for."""
     return CAPABILITIES[category_of(provider)]

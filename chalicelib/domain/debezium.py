@@ -9,7 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import ERRORS, ConnectorConfig, converters
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, owner_marker, quote_regex
-from chalicelib.domain.pipeline import TRANSACTIONS_PROPERTY, Capture, Converter, OnConversionError, Pipeline
+from chalicelib.domain.pipeline import (
+    TRANSACTIONS_PROPERTY,
+    Capture,
+    Converter,
+    OnConversionError,
+    Pipeline,
+    Representation,
+)
 from chalicelib.domain.table import ColumnName, TableName
 from chalicelib.errors import Invalid
 
@@ -26,6 +33,8 @@ _DEFAULTS: Mapping[str, str] = {
     # Rows that are read and not sent yet: one table with wide rows must not take the memory of all connectors.
     "max.queue.size.in.bytes": str(128 * 1024 * 1024),
 }
+_READABLE: ConnectorConfig = {"decimal.handling.mode": "string", "time.precision.mode": "isostring"}
+"""Numbers and times as text. Sinks to databases take neither."""
 _CONVERTING_FAILURES: Mapping[OnConversionError, str] = {OnConversionError.FAIL: "fail", OnConversionError.NULL: "warn"}
 """Debezium's own default is `warn`: null, and a line in the worker's log."""
 
@@ -50,6 +59,7 @@ def debezium_source_config(
         **_capture(capture),
         "decimal.handling.mode": "precise",
         **records,
+        **(_READABLE if capture.representation is Representation.READABLE else {}),
         **_message_size(capture.options.max_message_bytes),
         **converters(schemas=capture.converter is Converter.JSON_SCHEMA),
         **{key: capture.properties.get(key, value) for key, value in may_be_set.items()},

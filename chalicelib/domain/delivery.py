@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.health import Failure
 from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.names import ConnectorKind, connector_name
+from chalicelib.domain.object_store import FileWriting, TopicMapping
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import OpenOperation
 from chalicelib.domain.table import TableName
@@ -83,7 +84,7 @@ class TableWriting:
         return self.upserts and self.delete_enabled
 
 
-Writing = TableWriting
+Writing = TableWriting | FileWriting
 """How a delivery writes, by the kind of its destination: each kind has `mappings`, `targets` and `kept`."""
 
 
@@ -120,7 +121,12 @@ class Delivery:
         return self.tasks_max
 
     @property
-    def mappings(self) -> tuple[TableMapping, ...]:
+    def table_writing(self) -> TableWriting:
+        """How it writes, for a delivery to a database."""
+        return cast(TableWriting, self.writing)
+
+    @property
+    def mappings(self) -> tuple[TableMapping | TopicMapping, ...]:
         return self.writing.mappings
 
     @property
@@ -134,6 +140,14 @@ class TargetStatement:
 
     table_name: str
     statement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupDocument:
+    """A text that somebody uses to set up the destination, such as a policy. `name` says which."""
+
+    name: str
+    document: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,12 @@
 """Endpoints: addresses with the secrets that open them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from chalicelib.domain.addresses import Address
 from chalicelib.domain.credentials import Credentials, Secrets, without_blanks
+from chalicelib.domain.object_store import ObjectStoreAddress
 from chalicelib.errors import Invalid
 from chalicelib.kit.masking import Secret
 
@@ -30,6 +31,10 @@ class Endpoint(Generic[A_co]):
         """
         if address.secret_target != self.address.secret_target or trusts_another:
             self._require(address, secrets, "This change would send the stored secrets to another place.")
+
+    def require_needed_secrets(self) -> None:
+        """Raise Invalid when a secret is missing without which the others, or none, cannot be used."""
+        require_needed_secrets(self.address, self.credentials.fields)
 
     def require_own_secrets(self, address: Address, secrets: Secrets) -> None:
         """Raise Invalid when a system that leaves a connection for `address` would take secrets of it along."""
@@ -65,3 +70,14 @@ class OpenedEndpoint(Generic[A_co]):
     def password(self) -> Secret | None:
         """The secret field that databases, brokers and Connect workers have in common."""
         return self.secrets.get("password")
+
+
+def require_needed_secrets(address: Address, given: Collection[str]) -> None:
+    """Raise Invalid, as for missing fields, when an object store needs a key, or the other half of one."""
+    missing = address.missing_secrets(given) if isinstance(address, ObjectStoreAddress) else ()
+    if missing:
+        raise Invalid(
+            "A key is an access_key_id and a secret_access_key. Only s3 may leave out both: then the role of the "
+            "workers is used.",
+            details=[{"location": ["body", "credentials", name], "type": "missing"} for name in missing],
+        )

@@ -33,6 +33,15 @@ class Converter(StrEnum):
     JSON = "json"
 
 
+class Representation(StrEnum):
+    """How values are written that JSON has no type for: so that sinks can restore them exactly, or as text that people
+    read.
+    """
+
+    EXACT = "exact"
+    READABLE = "readable"
+
+
 class OnConversionError(StrEnum):
     """What becomes of a value that Debezium cannot convert: the task fails, or the value is written as null."""
 
@@ -74,6 +83,7 @@ class Capture:
     tables: tuple[TableName, ...]
     snapshot_mode: SnapshotMode = SnapshotMode.INITIAL
     converter: Converter = Converter.JSON_SCHEMA
+    representation: Representation = Representation.EXACT
     options: CaptureOptions = field(default_factory=CaptureOptions)
     provider_options: Mapping[str, Any] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)

@@ -81,6 +81,12 @@ class PrivateUrl:
     host: str
     port: int
 
+    @property
+    def origin(self) -> str:
+        """The URL without a path, and without the port that its scheme has anyway."""
+        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{in_url(self.host)}{port}"
+
 
 class UrlRefused(Invalid):
     """A URL breaks a rule, which `rule` names. The code is `URL_NOT_ALLOWED`; the text of the URL is not repeated."""

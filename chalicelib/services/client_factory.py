@@ -8,7 +8,7 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.databases.contract import Database, DatabaseFactory
 from chalicelib.clients.kafka.client import Kafka
 from chalicelib.clients.targets import TargetClient, TargetFactory
-from chalicelib.domain.addresses import Address, ConnectAddress, DatabaseAddress, KafkaAddress, SystemAddress
+from chalicelib.domain.addresses import Address, ConnectAddress, KafkaAddress, SystemAddress
 from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster
 from chalicelib.domain.connector_config import INSTALLATION_KEY, BuiltConfig
 from chalicelib.domain.credentials import Secrets, without_blanks
@@ -55,8 +55,8 @@ class ClientFactory:
         """An admin client of a registered stream cluster. Close it."""
         return self.make_kafka(self.open(cluster.endpoint))
 
-    def database(self, endpoint: Endpoint[DatabaseAddress]) -> Database:
-        """A client of a registered database."""
+    def database(self, endpoint: Endpoint[Any]) -> Database:
+        """A client of a registered database; other systems have none."""
         return self.databases[endpoint.address.provider](self.open(endpoint))
 
     def target(self, endpoint: Endpoint[SystemAddress]) -> TargetClient:

@@ -107,6 +107,7 @@ class DeliveryService(ConnectorService[Delivery]):
             validation=validation.validate(context, cluster, delivery.connector_name, built),
             warnings=(*findings.warnings, *self.connector.start_warnings(delivery, deps)),
             target_ddl=findings.target_ddl,
+            setup=findings.setup,
         )
 
     def deploy(self, context: RequestContext, destination_id: str, data: DeliveryInput) -> Delivery:
@@ -254,7 +255,7 @@ class DeliveryService(ConnectorService[Delivery]):
             created_at=now,
             updated_at=now,
         )
-        return delivery, deps
+        return self.connector.checks.completed(context, delivery, deps), deps
 
     def _identified(self, context: RequestContext, deps: DeliveryDependencies) -> DeliveryDependencies:
         """The same with the identity of the destination's server, by which targets are claimed."""

@@ -66,7 +66,10 @@ class RegisteredService(Generic[E]):
         """A new entity. Its secrets are part of the transaction."""
         entity_id, now = context.fresh_id(), self.clock()
         credentials = self.registry.vault.seal_new(transaction, self.store.noun, entity_id, data.secrets)
-        return self.kind(id=entity_id, credentials=credentials, created_at=now, updated_at=now, **data.entity_fields())
+        fields = {"credentials": credentials, **data.entity_fields()}
+        entity = self.kind(id=entity_id, created_at=now, updated_at=now, **fields)
+        entity.endpoint.require_needed_secrets()
+        return entity
 
     def _edited(self, transaction: Transaction, before: E, data: RegisteredInput) -> E:
         """The next version of the entity. Secrets that are not left blank are rotated in the transaction.
@@ -81,4 +84,6 @@ class RegisteredService(Generic[E]):
         credentials = vault.rotate(
             transaction, noun, before.id, before.credentials, data.secrets, first_version=after.version
         )
-        return replace(after, credentials=credentials)
+        edited = replace(after, credentials=credentials)
+        edited.endpoint.require_needed_secrets()
+        return edited

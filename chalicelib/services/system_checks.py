@@ -13,7 +13,7 @@ from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import health_change
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.errors import HeadgateError, StoreUnavailable, WriteConflict
-from chalicelib.kit.clock import Clock
+from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
@@ -42,11 +42,12 @@ class SystemChecks:
 
     def test_endpoint(self, context: RequestContext, endpoint: OpenedEndpoint[SystemAddress]) -> TestResult:
         """Test a connection, registered or not. Stores nothing."""
-        try:
-            return self.clients.make_target(endpoint).test(context.deadline.within(TEST_SECONDS))
-        except HeadgateError as error:
-            check = TestCheck(name="connect", status=CheckStatus.FAILED, code=error.code, message=error.message)
-            return TestResult(success=False, checks=(check,), server_version=None, latency_ms=None)
+        deadline = context.deadline.within(TEST_SECONDS)
+        return _result(lambda: self.clients.make_target(endpoint).test(deadline))
+
+    def look_at(self, endpoint: OpenedEndpoint[SystemAddress], deadline: Deadline) -> TestResult:
+        """The same as a monitor does it every minute: nothing is left behind."""
+        return _result(lambda: self.clients.make_target(endpoint).look(deadline))
 
     def test(self, context: RequestContext, store: Documents[S], entity_id: str) -> TestResult:
         """Test a registered connection and store the result in its row. Raises NotFound."""
@@ -100,3 +101,11 @@ class SystemChecks:
             ended=change.ended,
             correlation_id=context.correlation_id,
         )
+
+
+def _result(tried: Callable[[], TestResult]) -> TestResult:
+    try:
+        return tried()
+    except HeadgateError as error:
+        check = TestCheck(name="connect", status=CheckStatus.FAILED, code=error.code, message=error.message)
+        return TestResult(success=False, checks=(check,), server_version=None, latency_ms=None)

@@ -12,6 +12,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection import Connection, ConnectionReference
 from chalicelib.domain.connection_checks import TestResult
+from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.registered import ConnectedSystem
 from chalicelib.domain.usage import used_by
 from chalicelib.errors import NotFound, StoreBusy, WriteConflict
@@ -218,6 +219,7 @@ class SystemService(RegisteredService[S]):
         version, vault = before.version + 1, self.registry.vault
         credentials = vault.seal_new(transaction, self.store.noun, before.id, data.secrets, version=version)
         own: Any = {"connection_id": None, "credentials": credentials}
+        Endpoint(address, credentials).require_needed_secrets()
         return replace(before, version=version, updated_at=self.clock(), **data.entity_fields(), **own)
 
     def _usable(self, reference: ConnectionReference) -> Connection:

@@ -14,11 +14,13 @@ from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.clients.http.guarded import GuardedHttp
 from chalicelib.clients.http.openid import OpenIdProvider
 from chalicelib.clients.kafka.client import Kafka
+from chalicelib.clients.object_store.client import ObjectStore
 from chalicelib.clients.targets import TargetFactory
 from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress, KafkaAddress
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.object_store import ObjectStoreAddress, ObjectStoreProvider
 from chalicelib.kit.clock import Clock
 from chalicelib.notify.contract import Sender, SenderTools
 from chalicelib.notify.registry import senders
@@ -44,7 +46,7 @@ class Clients:
     @property
     def targets(self) -> Mapping[Any, TargetFactory]:
         """What makes the clients of sources and destinations, by provider."""
-        return {**self.databases}
+        return {**self.databases, **dict.fromkeys(ObjectStoreProvider, self._object_store)}
 
     def connect(self, endpoint: OpenedEndpoint[ConnectAddress]) -> Connect:
         """A client of Connect workers."""
@@ -76,6 +78,9 @@ class Clients:
 
     def _mysql(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> MySQL:
         return MySQL(endpoint=endpoint, check_host=self._policy, trusted_ca_file=self._ca_bundle)
+
+    def _object_store(self, endpoint: OpenedEndpoint[ObjectStoreAddress]) -> ObjectStore:
+        return ObjectStore(endpoint, check_host=self._policy, tls=self._tls)
 
     def _tls(self) -> ssl.SSLContext:
         context = ssl.create_default_context()

@@ -1,15 +1,14 @@
 """Databases as sources, destinations and connections carry them."""
 
 from collections.abc import Mapping
-from typing import Annotated, cast
+from typing import Annotated
 
-from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import ConfigDict, Field, StringConstraints
 
-from chalicelib.api.contract.common import Input, Integer, Output, SecretText, Uuid, secrets_of
+from chalicelib.api.contract.addressed import AddressedInput, ConnectedInput
+from chalicelib.api.contract.common import Input, Integer, Output, SecretText, secrets_of
 from chalicelib.api.contract.registered import PasswordCredentials
 from chalicelib.domain.addresses import DatabaseAddress
-from chalicelib.domain.connection import ConnectionReference
 from chalicelib.domain.connection_checks import CheckStatus
 from chalicelib.domain.database import DatabaseProvider, SslMode, default_ssl_mode
 from chalicelib.domain.providers.registry import database_defaults
@@ -62,67 +61,16 @@ class DatabaseCredentials(PasswordCredentials):
 
     ca_certificate: SecretText | None = Field(default=None, description="PEM with exactly one certificate.")
 
-
-class DatabaseInput(Input):
-    """A database with an address of its own."""
-
-    provider: DatabaseProvider
-    config: DatabaseConfig
-    credentials: DatabaseCredentials | None = None
-
-    def address(self) -> DatabaseAddress:
-        return self.config.to_address(self.provider)
-
-    def secrets(self) -> Mapping[str, Secret | None]:
-        """See `plain_secrets`."""
-        return plain_secrets(self.credentials)
+    def to_secrets(self) -> Mapping[str, Secret | None]:
+        """The secrets by name; None keeps what is stored. Raises Invalid for a certificate that is not one."""
+        secrets = dict(secrets_of(self))
+        if certificate := secrets.get("ca_certificate"):
+            secrets["ca_certificate"] = single_certificate(certificate)
+        return secrets
 
 
-class ConnectedInput(Input):
-    """A database at its own address, or at that of a connection."""
-
-    connection_id: Uuid | None = Field(
-        default=None, description="With it, `config` and `credentials` are those of the connection, and left out here."
-    )
-    provider: DatabaseProvider | None = Field(
-        default=None, validate_default=True, description="May be left out with a `connection_id`."
-    )
-    config: DatabaseConfig | None = Field(
-        default=None, validate_default=True, description="Required without a `connection_id`."
-    )
-    credentials: DatabaseCredentials | None = None
-
-    @field_validator("provider", "config", mode="after")
-    @classmethod
-    def _own(cls, value: object, info: ValidationInfo) -> object:
-        if value is None and info.data.get("connection_id", "") is None:
-            raise PydanticCustomError("missing", "required without a connection")
-        return value
-
-    @field_validator("config", "credentials", mode="after")
-    @classmethod
-    def _not_beside_a_connection(cls, value: object, info: ValidationInfo) -> object:
-        if value is not None and info.data.get("connection_id") is not None:
-            raise PydanticCustomError("not_with_connection", "those of the connection are used")
-        return value
-
-    def address(self) -> DatabaseAddress | ConnectionReference:
-        if self.connection_id is not None:
-            return ConnectionReference(id=self.connection_id, provider=self.provider)
-        # The validators have seen to it that both are there.
-        return cast(DatabaseConfig, self.config).to_address(cast(DatabaseProvider, self.provider))
-
-    def secrets(self) -> Mapping[str, Secret | None]:
-        """See `plain_secrets`."""
-        return plain_secrets(self.credentials)
-
-
-def plain_secrets(credentials: DatabaseCredentials | None) -> Mapping[str, Secret | None]:
-    """The secrets by name; None keeps what is stored. Raises Invalid for a certificate that is not one."""
-    secrets = dict(secrets_of(credentials))
-    if certificate := secrets.get("ca_certificate"):
-        secrets["ca_certificate"] = single_certificate(certificate)
-    return secrets
+DatabaseInput = AddressedInput[DatabaseProvider, DatabaseConfig, DatabaseCredentials]
+ConnectedDatabaseInput = ConnectedInput[DatabaseProvider, DatabaseConfig, DatabaseCredentials]
 
 
 class TestCheckOutput(Output):

@@ -10,6 +10,7 @@ from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, DeliveryStatusOutput, observed_fields
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import Delivery, MappingInput, WriteMode
+from chalicelib.domain.object_store import DEFAULT_TEMPLATE, Compression, FileFormat, FileShape, FileWriting
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.providers.registry import database_defaults
 from chalicelib.services.deliveries import DeliveryInput, DeliveryOutcome
@@ -40,11 +41,11 @@ class DeliveryQuery(Input):
 
 
 class MappingBody(Input):
-    """A topic and the table that its rows are written to."""
+    """A topic, and for a database the table that its rows are written to."""
 
     topic: str = Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")
     schema_name: Identifier | None = Field(default=None, description=f"{_DEFAULT_SCHEMAS} when left out.")
-    table_name: Identifier
+    table_name: Identifier | None = Field(default=None, description="Required for databases, absent for files.")
 
 
 class MappingsBody(Input):
@@ -56,6 +57,7 @@ class MappingsBody(Input):
         return tuple(MappingInput(**mapping.model_dump()) for mapping in self.mappings)
 
 
+_FILES = "For object storage only."
 _COMMON = {"pipeline_id", "name", "connect_cluster_id", "tasks_max"}
 """What a body says about a delivery to any kind of destination, besides its mappings."""
 
@@ -71,6 +73,20 @@ class DeliveryBody(MappingsBody):
     auto_create: StrictBool = True
     auto_evolve: StrictBool = True
     batch_size: Integer = Field(default=500, ge=1, le=10000)
+    format: FileFormat = Field(default=FileFormat.JSONL, description=_FILES)
+    shape: FileShape = Field(
+        default=FileShape.ENVELOPE, description=f"{_FILES} A line is the whole change, or the row after it."
+    )
+    compression: Compression = Field(default=Compression.GZIP, description=_FILES)
+    file_name_template: str = Field(
+        default=DEFAULT_TEMPLATE,
+        min_length=1,
+        max_length=512,
+        description=f"{_FILES} Below the prefix of the destination; the extension is added.",
+    )
+    max_records_per_file: Integer = Field(
+        default=50_000, ge=0, le=10_000_000, description=f"{_FILES} 0: no limit of records."
+    )
     tasks_max: Integer = Field(default=1, ge=1, le=64)
 
     def to_input(self) -> DeliveryInput:
@@ -101,20 +117,52 @@ class ConfigurationOutput(Output):
     tasks_max: int
 
 
+class TopicMappingOutput(Output):
+    """A topic that is written to files."""
+
+    topic: str
+
+
+class FileConfigurationOutput(Output):
+    """How files are written."""
+
+    format: FileFormat = Field(validation_alias=AliasPath("writing", "format"))
+    shape: FileShape = Field(validation_alias=AliasPath("writing", "shape"))
+    compression: Compression = Field(validation_alias=AliasPath("writing", "compression"))
+    file_name_template: str = Field(validation_alias=AliasPath("writing", "file_name_template"))
+    max_records_per_file: int = Field(validation_alias=AliasPath("writing", "max_records_per_file"))
+    tasks_max: int
+
+
+class PluginChoiceOutput(Output):
+    """The plug-in that was chosen at the deployment."""
+
+    class_: str = Field(serialization_alias="class", validation_alias="class_name")
+    version: str | None
+
+
 class DeliveryOutput(ConnectorOwnerOutput):
     """A delivery."""
 
     destination_id: str
     pipeline_id: str
     connect_cluster_id: str
-    mappings: list[MappingOutput]
-    configuration: ConfigurationOutput
+    mappings: list[MappingOutput | TopicMappingOutput]
+    configuration: ConfigurationOutput | FileConfigurationOutput
+    plugin: PluginChoiceOutput | None
     notice: str | None = None
 
     @classmethod
     def of(cls, delivery: Delivery, *, notice: str | None = None) -> Self:
-        configuration = ConfigurationOutput.of(delivery)
-        return cls._read(delivery, **observed_fields(delivery), configuration=configuration, notice=notice)
+        writing = delivery.writing
+        to_files = isinstance(writing, FileWriting)
+        return cls._read(
+            delivery,
+            **observed_fields(delivery),
+            configuration=(FileConfigurationOutput if to_files else ConfigurationOutput).of(delivery),
+            plugin=writing.plugin if isinstance(writing, FileWriting) else None,
+            notice=notice,
+        )
 
 
 class ValidationOutput(Output):
@@ -144,13 +192,22 @@ class TargetStatementOutput(Output):
     statement: str
 
 
+class SetupDocumentOutput(Output):
+    """A text to set up the destination with; `name` says what it is."""
+
+    name: str
+    document: str
+
+
 class DeliveryPreviewOutput(PreviewOutput):
     """What would be deployed: references and masks instead of secrets.
 
     `target_ddl`: the target tables in which everything arrives equal, for somebody to create before the delivery.
+    `setup`: for object storage, an IAM policy and a lifecycle configuration, for somebody to set.
     """
 
     warnings: list[WarningOutput]
+    setup: list[SetupDocumentOutput]
     target_ddl: list[TargetStatementOutput]
 
 
@@ -160,7 +217,7 @@ class DeliveryMappingsOutput(Output):
     delivery_id: str = Field(validation_alias="id")
     name: str
     pipeline_id: str
-    mappings: list[MappingOutput]
+    mappings: list[MappingOutput | TopicMappingOutput]
 
 
 class DestinationStatusOutput(Output):

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from chalicelib.api.contract.common import Integer, Output, Timestamp, Uuid
-from chalicelib.api.contract.databases import ConnectedInput, DatabaseConfig
+from chalicelib.api.contract.databases import ConnectedDatabaseInput, DatabaseConfig
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshQuery
 from chalicelib.api.contract.options import SourceOptions, SourceOptionsOutput
@@ -14,7 +14,7 @@ from chalicelib.domain.table import IssueCode, IssueSeverity
 from chalicelib.services.sources import SourceInput, TableFilter
 
 
-class SourceBody(ConnectedInput, Labels):
+class SourceBody(ConnectedDatabaseInput, Labels):
     """A database to register for capture."""
 
     options: SourceOptions | None = None

@@ -37,7 +37,13 @@ _budget: ContextVar[Deadline] = ContextVar("guarded_http_budget")
 
 
 class NotConnected(Unavailable):
-    """No connection could be made, so nothing was sent."""
+    """No connection could be made, so nothing was sent. `tls_failed`: the server answers, and not with TLS that is
+    accepted.
+    """
+
+    def __init__(self, message: str, *, tls_failed: bool = False) -> None:
+        super().__init__(message)
+        self.tls_failed = tls_failed
 
 
 class NoAnswer(Exception):
@@ -130,8 +136,9 @@ class GuardedHttp:
         try:
             with closing(self._open_transport().handle_request(request)) as response:
                 return _read(response, max_bytes, cut=self._cut_answers)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout):
-            raise NotConnected("The server cannot be reached. Check its address and whether it runs.") from None
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            message = "The server cannot be reached. Check its address and whether it runs."
+            raise NotConnected(message, tls_failed=_is_of_tls(error)) from None
         except httpx.TimeoutException:
             raise NoAnswer(late=True) from None
         except httpx.TransportError:
@@ -169,6 +176,12 @@ class GuardedHttp:
             network_backend=_guarded_network(self._check_host),
         )
         return transport
+
+
+def _is_of_tls(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _timeouts(deadline: Deadline, seconds: float) -> dict[str, float]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chalicelib.domain.connector_config import ConfigWarning
-from chalicelib.domain.delivery import Writing
+from chalicelib.domain.delivery import TableWriting
 from chalicelib.domain.names import name_list
 from chalicelib.domain.observation import Observation, ObservedState
 
@@ -49,7 +49,7 @@ def waiting(now: datetime) -> Observation:
     return Observation(state=ObservedState.STOPPED, observed_at=now, reasons=(reason,))
 
 
-def dialect_warnings(writing: Writing, others: Iterable[str]) -> Iterator[ConfigWarning]:
+def dialect_warnings(writing: TableWriting, others: Iterable[str]) -> Iterator[ConfigWarning]:
     """What to know where sinks of other dialects are started beside one that makes or alters tables."""
     names = sorted(others)
     if names and writing.evolves:

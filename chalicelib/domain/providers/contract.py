@@ -3,7 +3,7 @@
 Facts are what a client of the same provider has read. Only the provider knows their types; all others pass them on.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -17,6 +17,7 @@ from chalicelib.domain.delivery import (
     Delivery,
     DeliveryVerdict,
     MappingInput,
+    SetupDocument,
     TableWriting,
     TargetStatement,
     Writing,
@@ -24,6 +25,7 @@ from chalicelib.domain.delivery import (
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.monitoring.source_state import CaptureState, Finding
+from chalicelib.domain.object_store import FileWriting, ObjectStoreAddress, SinkPlugin
 from chalicelib.domain.offset import StoredOffset
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.readiness import ReadinessReport
@@ -232,6 +234,11 @@ class TargetProvider(Protocol[A_contra, W]):
     def remapped(self, writing: W, mappings: Sequence[MappingInput], address: A_contra, /) -> W:
         """The same with other mappings."""
 
+    def completed(self, writing: W, pipeline: Pipeline, installed: Callable[[], Collection[SinkPlugin]], /) -> W:
+        """The same with what follows from its pipeline, and with the plug-in that is to write it, where there is a
+        choice and none was made. `installed` asks the workers. Raises PLUGIN_MISSING when they have none of them.
+        """
+
     def check_mappings(
         self,
         pipeline: Pipeline,
@@ -254,6 +261,12 @@ class TargetProvider(Protocol[A_contra, W]):
         `tables` are by topic.
         """
 
+    def destination_warnings(self, writing: W, address: A_contra, /) -> Iterable[ConfigWarning]:
+        """What to know about the way of writing, whatever the topics hold."""
+
+    def setup_documents(self, writing: W, address: A_contra, /) -> Sequence[SetupDocument]:
+        """What somebody uses to set up the destination for the delivery."""
+
     def target_statements(self, writing: W, tables: Mapping[str, SourceTable]) -> Iterable[TargetStatement]:
         """The statements that create targets in which everything arrives equal. `tables` are by topic."""
 
@@ -271,3 +284,4 @@ class TargetProvider(Protocol[A_contra, W]):
 
 
 DatabaseTarget = TargetProvider[DatabaseAddress, TableWriting]
+ObjectStoreTarget = TargetProvider[ObjectStoreAddress, FileWriting]

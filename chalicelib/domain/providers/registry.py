@@ -3,11 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
+from chalicelib.domain.connection import Provider
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.providers.contract import CaptureProvider, DatabaseDefaults, DatabaseTarget, TargetProvider
+from chalicelib.domain.object_store import ObjectStoreProvider
+from chalicelib.domain.providers.contract import (
+    CaptureProvider,
+    DatabaseDefaults,
+    DatabaseTarget,
+    ObjectStoreTarget,
+    TargetProvider,
+)
 from chalicelib.domain.providers.mysql import defaults as mysql
 from chalicelib.domain.providers.mysql.capture_provider import MySQLCapture
 from chalicelib.domain.providers.mysql.target_provider import MySQLTarget
+from chalicelib.domain.providers.object_store.target_provider import FileTarget
 from chalicelib.domain.providers.postgresql import defaults as postgresql
 from chalicelib.domain.providers.postgresql.capture_provider import PostgreSQLCapture
 from chalicelib.domain.providers.postgresql.target_provider import PostgreSQLTarget
@@ -20,7 +29,10 @@ _DATABASE_TARGETS: Mapping[DatabaseProvider, DatabaseTarget] = {
     DatabaseProvider.POSTGRESQL: PostgreSQLTarget(),
     DatabaseProvider.MYSQL: MySQLTarget(),
 }
-_TARGETS: Mapping[Any, TargetProvider[Any, Any]] = {**_DATABASE_TARGETS}
+_OBJECT_STORE_TARGETS: Mapping[ObjectStoreProvider, ObjectStoreTarget] = dict.fromkeys(
+    ObjectStoreProvider, FileTarget()
+)
+_TARGETS: Mapping[Any, TargetProvider[Any, Any]] = {**_DATABASE_TARGETS, **_OBJECT_STORE_TARGETS}
 _DEFAULTS: Mapping[DatabaseProvider, DatabaseDefaults] = {
     DatabaseProvider.POSTGRESQL: postgresql.DEFAULTS,
     DatabaseProvider.MYSQL: mysql.DEFAULTS,
@@ -31,7 +43,7 @@ def capture_provider(provider: DatabaseProvider) -> CaptureProvider:
     return _CAPTURE[provider]
 
 
-def target_provider(provider: DatabaseProvider) -> TargetProvider[Any, Any]:
+def target_provider(provider: Provider) -> TargetProvider[Any, Any]:
     """It takes the address and the writing of its own kind of destination only."""
     return _TARGETS[provider]
 

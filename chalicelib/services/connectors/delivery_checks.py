@@ -7,7 +7,7 @@ from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig, ConfigWarning
-from chalicelib.domain.delivery import Delivery, DeliveryVerdict, TargetStatement
+from chalicelib.domain.delivery import Delivery, DeliveryVerdict, SetupDocument, TargetStatement
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import target_provider
@@ -34,6 +34,7 @@ class DeliveryFindings:
 
     warnings: tuple[ConfigWarning, ...]
     target_ddl: tuple[TargetStatement, ...]
+    setup: tuple[SetupDocument, ...]
     destination: Destination
     """As it is known now: looking at it may have shown which server it is."""
 
@@ -79,10 +80,23 @@ class DeliveryChecks:
         ddl, cut = _cut(provider.target_statements(writing, by_topic))
         _require_target(target, ddl)
         return DeliveryFindings(
-            warnings=(*verdict.warnings, *target.warnings, *cut),
+            warnings=(
+                *verdict.warnings,
+                *target.warnings,
+                *cut,
+                *provider.destination_warnings(writing, destination.address),
+            ),
             target_ddl=ddl,
+            setup=tuple(provider.setup_documents(writing, destination.address)),
             destination=self._identified(destination, provider.server_identity(facts)),
         )
+
+    def completed(self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies) -> Delivery:
+        """The draft with what follows from its pipeline and the workers, such as the plug-in that writes it."""
+        provider = target_provider(require_found(deps.destination).address.provider)
+        pipeline, cluster = require_found(deps.pipeline), require_found(deps.connect_cluster)
+        writing = provider.completed(delivery.writing, pipeline, lambda: self.validation.sink_plugins(context, cluster))
+        return replace(delivery, writing=writing)
 
     def identify(self, context: RequestContext, destination: Destination) -> Destination:
         """The destination with the identity of its server, if that can be read shortly: claims are made by it."""

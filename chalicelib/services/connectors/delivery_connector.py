@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig, ConfigWarning
@@ -24,8 +24,6 @@ from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.documents import batch_results, require_readable
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.unreadable import read_row
-
-P = TypeVar("P", Delivery, Writing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +78,10 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     def start_warnings(self, delivery: Delivery, deps: DeliveryDependencies) -> tuple[ConfigWarning, ...]:
         """What sinks beside it may do to the tables that it makes."""
         dialect = target_provider(require_found(deps.destination).address.provider).dialect
-        return tuple(dialect_warnings(delivery.writing, self.starter.others(delivery.connect_cluster_id, dialect)))
+        if dialect is None:
+            return ()
+        others = self.starter.others(delivery.connect_cluster_id, dialect)
+        return tuple(dialect_warnings(delivery.table_writing, others))
 
     def config(self, resource: Delivery, deps: DeliveryDependencies) -> BuiltConfig:
         destination = require_found(deps.destination)
@@ -91,7 +92,8 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
         """The delivery as stored, or as the open deploy has drafted it."""
         stored = self.store.find(operation.resource_id)
         if stored is None and operation.kind is OperationKind.DEPLOY and not operation.step.settled:
-            return _of_operation(operation, Delivery, "delivery")
+            drafted: Delivery = _of_operation(operation, Delivery, "delivery")
+            return drafted
         return stored
 
     def with_pending_change(self, operation: Operation, resource: Delivery) -> Delivery:
@@ -184,13 +186,9 @@ def writing_parameters(writing: Writing) -> Mapping[str, Any]:
     return {"writing": adapter(Writing).dump_python(writing, mode="json")}
 
 
-def _of_operation(operation: Operation, kind: type[P], name: str) -> P:
-    """A parameter of a stored operation. Raises UnreadableRow."""
-    entity: Any = kind
-    parameter: P = read_row(
-        "operation", operation.id, lambda: adapter(entity).validate_python(operation.parameters[name])
-    )
-    return parameter
+def _of_operation(operation: Operation, kind: Any, name: str) -> Any:
+    """A parameter of a stored operation, of this kind. Raises UnreadableRow."""
+    return read_row("operation", operation.id, lambda: adapter(kind).validate_python(operation.parameters[name]))
 
 
 def _name_key(delivery: Delivery) -> str:

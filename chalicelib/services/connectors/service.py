@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import ConfigWarning
-from chalicelib.domain.delivery import TargetStatement
+from chalicelib.domain.delivery import SetupDocument, TargetStatement
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import TimedOut, Unavailable
 from chalicelib.kit.pages import Page
@@ -39,6 +39,7 @@ class ConnectorPreview:
     warnings: tuple[ConfigWarning, ...] = ()
     internal_topics: tuple[str, ...] = ()
     target_ddl: tuple[TargetStatement, ...] = ()
+    setup: tuple[SetupDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,9 +44,9 @@ class SinkStarter:
             self._end(begun)
         return True
 
-    def others(self, cluster_id: str, dialect: str | None) -> frozenset[str]:
+    def others(self, cluster_id: str, dialect: str) -> frozenset[str]:
         """Other dialects that were ever started on the cluster."""
-        return self.store.dialects(cluster_id) - {dialect} if dialect else frozenset()
+        return self.store.dialects(cluster_id) - {dialect}
 
     def _begin(self, delivery: Delivery, dialect: str, wait: Deadline) -> SinkStart | None:
         while True:
@@ -57,8 +57,8 @@ class SinkStarter:
             self.sleep(_PAUSE)
 
     def _are_made(self, delivery: Delivery, destination: Destination, deadline: Deadline) -> bool:
-        until, targets = deadline.within(_TABLE_SECONDS), delivery.writing.targets
-        while delivery.writing.evolves and not self._see(destination, targets, until):
+        until, writing = deadline.within(_TABLE_SECONDS), delivery.table_writing
+        while writing.evolves and not self._see(destination, writing.targets, until):
             if until.passed:
                 return False
             self.sleep(_PAUSE)

@@ -1,6 +1,6 @@
 """Checks by a Connect cluster before a connector exists: its plug-in, its config, and the Kafka of the workers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster, require_same_kafka
 from chalicelib.domain.connector_config import BuiltConfig
+from chalicelib.domain.object_store import SinkPlugin
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.services.client_factory import ClientFactory
 
@@ -48,6 +49,11 @@ class ConnectorValidation:
                 code="PLUGIN_MISSING",
                 details={"connector_class": class_name},
             )
+
+    def sink_plugins(self, context: RequestContext, cluster: ConnectCluster) -> Sequence[SinkPlugin]:
+        """The sinks that the workers have."""
+        plugins = self.clients.connect(cluster).plugins(context.deadline)
+        return [SinkPlugin(class_name=one.class_name, version=one.version) for one in plugins if one.type == "sink"]
 
     def validate(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> Validation:
         """Let Connect validate the config for a connector of that name.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from chalicelib.domain.access import SYSTEM, RequestContext
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import health_after
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
@@ -19,8 +19,7 @@ from chalicelib.domain.monitoring.target_losses import TargetLosses, loss_condit
 from chalicelib.domain.observation import DesiredState
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
-from chalicelib.kit.ids import new_id
-from chalicelib.kit.log import add_to_log, current_correlation_id, get_logger
+from chalicelib.kit.log import add_to_log, get_logger
 from chalicelib.kit.randomness import shuffled
 from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, Send, end_watch, send_looks
 from chalicelib.services.monitors.target_looks import TargetLooks
@@ -86,7 +85,7 @@ class DestinationMonitor:
         if not self._store(destination, health):
             return
         before = after = self.targets.known(destination.id)
-        if health.last_error is None:
+        if health.last_error is None and isinstance(destination.address, DatabaseAddress):
             after = self.targets.look(destination, page, before, at, deadline)
         self._count_degraded(destination, health, page.items, before, after)
         connection = health_conditions("destination", destination.id, destination.name, health)
@@ -108,9 +107,7 @@ class DestinationMonitor:
     def _test(self, destination: Destination, deadline: Deadline) -> HealthRecord:
         """Raises StoreUnavailable when the secrets cannot be read, which says nothing about the destination."""
         endpoint = self.checks.clients.open(destination.endpoint)
-        correlation_id, within = current_correlation_id() or new_id(), deadline.within(_TEST_SECONDS)
-        context = RequestContext(actor=SYSTEM, correlation_id=correlation_id, deadline=within)
-        return health_after(self.checks.test_endpoint(context, endpoint), now=self.clock())
+        return health_after(self.checks.look_at(endpoint, deadline.within(_TEST_SECONDS)), now=self.clock())
 
     def _count_degraded(
         self,

@@ -4,14 +4,16 @@ Nobody is told by what has stopped. If the dispatcher does not run either, reade
 its missing runs tells people.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 from chalicelib.domain.connectors.conditions import unobserved_condition
 from chalicelib.domain.health import NOT_OBSERVED
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.own_metrics import OwnMetric
+from chalicelib.domain.registered import ConnectedSystem
 from chalicelib.domain.timing import OBSERVED_FOR
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.randomness import shuffled
@@ -53,7 +55,7 @@ class OwnState:
         """Ages, and what waits. Raises StoreUnavailable."""
         now, ages = self.clock(), self.tick_ages.read()
         job = self.resources.jobs.oldest_in("open_state", OPEN)
-        systems = chain(self.resources.sources.all(), self.resources.destinations.all())
+        systems: Iterable[ConnectedSystem[Any]] = chain(self.resources.sources.all(), self.resources.destinations.all())
         errors = (system.health.as_of(now).last_error for system in systems)
         return {
             OwnMetric.OLDEST_TICK_AGE: ages.oldest.total_seconds(),

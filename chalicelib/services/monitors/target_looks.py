@@ -136,7 +136,9 @@ class TargetLooks:
             *((self.monitoring.progress, row) for row in rows),
         )
         progress = known_progress(rows, entities[len(running) :])
-        targets = list(islice((target for delivery in running for target in delivery.writing.targets), MAX_TABLES))
+        targets = list(
+            islice((target for delivery in running for target in delivery.table_writing.targets), MAX_TABLES)
+        )
         database = self.clients.database(destination.endpoint)
         seen = by_name(database.target_tables(targets, deadline.within(_READ_SECONDS)))
         read = frozenset(targets)
@@ -144,7 +146,7 @@ class TargetLooks:
         for delivery, memory in zip(running, entities, strict=False):
             if isinstance(memory, UnreadableRow):
                 continue  # begun anew, a look would not find what was lost since the one that has written it
-            if read.issuperset(delivery.writing.targets):
+            if read.issuperset(delivery.table_writing.targets):
                 measured = progress.of(delivery)
                 numbers = (measured.records, measured.end) if measured and is_known(measured, at) else (None, None)
                 is_new = memory is None or delivery.id in accepted
@@ -213,7 +215,7 @@ def _begun(
     compares: bool,
 ) -> _Look:
     """The look at what was seen of a delivery's tables. What a person has accepted is compared with nothing."""
-    targets = delivery.writing.targets
+    targets = delivery.table_writing.targets
     delivered, end = numbers
     remembered = by_name(memory.tables) if memory and compares else {}
     look = _Look(
@@ -222,7 +224,7 @@ def _begun(
         seen={name: seen[name] for name in targets if name in seen},
         before={name: remembered[name] for name in targets if name in remembered},
         delivered=delivered,
-        deletes=Deletes(enabled=delivery.writing.deletes),
+        deletes=Deletes(enabled=delivery.table_writing.deletes),
     )
     return _compared(look, end)
 

@@ -34,6 +34,9 @@ class FakeMySQLClient:
         failure = failures.pop(0) if failures else None
         return failure_result(DatabaseFailure(failure)) if failure else success_result("8.4.3", 1)
 
+    def look(self, deadline: Deadline) -> TestResult:
+        return self.test(deadline)
+
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> MySQLServerFacts:
         self.database.raise_if_unreadable()
         existing = tuple(table for table in self._tables() if tables is None or table.name in tables)

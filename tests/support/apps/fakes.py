@@ -146,6 +146,9 @@ class FakeDatabaseClient:
         failure = failures.pop(0) if failures else None
         return failure_result(DatabaseFailure(failure)) if failure else success_result("18.4", 1)
 
+    def look(self, deadline: Deadline) -> TestResult:
+        return self.test(deadline)
+
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> PostgreSQLServerFacts:
         """Ready for a capture of those of the tables that exist."""
         self.database.raise_if_unreadable()

@@ -57,6 +57,10 @@ class MySQL:
             return failure_result(failure)
         return success_result(version, round((time.monotonic() - start) * 1000))
 
+    def look(self, deadline: Deadline) -> TestResult:
+        """See `TargetClient.look`."""
+        return self.test(deadline)
+
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> MySQLServerFacts:
         # Readiness names the rights that are missing.
         with self._session(deadline, without_right=True) as session:

@@ -71,6 +71,10 @@ class PostgreSQL:
             return failure_result(failure)
         return success_result(version, round((time.monotonic() - start) * 1000))
 
+    def look(self, deadline: Deadline) -> TestResult:
+        """See `TargetClient.look`."""
+        return self.test(deadline)
+
     def server_facts(self, tables: Sequence[TableName] | None, deadline: Deadline) -> PostgreSQLServerFacts:
         with self._session(deadline) as session:
             facts = _server_facts(session, tables)

@@ -21,7 +21,7 @@ from chalicelib.domain.checks.topics import old_topic_warnings
 from chalicelib.domain.cluster import TopicFacts
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import DeliveryVerdict, TableMapping, TableWriting
-from chalicelib.domain.pipeline import Converter, Pipeline
+from chalicelib.domain.pipeline import Converter, Pipeline, Representation
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import Conflict, HeadgateError, Invalid
 
@@ -63,6 +63,7 @@ def check_mappings(
     topics = [mapping.topic for mapping in mappings]
     problems: tuple[HeadgateError, ...] = (
         *_converter_problems(pipeline),
+        *_representation_problems(pipeline),
         *count_problems(topics),
         *_schema_problems(mappings),
         *_name_problems(mappings, name_rules),
@@ -91,6 +92,17 @@ def _converter_problems(pipeline: Pipeline) -> Iterator[Invalid]:
             "pipeline_id",
             type_="converter_without_schema",
             message="The sink needs records that carry their schema: the pipeline must use the converter json_schema.",
+        )
+
+
+def _representation_problems(pipeline: Pipeline) -> Iterator[Invalid]:
+    if pipeline.capture.representation is Representation.READABLE:
+        yield Invalid.at(
+            "body",
+            "pipeline_id",
+            type_="readable_representation",
+            message="This pipeline writes numbers and times as text, for files. A database needs a pipeline with the "
+            "representation exact.",
         )
 
 

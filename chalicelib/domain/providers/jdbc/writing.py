@@ -1,12 +1,15 @@
 """How requests ask for deliveries to tables, and which tables such a delivery claims."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.checks.options import require_known_options
-from chalicelib.domain.delivery import ClaimedTarget, MappingInput, TableMapping, TableWriting
+from chalicelib.domain.connector_config import ConfigWarning
+from chalicelib.domain.delivery import ClaimedTarget, MappingInput, SetupDocument, TableMapping, TableWriting
+from chalicelib.domain.object_store import SinkPlugin
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import Invalid
 
 _OPTIONS = frozenset(field.name for field in fields(TableWriting)) - {"mappings"}
@@ -31,6 +34,23 @@ def table_mappings(mappings: Sequence[MappingInput], *, default_schema: str) -> 
         details = [{"location": ["body", "mappings", at, "table_name"], "type": "missing"} for at in missing]
         raise Invalid("The request is not valid; details name the fields.", details=details)
     return complete
+
+
+def completed(
+    writing: TableWriting, _pipeline: Pipeline, _installed: Callable[[], Collection[SinkPlugin]]
+) -> TableWriting:
+    """The same: one plug-in writes to databases."""
+    return writing
+
+
+def no_warnings(_writing: TableWriting, _address: DatabaseAddress) -> Iterable[ConfigWarning]:
+    """What `check_mappings` says is all."""
+    return ()
+
+
+def no_documents(_writing: TableWriting, _address: DatabaseAddress) -> Sequence[SetupDocument]:
+    """A target's statements set up its tables."""
+    return ()
 
 
 def claimed_tables(

@@ -11,7 +11,7 @@ from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import ClaimedTarget, Delivery, MappingInput, TableWriting
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.providers.jdbc import checks
-from chalicelib.domain.providers.jdbc.writing import table_mappings, table_writing
+from chalicelib.domain.providers.jdbc.writing import completed, no_documents, no_warnings, table_mappings, table_writing
 from chalicelib.domain.providers.mysql import target, target_ddl
 from chalicelib.domain.providers.mysql.sink_config import NAME_RULES, ONE_DATABASE, build_sink_config
 from chalicelib.domain.providers.mysql.target_columns import TYPES
@@ -26,6 +26,9 @@ class MySQLTarget:
 
     dialect = "MySQL"
     judge_target = staticmethod(target.judge_target)
+    completed = staticmethod(completed)
+    destination_warnings = staticmethod(no_warnings)
+    setup_documents = staticmethod(no_documents)
     target_statements = staticmethod(target_ddl.target_statements)
     check_mappings = staticmethod(
         partial(checks.check_mappings, name_rules=NAME_RULES, unsupported_columns=TYPES.unsupported_columns)

@@ -10,7 +10,14 @@ from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import Delivery, MappingInput, TableWriting
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.providers.jdbc import checks
-from chalicelib.domain.providers.jdbc.writing import claimed_tables, table_mappings, table_writing
+from chalicelib.domain.providers.jdbc.writing import (
+    claimed_tables,
+    completed,
+    no_documents,
+    no_warnings,
+    table_mappings,
+    table_writing,
+)
 from chalicelib.domain.providers.postgresql import target, target_ddl
 from chalicelib.domain.providers.postgresql.defaults import DEFAULT_SCHEMA
 from chalicelib.domain.providers.postgresql.facts import PostgreSQLTargetFacts
@@ -23,6 +30,9 @@ class PostgreSQLTarget:
 
     dialect = "PostgreSQL"
     judge_target = staticmethod(target.judge_target)
+    completed = staticmethod(completed)
+    destination_warnings = staticmethod(no_warnings)
+    setup_documents = staticmethod(no_documents)
     target_statements = staticmethod(target_ddl.target_statements)
     claimed_targets = staticmethod(claimed_tables)
     check_mappings = staticmethod(

@@ -1,0 +1,46 @@
+"""The config of Camel's sink with its component aws2-s3 (its documentation and code, release 0.11): for development.
+
+Each file is one upload under a name of its own, so that none replaces another. What the sink holds in memory counts as
+written, and is lost when its task ends.
+"""
+
+from chalicelib.domain.connector_config import ConnectorConfig
+from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.endpoint import Endpoint
+from chalicelib.domain.object_store import FileWriting, ObjectStoreAddress
+from chalicelib.domain.providers.object_store.plugins import CAMEL
+from chalicelib.domain.providers.object_store.sink_config import common_lines, key_lines, text_lines
+
+MOST_RECORDS = 200
+"""In memory at a time: so many are lost when the task ends."""
+WAIT_MS = 3_000
+_S3 = "camel.component.aws2-s3"
+
+
+def build_config(delivery: Delivery, writing: FileWriting, endpoint: Endpoint[ObjectStoreAddress]) -> ConnectorConfig:
+    """The whole config; secrets as references. The delivery has one topic."""
+    address = endpoint.address
+    keys = key_lines(endpoint, f"{_S3}.accessKey", f"{_S3}.secretKey")
+    elsewhere = {f"{_S3}.overrideEndpoint": "true", f"{_S3}.uriEndpointOverride": str(address.endpoint_url)}
+    return {
+        **common_lines(delivery, writing, CAMEL.class_name),
+        "camel.sink.url": f"aws2-s3://{address.bucket}?keyName={file_name(address.prefix, writing)}"
+        "&autoCreateBucket=false",
+        **(keys or {f"{_S3}.useDefaultCredentialsProvider": "true"}),
+        f"{_S3}.region": address.region,
+        **(elsewhere if address.endpoint_url else {}),
+        "camel.beans.aggregate": "#class:org.apache.camel.kafkaconnector.aggregator.StringAggregator",
+        "camel.aggregation.size": str(records_per_file(writing)),
+        "camel.aggregation.timeout": str(WAIT_MS),
+        **text_lines(),
+    }
+
+
+def file_name(prefix: str, writing: FileWriting) -> str:
+    """Camel fills in the time and the id of the upload."""
+    below = f"{prefix}/" if prefix else ""
+    return f"{below}{writing.targets[0]}/${{date:now:yyyyMMdd-HHmmssSSS}}-${{exchangeId}}.jsonl"
+
+
+def records_per_file(writing: FileWriting) -> int:
+    return min(writing.max_records_per_file or MOST_RECORDS, MOST_RECORDS)
