@@ -59,7 +59,7 @@ def debezium_source_config(
         **_capture(capture),
         "decimal.handling.mode": "precise",
         **records,
-        **(_READABLE if capture.representation is Representation.READABLE else {}),
+        **(_READABLE if capture.options.representation is Representation.READABLE else {}),
         **_message_size(capture.options.max_message_bytes),
         **converters(schemas=capture.converter is Converter.JSON_SCHEMA),
         **{key: capture.properties.get(key, value) for key, value in may_be_set.items()},

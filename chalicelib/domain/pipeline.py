@@ -66,6 +66,7 @@ class CaptureOptions:
     max_message_bytes: int | None = None
     heartbeat_table: TableName | None = None
     exclude_columns: tuple[ColumnName, ...] = ()
+    representation: Representation = Representation.EXACT
 
 
 TRANSACTIONS_PROPERTY = "provide.transaction.metadata"
@@ -83,7 +84,6 @@ class Capture:
     tables: tuple[TableName, ...]
     snapshot_mode: SnapshotMode = SnapshotMode.INITIAL
     converter: Converter = Converter.JSON_SCHEMA
-    representation: Representation = Representation.EXACT
     options: CaptureOptions = field(default_factory=CaptureOptions)
     provider_options: Mapping[str, Any] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from chalicelib.api.contract.mysql import (
     MySQLSourceOptionsOutput,
 )
 from chalicelib.api.contract.postgresql import PostgreSQLOptionsBody, PostgreSQLOptionsOutput
-from chalicelib.domain.pipeline import CaptureOptions, OnConversionError
+from chalicelib.domain.pipeline import CaptureOptions, OnConversionError, Representation
 from chalicelib.domain.table import ColumnName, TableName
 
 
@@ -55,6 +55,10 @@ class CaptureOptionsBody(Input):
     max_message_bytes: Integer | None = Field(default=None, ge=1024 * 1024, le=64 * 1024 * 1024)
     heartbeat_table: TableBody | None = None
     exclude_columns: list[ColumnBody] = Field(default_factory=list, max_length=500)
+    representation: Representation = Field(
+        default=Representation.EXACT,
+        description="readable: numbers and times as text, for files. No delivery to a database takes it.",
+    )
 
     def to_options(self) -> CaptureOptions:
         fields = self.model_dump(include=_SHARED_OPTIONS, exclude={"heartbeat_table", "exclude_columns"})
@@ -103,6 +107,7 @@ class CaptureOptionsOutput(Output):
     max_message_bytes: int | None
     heartbeat_table: TableOutput | None
     exclude_columns: list[CapturedColumnOutput]
+    representation: Representation
 
 
 class PostgreSQLPipelineOptionsOutput(PostgreSQLOptionsOutput, CaptureOptionsOutput):

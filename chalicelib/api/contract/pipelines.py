@@ -1,6 +1,6 @@
 """Pipelines."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Self
 
 from pydantic import Field, StringConstraints
@@ -13,12 +13,15 @@ from chalicelib.api.contract.runtime import ConnectorOwnerOutput, TaskQuery, obs
 from chalicelib.api.contract.sources import SourceOutput
 from chalicelib.domain.pipeline import (
     Capture,
+    CaptureOptions,
     Converter,
     Pipeline,
+    Representation,
     SnapshotMode,
 )
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.table import TableName
+from chalicelib.errors import Invalid
 from chalicelib.services.pipelines import PipelineDetail, PipelineInput
 
 TopicPrefix = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._-]+$")]
@@ -51,6 +54,7 @@ class PipelineBody(Input):
     tables: list[TableBody] = Field(min_length=1, max_length=500)
     snapshot_mode: SnapshotMode = SnapshotMode.INITIAL
     converter: Converter = Converter.JSON_SCHEMA
+    representation: Representation | None = Field(default=None, description="The same as `options.representation`.")
     options: PipelineOptionsBody | None = None
     properties: dict[PropertyKey, PropertyValue] = Field(default_factory=dict, max_length=100)
 
@@ -61,11 +65,20 @@ class PipelineBody(Input):
         capture = Capture(
             **self.model_dump(include={"topic_prefix", "snapshot_mode", "converter", "properties"}),
             tables=tuple(tables),
-            options=options.to_options(),
+            options=self._options(options),
             provider_options=options.to_provider_options(),
         )
         fields = self.model_dump(include={"name", "source_id", "stream_cluster_id", "connect_cluster_id"})
         return PipelineInput(**fields, capture=capture)
+
+    def _options(self, sent: PipelineOptionsBody) -> CaptureOptions:
+        """Raises Invalid when the representation is given twice, and not the same."""
+        options = sent.to_options()
+        chosen = self.representation or options.representation
+        if "representation" in sent.model_fields_set and chosen is not options.representation:
+            message = "options.representation is another one. Give one of them."
+            raise Invalid.at("body", "representation", type_="given_twice", message=message)
+        return replace(options, representation=chosen)
 
 
 class PipelineOutput(ConnectorOwnerOutput):
@@ -78,6 +91,7 @@ class PipelineOutput(ConnectorOwnerOutput):
     tables: list[TableOutput]
     snapshot_mode: SnapshotMode
     converter: Converter
+    representation: Representation
     options: PipelineOptionsOutput
     properties: dict[str, str]
 
@@ -124,5 +138,6 @@ def _computed(pipeline: Pipeline) -> dict[str, Any]:
     return {
         **observed_fields(pipeline),
         **{name: getattr(capture, name) for name in ("topic_prefix", "tables", "topics", "converter", "properties")},
+        "representation": capture.options.representation,
         "options": {**asdict(capture.options), **provider.effective_options(pipeline)},
     }

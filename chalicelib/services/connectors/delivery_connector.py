@@ -71,7 +71,8 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
         destination = require_found(deps.destination)
         dialect = target_provider(destination.address.provider).dialect
         if dialect is None:
-            return super().start(context, resource, deps, act, wait=wait)
+            act()
+            return True
         deadline = context.deadline
         return self.starter.start(resource, destination, dialect, act, deadline.within(wait), deadline)
 

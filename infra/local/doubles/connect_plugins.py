@@ -26,6 +26,7 @@ from infra.local.doubles.connect_checks import (
 POSTGRES_SOURCE = "io.debezium.connector.postgresql.PostgresConnector"
 MYSQL_SOURCE = "io.debezium.connector.mysql.MySqlConnector"
 JDBC_SINK = "io.debezium.connector.jdbc.JdbcSinkConnector"
+CAMEL_SINK = "org.apache.camel.kafkaconnector.CamelSinkConnector"
 DEBEZIUM_VERSION = "3.6.0.Final"
 
 
@@ -167,7 +168,22 @@ JDBC = Plugin(
     ),
 )
 
-ALL = (POSTGRES, MYSQL, JDBC)
+CAMEL = Plugin(
+    class_name=CAMEL_SINK,
+    kind="sink",
+    version="0.11.0",
+    shows_values=True,
+    keys=(
+        *COMMON,
+        Key(name="topics", type="LIST", default="", group="Common"),
+        Key(name="topics.regex", default="", group="Common"),
+        *_keys("Connector", {"camel.sink.url": None, "camel.sink.component": None}),
+        *_keys("Connector", {"camel.aggregation.size": "10", "camel.aggregation.timeout": "500"}),
+        *_keys("Connector", {"camel.beans.aggregate": None}),
+    ),
+)
+
+ALL = (POSTGRES, MYSQL, JDBC, CAMEL)
 
 
 def field_errors(plugin: Plugin, config: Config) -> dict[str, list[str]]:

@@ -71,8 +71,7 @@ def test_the_capabilities_can_be_chosen(sandbox: Sandbox, capabilities: list[str
     [
         ({"capabilities": []}, ["capabilities"]),
         ({"capabilities": ["READ"]}, ["capabilities", 0]),
-        ({"provider": "s3"}, ["provider"]),
-        ({"provider": "minio"}, ["provider"]),
+        ({"provider": "oracle"}, ["provider"]),
         ({"provider": None}, ["provider"]),
         ({"config": None}, ["config"]),
         ({"environment": "test"}, ["environment"]),

@@ -20,7 +20,7 @@ def test_a_preview_shows_config_and_warnings_and_saves_nothing(sandbox: Sandbox)
     before, body = sandbox.ids("/deliveries"), sandbox.delivery_body(sandbox.pipeline)
     response = sandbox.admin.post(f"/destinations/{sandbox.destination['id']}/preview", body)
     seen = response.json()
-    shown = {"connector_name", "config", "topics", "validation", "warnings", "target_ddl"}
+    shown = {"connector_name", "config", "topics", "validation", "warnings", "target_ddl", "setup"}
     assert (response.status_code, set(seen)) == (200, shown)
     (target,) = seen["target_ddl"]
     assert target["table_name"] == body["mappings"][0]["table_name"]

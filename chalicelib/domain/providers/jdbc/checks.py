@@ -96,7 +96,7 @@ def _converter_problems(pipeline: Pipeline) -> Iterator[Invalid]:
 
 
 def _representation_problems(pipeline: Pipeline) -> Iterator[Invalid]:
-    if pipeline.capture.representation is Representation.READABLE:
+    if pipeline.capture.options.representation is Representation.READABLE:
         yield Invalid.at(
             "body",
             "pipeline_id",

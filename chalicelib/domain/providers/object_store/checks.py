@@ -44,7 +44,7 @@ def check_mappings(
         warnings=(
             *topic_warnings(topics, facts, tasks_max),
             *old_topic_warnings(topics, facts, pipeline.created_at),
-            *table_warnings(delivered, pipeline.capture.representation),
+            *table_warnings(delivered, pipeline.capture.options.representation),
         ),
     )
 

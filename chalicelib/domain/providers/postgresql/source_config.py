@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.debezium import MAX_VALIDATION_SECONDS, debezium_source_config, url_database_name
-from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.pipeline import Pipeline, Representation
 from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.providers.postgresql.heartbeat import heartbeat_statement
 from chalicelib.domain.providers.postgresql.java_tls import DEFAULT_JAVA_TLS, PINNED_TLS, REQUIRED_AUTHENTICATION
@@ -27,6 +27,7 @@ _RECORDS: Mapping[str, str] = {
     "reselector.reselect.unavailable.values": "true",
     "reselector.reselect.null.values": "false",
 }
+_READABLE: Mapping[str, str] = {"interval.handling.mode": "string"}
 _DEFAULTS: Mapping[str, str] = {
     # Changes of a partitioned table are published under its own name, which is the one that is captured.
     PARTITION_ROOT_PROPERTY: "true",
@@ -35,11 +36,12 @@ _DEFAULTS: Mapping[str, str] = {
 
 def build_source_config(pipeline: Pipeline, source: Source) -> ConnectorConfig:
     """The whole config; secrets as references. A function of its arguments alone."""
+    exact = pipeline.capture.options.representation is Representation.EXACT
     return debezium_source_config(
         pipeline,
         connector_class=POSTGRESQL_SOURCE,
         connection={**_database(source), **_replication(pipeline)},
-        records=_RECORDS,
+        records=_RECORDS if exact else {**_RECORDS, **_READABLE},
         defaults=_DEFAULTS,
     )
 
