@@ -5,7 +5,8 @@ from tests.support.apps.sandbox import Json
 PIPELINE = {
     "id", "name", "source_id", "stream_cluster_id", "connect_cluster_id", "topic_prefix", "tables", "snapshot_mode",
     "converter", "representation", "options", "properties", "connector_name", "desired_state", "observed_state",
-    "observed_at", "reasons", "tasks", "topics", "open_operation", "last_error", "metrics", "version", "created_at", "updated_at",
+    "observed_at", "reasons", "tasks", "topics", "open_operation", "last_error", "metrics", "version", "created_at",
+    "updated_at",
 }  # fmt: skip
 DELIVERY = {
     "id", "destination_id", "pipeline_id", "name", "connector_name", "connect_cluster_id", "mappings", "configuration",

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """The answer to requests of one method; `query` is a parameter that they have to have. Without a code the answer is
+    """The answer to requests of one method, with a parameter of the query, or without one. Without a code the answer is
     no error of a store, but `content`.
     """
 
@@ -23,8 +23,14 @@ class Refusal:
     status: int
     code: str | None = None
     query: str | None = None
+    without_query: str | None = None
     content: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+
+    def is_for(self, method: str, query: Mapping[str, list[str]]) -> bool:
+        if method != self.method or self.without_query in query:
+            return False
+        return self.query is None or self.query in query
 
     @property
     def body(self) -> bytes:
@@ -42,6 +48,8 @@ class ScriptedStore:
     uploads: set[str] = field(default_factory=set)
     requests: list[str] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
+    lost_replies: set[str] = field(default_factory=set)
+    """Methods whose requests are carried out and not answered."""
 
     @contextlib.contextmanager
     def refusing(self, method: str, status: int, code: str | None = None, **answer: Any) -> Iterator[None]:
@@ -58,7 +66,7 @@ class ScriptedStore:
         query = parse_qs(url.query, keep_blank_values=True)
         self.requests.append(f"{method} {target}")
         for refusal in self.refusals:
-            if refusal.method == method and (refusal.query is None or refusal.query in query):
+            if refusal.is_for(method, query):
                 return refusal.status, refusal.headers, refusal.body
         bucket, _, key = unquote(url.path).lstrip("/").partition("/")
         if bucket != "lake":
@@ -103,6 +111,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         status, headers, body = self.store.answer(self.command, self.path, content)
+        if self.command in self.store.lost_replies:
+            self.close_connection = True
+            return
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -126,7 +137,7 @@ def scripted_store() -> Iterator[ScriptedStore]:
     server.daemon_threads = True
     store = ScriptedStore(url=f"http://127.0.0.1:{server.server_port}")
     handler.store = store  # type: ignore[attr-defined]
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield store
