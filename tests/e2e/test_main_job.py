@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import httpx
 import pymysql
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
 from infra.local.app.addresses import StackAddresses
 from infra.local.demo import main_job
@@ -16,8 +17,9 @@ from infra.local.demo.data import ROWS, TABLES
 from infra.local.doubles.authority import Authority
 from infra.local.doubles.notification_receivers import Kind, NotificationReceiver
 from infra.local.process.ports import free_port
-from infra.local.stack import mysql_programs
+from infra.local.stack import mysql_programs, s3
 from tests.support.apps.local_run import ROOT, LocalRun, fresh_state, once, started
+from tests.support.old_go import old_go
 
 READY = re.compile(r"judged for this pipeline: READY, (\d+) of \1 checks passed")
 LEAST_TABLES, LEAST_ROWS, LEAST_CHANGES = 3, 1_000, 200
@@ -60,13 +62,19 @@ def test_the_demonstration_ends_with_one_when_a_step_is_not_true() -> None:
 
 
 @pytest.mark.skipif(mysql_programs.missing() is not None, reason=str(mysql_programs.missing()))
-def test_with_mysql_the_run_prints_its_address_and_ends_it_with_all_else() -> None:
-    port = free_port()
-    command = [str(ROOT / "infra" / "run"), "--no-demo", "--stack", "sandbox", "--with", "mysql", "--port", str(port)]
+def test_with_more_servers_the_run_prints_their_addresses_and_ends_them_with_all_else(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old_go(monkeypatch, tmp_path)
+    options = ["--no-demo", "--stack", "sandbox", "--with", "mysql,minio", "--port", str(free_port())]
+    command = [str(ROOT / "infra" / "run"), *options]
     with fresh_state() as state, started(command, state) as run:
         run.wait_for(r"^HEADGATE_READY")
         lines = [line.partition("=")[0] for line in run.text.splitlines() if line.startswith("HEADGATE_")]
-        assert lines[-3:] == ["HEADGATE_POSTGRES", "HEADGATE_MYSQL", "HEADGATE_READY"]
+        assert lines[-4:] == ["HEADGATE_POSTGRES", "HEADGATE_MYSQL", "HEADGATE_S3", "HEADGATE_READY"]
+        store = urlsplit(run.value_of("HEADGATE_S3"))
+        bucket = s3.client(store.port, store.username, store.password)
+        bucket.put_object(Bucket=store.path[1:], Key="any", Body=b"")
         parts = urlsplit(run.value_of("HEADGATE_MYSQL"))
         server = {"host": parts.hostname, "port": parts.port, "user": parts.username, "password": parts.password}
         with pymysql.connect(**server).cursor() as cursor:
@@ -75,6 +83,8 @@ def test_with_mysql_the_run_prints_its_address_and_ends_it_with_all_else() -> No
         assert run.press_ctrl_c() == 0, run.text
         with pytest.raises(pymysql.OperationalError):
             pymysql.connect(**server)
+        with pytest.raises(EndpointConnectionError):
+            bucket.list_buckets()
 
 
 @pytest.mark.real

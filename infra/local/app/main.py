@@ -64,7 +64,12 @@ def _start(options: Options, exit_stack: ExitStack) -> Serving:
     say(f"stack: {reason}")
     start = serving.on_sandbox if sandbox else serving.on_real_stack
     return start(
-        f"http://127.0.0.1:{options.port}", options.port, exit_stack, demo=options.demo, with_mysql=options.mysql
+        f"http://127.0.0.1:{options.port}",
+        options.port,
+        exit_stack,
+        demo=options.demo,
+        with_mysql=options.mysql,
+        with_minio=options.minio,
     )
 
 

@@ -45,7 +45,9 @@ class Serving:
     doubles: "Doubles | None" = None
 
 
-def on_real_stack(url: str, port: int, exit_stack: ExitStack, *, demo: bool, with_mysql: bool) -> Serving:
+def on_real_stack(
+    url: str, port: int, exit_stack: ExitStack, *, demo: bool, with_mysql: bool, with_minio: bool
+) -> Serving:
     """Starts the real stack, Headgate and the receiver of the demonstration; `exit_stack` stops them.
 
     Raises SetupMissing or ServerFailed.
@@ -63,6 +65,7 @@ def on_real_stack(url: str, port: int, exit_stack: ExitStack, *, demo: bool, wit
             service_credential=keys.service_credential,
             connect_later=True,
             with_mysql=with_mysql,
+            with_minio=with_minio,
         )
     )
     receiver = exit_stack.enter_context(messages.receiving(state)) if demo else None
@@ -81,7 +84,9 @@ def on_real_stack(url: str, port: int, exit_stack: ExitStack, *, demo: bool, wit
     return Serving(url=url, admin=admin, addresses=stack.addresses, servers=stack.servers, receiver=receiver)
 
 
-def on_sandbox(url: str, port: int, exit_stack: ExitStack, *, demo: bool, with_mysql: bool) -> Serving:
+def on_sandbox(
+    url: str, port: int, exit_stack: ExitStack, *, demo: bool, with_mysql: bool, with_minio: bool
+) -> Serving:
     """Starts the sandbox, Headgate and the receiver of the demonstration. Nothing is kept at the end, not even keys and
     users.
     """
@@ -92,7 +97,11 @@ def on_sandbox(url: str, port: int, exit_stack: ExitStack, *, demo: bool, with_m
     admin = _fresh_admin(os.environ)
     state = state_folder("sandbox")
     started = sandbox_stack.start(
-        state, headgate_url=url, service_credential=keys.service_credential, with_mysql=with_mysql
+        state,
+        headgate_url=url,
+        service_credential=keys.service_credential,
+        with_mysql=with_mysql,
+        with_minio=with_minio,
     )
     stack = exit_stack.enter_context(started)
     receiver = exit_stack.enter_context(messages.receiving(state)) if demo else None

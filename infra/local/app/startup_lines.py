@@ -13,5 +13,6 @@ def lines(url: str, email: str, password: str | None, addresses: StackAddresses)
         f"HEADGATE_CONNECT={addresses.connect}",
         f"HEADGATE_POSTGRES={addresses.postgres}",
         *([f"HEADGATE_MYSQL={addresses.mysql}"] if addresses.mysql else []),
+        *([f"HEADGATE_S3={addresses.s3}"] if addresses.s3 else []),
         "HEADGATE_READY",
     ]

@@ -9,19 +9,19 @@ repository is not made for several writers at a time.
 import hashlib
 import re
 import shutil
-import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from infra.local.app.errors import SetupMissing
-from infra.local.app.progress import megabytes, say, ticking
+from infra.local.app.progress import megabytes, say
 from infra.local.process.locks import locked
 from infra.local.stack import java
 from infra.local.stack.checksums import require_known
 from infra.local.stack.layout import PLUGIN_PROJECT, POMS, cache_folder, display_path
+from infra.local.stack.long_commands import follow
 
 # A line of Maven in batch mode: "[INFO] Downloaded from REPOSITORY: URL (1.2 MB at 3.4 MB/s)".
 _DOWNLOADED = re.compile(r"Downloaded from \S+ \S+ \(([\d.]+) (B|kB|MB|GB) at")
@@ -53,6 +53,8 @@ PARTS = (
 )
 MYSQL = DownloadPart(name="mysql", brings="MySQL 8.0", size="34 MB")
 """Fetched only where MySQL is asked for."""
+CAMEL = DownloadPart(name="camel", brings="Camel's S3 sink for Kafka Connect", size="17 MB")
+"""Fetched only where an S3 is asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +75,6 @@ class Transfer:
     files: int = 0
     size: float = 0.0
     tail: list[str] = field(default_factory=list)
-
-    def read(self, lines: Iterable[str]) -> None:
-        """Follows Maven's output to its end."""
-        for line in lines:
-            self.note(line)
 
     def note(self, line: str) -> None:
         """Counts a finished transfer, and keeps the last lines for the message of a failure."""
@@ -188,22 +185,7 @@ def _package(project: Path, into: Path) -> None:
 
 def _maven(contents: str, *arguments: str) -> None:
     transfer = Transfer()
-    command = subprocess.Popen(
-        ["mvn", "--batch-mode", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    with command as process:
-        try:
-            with ticking(lambda: f"{contents}: {transfer}"):
-                transfer.read(process.stdout or ())
-                status = process.wait()
-        except BaseException:
-            process.terminate()
-            raise
+    status = follow(["mvn", "--batch-mode", *arguments], transfer.note, lambda: f"{contents}: {transfer}")
     if status != 0:
         output = "\n".join(f"  | {line}" for line in transfer.tail)
         raise SetupMissing(

@@ -10,6 +10,7 @@ HOME = ROOT / ".headgate"
 """Everything that local runs make. Ignored by git; may be deleted at any time."""
 
 POMS = Path(__file__).resolve().parent / "poms"
+MODULES = Path(__file__).resolve().parent / "modules"
 PLUGIN_PROJECT = ROOT / "infra" / "connect"
 
 

@@ -21,3 +21,12 @@ def http_text(
     except httpx.HTTPError:
         return ""
     return answer.text if answer.status_code == 200 else ""
+
+
+def answers_ok(port: int, path: str) -> bool:
+    """Whether 127.0.0.1 answers a GET with 200."""
+    try:
+        answer = httpx.get(f"http://127.0.0.1:{port}{path}", timeout=2, trust_env=False)
+    except httpx.HTTPError:
+        return False
+    return answer.status_code == 200

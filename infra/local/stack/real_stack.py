@@ -1,6 +1,6 @@
 """The real stack: Kafka, Kafka Connect with Debezium, PostgreSQL, DynamoDB Local and ElasticMQ on 127.0.0.1.
 
-    python -m infra.local.stack.real_stack --state DIR [--headgate-url URL] [--mysql]
+    python -m infra.local.stack.real_stack --state DIR [--headgate-url URL] [--mysql] [--minio]
 
 starts it, prints the addresses, and ends it on Ctrl-C.
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from infra.local.process.locks import locked
 from infra.local.process.ports import kept_ports
 from infra.local.process.processes import ServerPlan, ServerProcess, report_ended, stop_leftover
 from infra.local.process.reaper import Reaper
-from infra.local.stack import connect, dynamodb, elasticmq, kafka, mysql, postgres
+from infra.local.stack import camel, connect, dynamodb, elasticmq, kafka, mysql, postgres, s3
 from infra.local.stack.fetch import Programs, fetch_all
 from infra.local.stack.folders import Folders
 from infra.local.stack.kept_secrets import kept_secret
@@ -37,6 +37,7 @@ LEFTOVERS = {
     "sqs": signal.SIGTERM,
     "postgres": signal.SIGINT,
     "mysql": signal.SIGTERM,
+    "s3": signal.SIGTERM,
 }
 """Servers that a killed run may have left behind, with their stop signals."""
 
@@ -52,10 +53,11 @@ class RealStack:
     dynamodb: ServerProcess
     sqs: ServerProcess
     mysql: ServerProcess | None = None
+    s3: ServerProcess | None = None
 
     @property
     def servers(self) -> list[ServerProcess]:
-        extras = [self.mysql] if self.mysql else []
+        extras = [server for server in (self.mysql, self.s3) if server]
         return [self.kafka, self.connect, self.postgres, self.dynamodb, self.sqs, *extras]
 
     def stop(self) -> None:
@@ -66,22 +68,32 @@ class RealStack:
 
 @contextmanager
 def start(
-    state: Path, *, headgate_url: str, service_credential: str, connect_later: bool = False, with_mysql: bool = False
+    state: Path,
+    *,
+    headgate_url: str,
+    service_credential: str,
+    connect_later: bool = False,
+    with_mysql: bool = False,
+    with_minio: bool = False,
 ) -> Iterator[RealStack]:
     """A running stack with its state in `state`, fetched first where needed; ended with the block.
 
     With `connect_later` the caller calls `stack.connect.start()`: connectors that Connect has stored ask Headgate for
-    their secrets at once, so Headgate should serve first. Raises SetupMissing or ServerFailed.
+    their secrets at once, so Headgate should serve first. With `with_minio` Connect has Camel's S3 sink as well.
+    Raises SetupMissing or ServerFailed.
     """
     state = state.absolute()
     folders = Folders(state)
     busy = f"another run uses the stack in {display_path(state)}; end it first."
     with locked(state / "lock", busy=busy, wait=False), ExitStack() as exit_stack:
         programs = fetch_all()
+        if with_minio:
+            programs = replace(programs, plugins=(*programs.plugins, camel.plugins()))
         in_parallel(
             [partial(stop_leftover, folders.pid_file(name), stop_signal) for name, stop_signal in LEFTOVERS.items()]
         )
-        ports = kept_ports(folders.ports, (*PORTS, "mysql") if with_mysql else PORTS)
+        extras = [*(["mysql"] if with_mysql else []), *(["s3"] if with_minio else [])]
+        ports = kept_ports(folders.ports, [*PORTS, *extras])
         reaper = Reaper()
         exit_stack.callback(reaper.close)
         stack = _stack(programs, folders, ports, reaper, headgate_url, service_credential)
@@ -131,6 +143,7 @@ def _stack(
         dynamodb=server(dynamodb.plan(programs.dynamodb, folders, port=ports["dynamodb"])),
         sqs=server(elasticmq.plan(programs.elasticmq, folders, port=ports["sqs"])),
         mysql=server(mysql.plan(folders, port=ports["mysql"])) if "mysql" in ports else None,
+        s3=server(s3.plan(folders, port=ports["s3"])) if "s3" in ports else None,
     )
 
 
@@ -140,6 +153,7 @@ def _addresses(folders: Folders, ports: dict[str, int]) -> StackAddresses:
         connect=f"http://127.0.0.1:{ports['connect']}",
         postgres=postgres.url(folders, ports["postgres"]),
         mysql=mysql.url(folders, ports["mysql"]) if "mysql" in ports else None,
+        s3=s3.url(folders, ports["s3"]) if "s3" in ports else None,
         dynamodb=f"http://127.0.0.1:{ports['dynamodb']}",
         sqs=f"http://127.0.0.1:{ports['sqs']}",
     )
@@ -150,6 +164,7 @@ def main() -> int:
     parser.add_argument("--state", type=Path, required=True, help="the folder that keeps the stack's state")
     parser.add_argument("--headgate-url", default="http://127.0.0.1:8000", help="where Connect asks for secrets")
     parser.add_argument("--mysql", action="store_true", help="with a MySQL")
+    parser.add_argument("--minio", action="store_true", help="with an S3, and Camel's sink for it")
     options = parser.parse_args()
     credential = kept_secret(options.state / "service-credential")
     try:
@@ -160,6 +175,7 @@ def main() -> int:
                 headgate_url=options.headgate_url,
                 service_credential=credential,
                 with_mysql=options.mysql,
+                with_minio=options.minio,
             ) as stack,
         ):
             for name, value in vars(stack.addresses).items():

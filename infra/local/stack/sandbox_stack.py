@@ -1,4 +1,4 @@
-"""The sandbox: a real PostgreSQL, a real MySQL if asked for, and our doubles of Kafka and Kafka Connect."""
+"""The sandbox: a real PostgreSQL, a MySQL and an S3 if asked for, and our doubles of Kafka and Kafka Connect."""
 
 import signal
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from infra.local.process.locks import locked
 from infra.local.process.ports import kept_ports
 from infra.local.process.processes import ServerPlan, ServerProcess, stop_leftover
 from infra.local.process.reaper import Reaper
-from infra.local.stack import mysql, postgres
+from infra.local.stack import mysql, postgres, s3
 from infra.local.stack.folders import Folders
 from infra.local.stack.layout import display_path
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from infra.local.doubles import Doubles
 
 PORTS = ("kafka", "connect", "postgres")
-LEFTOVERS = {"postgres": signal.SIGINT, "mysql": signal.SIGTERM}
+LEFTOVERS = {"postgres": signal.SIGINT, "mysql": signal.SIGTERM, "s3": signal.SIGTERM}
 """Servers that a killed run may have left behind, with their stop signals."""
 
 
@@ -36,9 +36,9 @@ class SandboxStack:
 
 @contextmanager
 def start(
-    state: Path, *, headgate_url: str, service_credential: str, with_mysql: bool = False
+    state: Path, *, headgate_url: str, service_credential: str, with_mysql: bool = False, with_minio: bool = False
 ) -> Iterator[SandboxStack]:
-    """A running sandbox, the databases' data in `state`; ended with the block.
+    """A running sandbox, the data of databases and object store in `state`; ended with the block.
 
     Raises SetupMissing or ServerFailed.
     """
@@ -48,7 +48,8 @@ def start(
     with locked(state / "lock", busy=busy, wait=False), ExitStack() as exit_stack:
         for name, stop_signal in LEFTOVERS.items():
             stop_leftover(folders.pid_file(name), stop_signal)
-        ports = kept_ports(folders.ports, (*PORTS, "mysql") if with_mysql else PORTS)
+        extras = [*(["mysql"] if with_mysql else []), *(["s3"] if with_minio else [])]
+        ports = kept_ports(folders.ports, [*PORTS, *extras])
         reaper = Reaper()
         exit_stack.callback(reaper.close)
         servers = [ServerProcess(plan, reaper) for plan in _plans(folders, ports)]
@@ -69,6 +70,7 @@ def start(
             connect=started.connect,
             postgres=postgres.url(folders, ports["postgres"]),
             mysql=mysql.url(folders, ports["mysql"]) if with_mysql else None,
+            s3=s3.url(folders, ports["s3"]) if with_minio else None,
         )
         yield SandboxStack(addresses=addresses, servers=servers, doubles=started)
 
@@ -77,3 +79,5 @@ def _plans(folders: Folders, ports: Mapping[str, int]) -> Iterator[ServerPlan]:
     yield postgres.plan(folders, port=ports["postgres"])
     if "mysql" in ports:
         yield mysql.plan(folders, port=ports["mysql"])
+    if "s3" in ports:
+        yield s3.plan(folders, port=ports["s3"])

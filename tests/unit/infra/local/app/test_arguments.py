@@ -18,6 +18,14 @@ def test_every_option_of_the_contract_is_understood():
 def test_mysql_is_started_only_when_it_is_asked_for(words):
     assert parse(words).mysql
     assert not parse(["--stack", "real"]).mysql
+    assert not parse(words).minio
+
+
+@pytest.mark.parametrize("names", ["minio", "mysql,minio", "minio, mysql"])
+def test_minio_is_started_only_when_it_is_asked_for_and_goes_with_mysql(names):
+    options = parse(["--with", names])
+    assert (options.minio, options.mysql) == (True, "mysql" in names)
+    assert not parse(["--stack", "real"]).minio
 
 
 @pytest.mark.parametrize(
@@ -28,10 +36,8 @@ def test_mysql_is_started_only_when_it_is_asked_for(words):
         (["--port", "eight"], "not a port"),
         (["--port", "٨٠"], "not a port"),
         (["--stack", "cloud"], "invalid choice"),
-        (["--with", "mysql,minio"], "minio: this version has no object stores"),
-        (["--with", "minio"], "minio: this version has no object stores"),
-        (["--with", "mysql,oracle"], "'oracle' is no server to add; choose from: mysql"),
-        (["--with", ""], "choose from: mysql"),
+        (["--with", "mysql,oracle"], "'oracle' is no server to add; choose from: mysql, minio"),
+        (["--with", ""], "choose from: mysql, minio"),
         (["--with"], "expected one argument"),
         (["--once", "--no-demo"], "does not go with"),
         (["--on"], "unrecognized arguments"),

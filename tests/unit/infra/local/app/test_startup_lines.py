@@ -31,3 +31,12 @@ def test_mysql_stands_after_postgresql_where_it_was_started():
 
 def test_a_password_that_this_run_did_not_make_is_not_printed():
     assert not [line for line in lines("u", "e", None, ADDRESSES) if "PASSWORD" in line]
+
+
+def test_the_object_store_stands_last_of_the_servers_where_it_was_started():
+    addresses = replace(ADDRESSES, mysql="mysql://root:pw@127.0.0.1:3306/", s3="http://key:pw@127.0.0.1:9000/headgate")
+    assert lines("u", "e", None, addresses)[-3:] == [
+        "HEADGATE_MYSQL=mysql://root:pw@127.0.0.1:3306/",
+        "HEADGATE_S3=http://key:pw@127.0.0.1:9000/headgate",
+        "HEADGATE_READY",
+    ]

@@ -6,16 +6,16 @@ import pytest
 
 from infra.local.app.errors import SetupMissing
 from infra.local.stack.checksums import read_listing, require_known
-from infra.local.stack.fetch import MYSQL, PARTS, Transfer, digest, fetch
+from infra.local.stack.fetch import CAMEL, MYSQL, PARTS, Transfer, digest, fetch
 from infra.local.stack.layout import POMS
 
 
 def test_every_part_has_a_pom_and_every_pom_a_part():
-    assert {part.name for part in (*PARTS, MYSQL)} == {pom.stem for pom in POMS.glob("*.xml")}
+    assert {part.name for part in (*PARTS, MYSQL, CAMEL)} == {pom.stem for pom in POMS.glob("*.xml")}
 
 
 def test_every_part_has_a_listing_of_its_files_with_their_checksums():
-    for part in (*PARTS, MYSQL):
+    for part in (*PARTS, MYSQL, CAMEL):
         listed = read_listing(POMS / f"{part.name}.sha256")
         assert len(listed) > (0 if part is MYSQL else 30)
         assert all(re.fullmatch("[0-9a-f]{64}", sha256) for sha256 in listed.values())
@@ -83,14 +83,13 @@ def test_poms_name_exact_versions_only():
 
 def test_finished_transfers_are_counted_by_maven_s_own_words():
     transfer = Transfer()
-    transfer.read(
-        [
-            "[INFO] Downloading from central: https://repository.example/a.jar",
-            "[INFO] Downloaded from central: https://repository.example/a.jar (1.5 MB at 10 MB/s)",
-            "[INFO] Downloaded from central: https://repository.example/b.pom (500 B at 10 kB/s)",
-            "[ERROR] no such artifact",
-        ]
-    )
+    for line in (
+        "[INFO] Downloading from central: https://repository.example/a.jar",
+        "[INFO] Downloaded from central: https://repository.example/a.jar (1.5 MB at 10 MB/s)",
+        "[INFO] Downloaded from central: https://repository.example/b.pom (500 B at 10 kB/s)",
+        "[ERROR] no such artifact",
+    ):
+        transfer.note(line)
     assert (transfer.files, transfer.size) == (2, 1_500_500)
     assert transfer.tail == ["[ERROR] no such artifact"]
 

@@ -8,10 +8,12 @@ import boto3
 import psycopg
 import pymysql
 import pytest
+from botocore.exceptions import ClientError
 from confluent_kafka import Consumer, Producer
 
 from infra.local.app.errors import SetupMissing
 from infra.local.process.process_identity import running
+from infra.local.stack import camel, s3
 from infra.local.stack.fetch import fetch_all
 
 pytestmark = pytest.mark.real
@@ -143,7 +145,7 @@ def test_a_second_run_on_the_same_state_is_refused(real_stack, real_state):
         pass
 
 
-def test_with_mysql_the_stack_has_one_more_server_whose_data_are_kept(real_state):
+def test_with_mysql_and_minio_the_stack_has_two_more_servers_whose_data_are_kept(real_state):
     from infra.local.stack import real_stack as stacks
 
     addresses = []
@@ -154,10 +156,19 @@ def test_with_mysql_the_stack_has_one_more_server_whose_data_are_kept(real_state
             service_credential="x",
             connect_later=True,
             with_mysql=True,
+            with_minio=True,
         ) as stack:
-            addresses.append(stack.addresses.mysql)
-            assert stack.mysql in stack.servers
-            assert {address for address, _port in _listening_addresses(stack.mysql.pid)} == {"127.0.0.1"}
+            addresses.append((stack.addresses.mysql, stack.addresses.s3))
+            for server in (stack.mysql, stack.s3):
+                assert server in stack.servers
+                assert {address for address, _port in _listening_addresses(server.pid)} == {"127.0.0.1"}
+            parts = urlsplit(stack.addresses.s3)
+            assert parts.path == "/headgate"
+            bucket = s3.client(parts.port, parts.username, parts.password)
+            assert bucket.list_objects_v2(Bucket="headgate")["KeyCount"] == len(addresses) - 1
+            bucket.put_object(Bucket="headgate", Key="kept", Body=b"")
+            with pytest.raises(ClientError, match="SignatureDoesNotMatch"):
+                s3.client(parts.port, parts.username, "guess").list_buckets()
             parts = urlsplit(stack.addresses.mysql)
             with pymysql.connect(
                 host=parts.hostname, port=parts.port, user=parts.username, password=parts.password
@@ -165,12 +176,16 @@ def test_with_mysql_the_stack_has_one_more_server_whose_data_are_kept(real_state
                 cursor.execute("CREATE DATABASE IF NOT EXISTS kept")
                 assert cursor.execute("SHOW WARNINGS") == len(addresses) - 1
         assert not stack.mysql.is_running
+        assert not stack.s3.is_running
+        assert str(camel.plugins()) in (real_state / "with-mysql" / "connect" / "worker.properties").read_text()
     assert addresses[0] == addresses[1]
 
 
-def test_without_mysql_the_stack_has_none(real_stack):
+def test_without_mysql_and_minio_the_stack_has_none(real_stack):
     assert real_stack.mysql is None
     assert real_stack.addresses.mysql is None
+    assert real_stack.s3 is None
+    assert real_stack.addresses.s3 is None
 
 
 def test_every_server_listens_on_loopback_only(real_stack):
