@@ -96,7 +96,7 @@ class TopicMapping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileWriting:
-    """How topics are written to files. `max_records_per_file` of 0 is no limit of records.
+    """How topics are written to files. `max_records_per_file` is 0 for no limit; None leaves it to the sink.
 
     `plugin` is the sink that writes them: None until one of those that the workers have is chosen. It stays then, since
     another one would name the files otherwise. `has_schemas`: the records of its pipeline carry their schema.
@@ -107,7 +107,7 @@ class FileWriting:
     shape: FileShape = FileShape.ENVELOPE
     compression: Compression = Compression.GZIP
     file_name_template: str = DEFAULT_TEMPLATE
-    max_records_per_file: int = 50_000
+    max_records_per_file: int | None = None
     plugin: SinkPlugin | None = None
     has_schemas: bool = True
 

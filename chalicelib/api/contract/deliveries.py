@@ -84,8 +84,8 @@ class DeliveryBody(MappingsBody):
         max_length=512,
         description=f"{_FILES} Below the prefix of the destination; the extension is added.",
     )
-    max_records_per_file: Integer = Field(
-        default=50_000, ge=0, le=10_000_000, description=f"{_FILES} 0: no limit of records."
+    max_records_per_file: Integer | None = Field(
+        default=None, ge=0, le=10_000_000, description=f"{_FILES} 0: no limit. Left out: what suits the sink."
     )
     tasks_max: Integer = Field(default=1, ge=1, le=64)
 
@@ -130,7 +130,7 @@ class FileConfigurationOutput(Output):
     shape: FileShape = Field(validation_alias=AliasPath("writing", "shape"))
     compression: Compression = Field(validation_alias=AliasPath("writing", "compression"))
     file_name_template: str = Field(validation_alias=AliasPath("writing", "file_name_template"))
-    max_records_per_file: int = Field(validation_alias=AliasPath("writing", "max_records_per_file"))
+    max_records_per_file: int | None = Field(validation_alias=AliasPath("writing", "max_records_per_file"))
     tasks_max: int
 
 

@@ -134,7 +134,7 @@ def test_a_delivery_is_previewed_deployed_and_keeps_its_plugin(sandbox: Sandbox,
     assert KEY["secret_access_key"] not in preview.text
     shown = preview.json()
     assert shown["config"]["camel.component.aws2-s3.secretKey"].startswith("${headgate:")
-    assert {"LOSSY_ON_RESTART", "TESTED_FROM_HEADGATE", "HEALTH_BY_LAG"} <= {one["code"] for one in shown["warnings"]}
+    assert {"DEVELOPMENT_ONLY", "TESTED_FROM_HEADGATE", "HEALTH_BY_LAG"} <= {one["code"] for one in shown["warnings"]}
     assert [one["name"] for one in shown["setup"]] == ["iam_policy", "lifecycle_configuration"]
     assert shown["target_ddl"] == []
     deployed = post(sandbox, destination, "deploy", body_of(sandbox, compression="none"))
@@ -146,7 +146,7 @@ def test_a_delivery_is_previewed_deployed_and_keeps_its_plugin(sandbox: Sandbox,
         "shape": "envelope",
         "compression": "none",
         "file_name_template": "{{topic}}/{{partition:padding=true}}-{{start_offset:padding=true}}",
-        "max_records_per_file": 50000,
+        "max_records_per_file": None,
         "tasks_max": 1,
     }
     expected = {"class": "org.apache.camel.kafkaconnector.CamelSinkConnector", "version": "0.11.0"}

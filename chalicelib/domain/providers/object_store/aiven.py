@@ -8,7 +8,13 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.object_store import Compression, FileWriting, ObjectStoreAddress
 from chalicelib.domain.providers.object_store.plugins import AIVEN
-from chalicelib.domain.providers.object_store.sink_config import PART_BYTES, common_lines, key_lines, record_lines
+from chalicelib.domain.providers.object_store.sink_config import (
+    PART_BYTES,
+    common_lines,
+    key_lines,
+    most_records,
+    record_lines,
+)
 
 _EXTENSIONS = {Compression.GZIP: ".jsonl.gz", Compression.NONE: ".jsonl"}
 
@@ -29,7 +35,7 @@ def build_config(delivery: Delivery, writing: FileWriting, endpoint: Endpoint[Ob
         "aws.s3.part.size.bytes": str(PART_BYTES),
         "file.name.template": file_name(address.prefix, writing),
         "file.compression.type": str(writing.compression),
-        "file.max.records": str(writing.max_records_per_file),
+        "file.max.records": str(most_records(writing)),
         "format.output.type": "jsonl",
         "format.output.fields": "value",
         # Without it each line would be an object around the value.

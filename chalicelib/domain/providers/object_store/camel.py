@@ -1,7 +1,8 @@
 """The config of Camel's sink with its component aws2-s3 (its documentation and code, release 0.11): for development.
 
-Each file is one upload under a name of its own, so that none replaces another. What the sink holds in memory counts as
-written, and is lost when its task ends.
+Each file is one upload under a name of its own, so that none replaces another. By default it holds one record: then a
+record counts as written when its file is. Records that the sink gathers count as written before, and are lost when its
+task ends or the store refuses them (tests/e2e/test_camel_sink.py).
 """
 
 from chalicelib.domain.connector_config import ConnectorConfig
@@ -11,8 +12,8 @@ from chalicelib.domain.object_store import FileWriting, ObjectStoreAddress
 from chalicelib.domain.providers.object_store.plugins import CAMEL
 from chalicelib.domain.providers.object_store.sink_config import common_lines, key_lines, text_lines
 
-MOST_RECORDS = 200
-"""In memory at a time: so many are lost when the task ends."""
+MOST_GATHERED = 200
+"""Records in memory: so many may be lost."""
 WAIT_MS = 3_000
 _S3 = "camel.component.aws2-s3"
 
@@ -29,9 +30,7 @@ def build_config(delivery: Delivery, writing: FileWriting, endpoint: Endpoint[Ob
         **(keys or {f"{_S3}.useDefaultCredentialsProvider": "true"}),
         f"{_S3}.region": address.region,
         **(elsewhere if address.endpoint_url else {}),
-        "camel.beans.aggregate": "#class:org.apache.camel.kafkaconnector.aggregator.StringAggregator",
-        "camel.aggregation.size": str(records_per_file(writing)),
-        "camel.aggregation.timeout": str(WAIT_MS),
+        **(_gathering(gathered) if (gathered := records_per_file(writing)) > 1 else {}),
         **text_lines(),
     }
 
@@ -43,4 +42,14 @@ def file_name(prefix: str, writing: FileWriting) -> str:
 
 
 def records_per_file(writing: FileWriting) -> int:
-    return min(writing.max_records_per_file or MOST_RECORDS, MOST_RECORDS)
+    """More than one only where somebody asks for it."""
+    asked = writing.max_records_per_file
+    return 1 if asked is None else min(asked or MOST_GATHERED, MOST_GATHERED)
+
+
+def _gathering(records: int) -> ConnectorConfig:
+    return {
+        "camel.beans.aggregate": "#class:org.apache.camel.kafkaconnector.aggregator.StringAggregator",
+        "camel.aggregation.size": str(records),
+        "camel.aggregation.timeout": str(WAIT_MS),
+    }

@@ -5,7 +5,13 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.object_store import Compression, FileWriting, ObjectStoreAddress
 from chalicelib.domain.providers.object_store.plugins import CONFLUENT
-from chalicelib.domain.providers.object_store.sink_config import PART_BYTES, common_lines, key_lines, record_lines
+from chalicelib.domain.providers.object_store.sink_config import (
+    PART_BYTES,
+    common_lines,
+    key_lines,
+    most_records,
+    record_lines,
+)
 
 ROTATE_MS = 60_000
 """A file is complete after so long, however few records it has: a quiet topic's last records would wait for ever."""
@@ -32,7 +38,7 @@ def build_config(delivery: Delivery, writing: FileWriting, endpoint: Endpoint[Ob
         "s3.part.size": str(PART_BYTES),
         "s3.compression.type": _COMPRESSION[writing.compression],
         "topics.dir": address.prefix or DEFAULT_FOLDER,
-        "flush.size": str(writing.max_records_per_file or NO_LIMIT),
+        "flush.size": str(most_records(writing) or NO_LIMIT),
         "rotate.schedule.interval.ms": str(ROTATE_MS),
         "timezone": "UTC",
         "schema.compatibility": "NONE",

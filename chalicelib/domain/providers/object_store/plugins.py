@@ -15,8 +15,8 @@ class FileSink:
     """What a sink can do.
 
     `names_files`: by the template. `reads_records`: its transforms see fields, so that a line can be the row alone and
-    carry its position. `compresses`: with gzip. `reads_topics`: several with one connector.
-    `loses_on_restart`: what it holds in memory counts as written.
+    carry its position. `compresses`: with gzip. `reads_topics`: several with one connector. `for_production`: others
+    are for development only.
     """
 
     class_name: str
@@ -25,7 +25,7 @@ class FileSink:
     reads_records: bool = True
     compresses: bool = True
     reads_topics: bool = True
-    loses_on_restart: bool = False
+    for_production: bool = True
 
 
 AIVEN = FileSink(
@@ -40,7 +40,7 @@ CAMEL = FileSink(
     reads_records=False,
     compresses=False,
     reads_topics=False,
-    loses_on_restart=True,
+    for_production=False,
 )
 SINKS: Sequence[FileSink] = (AIVEN, CONFLUENT, CAMEL)
 """The best first."""

@@ -14,6 +14,8 @@ PART_BYTES = 5 * 1024 * 1024
 """The smallest part of a multipart upload (Amazon S3 user guide, "Multipart upload limits"); a task keeps one for each
 file that it writes.
 """
+MOST_RECORDS = 50_000
+"""In a file, where nothing else is asked for and the sink keeps them until the file is written."""
 _TRANSFORMS = "org.apache.kafka.connect.transforms"
 _NO_TOMBSTONES: ConnectorConfig = {
     "transforms.tombstones.type": f"{_TRANSFORMS}.Filter",
@@ -53,6 +55,11 @@ def record_lines(writing: FileWriting) -> ConnectorConfig:
         **(_ROWS if is_row else {}),
         **_POSITION,
     }
+
+
+def most_records(writing: FileWriting) -> int:
+    """Records of one file; 0 for no limit."""
+    return MOST_RECORDS if writing.max_records_per_file is None else writing.max_records_per_file
 
 
 def text_lines() -> ConnectorConfig:

@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.domain.delivery import SetupDocument
 from chalicelib.domain.object_store import FileWriting, ObjectStoreAddress
-from chalicelib.domain.providers.object_store.plugins import CONFLUENT, sink_of
+from chalicelib.domain.providers.object_store.plugins import CAMEL, CONFLUENT, sink_of
 
 DAYS_OF_UNFINISHED_UPLOADS = 7
 
@@ -25,9 +25,12 @@ def _policy(writing: FileWriting, address: ObjectStoreAddress) -> dict[str, Any]
     bucket = f"arn:{aws}:s3:::{address.bucket}"
     objects = f"{bucket}/{address.prefix}/*" if address.prefix else f"{bucket}/*"
     writes = ["s3:PutObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
-    if writing.plugin and sink_of(writing.plugin) is CONFLUENT:
+    sink = sink_of(writing.plugin) if writing.plugin else None
+    if sink is CONFLUENT:
         writes.append("s3:GetObject")
-    condition = {"Condition": {"StringLike": {"s3:prefix": f"{address.prefix}/*"}}} if address.prefix else {}
+    below = {"Condition": {"StringLike": {"s3:prefix": f"{address.prefix}/*"}}} if address.prefix else {}
+    # Camel's sink asks for the bucket itself before each file.
+    condition = {} if sink is CAMEL else below
     return {
         "Version": "2012-10-17",
         "Statement": [

@@ -10,7 +10,7 @@ from chalicelib.domain.pipeline import Representation
 from chalicelib.domain.providers.object_store import camel, confluent
 from chalicelib.domain.providers.object_store.encodings import encodings_of
 from chalicelib.domain.providers.object_store.plugins import AIVEN, CAMEL, CONFLUENT, SINKS, FileSink, sink_of
-from chalicelib.domain.providers.object_store.sink_config import PART_BYTES
+from chalicelib.domain.providers.object_store.sink_config import PART_BYTES, most_records
 from chalicelib.domain.providers.object_store.statements import DAYS_OF_UNFINISHED_UPLOADS
 from chalicelib.domain.providers.object_store.writing import uses_time
 from chalicelib.domain.table import SourceTable
@@ -39,6 +39,10 @@ _AT_LEAST_ONCE = ConfigWarning(
     code="AT_LEAST_ONCE",
     message="The same record may be in two files after a failure. Tell records apart by __topic, __partition and "
     "__offset.",
+)
+_REPEATED = ConfigWarning(
+    code="AT_LEAST_ONCE",
+    message="The same record may be in two files after a failure. Tell records apart by `source` and the key.",
 )
 _OBJECTS_REWRITTEN = ConfigWarning(
     code="OBJECTS_REWRITTEN",
@@ -118,10 +122,9 @@ def path_warnings(writing: FileWriting, *, path_style: bool, host_is_address: bo
 
 def _of_sink(writing: FileWriting) -> Iterator[ConfigWarning]:
     sink = _sink(writing)
-    if sink.loses_on_restart:
-        message = f"Up to {camel.records_per_file(writing)} records are lost each time the task ends or restarts."
-        yield ConfigWarning(code="LOSSY_ON_RESTART", message=message)
+    if not sink.for_production:
         yield _DEVELOPMENT_ONLY
+        yield from _losses(camel.records_per_file(writing))
         return
     yield _AT_LEAST_ONCE
     yield _ORPHAN_UPLOADS
@@ -131,10 +134,23 @@ def _of_sink(writing: FileWriting) -> Iterator[ConfigWarning]:
         yield _PLUGIN_LICENSE
 
 
+def _losses(gathered: int) -> Iterator[ConfigWarning]:
+    if gathered == 1:
+        yield _REPEATED
+        return
+    message = (
+        f"Up to {gathered} records are lost each time the task ends, restarts, or the store refuses them. Leave "
+        "max_records_per_file out: then each record has a file of its own, and none is lost."
+    )
+    yield ConfigWarning(code="LOSSY_ON_RESTART", message=message)
+
+
 def _written_every(writing: FileWriting) -> str:
-    sink, most = _sink(writing), writing.max_records_per_file
+    sink, most, gathered = _sink(writing), most_records(writing), camel.records_per_file(writing)
+    if sink is CAMEL and gathered == 1:
+        return "A file is written for each record: thousands of rows take minutes."
     if sink is CAMEL:
-        return f"A file is written every {camel.records_per_file(writing)} records, or {camel.WAIT_MS // 1000} s."
+        return f"A file is written every {gathered} records, or {camel.WAIT_MS // 1000} s."
     records = f", and every {most} records," if most else ""
     mebibytes = PART_BYTES // (1024 * 1024)
     if sink is CONFLUENT:

@@ -67,7 +67,7 @@ def built(
 @pytest.mark.parametrize("address", [MINIO, AMAZON], ids=["minio", "s3"])
 @pytest.mark.parametrize("shape", FileShape)
 @pytest.mark.parametrize("compression", Compression)
-@pytest.mark.parametrize("most", [0, 1000])
+@pytest.mark.parametrize("most", [None, 0, 1000])
 @pytest.mark.parametrize("secrets", [KEY, ()], ids=["key", "role"])
 def test_every_line_is_one_that_the_sink_documents(
     sink: FileSink,
@@ -75,7 +75,7 @@ def test_every_line_is_one_that_the_sink_documents(
     address: ObjectStoreAddress,
     shape: FileShape,
     compression: Compression,
-    most: int,
+    most: int | None,
     secrets: Collection[str],
 ) -> None:
     config = built(sink, address, secrets, shape=shape, compression=compression, max_records_per_file=most)
@@ -138,8 +138,11 @@ def test_camel_gives_every_file_a_name_of_its_own() -> None:
     assert url.startswith("aws2-s3://lake?keyName=raw/shop/shop.public.orders/${date:now:yyyyMMdd-HHmmssSSS}-")
     assert "${exchangeId}" in url
     assert "streamingUploadMode" not in url
-    assert config["camel.aggregation.size"] == "200"
-    assert built(CAMEL, max_records_per_file=50)["camel.aggregation.size"] == "50"
+
+
+@pytest.mark.parametrize(("asked", "gathered"), [(None, None), (1, None), (50, "50"), (50_000, "200"), (0, "200")])
+def test_camel_gathers_records_only_where_somebody_asks_for_it(asked: int | None, gathered: str | None) -> None:
+    assert built(CAMEL, max_records_per_file=asked).get("camel.aggregation.size") == gathered
 
 
 def test_without_a_key_the_role_of_the_workers_is_used() -> None:
