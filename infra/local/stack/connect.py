@@ -69,7 +69,7 @@ def _settings(port: int, kafka_port: int, plugins: Sequence[Path]) -> dict[str, 
         "rest.advertised.host.name": "127.0.0.1",
         "rest.advertised.port": str(port),
         "plugin.path": ",".join(map(str, plugins)),
-        # Every plug-in here has service manifests, so the slow scan of all classes can be left out.
+        # Every plug-in here has service manifests (see camel.py), so the slow scan of all classes can be left out.
         "plugin.discovery": "SERVICE_LOAD",
         "key.converter": json_converter,
         "value.converter": json_converter,
