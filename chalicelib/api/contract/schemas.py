@@ -6,7 +6,7 @@ from pydantic import Field
 
 from chalicelib.api.contract.common import Integer, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.domain.schema.change import ChangeKind, SchemaImpact, SchemaChange
+from chalicelib.domain.schema.change import Alteration, SchemaChange, SchemaImpact
 from chalicelib.domain.schema.version import SchemaVersion, VersionFilter
 
 _MAX_VERSION = 2**31 - 1
@@ -68,7 +68,7 @@ class TableSchemaOutput(Output):
 class SchemaChangeOutput(Output):
     """What has changed. `column` is null for a change of the whole table."""
 
-    change: ChangeKind
+    change: Alteration
     column: str | None
     from_: str | None = Field(serialization_alias="from")
     to: str | None

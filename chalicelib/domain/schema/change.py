@@ -14,7 +14,7 @@ class SchemaImpact(StrEnum):
     BREAKING = "BREAKING"
 
 
-class ChangeKind(StrEnum):
+class Alteration(StrEnum):
     """What has changed. `NULLABLE` and `REQUIRED` are columns without and with NOT NULL."""
 
     TABLE_ADDED = "TABLE_ADDED"
@@ -52,44 +52,44 @@ class Meaning(NamedTuple):
 _NONE, _SOME, _ALL = SchemaImpact
 _NOT_TOLD = "The sink adds columns, and never changes or removes them"
 
-MEANINGS: Mapping[ChangeKind, Meaning] = {
-    ChangeKind.TABLE_ADDED: Meaning(_NONE, "Nothing captures it yet."),
-    ChangeKind.TABLE_DROPPED: Meaning(_ALL, "Nothing more arrives, and targets keep the last rows."),
-    ChangeKind.TABLE_ADDED_AGAIN: Meaning(
+MEANINGS: Mapping[Alteration, Meaning] = {
+    Alteration.TABLE_ADDED: Meaning(_NONE, "Nothing captures it yet."),
+    Alteration.TABLE_DROPPED: Meaning(_ALL, "Nothing more arrives, and targets keep the last rows."),
+    Alteration.TABLE_ADDED_AGAIN: Meaning(
         _ALL, "A capture may not read the new table, and targets keep the rows of the former one."
     ),
-    ChangeKind.NULLABLE_COLUMN_ADDED: Meaning(_NONE, "A sink that adds columns adds it: null in all earlier rows."),
-    ChangeKind.COLUMN_WITH_DEFAULT_ADDED: Meaning(
+    Alteration.NULLABLE_COLUMN_ADDED: Meaning(_NONE, "A sink that adds columns adds it: null in all earlier rows."),
+    Alteration.COLUMN_WITH_DEFAULT_ADDED: Meaning(
         _SOME, "Rows that are in a target already do not get the values that the source has filled in."
     ),
-    ChangeKind.REQUIRED_COLUMN_ADDED: Meaning(_ALL, "A target that has rows does not take a NOT NULL column."),
-    ChangeKind.NULLABLE_COLUMN_DROPPED: Meaning(_SOME, f"{_NOT_TOLD}: a target keeps its last values."),
-    ChangeKind.REQUIRED_COLUMN_DROPPED: Meaning(_ALL, "A target that has it as NOT NULL refuses every new row."),
-    ChangeKind.COLUMN_PROBABLY_RENAMED: Meaning(
+    Alteration.REQUIRED_COLUMN_ADDED: Meaning(_ALL, "A target that has rows does not take a NOT NULL column."),
+    Alteration.NULLABLE_COLUMN_DROPPED: Meaning(_SOME, f"{_NOT_TOLD}: a target keeps its last values."),
+    Alteration.REQUIRED_COLUMN_DROPPED: Meaning(_ALL, "A target that has it as NOT NULL refuses every new row."),
+    Alteration.COLUMN_PROBABLY_RENAMED: Meaning(
         _ALL, "A target keeps the former column with its last values, and gets another one."
     ),
-    ChangeKind.TYPE_RENAMED: Meaning(_NONE, "The same type under another spelling."),
-    ChangeKind.TYPE_WIDENED: Meaning(_SOME, f"{_NOT_TOLD}: values that are too large for it stop the task."),
-    ChangeKind.TYPE_NARROWED: Meaning(
+    Alteration.TYPE_RENAMED: Meaning(_NONE, "The same type under another spelling."),
+    Alteration.TYPE_WIDENED: Meaning(_SOME, f"{_NOT_TOLD}: values that are too large for it stop the task."),
+    Alteration.TYPE_NARROWED: Meaning(
         _SOME, "The values fit. What the source has cut off its rows for it leaves no change: targets keep it."
     ),
-    ChangeKind.TYPE_CHANGED: Meaning(_ALL, f"{_NOT_TOLD}: values of another type stop the task, or are converted."),
-    ChangeKind.NULLS_ALLOWED: Meaning(_SOME, "A target that has the column as NOT NULL refuses rows with null."),
-    ChangeKind.NULLS_FORBIDDEN: Meaning(_NONE, "Targets take more than what arrives."),
-    ChangeKind.DEFAULT_CHANGED: Meaning(_NONE, "Rows arrive with their values, whatever has filled them in."),
-    ChangeKind.GENERATION_CHANGED: Meaning(
+    Alteration.TYPE_CHANGED: Meaning(_ALL, f"{_NOT_TOLD}: values of another type stop the task, or are converted."),
+    Alteration.NULLS_ALLOWED: Meaning(_SOME, "A target that has the column as NOT NULL refuses rows with null."),
+    Alteration.NULLS_FORBIDDEN: Meaning(_NONE, "Targets take more than what arrives."),
+    Alteration.DEFAULT_CHANGED: Meaning(_NONE, "Rows arrive with their values, whatever has filled them in."),
+    Alteration.GENERATION_CHANGED: Meaning(
         _SOME, "Not every capture has the values of generated columns: they may end, or begin."
     ),
-    ChangeKind.VISIBILITY_CHANGED: Meaning(_NONE, "Records have all columns, also invisible ones."),
-    ChangeKind.CHARACTER_SET_CHANGED: Meaning(_SOME, "A target may lack the characters that the source has now."),
-    ChangeKind.COLLATION_CHANGED: Meaning(_NONE, "Values stay as they are. Their order at the source is no record."),
-    ChangeKind.PRIMARY_KEY_CHANGED: Meaning(_ALL, "Records have another key than the rows that are in targets."),
-    ChangeKind.REPLICA_IDENTITY_CHANGED: Meaning(
+    Alteration.VISIBILITY_CHANGED: Meaning(_NONE, "Records have all columns, also invisible ones."),
+    Alteration.CHARACTER_SET_CHANGED: Meaning(_SOME, "A target may lack the characters that the source has now."),
+    Alteration.COLLATION_CHANGED: Meaning(_NONE, "Values stay as they are. Their order at the source is no record."),
+    Alteration.PRIMARY_KEY_CHANGED: Meaning(_ALL, "Records have another key than the rows that are in targets."),
+    Alteration.REPLICA_IDENTITY_CHANGED: Meaning(
         _SOME, "Updates carry other old values, and may fail at the source where there are none."
     ),
-    ChangeKind.UNIQUE_KEY_ADDED: Meaning(_NONE, "Targets take more than what arrives."),
-    ChangeKind.UNIQUE_KEY_DROPPED: Meaning(_SOME, "A target that has the key too refuses rows that the source takes."),
-    ChangeKind.FOREIGN_KEYS_CHANGED: Meaning(_NONE, "Targets have no foreign keys that a sink has made."),
+    Alteration.UNIQUE_KEY_ADDED: Meaning(_NONE, "Targets take more than what arrives."),
+    Alteration.UNIQUE_KEY_DROPPED: Meaning(_SOME, "A target that has the key too refuses rows that the source takes."),
+    Alteration.FOREIGN_KEYS_CHANGED: Meaning(_NONE, "Targets have no foreign keys that a sink has made."),
 }
 """The impact of each kind, and why. How sinks write: Debezium's JDBC sink with `schema.evolution=basic`, which
 `infra/docs/types.md` and the tests on real servers measure.
@@ -103,7 +103,7 @@ class SchemaChange:
     `before` and `after` are what has changed, as text: a type, a default, the names of columns.
     """
 
-    change: ChangeKind
+    change: Alteration
     column: str | None = None
     before: str | None = None
     after: str | None = None

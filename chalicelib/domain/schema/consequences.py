@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.schema.change import ChangeKind, SchemaImpact, SchemaChange
+from chalicelib.domain.schema.change import Alteration, SchemaChange, SchemaImpact
 from chalicelib.domain.schema.version import Affected, SchemaVersion
 
 MAX_AFFECTED = 100
@@ -18,56 +18,56 @@ MAX_AFFECTED = 100
 MAX_SENTENCES = 5
 """Of one pipeline or delivery: the version has all changes."""
 
-_FOR_PIPELINES: Mapping[ChangeKind, str] = {
-    ChangeKind.TABLE_DROPPED: "table {table} does not exist any more, or its account does not see it: nothing more is "
+_FOR_PIPELINES: Mapping[Alteration, str] = {
+    Alteration.TABLE_DROPPED: "table {table} does not exist any more, or its account does not see it: nothing more is "
     "captured of it",
-    ChangeKind.TABLE_ADDED_AGAIN: "table {table} was dropped and made again: its status says whether the new table is "
+    Alteration.TABLE_ADDED_AGAIN: "table {table} was dropped and made again: its status says whether the new table is "
     "captured",
-    ChangeKind.PRIMARY_KEY_CHANGED: "the primary key of {table} is {after} and was {before}: its records have another "
+    Alteration.PRIMARY_KEY_CHANGED: "the primary key of {table} is {after} and was {before}: its records have another "
     "key than before",
-    ChangeKind.REPLICA_IDENTITY_CHANGED: "the replica identity of {table} is {after} and was {before}: updates carry "
+    Alteration.REPLICA_IDENTITY_CHANGED: "the replica identity of {table} is {after} and was {before}: updates carry "
     "other old values",
 }
 
 _KEPT = "the target keeps the column with its last values"
-_FOR_DELIVERIES: Mapping[ChangeKind, str] = {
-    ChangeKind.TABLE_DROPPED: "table {table} does not exist any more at the source: the target keeps its last rows",
-    ChangeKind.TABLE_ADDED_AGAIN: "table {table} was dropped and made again at the source: the target keeps the rows of the "
-    "former table",
-    ChangeKind.COLUMN_WITH_DEFAULT_ADDED: "column {column} of {table} is new and has a default: rows that the target "
+_FOR_DELIVERIES: Mapping[Alteration, str] = {
+    Alteration.TABLE_DROPPED: "table {table} does not exist any more at the source: the target keeps its last rows",
+    Alteration.TABLE_ADDED_AGAIN: "table {table} was dropped and made again at the source: the target keeps the "
+    "rows of the former table",
+    Alteration.COLUMN_WITH_DEFAULT_ADDED: "column {column} of {table} is new and has a default: rows that the target "
     "has already do not get the values that the source has filled in",
-    ChangeKind.REQUIRED_COLUMN_ADDED: "column {column} of {table} is new and NOT NULL: the task stops where the target "
+    Alteration.REQUIRED_COLUMN_ADDED: "column {column} of {table} is new and NOT NULL: the task stops where the target "
     "has rows already",
-    ChangeKind.NULLABLE_COLUMN_DROPPED: f"column {{column}} of {{table}} was dropped: {_KEPT}",
-    ChangeKind.REQUIRED_COLUMN_DROPPED: f"column {{column}} of {{table}} was dropped: {_KEPT}, and the task stops "
+    Alteration.NULLABLE_COLUMN_DROPPED: f"column {{column}} of {{table}} was dropped: {_KEPT}",
+    Alteration.REQUIRED_COLUMN_DROPPED: f"column {{column}} of {{table}} was dropped: {_KEPT}, and the task stops "
     "where it is NOT NULL there",
-    ChangeKind.COLUMN_PROBABLY_RENAMED: "column {before} of {table} was probably renamed to {after}: the target keeps "
+    Alteration.COLUMN_PROBABLY_RENAMED: "column {before} of {table} was probably renamed to {after}: the target keeps "
     "the old column with its last values and gets a new one",
-    ChangeKind.TYPE_WIDENED: "the type of column {column} of {table} is {after} and was {before}: the target keeps the "
+    Alteration.TYPE_WIDENED: "the type of column {column} of {table} is {after} and was {before}: the target keeps the "
     "old type, and the task stops at a value that is too large for it",
-    ChangeKind.TYPE_NARROWED: "the type of column {column} of {table} is {after} and was {before}: what the source has "
+    Alteration.TYPE_NARROWED: "the type of column {column} of {table} is {after} and was {before}: what the source has "
     "cut off its rows stays in the target",
-    ChangeKind.TYPE_CHANGED: "the type of column {column} of {table} is {after} and was {before}: the target keeps the "
+    Alteration.TYPE_CHANGED: "the type of column {column} of {table} is {after} and was {before}: the target keeps the "
     "old type, and the task may stop",
-    ChangeKind.NULLS_ALLOWED: "column {column} of {table} may be null now: the task stops at a null where the target "
+    Alteration.NULLS_ALLOWED: "column {column} of {table} may be null now: the task stops at a null where the target "
     "has it as NOT NULL",
-    ChangeKind.GENERATION_CHANGED: "the values of column {column} of {table} are generated in another way than before: "
+    Alteration.GENERATION_CHANGED: "the values of column {column} of {table} are generated in another way than before: "
     "they may not arrive any more",
-    ChangeKind.CHARACTER_SET_CHANGED: "the character set of column {column} of {table} is {after} and was {before}: "
+    Alteration.CHARACTER_SET_CHANGED: "the character set of column {column} of {table} is {after} and was {before}: "
     "the target may lack some of its characters",
-    ChangeKind.PRIMARY_KEY_CHANGED: "the primary key of {table} is {after} and was {before}: the target has rows "
+    Alteration.PRIMARY_KEY_CHANGED: "the primary key of {table} is {after} and was {before}: the target has rows "
     "under the old key, and they are not found by the new one",
-    ChangeKind.UNIQUE_KEY_DROPPED: "the unique key {before} of {table} was dropped: the task stops at a row that the "
+    Alteration.UNIQUE_KEY_DROPPED: "the unique key {before} of {table} was dropped: the task stops at a row that the "
     "same key of the target refuses",
 }
 """Kinds without a sentence mean nothing for what runs."""
 
 _ADDS_NONE = "and the delivery adds no columns (auto_create, auto_evolve): its task stops at the next row"
-_WITHOUT_NEW_COLUMNS: Mapping[ChangeKind, str] = {
-    ChangeKind.NULLABLE_COLUMN_ADDED: f"column {{column}} of {{table}} is new, {_ADDS_NONE}",
-    ChangeKind.COLUMN_WITH_DEFAULT_ADDED: f"column {{column}} of {{table}} is new, {_ADDS_NONE}",
-    ChangeKind.REQUIRED_COLUMN_ADDED: f"column {{column}} of {{table}} is new, {_ADDS_NONE}",
-    ChangeKind.COLUMN_PROBABLY_RENAMED: "column {before} of {table} was probably renamed to {after}, " + _ADDS_NONE,
+_WITHOUT_NEW_COLUMNS: Mapping[Alteration, str] = {
+    Alteration.NULLABLE_COLUMN_ADDED: f"column {{column}} of {{table}} is new, {_ADDS_NONE}",
+    Alteration.COLUMN_WITH_DEFAULT_ADDED: f"column {{column}} of {{table}} is new, {_ADDS_NONE}",
+    Alteration.REQUIRED_COLUMN_ADDED: f"column {{column}} of {{table}} is new, {_ADDS_NONE}",
+    Alteration.COLUMN_PROBABLY_RENAMED: "column {before} of {table} was probably renamed to {after}, " + _ADDS_NONE,
 }
 """Of a delivery that adds no columns, instead of the sentences above."""
 

@@ -3,24 +3,24 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from chalicelib.domain.schema.change import ChangeKind, SchemaChange
+from chalicelib.domain.schema.change import Alteration, SchemaChange
 from chalicelib.domain.schema.table_schema import ColumnSchema, ForeignKeySchema, TableSchema, UniqueKeySchema
 from chalicelib.domain.schema.type_order import TypeChange, TypeOrder
 
 MAX_TEXT = 500
 """Characters of `before` and `after`: a list of values may have 60,000."""
 
-_TYPES: Mapping[TypeChange, ChangeKind] = {
-    TypeChange.SAME: ChangeKind.TYPE_RENAMED,
-    TypeChange.WIDENED: ChangeKind.TYPE_WIDENED,
-    TypeChange.NARROWED: ChangeKind.TYPE_NARROWED,
-    TypeChange.OTHER: ChangeKind.TYPE_CHANGED,
+_TYPES: Mapping[TypeChange, Alteration] = {
+    TypeChange.SAME: Alteration.TYPE_RENAMED,
+    TypeChange.WIDENED: Alteration.TYPE_WIDENED,
+    TypeChange.NARROWED: Alteration.TYPE_NARROWED,
+    TypeChange.OTHER: Alteration.TYPE_CHANGED,
 }
 
-_COLUMN_FIELDS: Mapping[str, ChangeKind] = {
-    "generated": ChangeKind.GENERATION_CHANGED,
-    "character_set": ChangeKind.CHARACTER_SET_CHANGED,
-    "collation": ChangeKind.COLLATION_CHANGED,
+_COLUMN_FIELDS: Mapping[str, Alteration] = {
+    "generated": Alteration.GENERATION_CHANGED,
+    "character_set": Alteration.CHARACTER_SET_CHANGED,
+    "collation": Alteration.COLLATION_CHANGED,
 }
 """Fields whose change is one of its own, whatever else has changed."""
 
@@ -70,11 +70,11 @@ def _column_changes(
     for column in before.columns:
         current = after.column(renamed.get(column.name, column.name))
         if current is None:
-            kind = ChangeKind.NULLABLE_COLUMN_DROPPED if column.nullable else ChangeKind.REQUIRED_COLUMN_DROPPED
+            kind = Alteration.NULLABLE_COLUMN_DROPPED if column.nullable else Alteration.REQUIRED_COLUMN_DROPPED
             yield SchemaChange(change=kind, column=column.name, before=_cut(column.type))
             continue
         if current.name != column.name:
-            kind = ChangeKind.COLUMN_PROBABLY_RENAMED
+            kind = Alteration.COLUMN_PROBABLY_RENAMED
             yield SchemaChange(change=kind, column=column.name, before=column.name, after=current.name)
         yield from _changes_of(column, current, order)
 
@@ -82,18 +82,18 @@ def _column_changes(
 def _changes_of(before: ColumnSchema, after: ColumnSchema, order: TypeOrder) -> Iterator[SchemaChange]:
     """The changes of one column, under the name that it has now."""
 
-    def change(kind: ChangeKind, former: str | None = None, current: str | None = None) -> SchemaChange:
+    def change(kind: Alteration, former: str | None = None, current: str | None = None) -> SchemaChange:
         return SchemaChange(change=kind, column=after.name, before=_cut(former), after=_cut(current))
 
     if before.type != after.type:
         yield change(_TYPES[order.compare(before.type, after.type)], before.type, after.type)
     if before.nullable != after.nullable:
-        yield change(ChangeKind.NULLS_ALLOWED if after.nullable else ChangeKind.NULLS_FORBIDDEN)
+        yield change(Alteration.NULLS_ALLOWED if after.nullable else Alteration.NULLS_FORBIDDEN)
     if (before.has_default, before.default) != (after.has_default, after.default):
-        yield change(ChangeKind.DEFAULT_CHANGED, before.default, after.default)
+        yield change(Alteration.DEFAULT_CHANGED, before.default, after.default)
     if before.invisible != after.invisible:
         shown = {False: "visible", True: "invisible"}
-        yield change(ChangeKind.VISIBILITY_CHANGED, shown[before.invisible], shown[after.invisible])
+        yield change(Alteration.VISIBILITY_CHANGED, shown[before.invisible], shown[after.invisible])
     for field, kind in _COLUMN_FIELDS.items():
         if getattr(before, field) != getattr(after, field):
             yield change(kind, getattr(before, field), getattr(after, field))
@@ -106,26 +106,26 @@ def _added(before: TableSchema, after: TableSchema, renamed: Mapping[str, str]) 
             yield SchemaChange(change=_kind_of_added(column), column=column.name, after=_cut(column.type))
 
 
-def _kind_of_added(column: ColumnSchema) -> ChangeKind:
+def _kind_of_added(column: ColumnSchema) -> Alteration:
     if column.has_default:
-        return ChangeKind.COLUMN_WITH_DEFAULT_ADDED
-    return ChangeKind.NULLABLE_COLUMN_ADDED if column.nullable else ChangeKind.REQUIRED_COLUMN_ADDED
+        return Alteration.COLUMN_WITH_DEFAULT_ADDED
+    return Alteration.NULLABLE_COLUMN_ADDED if column.nullable else Alteration.REQUIRED_COLUMN_ADDED
 
 
 def _key_changes(before: TableSchema, after: TableSchema) -> Iterator[SchemaChange]:
     if before.primary_key_columns != after.primary_key_columns:
         former, current = _names(before.primary_key_columns), _names(after.primary_key_columns)
-        yield SchemaChange(change=ChangeKind.PRIMARY_KEY_CHANGED, before=former, after=current)
+        yield SchemaChange(change=Alteration.PRIMARY_KEY_CHANGED, before=former, after=current)
     former, current = _identity(before), _identity(after)
     if former != current:
-        yield SchemaChange(change=ChangeKind.REPLICA_IDENTITY_CHANGED, before=former, after=current)
+        yield SchemaChange(change=Alteration.REPLICA_IDENTITY_CHANGED, before=former, after=current)
     # Keys that were not read may be the same.
     if before.unique_keys is not None and after.unique_keys is not None:
         yield from _unique_key_changes(_unique_keys(before.unique_keys), _unique_keys(after.unique_keys))
     if before.foreign_keys is not None and after.foreign_keys is not None:
         former, current = _foreign_keys(before.foreign_keys), _foreign_keys(after.foreign_keys)
         if former != current:
-            yield SchemaChange(change=ChangeKind.FOREIGN_KEYS_CHANGED, before=former, after=current)
+            yield SchemaChange(change=Alteration.FOREIGN_KEYS_CHANGED, before=former, after=current)
 
 
 def _unique_key_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[SchemaChange]:
@@ -134,9 +134,9 @@ def _unique_key_changes(before: Mapping[str, str], after: Mapping[str, str]) -> 
         if before.get(name) == after.get(name):
             continue
         if name in before:
-            yield SchemaChange(change=ChangeKind.UNIQUE_KEY_DROPPED, before=_cut(before[name]))
+            yield SchemaChange(change=Alteration.UNIQUE_KEY_DROPPED, before=_cut(before[name]))
         if name in after:
-            yield SchemaChange(change=ChangeKind.UNIQUE_KEY_ADDED, after=_cut(after[name]))
+            yield SchemaChange(change=Alteration.UNIQUE_KEY_ADDED, after=_cut(after[name]))
 
 
 def _names(columns: Sequence[str]) -> str | None:

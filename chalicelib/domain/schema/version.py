@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from chalicelib.domain.schema.change import ChangeKind, SchemaImpact, SchemaChange
+from chalicelib.domain.schema.change import Alteration, SchemaChange, SchemaImpact
 from chalicelib.domain.schema.difference import changes
 from chalicelib.domain.schema.table_schema import FORMAT, DiscoveredSchema, TableSchema, canonical, schema_hash
 from chalicelib.domain.schema.type_order import TypeOrder
@@ -135,9 +135,9 @@ def forgotten(newest: Newest, found: Iterable[DiscoveredSchema]) -> tuple[TableN
 
 def _diff(before: SchemaVersion | None, schema: TableSchema | None, order: TypeOrder) -> tuple[SchemaChange, ...]:
     if schema is None:
-        return (SchemaChange(change=ChangeKind.TABLE_DROPPED),)
+        return (SchemaChange(change=Alteration.TABLE_DROPPED),)
     if before is None:
-        return (SchemaChange(change=ChangeKind.TABLE_ADDED),)
+        return (SchemaChange(change=Alteration.TABLE_ADDED),)
     if before.schema is None:
-        return (SchemaChange(change=ChangeKind.TABLE_ADDED_AGAIN),)
+        return (SchemaChange(change=Alteration.TABLE_ADDED_AGAIN),)
     return changes(before.schema, schema, order)

@@ -27,8 +27,8 @@ TYPE_ORDER = TypeOrder(
     display_only=frozenset(map("".join, product((*_INTEGERS, "year"), _SIGNS))),
     unbounded=False,
 )
-"""MySQL 8.0 reference, chapter 11, as COLUMN_TYPE spells them. The number behind an integer is the width of its display,
-which 8.0.19 and later leave out.
+"""MySQL 8.0 reference, chapter 11, as COLUMN_TYPE spells them. The number behind an integer is the width of its
+display, which 8.0.19 and later leave out.
 """
 
 
