@@ -54,8 +54,10 @@ def incidents(app: InProcessApp) -> list[Incident]:
 
 
 def alerts(app: InProcessApp) -> list[tuple[EventKind, AlertSeverity]]:
-    """The active alerts after the next run of the schedule."""
-    app.services.monitor_reports.publish_operations()
+    """The active alerts after the next runs of the schedule."""
+    for _ in range(3):
+        app.clock.advance(60)
+        app.services.monitor_reports.publish_operations()
     chosen = AlertFilter(status=StatusFilter.ACTIVE)
     found = app.services.alerting.alerts.list(app.context(), chosen, page=1, page_size=10)
     return [(one.kind, one.severity) for one in found.items]
