@@ -113,10 +113,9 @@ class SourceService(SystemService[Source]):
         self.resources.tables.note_deletion(transaction, system_id, self.clock())
 
     def on_deleted(self, context: RequestContext, system_id: str) -> None:
-        # What stays here now is removed by a sweep.
+        # What stays here now is removed by a sweep, as the versions of schemas are.
         with suppress(StoreUnavailable):
             self.resources.tables.remove_all_but(system_id, None, context.deadline)
-            self.resources.schemas.remove_all_but(system_id, None, context.deadline)
 
     def sweep(self) -> int:
         """Remove what is left of the tables and schemas of deleted sources, a bounded number; returns of how many.
