@@ -17,6 +17,7 @@ ROUTE_MODULES = {
     "access": ("auth", "session"),
     "users": ("users", "invites"),
     "sources": ("sources", "jobs"),
+    "schemas": ("data",),
     "connections": ("connections",),
     "clusters": ("stream", "connect"),
     "pipelines": ("pipelines",),

@@ -16,6 +16,7 @@ class Source(ConnectedSystem[DatabaseAddress]):
 
     `server_identity` is the same for every source on one server, where its provider needs that. `options` are those
     that its provider has for sources. `generation` names the rows of the discovery: see `stores/source_tables.py`.
+    `schema_history` names the versions of schemas at the current address: see `stores/schema_versions.py`.
     """
 
     UNDISCOVERED: ClassVar[Mapping[str, Any]] = {
@@ -24,6 +25,7 @@ class Source(ConnectedSystem[DatabaseAddress]):
         "tables": None,
         "cdc_ready_tables": None,
         "generation": None,
+        "schema_history": None,
         "server_identity": None,
     }
 
@@ -31,5 +33,6 @@ class Source(ConnectedSystem[DatabaseAddress]):
     tables: int | None = None
     cdc_ready_tables: int | None = None
     generation: str | None = None
+    schema_history: str | None = None
     server_identity: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.retry import at_once
 from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.schema_history import SchemaHistory
 from chalicelib.services.system_checks import SystemChecks
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
@@ -30,6 +31,7 @@ class Discovery:
     resources: ResourceStores
     clients: ClientFactory
     system_checks: SystemChecks
+    schema_history: SchemaHistory
     clock: Clock
 
     def discover(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
@@ -46,13 +48,12 @@ class Discovery:
         provider = capture_provider(source.address.provider)
         tables = provider.source_tables(listing.tables, source_id, self.clock())
         counts = {"tables": len(tables), "cdc_ready_tables": sum(table.cdc_ready for table in tables)}
-        identity = listing.server_identity
         generation = new_id()
         # Readers see the former generation until the source's row names the new one, which is complete then.
         self.resources.tables.add(source_id, generation, tables, context.deadline)
         try:
-            found = {"generation": generation, "server_identity": identity, **counts}
-            self._show(context, source, last_discovery_at=self.clock(), **found)
+            found = {"last_discovery_at": self.clock(), "server_identity": listing.server_identity, **counts}
+            history = self._show(context, source, generation, found)
         except (Unavailable, NotFound):
             with suppress(StoreUnavailable):
                 self.resources.tables.remove(source_id, generation, context.deadline)
@@ -60,7 +61,10 @@ class Discovery:
         # What stays here when the store is slow is removed by the next discovery.
         with suppress(StoreUnavailable):
             self.resources.tables.remove_all_but(source_id, generation, context.deadline)
-        return {**counts, "truncated": listing.truncated, "bound": DISCOVERY_BOUND}
+            self.resources.schemas.remove_all_but(source_id, history, context.deadline)
+        complete = not listing.truncated
+        changes = self.schema_history.record(context, source, history, listing.tables, complete=complete)
+        return {**counts, "truncated": listing.truncated, "bound": DISCOVERY_BOUND, "schema_changes": changes}
 
     def check_health(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
         """Test the connection and store the result. A database that is down is a result."""
@@ -77,18 +81,24 @@ class Discovery:
             raise NotFound("The source was deleted meanwhile.")
         return source
 
-    def _show(self, context: RequestContext, examined: Source, **results: Any) -> None:
-        """Show what this discovery found instead of what the last one did, unless the source was moved meanwhile."""
+    def _show(self, context: RequestContext, examined: Source, generation: str, results: Mapping[str, Any]) -> str:
+        """Show what this discovery found instead of what the last one did, unless the source was moved meanwhile.
+        Returns the history of its schemas, which begins with the first discovery at an address.
+        """
+        history = generation
 
         def with_tables(source: Source) -> Source:
+            nonlocal history
             if source.address.identity != examined.address.identity:
                 message = "The source was pointed at another database meanwhile. Discover again."
                 raise Unavailable(message, code="SOURCE_UNAVAILABLE")
             outdated = examined.invalidated_by(source.endpoint)
             health = source.health if outdated else HealthRecord.healthy(self.clock())
-            return replace(source, health=health, **results)
+            history = source.schema_history or generation
+            return replace(source, health=health, generation=generation, schema_history=history, **results)
 
         self._save(context, examined.id, with_tables)
+        return history
 
     def _note(self, context: RequestContext, examined: Source, result: Mapping[str, Any]) -> None:
         """Store the result of a check, unless the endpoint has changed since: then it says nothing about this one."""

@@ -18,6 +18,7 @@ from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.registry import claim_conflict
 from chalicelib.services.systems import SystemInput, SystemService
 from chalicelib.stores.resources import ResourceStores
+from chalicelib.stores.source_tables import deleted_source
 from chalicelib.stores.transaction import Transaction
 
 MAX_MOVED = 15
@@ -105,23 +106,26 @@ class SourceService(SystemService[Source]):
         # The change itself is stored: what stays here now is removed by the next discovery.
         with suppress(StoreUnavailable):
             self.resources.tables.remove(before.id, before.generation, context.deadline)
+            if before.schema_history:
+                self.resources.schemas.remove(before.id, before.schema_history, context.deadline)
 
     def on_deleting(self, transaction: Transaction, system_id: str) -> None:
         self.resources.tables.note_deletion(transaction, system_id, self.clock())
 
     def on_deleted(self, context: RequestContext, system_id: str) -> None:
-        # What stays here now is removed by a sweep.
+        # What stays here now is removed by a sweep, as the versions of schemas are.
         with suppress(StoreUnavailable):
             self.resources.tables.remove_all_but(system_id, None, context.deadline)
 
     def sweep(self) -> int:
-        """Remove what is left of the tables of deleted sources, a bounded number of them; returns of how many.
+        """Remove what is left of the tables and schemas of deleted sources, a bounded number; returns of how many.
 
         A discovery that ran meanwhile has ended by then. What there is no time for is left to the next sweep.
         """
         deadline, swept = Deadline.after(_SWEEP_SECONDS), 0
         for note in self.resources.tables.deletions_before(self.clock() - SWEPT_AFTER):
             try:
+                self.resources.schemas.remove_all_but(deleted_source(note), None, deadline)
                 self.resources.tables.sweep(note, deadline)
             except StoreBusy:  # the next one goes on
                 break

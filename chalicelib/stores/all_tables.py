@@ -31,6 +31,7 @@ from chalicelib.stores.monitoring.progress import ProgressRow
 from chalicelib.stores.monitoring.source_states import SourceStateRows
 from chalicelib.stores.monitoring.target_tables import TargetLossRows, TargetTableRows
 from chalicelib.stores.pipelines import PipelineRows
+from chalicelib.stores.schema_versions import SchemaVersionRow
 from chalicelib.stores.secrets import SecretRows
 from chalicelib.stores.source_tables import SourceTableRow
 from chalicelib.stores.sources import SourceRows
@@ -61,6 +62,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     OperationRows,
     PipelineRows,
     ProgressRow,
+    SchemaVersionRow,
     SecretRows,
     SessionRow,
     SourceRows,

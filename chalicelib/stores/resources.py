@@ -11,6 +11,7 @@ from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.jobs import Jobs
 from chalicelib.stores.pipelines import Pipelines
+from chalicelib.stores.schema_versions import SchemaVersions
 from chalicelib.stores.secrets import SealedSecrets
 from chalicelib.stores.source_tables import SourceTables
 from chalicelib.stores.sources import Sources
@@ -27,6 +28,7 @@ class ResourceStores:
         self.destinations = Destinations()
         self.jobs = Jobs()
         self.pipelines = Pipelines()
+        self.schemas = SchemaVersions()
         self.secrets = SealedSecrets()
         self.sources = Sources()
         self.streams = StreamClusters()

@@ -107,7 +107,7 @@ class SourceTables:
 
     def sweep(self, note: str, deadline: Deadline) -> None:
         """Remove the tables of the deleted source, then the note. Raises StoreUnavailable; it is safe to repeat."""
-        self.remove_all_but(note.rpartition("#")[2], None, deadline)
+        self.remove_all_but(deleted_source(note), None, deadline)
         with store_errors():
             CountRow(_DELETED, note).delete()
 
@@ -127,6 +127,11 @@ class SourceTables:
                     return result
                 first = None
         raise StoreUnavailable("The source is being discovered at this moment. Try again.")
+
+
+def deleted_source(note: str) -> str:
+    """The id of the source in the note of its deletion."""
+    return note.rpartition("#")[2]
 
 
 def _rows(source_id: str, generation: str | None, **options: Any) -> Iterator[SourceTableRow]:

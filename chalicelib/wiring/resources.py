@@ -19,6 +19,7 @@ from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.key_rotation import KeyRotation
 from chalicelib.services.live_reads import LiveReads
 from chalicelib.services.registry import Registry
+from chalicelib.services.schema_history import SchemaHistory
 from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
@@ -129,6 +130,11 @@ class Resources:
             system_checks=self.system_checks,
             clock=clock,
         )
+        self.schema_history = SchemaHistory(resources=resources, incidents=self.incidents, clock=clock)
         self.discovery = Discovery(
-            resources=resources, clients=self.clients, system_checks=self.system_checks, clock=clock
+            resources=resources,
+            clients=self.clients,
+            system_checks=self.system_checks,
+            schema_history=self.schema_history,
+            clock=clock,
         )

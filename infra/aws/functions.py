@@ -144,12 +144,12 @@ FUNCTIONS = (
                 f"{_READ} Query": "audit-chain",
                 _READ_CHANGE: "observations source-states alerts",
                 _READ: "progress channel-gates target-losses",
-                "BatchGetItem BatchWriteItem Query": "source-tables",
+                "BatchGetItem BatchWriteItem Query": "source-tables schema-versions",
             },
             {
                 _QUERY: "users/by_listing sessions/by_user_id api-tokens/by_listing api-tokens/by_user_id "
                 "secrets/by_listing "
-                "sources/by_listing destinations/by_listing connections/by_listing "
+                "sources/by_listing destinations/by_listing connections/by_listing schema-versions/by_history "
                 "stream-clusters/by_listing connect-clusters/by_listing "
                 "pipelines/by_listing pipelines/by_source_id pipelines/by_connect_cluster_id "
                 "pipelines/by_stream_cluster_id "
@@ -185,9 +185,11 @@ FUNCTIONS = (
                 _READ_CHANGE: "jobs sources",
                 _READ_ADD_REMOVE: "claims",
                 _READ_ADD_CHANGE: "incidents",
-                _READ: "secrets",
+                _READ: "secrets deliveries",
                 "BatchWriteItem Query": "source-tables",
+                "BatchGetItem PutItem DeleteItem BatchWriteItem Query": "schema-versions",
                 "UpdateItem": "counts",
+                _QUERY: "pipelines/by_source_id deliveries/by_pipeline_id",
             },
         ),
         queues={_SEND: "source-checks"},
@@ -314,7 +316,7 @@ FUNCTIONS = (
                 "alert-rules notification-channels channel-gates",
                 _READ_ADD_CHANGE: "incidents",
                 f"{_READ_WRITE} Query": "counts",
-                "BatchWriteItem Query": "source-tables observations",
+                "BatchWriteItem Query": "source-tables schema-versions observations",
                 _READ_ADD_REMOVE: "claims",
                 "PutItem": "channel-gates",
                 f"{_READ_ADD} Query": "audit-chain",

@@ -202,6 +202,7 @@ def _discover(session: Session, source: str) -> None:
         session.wait_for_job(job["id"])
         session.api("GET", f"/jobs/{job['id']}")
     session.api("GET", f"/sources/{source}/tables")
+    session.api("GET", f"/data/schemas?source_id={source}&table=orders")
     session.api("GET", f"/sources/{source}/tables?search=or&cdc_ready=true&min_size=1")
     session.api("GET", f"/sources/{source}/cdc-readiness")
 

@@ -24,6 +24,7 @@ from chalicelib.api.routes import (
     destinations,
     operations,
     pipelines,
+    schemas,
     sources,
     users,
 )
@@ -59,7 +60,7 @@ __all__ = ["app", "app_of_the_module"]
 
 FUNCTION_ANSWER = 6 * 1024 * 1024
 MODULES: tuple[ModuleType, ...] = (
-    *(access, alerts, clusters, connections, deliveries, destinations, operations, pipelines, sources, users),
+    *(access, alerts, clusters, connections, deliveries, destinations, operations, pipelines, schemas, sources, users),
 )
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
@@ -265,6 +266,7 @@ def test_tables_of_1600_columns_are_paged_by_size(app: InProcessApp, get: Get, m
     source = app.source().id
     names = [table.name.table_name for table in tables]
     assert_each_once(get, f"/sources/{source}/tables", names, pages=2, field="table_name")
+    assert_each_once(get, f"/data/schemas?source_id={source}", names, pages=2, field="table_name")
 
 
 def test_audit_records_are_paged_by_size_with_and_without_filters(app: InProcessApp, get: Get) -> None:
@@ -341,7 +343,8 @@ def test_every_list_has_its_largest_entries_here() -> None:
     assert lists == {
         "/pipelines", "/deliveries", "/pipelines/{uuid}/destinations", "/destinations/{uuid}/mappings",
         "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/connections",
-        "/stream/clusters", "/connect/clusters", "/sources/{uuid}/tables", "/audit", "/connect/clusters/{uuid}/plugins",
+        "/stream/clusters", "/connect/clusters", "/sources/{uuid}/tables", "/data/schemas", "/audit",
+        "/connect/clusters/{uuid}/plugins",
         "/operations/errors", "/alert-rules", "/notification-channels", "/users", "/auth/tokens", "/auth/sessions",
         "/audit/verify",  # one object, whose size does not depend on what is stored
     }  # fmt: skip

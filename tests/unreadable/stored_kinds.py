@@ -16,6 +16,7 @@ from chalicelib.domain.connectors.transitions import Transition
 from chalicelib.domain.connectors.workers import WorkersFault
 from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.monitoring.progress import Progress
+from chalicelib.domain.schema.version import SchemaVersion
 from chalicelib.domain.table import SourceTable
 from chalicelib.kit.adapters import adapter
 from chalicelib.stores.accounts.claims import AccountClaimRow
@@ -32,6 +33,7 @@ from chalicelib.stores.groups import Stores
 from chalicelib.stores.idempotency import IdempotencyRow
 from chalicelib.stores.live_reads import LiveReadRow
 from chalicelib.stores.monitoring.progress import ProgressRow
+from chalicelib.stores.schema_versions import SchemaVersionRow
 from chalicelib.stores.source_tables import SourceTableRow
 from chalicelib.stores.tables import compress_body, decompress_body
 from tests.unreadable.enum_fields import EnumField, NotInThisRow, Schema
@@ -140,6 +142,14 @@ def stored_kinds(stores: Stores) -> list[StoredKind]:
             name="source_table",
             table=_name(SourceTableRow),
             entity=SourceTable,
+            unpack=lambda column: decompress_body(column["S"]),
+            pack=lambda text: {"S": compress_body(text)},
+            lasting=True,
+        ),
+        StoredKind(
+            name="schema_version",
+            table=_name(SchemaVersionRow),
+            entity=SchemaVersion,
             unpack=lambda column: decompress_body(column["S"]),
             pack=lambda text: {"S": compress_body(text)},
             lasting=True,

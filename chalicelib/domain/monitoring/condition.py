@@ -65,6 +65,7 @@ class ConditionCode(StrEnum):
     CREATIONS_PENDING = "CREATIONS_PENDING"
     AUDIT_TRAIL_CHANGED = "AUDIT_TRAIL_CHANGED"
     TARGET_REPLACED = "TARGET_REPLACED"
+    SCHEMA_CHANGED = "SCHEMA_CHANGED"
     UNREADABLE_ROW = "UNREADABLE_ROW"
 
     @property
@@ -85,6 +86,7 @@ _KINDS_OF_OWN_CODES: Mapping[ConditionCode, EventKind] = {
     ConditionCode.KAFKA_CLUSTER_CHANGED: EventKind.STREAM_CONNECT_UNAVAILABLE,
     ConditionCode.CREATIONS_PENDING: EventKind.STREAM_CONNECT_UNAVAILABLE,
     ConditionCode.TARGET_REPLACED: EventKind.DESTINATION_CONNECTOR_FAILED,
+    ConditionCode.SCHEMA_CHANGED: EventKind.DESTINATION_SCHEMA_ERROR,
     ConditionCode.UNREADABLE_ROW: EventKind.PIPELINE_DEGRADED,
 }
 
@@ -138,6 +140,10 @@ _AUDIT_HINT = (
 _LOST_ROWS_HINT = (
     "The rows stay missing while the delivery goes on. Put them back, or delete the delivery and deploy a new one, "
     "which reads its topics from their beginning. Then resolve this incident."
+)
+_SCHEMA_HINT = (
+    "GET /api/v1/data/schemas shows all changes of the table. Change the target table by hand where it has to follow, "
+    "or replace the delivery. Then resolve this incident: nothing else ends it."
 )
 _UNREADABLE_HINT = (
     "Use a release of Headgate that reads it: the newest that has ever written here. What it describes is left alone "
@@ -193,6 +199,7 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ConditionCode.CREATIONS_PENDING: Description(_CONNECT, _ERROR, "Kafka Connect unavailable", _OTHER_WORKERS_HINT),
     ConditionCode.AUDIT_TRAIL_CHANGED: Description(_INSTALLATION, _ERROR, "Audit trail changed", _AUDIT_HINT),
     ConditionCode.TARGET_REPLACED: Description(_DESTINATION, _ERROR, "Delivery failed", _LOST_ROWS_HINT),
+    ConditionCode.SCHEMA_CHANGED: Description(_SOURCE, _WARNING, "Schema of the source changed", _SCHEMA_HINT),
     ConditionCode.UNREADABLE_ROW: Description(_PIPELINE, _WARNING, "Pipeline degraded", _UNREADABLE_HINT),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a

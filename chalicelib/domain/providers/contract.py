@@ -30,6 +30,8 @@ from chalicelib.domain.offset import StoredOffset
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.release import ReleaseResult, SourceRelease
+from chalicelib.domain.schema.table_schema import DiscoveredSchema
+from chalicelib.domain.schema.type_order import TypeOrder
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.domain.topic import RequiredTopic, TopicSettings
@@ -90,6 +92,13 @@ class CaptureProvider(Protocol):
 
     def source_tables(self, tables: Sequence[Any], source_id: str, now: datetime) -> Sequence[SourceTable]:
         """The tables that discovery has read, with what would go wrong in a capture: columns, topic collisions, all."""
+
+    def table_schemas(self, tables: Sequence[Any]) -> Sequence[DiscoveredSchema]:
+        """The schemas of the same tables."""
+
+    @property
+    def type_order(self) -> TypeOrder:
+        """Which of its types take the values of others."""
 
     def judge_readiness(
         self, facts: Any, pipeline: Pipeline | None, now: datetime, *, deployed: bool, server: str | None = None

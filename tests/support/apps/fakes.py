@@ -61,6 +61,8 @@ class FakeDatabase:
     server_identity: str | None = None
     more_columns: int = 0
     """Columns of each table besides `id` and `note`."""
+    altered: dict[str, tuple[PostgreSQLRawColumn, ...]] = field(default_factory=dict)
+    """The columns of a table, by its name, instead of those."""
     reachable: bool = True
     refusal: FailureCode = FailureCode.CONNECTION_REFUSED
     """How every read ends while it is not reachable."""
@@ -106,23 +108,23 @@ class FakeDatabase:
         if not self.reachable:
             raise DatabaseFailure(self.refusal)
 
+    def columns(self) -> tuple[PostgreSQLRawColumn, ...]:
+        """The columns of every table that was not altered."""
+        return (
+            PostgreSQLRawColumn(name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False),
+            PostgreSQLRawColumn(name="note", ordinal=2, type="text", base=TypeFacts(name="text"), storable_apart=True),
+            *(
+                PostgreSQLRawColumn(name=f"column_{n}", ordinal=n + 3, type="numeric(10,2)", base=_AMOUNT)
+                for n in range(self.more_columns)
+            ),
+        )
+
     def raw_tables(self) -> tuple[PostgreSQLRawTable, ...]:
         """The tables as a client reads them."""
         return tuple(
             PostgreSQLRawTable(
                 name=TableName(SCHEMA, name),
-                raw_columns=(
-                    PostgreSQLRawColumn(
-                        name="id", ordinal=1, type="bigint", base=TypeFacts(name="bigint"), nullable=False
-                    ),
-                    PostgreSQLRawColumn(
-                        name="note", ordinal=2, type="text", base=TypeFacts(name="text"), storable_apart=True
-                    ),
-                    *(
-                        PostgreSQLRawColumn(name=f"column_{n}", ordinal=n + 3, type="numeric(10,2)", base=_AMOUNT)
-                        for n in range(self.more_columns)
-                    ),
-                ),
+                raw_columns=self.altered.get(name) or self.columns(),
                 primary_key_columns=("id",),
                 stores_apart=True,
                 has_unique_id=True,

@@ -22,6 +22,7 @@ from chalicelib.domain.providers.mysql.schema_history import (
     required_history_topic,
 )
 from chalicelib.domain.providers.mysql.source_config import build_source_config
+from chalicelib.domain.providers.mysql.table_schemas import TYPE_ORDER, schemas_of
 from chalicelib.domain.readiness import ReadinessReport, judge, unreachable
 from chalicelib.domain.release import ReleaseResult, ReleaseState, SourceRelease
 from chalicelib.domain.source import Source
@@ -42,6 +43,8 @@ class MySQLCapture:
     check_options = staticmethod(capture_options.check_options)
     preview_warnings = staticmethod(capture_warnings.preview_warnings)
     source_tables = staticmethod(capture_tables.source_tables)
+    table_schemas = staticmethod(schemas_of)
+    type_order = TYPE_ORDER
     capture_state = staticmethod(running_capture.capture_state)
     needs_offset = staticmethod(running_capture.needs_offset)
     with_offset = staticmethod(running_capture.with_offset)

@@ -22,6 +22,7 @@ from chalicelib.domain.providers.postgresql.facts import PostgreSQLServerFacts
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
+from chalicelib.domain.providers.postgresql.table_schemas import TYPE_ORDER, schemas_of
 from chalicelib.domain.readiness import ReadinessReport, judge, unreachable
 from chalicelib.domain.source import Source
 from chalicelib.domain.topic import RequiredTopic, TopicSettings
@@ -38,6 +39,8 @@ class PostgreSQLCapture:
     check_options = staticmethod(capture_options.check_options)
     preview_warnings = staticmethod(capture_warnings.preview_warnings)
     source_tables = staticmethod(capture_tables.source_tables)
+    table_schemas = staticmethod(schemas_of)
+    type_order = TYPE_ORDER
     effective_options = staticmethod(replication.effective_options)
     capture_state = staticmethod(running_capture.capture_state)
     needs_offset = staticmethod(running_capture.needs_offset)

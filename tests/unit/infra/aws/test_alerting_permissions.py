@@ -183,10 +183,10 @@ def requests(app: InProcessApp, run: Run) -> None:
     run(lambda: services.metrics.text(Deadline.after(5)))
     run(app.services.overview.read)
     run(app.services.ready)
-    run(lambda: channels_and_rules(app))
+    run(lambda: channels_and_rules(app, source.id))
 
 
-def channels_and_rules(app: InProcessApp) -> None:
+def channels_and_rules(app: InProcessApp, source_id: str) -> None:
     services = app.services.alerting
     channel = create_channel(app, "others")
     services.channels.list(limit=9, after=None)
@@ -198,7 +198,7 @@ def channels_and_rules(app: InProcessApp) -> None:
     rule = services.rules.create(app.context(), AlertRuleValues(name="some", channel_ids=(channel.id,)))
     services.rules.list(limit=9, after=None)
     services.rules.get(rule.id)
-    services.rules.update(app.context(), rule.id, AlertRuleValues(name="some", source_ids=(app.source().id,)))
+    services.rules.update(app.context(), rule.id, AlertRuleValues(name="some", source_ids=(source_id,)))
     services.rules.delete(app.context(), rule.id)
     services.channels.delete(app.context(), channel.id)
 
