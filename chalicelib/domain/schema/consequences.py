@@ -7,6 +7,7 @@ whose sinks add columns and change nothing else.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.object_store import FileWriting
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.schema.change import Alteration, SchemaChange, SchemaImpact
@@ -71,6 +72,22 @@ _WITHOUT_NEW_COLUMNS: Mapping[Alteration, str] = {
 }
 """Of a delivery that adds no columns, instead of the sentences above."""
 
+_FOR_FILES: Mapping[Alteration, str] = {
+    Alteration.TABLE_DROPPED: "table {table} does not exist any more at the source: no lines are added",
+    Alteration.TABLE_ADDED_AGAIN: "table {table} was dropped and made again at the source: no line says that the rows "
+    "of the former table are gone",
+    Alteration.REQUIRED_COLUMN_ADDED: "lines of {table} have the column {column} from now on",
+    Alteration.NULLABLE_COLUMN_DROPPED: "lines of {table} lack the column {column} from now on",
+    Alteration.REQUIRED_COLUMN_DROPPED: "lines of {table} lack the column {column} from now on",
+    Alteration.COLUMN_PROBABLY_RENAMED: "column {before} of {table} was probably renamed: lines have {after} in its "
+    "place from now on",
+    Alteration.TYPE_CHANGED: "the type of column {column} of {table} is {after} and was {before}: its values may look "
+    "otherwise in lines from now on",
+    Alteration.PRIMARY_KEY_CHANGED: "the primary key of {table} is {after} and was {before}: its lines have another "
+    "key than before",
+}
+"""Of a delivery to files: what reads them has to follow."""
+
 
 def needs_look(version: SchemaVersion) -> bool:
     """Whether it may mean something for what runs: that is more than its impact for a delivery that adds no columns."""
@@ -101,8 +118,14 @@ def _sentences_for_pipeline(diff: Iterable[SchemaChange]) -> Iterator[tuple[str,
 
 
 def _sentences_for_delivery(diff: Iterable[SchemaChange], delivery: Delivery) -> Iterator[tuple[str, SchemaChange]]:
-    sentences = _FOR_DELIVERIES if delivery.writing.evolves else {**_FOR_DELIVERIES, **_WITHOUT_NEW_COLUMNS}
+    sentences = _sentences_of(delivery)
     return ((sentences[change.change], change) for change in diff if change.change in sentences)
+
+
+def _sentences_of(delivery: Delivery) -> Mapping[Alteration, str]:
+    if isinstance(delivery.writing, FileWriting):
+        return _FOR_FILES
+    return _FOR_DELIVERIES if delivery.writing.evolves else {**_FOR_DELIVERIES, **_WITHOUT_NEW_COLUMNS}
 
 
 def _named(

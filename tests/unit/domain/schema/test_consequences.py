@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting
 from chalicelib.domain.monitoring.condition import ConditionCode, Severity
+from chalicelib.domain.object_store import FileFormat, FileWriting, TopicMapping
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Capture, CaptureOptions
 from chalicelib.domain.schema.change import Alteration, SchemaChange, SchemaImpact
@@ -52,6 +53,15 @@ def version(*diff: SchemaChange) -> SchemaVersion:
 
 def sentences(one: SchemaVersion, *deliveries: Delivery, pipeline: Any = PIPELINE) -> dict[str, str]:
     return {named.name: named.consequence for named in affected(one, [pipeline], {"p": deliveries})}
+
+
+def test_who_reads_files_is_told_that_lines_have_another_field() -> None:
+    writing = FileWriting(mappings=(TopicMapping(topic="p.shop.orders"),), format=FileFormat.JSONL)
+    to_files = replace(delivery(), name="to the lake", writing=writing)
+    assert sentences(version(RENAMED), to_files) == {
+        "to the lake": "Column price of shop.orders was probably renamed: lines have amount in its place from now on."
+    }
+    assert sentences(version(ADDED), to_files) == {}
 
 
 def test_a_delivery_of_a_renamed_column_is_told_what_its_target_has_then() -> None:
