@@ -19,6 +19,8 @@ ROUTE_MODULES = {
     "sources": ("sources", "jobs"),
     "connections": ("connections",),
     "clusters": ("stream", "connect"),
+    "connectors": ("connect",),
+    "consumer_groups": ("stream",),
     "pipelines": ("pipelines",),
     "destinations": ("destinations",),
     "deliveries": ("deliveries",),
