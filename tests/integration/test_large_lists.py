@@ -343,10 +343,10 @@ def test_the_most_sessions_are_pages_of_five_hundred(app: InProcessApp, get: Get
 
 
 def test_connectors_with_the_most_tasks_are_paged_by_size(app: InProcessApp, get: Get) -> None:
-    names = [f"{number:03}/{WIDE * 245}" for number in range(40)]
+    names = [f"{WIDE}{number:03}" for number in range(40)]
     app.connect.preload(names)
     for name in names:
-        # Connect shows a connector of more as one that cannot be read.
+        # One of more tasks is shown as one that cannot be read.
         app.connect.connector(name).tasks = {number: Part(state="FAILED", trace="any") for number in range(MAX_TASKS)}
     assert_each_once(get, f"/connect/connectors?cluster_id={app.cluster.id}", names, pages=2, field="name")
 

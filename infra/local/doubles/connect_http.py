@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from infra.local.doubles.connect_faults import CallRecorder, Fault, FaultEffect, Faults, RecordedRequest
 from infra.local.doubles.connect_model import STARTED, ConnectRefusal
@@ -132,11 +132,11 @@ class Routes:
         config = _config(body.get("config"))
         name = str(body.get("name") or config.get("name", "")).strip()
         info = self._worker.create(name, config, TARGETS[str(state).upper()] if state else STARTED)
-        return HttpReply(status=201, body=info, headers={"Location": f"{request.base_url}/connectors/{name}"})
+        return HttpReply(status=201, body=info, headers=_location(request, name))
 
     def _put_config(self, request: Request, name: str) -> HttpReply:
         status, info = self._worker.put_config(name, _config(request.parsed()))
-        location = {"Location": f"{request.base_url}/connectors/{name}"} if status == 201 else {}
+        location = _location(request, name) if status == 201 else {}
         return HttpReply(status=status, body=info, headers=location)
 
     def _validate(self, request: Request, name: str) -> HttpReply:
@@ -165,6 +165,10 @@ class Routes:
     def _restart_task(self, _: Request, name: str, task: str) -> HttpReply:
         self._worker.restart_task(name, int(task))
         return HttpReply(status=204)
+
+
+def _location(request: Request, name: str) -> dict[str, str]:
+    return {"Location": f"{request.base_url}/connectors/{quote(name, safe='')}"}
 
 
 def _config(value: object) -> dict[str, str]:

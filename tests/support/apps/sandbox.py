@@ -47,7 +47,7 @@ class Api:
     http: httpx.Client
 
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> httpx.Response:
-        """One request; `path` is below /api/v1 unless it starts with two slashes. It may have a query, beside `params`."""
+        """One request; `path` is below /api/v1 unless it starts with two slashes. It may have a query."""
         # httpx puts `params` in the place of a query that the path has.
         below = httpx.URL(path[1:] if path.startswith("//") else "/api/v1" + path)
         where = below.copy_merge_params(more.pop("params", None) or {})
