@@ -208,6 +208,9 @@ def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
     yield measure("GET /deliveries/{uuid}", "get", path=sink)
     yield measure("GET /deliveries/{uuid}/status", "live read", path=f"{sink}/status")
     yield measure("GET /deliveries", "list", path="/deliveries")
+    connectors, groups = "/connect/connectors", "/stream/consumer-groups"
+    yield measure(f"GET {connectors}", "live read", path=f"{connectors}?cluster_id={data.connect}")
+    yield measure(f"GET {groups}", "live read", path=f"{groups}?cluster_id={data.stream}")
     changed = {"mappings": [{**mapping, "table_name": "other_copy"}]}
     yield measure("PUT /deliveries/{uuid}/mappings", "checked delivery", path=f"{sink}/mappings", body=changed)
     yield measure("POST /deliveries/{uuid}/pause", "operation", path=f"{sink}/pause")

@@ -44,6 +44,10 @@ MAX_ATTEMPTS = 3
 VALIDATE_SECONDS = 15.0
 EXPANDED_LIST_BYTES = 64 * MEBIBYTE
 _PAUSE_SECONDS = (0.1, 0.4)
+_REFUSED_IN_PATHS = frozenset("/\\%")
+"""In whatever form they are sent in a path, the web server of Connect answers 400 (Jetty 12: an ambiguous URI). It lets
+connectors have such names, and shows them in lists only.
+"""
 _NEW = {"connector": {"state": ReportedState.UNASSIGNED.value}, "tasks": []}
 """The status of a connector that has none yet."""
 
@@ -144,6 +148,8 @@ class Connect:
 
     def find_connector(self, name: str, deadline: Deadline) -> ListedConnector | None:
         """One connector, whoever it belongs to; None when it does not exist."""
+        if name in (".", "..") or _REFUSED_IN_PATHS & set(name):
+            return self.connectors(deadline).get(name)
         config = self.find_config(name, deadline)
         # The status of a deleted connector is shown for a while: only the config says that it exists.
         if config is None:

@@ -19,6 +19,9 @@ HTML_NOT_FOUND = (
     '<html>\n<head>\n<meta http-equiv="Content-Type" content="text/html;charset=ISO-8859-1"/>\n'
     "<title>Error 404 Not Found</title>\n</head>\n<body><h2>HTTP ERROR 404 Not Found</h2>\n</body>\n</html>\n"
 )
+AMBIGUOUS = re.compile("%2f|%5c|%25", re.IGNORECASE)
+"""Jetty refuses these in a path: a slash, a backslash and a percent sign."""
+HTML_AMBIGUOUS = HTML_NOT_FOUND.replace("404 Not Found", "400 Ambiguous URI path separator")
 REBALANCE = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
 REBALANCE_EXPECTED = "Request cannot be completed because a rebalance is expected"
 HEALTHY = {"status": "healthy", "message": "Worker has completed startup and is ready to handle requests."}
@@ -210,6 +213,8 @@ class Handler(BaseHTTPRequestHandler):
     def _applied(self, request: Request) -> HttpReply:
         if not self.server.ready:
             return HttpReply(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1")
+        if AMBIGUOUS.search(request.path):
+            return HttpReply(status=400, body=HTML_AMBIGUOUS, kind="text/html;charset=iso-8859-1")
         return self.server.routes.answer(request)
 
     def _faulty(self, request: Request, fault: Fault) -> HttpReply | None:
