@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from chalicelib.clients.http.addresses import AddressPolicy
 from chalicelib.clients.kafka.client import Kafka
 from chalicelib.domain.addresses import KafkaAddress
+from chalicelib.domain.consumer_group import ConsumerGroup
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Unavailable
 from chalicelib.kit.clock import Deadline
@@ -46,9 +47,10 @@ def _commit(admin: AdminClient, number: int) -> None:
     request = ConsumerGroupTopicPartitions(name, [TopicPartition(TOPIC, number % EACH, 0)])
 
     def commit() -> bool:
-        return admin.alter_consumer_group_offsets([request])[name].exception(LIMIT) is None
+        answer = admin.alter_consumer_group_offsets([request])[name]
+        return answer.exception(LIMIT) is None and all(one.error is None for one in answer.result().topic_partitions)
 
-    # The first group makes the topic of offsets.
+    # The first group makes the topic of offsets, whose partitions have no leaders at first.
     eventually(commit)
 
 
@@ -74,6 +76,27 @@ def test_500_groups_of_three_coordinators_are_read_in_a_few_requests_to_each(kaf
         "OffsetFetch": EACH,
         "ListOffsets": EACH,
     }
+
+
+def test_the_members_of_a_group_of_the_newer_protocol_are_not_known_while_it_has_any(
+    kafka: Kafka, brokers: ThreeBrokers
+) -> None:
+    """It is asked for them by a request that kafka-python does not have (KIP-848)."""
+    settings = {"bootstrap.servers": brokers.bootstrap, "group.id": "newer", "group.protocol": "consumer"}
+    consumer = Consumer(settings)
+
+    def found() -> ConsumerGroup | None:
+        consumer.poll(0.1)
+        page = kafka.groups(limit=1, after=f"group-{GROUPS - 1}", deadline=Deadline.after(LIMIT))
+        return page.groups[0] if page.groups else None
+
+    try:
+        consumer.subscribe([TOPIC])
+        group = eventually(found, lambda seen: seen is not None and seen.state == "Stable")
+        assert group
+        assert (group.protocol_type, group.members, group.topics, group.total_lag) == ("consumer", None, None, None)
+    finally:
+        consumer.close()
 
 
 def test_while_one_broker_is_away_its_groups_do_not_seem_to_be_gone(kafka: Kafka, brokers: ThreeBrokers) -> None:
