@@ -8,7 +8,7 @@ from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.connector import ClusterConnector, ConnectorResource, ListedConnector
 from chalicelib.domain.live_reads import LiveAnswer, LiveQuestion
 from chalicelib.domain.usage import used_by
-from chalicelib.errors import Invalid, NotFound, ServerBusy, TimedOut, Unavailable
+from chalicelib.errors import Invalid, NotFound, TimedOut, Unavailable
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page, bounded_key, sorted_page
 from chalicelib.services.client_factory import ClientFactory
@@ -105,7 +105,7 @@ class ConnectorReads:
     ) -> LiveAnswer[Sequence[ListedConnector]]:
         try:
             return self._ask(context, cluster, fresh)
-        except (Unavailable, TimedOut, ServerBusy) as failure:
+        except (Unavailable, TimedOut) as failure:
             message = (
                 f"The Connect cluster {cluster.name} cannot be read now, so the list would lack its connectors. "
                 "Name another cluster by cluster_id to see those of that one."

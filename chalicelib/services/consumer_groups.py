@@ -16,7 +16,7 @@ from chalicelib.services.connector_resources import ConnectorResources
 from chalicelib.services.live_reads import LiveReads
 from chalicelib.stores.clusters import ConnectClusters, StreamClusters
 
-Owned = tuple[ConsumerGroup, ConnectorResource | None]
+OwnedGroup = tuple[ConsumerGroup, ConnectorResource | None]
 """A group, and the delivery whose sink reads by it."""
 
 
@@ -32,7 +32,7 @@ class ConsumerGroupService:
 
     def list(
         self, context: RequestContext, cluster_id: str, *, limit: int, after: str | None, fresh: bool
-    ) -> LiveAnswer[Page[Owned]]:
+    ) -> LiveAnswer[Page[OwnedGroup]]:
         """The groups of a cluster, by id; without `fresh`, some seconds ago.
 
         Raises NotFound, Unavailable, ServerBusy while others ask the brokers, RateLimited.
@@ -51,7 +51,7 @@ class ConsumerGroupService:
         answer = self.live_reads.ask(context, question, read, fresh=fresh)
         groups = answer.value.groups
         deliveries = self._deliveries(cluster, groups)
-        page = Page[Owned](
+        page = Page[OwnedGroup](
             items=tuple((group, deliveries.get(group.group_id)) for group in groups),
             keys=tuple(bounded_key(group.group_id) for group in groups),
             more=answer.value.more,

@@ -34,9 +34,8 @@ BUDGETS = {
 """The budgets of the design. Authentication is one of the calls. The detail of a pipeline also lists its deliveries.
 A change of a connection lists the connectors of each of its users, to name those that are outdated now. A source that
 is deleted is read before the connection that names it. The session route reads the session twice: for authentication,
-and for its answer. A live read takes the lease of the server that it asks, and one of groups reads their deliveries and then the Connect
-clusters of these; tests and previews of one user have a bound
-(`infra/decisions/031-live-reads.md`).
+and for its answer. A live read takes the lease of the server that it asks, and one of groups reads their deliveries and
+then the Connect clusters of these; tests and previews of one user have a bound (`infra/decisions/031-live-reads.md`).
 
 The checks of a delivery need two calls more than the design allows: the source says under which generation its tables
 are stored, and which dialects of SQL its Connect cluster has sinks of is stored beside it. The first preview of a

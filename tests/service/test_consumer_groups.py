@@ -8,6 +8,7 @@ from chalicelib.domain.connector import ConnectorResource
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.names import consumer_group
 from chalicelib.errors import Unavailable
+from infra.local.doubles.kafka_codec import assignment
 from tests.support.apps.in_process_app import InProcessApp
 
 MANY = 500
@@ -106,3 +107,18 @@ def test_pages_of_groups_follow_each_other_whatever_their_names(app: InProcessAp
         if after is None:
             break
     assert sorted(seen) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [b"\x00", b"\xff" * 40, assignment({"no topic\n": [0]}), assignment({"x" * 250: [0]}), assignment({"many": [-1]})],
+    ids=["too short", "no assignment", "a line", "too long", "a negative partition"],
+)
+def test_what_a_client_has_assigned_in_another_form_is_not_known(app: InProcessApp, written: bytes) -> None:
+    app.kafka.state.create_topic("orders")
+    app.kafka.state.join_group("theirs", ["orders"])
+    app.kafka.state.commit("theirs", "orders", 0, 0)
+    app.kafka.state.groups["theirs"].assignment = written
+    answer = app.services.consumer_groups.list(app.context(), app.stream.id, limit=500, after=None, fresh=True)
+    ((group, _),) = answer.value.items
+    assert (group.state, group.members, group.topics, group.total_lag) == ("Stable", 1, None, None)

@@ -5,7 +5,7 @@ from typing import Self
 from chalicelib.api.contract.common import Output, Uuid
 from chalicelib.api.contract.connectors import ResourceOutput
 from chalicelib.api.contract.live_reads import FreshListQuery
-from chalicelib.services.consumer_groups import Owned
+from chalicelib.services.consumer_groups import OwnedGroup
 
 
 class ConsumerGroupsQuery(FreshListQuery):
@@ -40,6 +40,6 @@ class ConsumerGroupOutput(Output):
     resource: ResourceOutput | None
 
     @classmethod
-    def of(cls, entity: Owned) -> Self:
+    def of(cls, entity: OwnedGroup) -> Self:
         group, resource = entity
         return cls._read(group, resource=resource)

@@ -5,6 +5,7 @@ page are known. For the groups of the page each coordinator gets two requests, f
 and each leader one for the ends of their topics; two more are for metadata. It imports kafka-python: import it lazily.
 """
 
+import re
 import struct
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -48,6 +49,7 @@ _OFFSETS_TOPIC = "__consumer_offsets"
 _PARTITION_BYTES = 100
 """Of one partition in an answer, at least."""
 
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}\Z")
 _GONE = "Dead"
 _CLASSIC = frozenset({"", "classic"})
 """Types of groups that DescribeGroups describes. It calls those of the newer protocols (KIP-848) dead or not found."""
@@ -179,7 +181,8 @@ def _assigned(group: Any) -> Pairs | None:
             if member.member_assignment
         ]
         topics = [topic for assignment in decoded for topic in assignment.assigned_partitions]
-        return frozenset((topic.topic, number) for topic in topics for number in topic.partitions)
+        if all(_TOPIC.match(topic.topic) and min(topic.partitions, default=0) >= 0 for topic in topics):
+            return frozenset((topic.topic, number) for topic in topics for number in topic.partitions)
     return None
 
 
