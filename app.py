@@ -20,6 +20,8 @@ ROUTE_MODULES = {
     "schemas": ("data",),
     "connections": ("connections",),
     "clusters": ("stream", "connect"),
+    "connectors": ("connect",),
+    "consumer_groups": ("stream",),
     "pipelines": ("pipelines",),
     "destinations": ("destinations",),
     "deliveries": ("deliveries",),

@@ -14,6 +14,7 @@ OWNER_KEY = "headgate.owner"
 SHOWN_NAMES = 10
 """Names in one sentence or fix; the rest is counted."""
 
+_GROUP_PREFIX = "connect-"
 _LONGEST_KEY = 1_000
 """Bytes of a unique key. 200 characters of any script have fewer, unless they stand for whole phrases."""
 
@@ -56,7 +57,14 @@ def owner_marker(kind: ConnectorKind, resource_id: str) -> str:
 
 def consumer_group(connector: str) -> str:
     """The consumer group of a sink connector (Connect's own rule)."""
-    return f"connect-{connector}"
+    return f"{_GROUP_PREFIX}{connector}"
+
+
+def sink_of_group(group: str) -> str | None:
+    """The name of our sink connector that reads by this consumer group; None for every other group."""
+    name = group.removeprefix(_GROUP_PREFIX)
+    parsed = parse_connector_name(name) if name != group else None
+    return name if parsed and parsed[0] is ConnectorKind.SINK else None
 
 
 def topic_name(prefix: str, schema_name: str, table_name: str) -> str:

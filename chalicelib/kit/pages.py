@@ -1,6 +1,7 @@
 """Pages of a list, and the signed cursor by which a client asks for the next page."""
 
 import base64
+import hashlib
 import hmac
 import json
 from collections.abc import Callable, Iterable
@@ -15,6 +16,8 @@ CURSOR_LIFETIME = timedelta(hours=24)
 PAGE_BYTES = 4 * 1024 * 1024
 """A page ends before its body would be longer (wire contract, section 1): a function's answer may have 6 MB."""
 _SIGNATURE_BYTES = 16
+_KEY_CHARACTERS = 200
+"""A cursor has at most 4,096 characters, and one of a key up to twelve bytes in JSON, which are 16 in a cursor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,15 @@ def sorted_page(items: Iterable[T], *, key: Callable[[T], str], limit: int, afte
     """A page of a list that is in memory as a whole, in the order of its keys."""
     rest = (item for item in items if after is None or key(item) > after)
     return page_of(sorted(rest, key=key), key=key, limit=limit)
+
+
+def bounded_key(text: str) -> str:
+    """The key of an entry that is named by a text of any length: texts that differ have keys that differ, and the order
+    is that of their beginnings.
+    """
+    if len(text) <= _KEY_CHARACTERS:
+        return text
+    return f"{text[:_KEY_CHARACTERS]}\x1f{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 class BadCursor(ValueError):

@@ -105,6 +105,7 @@ class Services:
         self.database_checks, self.system_checks = resources.database_checks, resources.system_checks
         self.sources, self.destinations, self.discovery = resources.sources, resources.destinations, resources.discovery
         self.stream_clusters, self.connect_clusters = resources.stream_clusters, resources.connect_clusters
+        self.connector_reads, self.consumer_groups = resources.connector_reads, resources.consumer_groups
         self.limits, self.schema_history = resources.limits, resources.schema_history
 
     def _build_alerting(self, make: Clients) -> None:

@@ -9,6 +9,9 @@ from chalicelib.secrets.envelope import Envelope
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connect_clusters import ConnectClusterService
+from chalicelib.services.connector_reads import ConnectorReads
+from chalicelib.services.connector_resources import ConnectorResources
+from chalicelib.services.consumer_groups import ConsumerGroupService
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.database_checks import DatabaseChecks
 from chalicelib.services.destinations import DestinationService
@@ -93,6 +96,21 @@ class Resources:
             live_reads=self.live_reads,
             allow_inline_secrets=config.allow_inline_secrets,
             clock=clock,
+        )
+        connector_resources = ConnectorResources(resources=resources)
+        self.connector_reads = ConnectorReads(
+            store=resources.connects,
+            resources=connector_resources,
+            clients=self.clients,
+            live_reads=self.live_reads,
+            clock=clock,
+        )
+        self.consumer_groups = ConsumerGroupService(
+            store=resources.streams,
+            connects=resources.connects,
+            resources=connector_resources,
+            clients=self.clients,
+            live_reads=self.live_reads,
         )
         discovery = JobHandler(store=resources.sources, verb="discover", run=self.discovery.discover)
         health = JobHandler(store=resources.sources, verb="health", run=self.discovery.check_health)

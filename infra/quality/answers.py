@@ -220,6 +220,9 @@ def _clusters(session: Session, values: dict[str, str]) -> dict[str, str]:
         session.api("PUT", f"/{kind}/clusters/{ids[kind]}", body)
         session.api("GET", f"/{kind}/clusters")
     session.api("GET", f"/connect/clusters/{ids['connect']}/plugins")
+    session.api("GET", f"/connect/connectors?cluster_id={ids['connect']}")
+    session.api("GET", f"/connect/connectors/nobody/status?cluster_id={ids['connect']}")
+    session.api("GET", f"/stream/consumer-groups?cluster_id={ids['stream']}")
     session.api("POST", f"/connect/clusters/{ids['connect']}/confirm-deletions", {"count": 1})
     session.api("POST", f"/connect/clusters/{ids['connect']}/confirm-creations", {"count": 1})
     return ids

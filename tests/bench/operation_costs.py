@@ -21,6 +21,7 @@ BUDGETS = {
     "preview": 13,
     "test": 9,
     "live read": 8,
+    "live read of groups": 9,
     "known": 4,
     "operation": 8,
     "checked delivery": 10,
@@ -33,8 +34,8 @@ BUDGETS = {
 """The budgets of the design. Authentication is one of the calls. The detail of a pipeline also lists its deliveries.
 A change of a connection lists the connectors of each of its users, to name those that are outdated now. A source that
 is deleted is read before the connection that names it. The session route reads the session twice: for authentication,
-and for its answer. A live read takes the lease of the server that it asks; tests and previews of one user have a bound
-(`infra/decisions/031-live-reads.md`).
+and for its answer. A live read takes the lease of the server that it asks, and one of groups reads their deliveries and
+then the Connect clusters of these; tests and previews of one user have a bound (`infra/decisions/031-live-reads.md`).
 
 The checks of a delivery need two calls more than the design allows: the source says under which generation its tables
 are stored, and which dialects of SQL its Connect cluster has sinks of is stored beside it. The first preview of a
@@ -209,6 +210,9 @@ def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
     yield measure("GET /deliveries/{uuid}", "get", path=sink)
     yield measure("GET /deliveries/{uuid}/status", "live read", path=f"{sink}/status")
     yield measure("GET /deliveries", "list", path="/deliveries")
+    connectors, groups = "/connect/connectors", "/stream/consumer-groups"
+    yield measure(f"GET {connectors}", "live read", path=f"{connectors}?cluster_id={data.connect}")
+    yield measure(f"GET {groups}", "live read of groups", path=f"{groups}?cluster_id={data.stream}")
     changed = {"mappings": [{**mapping, "table_name": "other_copy"}]}
     yield measure("PUT /deliveries/{uuid}/mappings", "checked delivery", path=f"{sink}/mappings", body=changed)
     yield measure("POST /deliveries/{uuid}/pause", "operation", path=f"{sink}/pause")

@@ -20,6 +20,8 @@ from chalicelib.api.routes import (
     alerts,
     clusters,
     connections,
+    connectors,
+    consumer_groups,
     deliveries,
     destinations,
     operations,
@@ -28,6 +30,8 @@ from chalicelib.api.routes import (
     sources,
     users,
 )
+from chalicelib.clients.connect.parse import MAX_TASKS
+from chalicelib.clients.kafka.groups import MAX_PARTITIONS_OF_GROUP
 from chalicelib.domain.access import Role
 from chalicelib.domain.accounts.api_token import ApiToken
 from chalicelib.domain.accounts.user import MAX_USER_AGENT, Session, User, UserStatus
@@ -51,6 +55,7 @@ from chalicelib.kit.ids import id_from
 from chalicelib.kit.pages import PAGE_BYTES
 from chalicelib.stores.documents import Documents
 from chalicelib.stores.transaction import Transaction
+from infra.local.doubles.connect_model import Part
 from tests.support.apps.edge import ADMIN, make_edge, through_lambda_event
 from tests.support.apps.fakes import FakeDatabase
 from tests.support.apps.in_process_app import START_TIME, InProcessApp, app, app_of_the_module
@@ -60,7 +65,8 @@ __all__ = ["app", "app_of_the_module"]
 
 FUNCTION_ANSWER = 6 * 1024 * 1024
 MODULES: tuple[ModuleType, ...] = (
-    *(access, alerts, clusters, connections, deliveries, destinations, operations, pipelines, schemas, sources, users),
+    *(access, alerts, clusters, connections, connectors, consumer_groups, deliveries, destinations, operations),
+    *(pipelines, schemas, sources, users),
 )
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
@@ -338,13 +344,35 @@ def test_the_most_sessions_are_pages_of_five_hundred(app: InProcessApp, get: Get
     assert_each_once(get, "/auth/sessions", listed, pages=2)
 
 
+def test_connectors_with_the_most_tasks_are_paged_by_size(app: InProcessApp, get: Get) -> None:
+    names = [f"{WIDE}{number:03}" for number in range(40)]
+    app.connect.preload(names)
+    for name in names:
+        # One of more tasks is shown as one that cannot be read.
+        app.connect.connector(name).tasks = {number: Part(state="FAILED", trace="any") for number in range(MAX_TASKS)}
+    assert_each_once(get, f"/connect/connectors?cluster_id={app.cluster.id}", names, pages=2, field="name")
+
+
+def test_groups_of_the_most_partitions_are_paged_by_size(app: InProcessApp, get: Get) -> None:
+    topics = [f"{number:0249}" for number in range(MAX_PARTITIONS_OF_GROUP)]
+    names = ["almost", "more", WIDE * 200]
+    for name in names:
+        for topic in topics:
+            app.kafka.state.commit(name, topic, 0, 2**62)
+    app.kafka.state.commit("more", "another", 0, 0)
+    path = f"/stream/consumer-groups?cluster_id={app.stream.id}"
+    assert_each_once(get, path, names, pages=2, field="group_id")
+    (shown,) = [group for page in walk(get, path) for group in page if group["group_id"] == "more"]
+    assert [shown[field] for field in ("topics", "offsets", "total_lag")] == [None, None, None]
+
+
 def test_every_list_has_its_largest_entries_here() -> None:
     lists = {route.path for module in MODULES for route in module.routes.routes if route.response.may_continue}
     assert lists == {
         "/pipelines", "/deliveries", "/pipelines/{uuid}/destinations", "/destinations/{uuid}/mappings",
         "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/connections",
         "/stream/clusters", "/connect/clusters", "/sources/{uuid}/tables", "/data/schemas", "/audit",
-        "/connect/clusters/{uuid}/plugins",
+        "/connect/clusters/{uuid}/plugins", "/connect/connectors", "/stream/consumer-groups",
         "/operations/errors", "/alert-rules", "/notification-channels", "/users", "/auth/tokens", "/auth/sessions",
         "/audit/verify",  # one object, whose size does not depend on what is stored
     }  # fmt: skip

@@ -16,6 +16,7 @@ from chalicelib.kit.pages import Page
 
 _VARIABLE = re.compile(r"{(\w+)}")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,300}\Z")
+_CONNECTOR = re.compile("[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,2000}\\Z")
 _TASK = re.compile(r"(0|[1-9][0-9]{0,8})\Z")
 
 
@@ -31,12 +32,15 @@ class PathRule:
 NAME_RULE = PathRule(accepts=_NAME.match, schema={"type": "string", "pattern": "^[A-Za-z0-9._-]{1,300}$"})
 UUID_RULE = PathRule(accepts=is_uuid, schema={"type": "string", "format": "uuid"})
 INVITE_RULE = PathRule(accepts=bool, schema={"type": "string", "minLength": 1})
+CONNECTOR_RULE = PathRule(accepts=_CONNECTOR.match, schema={"type": "string", "minLength": 1, "maxLength": 2000})
 TASK_RULE = PathRule(accepts=_TASK.match, schema={"type": "integer", "minimum": 0}, convert=int)
 
 InvitePath = Annotated[str, INVITE_RULE]
 """The token of an invite. Any text is one that does not exist, so that no answer says how a token is made."""
 UuidPath = Annotated[str, UUID_RULE]
 """A path variable that is a UUID, lower case with dashes."""
+ConnectorPath = Annotated[str, CONNECTOR_RULE]
+"""The name of a connector, percent-encoded: that of others may contain anything but control characters."""
 TaskPath = Annotated[int, TASK_RULE]
 """A path variable that is the number of a connector's task."""
 

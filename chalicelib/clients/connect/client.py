@@ -7,7 +7,7 @@ Sources: "REST API" in the documentation of Kafka Connect 4.3, and the behaviour
 import random
 import ssl
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -27,6 +27,7 @@ from chalicelib.clients.http.guarded import (
 )
 from chalicelib.domain.addresses import ConnectAddress
 from chalicelib.domain.cluster import ConnectorPlugin
+from chalicelib.domain.connector import ListedConnector
 from chalicelib.domain.diagnosis.classifier import classify
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import hint_of
@@ -43,6 +44,12 @@ MAX_ATTEMPTS = 3
 VALIDATE_SECONDS = 15.0
 EXPANDED_LIST_BYTES = 64 * MEBIBYTE
 _PAUSE_SECONDS = (0.1, 0.4)
+_REFUSED_IN_PATHS = frozenset("/\\%")
+"""In whatever form they are sent in a path, the web server of Connect answers 400 (Jetty 12: an ambiguous URI). It lets
+connectors have such names, and shows them in lists only.
+"""
+_NEW = {"connector": {"state": ReportedState.UNASSIGNED.value}, "tasks": []}
+"""The status of a connector that has none yet."""
 
 
 class Connect:
@@ -133,6 +140,22 @@ class Connect:
         """
         # There is no retry: an answer that is too large or too slow would be so again.
         return self._connectors("/connectors?expand=status&expand=info", deadline, attempts=1)
+
+    def connectors(self, deadline: Deadline) -> dict[str, ListedConnector]:
+        """All connectors by name, whoever they belong to, in one request: the view of one worker."""
+        path = "/connectors?expand=status&expand=info"
+        return parse.read_listed(self._members(path, deadline, attempts=1))
+
+    def find_connector(self, name: str, deadline: Deadline) -> ListedConnector | None:
+        """One connector, whoever it belongs to; None when it does not exist."""
+        if name in (".", "..") or _REFUSED_IN_PATHS & set(name):
+            return self.connectors(deadline).get(name)
+        config = self.find_config(name, deadline)
+        # The status of a deleted connector is shown for a while: only the config says that it exists.
+        if config is None:
+            return None
+        status = self._find(f"{_connector(name)}/status", deadline)
+        return parse.read_connector(name, _NEW if status is None else status, config)
 
     def topics(self, name: str, deadline: Deadline) -> frozenset[str] | None:
         """The topics that the connector has used; None when it does not exist or topic tracking is off."""
@@ -279,10 +302,14 @@ class Connect:
     def _connectors(
         self, path: str, deadline: Deadline, attempts: int = MAX_ATTEMPTS
     ) -> tuple[dict[str, ConnectorStatus], dict[str, ListedConfig]]:
+        return parse.read_connectors(self._members(path, deadline, attempts))
+
+    def _members(self, path: str, deadline: Deadline, attempts: int) -> Iterator[tuple[str, object]]:
+        """The members of an expanded list."""
         answer = self._query("GET", path, deadline, max_bytes=EXPANDED_LIST_BYTES, attempts=attempts)
         if answer.members is None:
             raise outcomes.read_error(answer)
-        return parse.read_connectors(answer.members)
+        return answer.members
 
     def _get(self, path: str, deadline: Deadline) -> object:
         body = self._find(path, deadline)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from chalicelib.clients.connect.phrases import REFUSED, sentence_for
 from chalicelib.domain.cluster import ConnectorPlugin
+from chalicelib.domain.connector import ListedConnector
 from chalicelib.domain.connector_config import INSTALLATION_KEY, config_hash
 from chalicelib.domain.diagnosis.classifier import classify
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
@@ -28,6 +29,10 @@ _WORD = re.compile(r"[A-Za-z0-9._+-]{1,128}\Z")
 _POSITION = re.compile(r"[A-Za-z0-9._+:,-]{0,65536}\Z")
 _CLASS = re.compile(r"[A-Za-z0-9._$]{1,256}\Z")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}\Z")
+_MARK = re.compile(r"[A-Za-z0-9./_-]{1,128}\Z")
+_MARKS = (OWNER_KEY, INSTALLATION_KEY)
+_NOT_VISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters and halves of characters. Connect accepts no such names; whatever answers may send them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,13 +114,40 @@ def read_connectors(
         for name, entry in members:
             if len(statuses) >= MAX_CONNECTORS:
                 raise _unexpected()
-            statuses[name] = _listed_status(name, entry)
+            statuses[name] = _readable_status(name, entry.get("status") if isinstance(entry, dict) else None)
             if isinstance(entry, dict) and "info" in entry and parse_connector_name(name):
                 with suppress(Unavailable):
                     configs[name] = _listed_config(read_config(_object(entry["info"]).get("config")))
     except ValueError:
         raise _unexpected() from None
     return statuses, configs
+
+
+def read_listed(members: Iterable[tuple[str, object]]) -> dict[str, ListedConnector]:
+    """`GET /connectors?expand=status&expand=info`: all connectors, whoever they belong to."""
+    listed: dict[str, ListedConnector] = {}
+    try:
+        for name, entry in members:
+            if len(listed) >= MAX_CONNECTORS:
+                raise _unexpected()
+            parts = entry if isinstance(entry, dict) else {}
+            config = parts["info"].get("config") if isinstance(parts.get("info"), dict) else None
+            listed[_visible(name)] = read_connector(_visible(name), parts.get("status"), config)
+    except ValueError:
+        raise _unexpected() from None
+    return listed
+
+
+def read_connector(name: str, status: object, config: object) -> ListedConnector:
+    """A connector from its status and its config, either of which may be unreadable."""
+    kind = status.get("type") if isinstance(status, dict) else None
+    lines: Mapping[str, object] = config if isinstance(config, dict) else {}
+    return ListedConnector(
+        status=_readable_status(name, status),
+        type=ConnectorKind(kind) if kind in tuple(ConnectorKind) else None,
+        connector_class=_word(lines.get("connector.class"), _CLASS),
+        marks={key: mark for key in _MARKS if (mark := _word(lines.get(key), _MARK))} if lines else None,
+    )
 
 
 def read_topics(name: str, body: object) -> frozenset[str]:
@@ -185,13 +217,13 @@ def _sentences(field: str, texts: list[object]) -> tuple[str, ...]:
 
 
 def _listed_config(config: Mapping[str, str]) -> ListedConfig:
-    marks = {key: config[key] for key in (OWNER_KEY, INSTALLATION_KEY) if key in config}
+    marks = {key: config[key] for key in _MARKS if key in config}
     return ListedConfig(hash=config_hash(config), marks=marks)
 
 
-def _listed_status(name: str, entry: object) -> ConnectorStatus:
+def _readable_status(name: str, status: object) -> ConnectorStatus:
     try:
-        return read_status(name, _object(entry).get("status"))
+        return read_status(name, status)
     except Unavailable:
         # An entry that cannot be read hides no others, and its connector must not seem absent: it would be made again.
         return ConnectorStatus(name=name, state=ReportedState.UNKNOWN, worker_id=None, tasks=())
@@ -235,8 +267,12 @@ def _diagnosis(part: Mapping[str, object], kind: ConnectorKind) -> Diagnosis | N
     return classify(trace, kind) if isinstance(trace, str) and trace else None
 
 
-def _word(value: object) -> str | None:
-    return value if isinstance(value, str) and _WORD.match(value) else None
+def _word(value: object, pattern: re.Pattern[str] = _WORD) -> str | None:
+    return value if isinstance(value, str) and pattern.match(value) else None
+
+
+def _visible(name: str) -> str:
+    return _NOT_VISIBLE.sub("\N{REPLACEMENT CHARACTER}", name)
 
 
 def _object(value: object) -> dict[str, object]:

@@ -10,6 +10,7 @@ from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.clients.http.oauth import fetch_token
 from chalicelib.domain.addresses import KafkaAddress, SaslMechanism
 from chalicelib.domain.cluster import TopicFacts
+from chalicelib.domain.consumer_group import ConsumerGroupPage
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.offsets import Offsets
 from chalicelib.domain.topic import RequiredTopic, TopicSettings
@@ -84,6 +85,16 @@ class Kafka:
         from chalicelib.clients.kafka.offsets import read_offsets
 
         return self._run(deadline, lambda admin: read_offsets(admin, topics, groups))
+
+    def groups(self, *, limit: int, after: str | None, deadline: Deadline) -> ConsumerGroupPage:
+        """At most `limit` consumer groups that this user may see, in the order of their keys, behind the key `after`.
+
+        Raises:
+            Unavailable: also when one of the brokers does not list its groups, because they would seem absent.
+        """
+        from chalicelib.clients.kafka.groups import read_groups
+
+        return self._run(deadline, lambda admin: read_groups(admin, limit=limit, after=after))
 
     def topic_settings(self, topics: Collection[str], deadline: Deadline) -> Mapping[str, TopicSettings]:
         """The partitions and settings of those of `topics` that exist. A missing topic is not created."""

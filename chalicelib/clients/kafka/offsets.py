@@ -29,10 +29,10 @@ _TOPICS_PER_REQUEST = 5_000
 _PARTITIONS_PER_REQUEST = 20_000
 _GROUPS_PER_REQUEST = 2_000
 _BATCHED_COORDINATORS = 4
-_BATCHED_OFFSETS = 8
+BATCHED_OFFSETS = 8
 """The versions from which these requests take several groups (KIP-699, KIP-709; Kafka 3.0)."""
 
-_NO_ERROR, _UNKNOWN_TOPIC, _GROUP_NOT_FOUND = 0, 3, 69
+NO_ERROR, _UNKNOWN_TOPIC, _GROUP_NOT_FOUND = 0, 3, 69
 _NOT_COMMITTED = -1
 
 Leaders = Mapping[str, Mapping[int, int] | None]
@@ -53,11 +53,11 @@ async def _read(
 ) -> Offsets:
     delivered = {topic for listed in groups.values() for topic in listed}
     names = sorted(delivered.union(topics))
-    leaders = await _leaders(manager, names[:MAX_TOPICS])
+    leaders = await find_leaders(manager, names[:MAX_TOPICS])
     bounded = dict(_bounded(leaders))
     of_groups = {topic: nodes for topic, nodes in bounded.items() if topic in delivered}
-    ends = await _list_offsets(manager, bounded, OffsetSpec.LATEST)
-    beginnings = await _list_offsets(manager, of_groups, OffsetSpec.EARLIEST)
+    ends = await list_offsets(manager, bounded, OffsetSpec.LATEST)
+    beginnings = await list_offsets(manager, of_groups, OffsetSpec.EARLIEST)
     by_topic = {
         topic: _join(nodes, ends, beginnings, topic, both=topic in delivered) for topic, nodes in leaders.items()
     }
@@ -91,7 +91,7 @@ def _bounded(leaders: Leaders) -> Iterator[tuple[str, Mapping[int, int]]]:
             yield topic, nodes
 
 
-async def _leaders(manager: KafkaConnectionManager, topics: Sequence[str]) -> Leaders:
+async def find_leaders(manager: KafkaConnectionManager, topics: Sequence[str]) -> Leaders:
     """The leaders of existing topics; None for a topic that may not be described."""
     leaders: dict[str, Mapping[int, int] | None] = {}
     for names in _chunks(topics, _TOPICS_PER_REQUEST):
@@ -105,7 +105,7 @@ async def _leaders(manager: KafkaConnectionManager, topics: Sequence[str]) -> Le
     return leaders
 
 
-async def _list_offsets(
+async def list_offsets(
     manager: KafkaConnectionManager, leaders: Mapping[str, Mapping[int, int]], spec: OffsetSpec
 ) -> Mapping[tuple[str, int], int]:
     """The readable offsets, by topic and partition."""
@@ -116,10 +116,10 @@ async def _list_offsets(
     offsets: dict[tuple[str, int], int] = {}
     for node, partitions in partitions_of.items():
         for chunk in _chunks(partitions, _PARTITIONS_PER_REQUEST) if node >= 0 else ():
-            response = await _send(manager, _offsets_request(chunk, spec), node)
+            response = await send(manager, _offsets_request(chunk, spec), node)
             for topic in response.topics if response else ():
                 for answer in topic.partitions:
-                    if answer.error_code == _NO_ERROR:
+                    if answer.error_code == NO_ERROR:
                         offsets[topic.name, answer.partition_index] = answer.offset
     return offsets
 
@@ -137,7 +137,7 @@ async def _groups(manager: KafkaConnectionManager, groups: Sequence[str]) -> Map
     readable: dict[str, GroupOffsets] = {}
     for node, names in (await _coordinators(manager, groups)).items():
         for chunk in _chunks(names, _GROUPS_PER_REQUEST):
-            committed = await _committed(manager, node, chunk)
+            committed = await fetch_committed(manager, node, chunk)
             described = await _described(manager, node, chunk)
             for name, offsets in committed.items():
                 state, members = described.get(name, (None, None))
@@ -148,33 +148,33 @@ async def _groups(manager: KafkaConnectionManager, groups: Sequence[str]) -> Map
 async def _coordinators(manager: KafkaConnectionManager, groups: Sequence[str]) -> Mapping[int, list[str]]:
     """Node -> the groups that it coordinates, without groups that have no coordinator."""
     groups_of: dict[int, list[str]] = defaultdict(list)
-    kind, batched = CoordinatorType.GROUP.value, _version(manager, FindCoordinatorRequest) >= _BATCHED_COORDINATORS
+    kind, batched = CoordinatorType.GROUP.value, version_of(manager, FindCoordinatorRequest) >= _BATCHED_COORDINATORS
     for names in _chunks(groups, _GROUPS_PER_REQUEST if batched else 1):
         keys = {"coordinator_keys": names, "min_version": 4} if batched else {"key": names[0], "max_version": 3}
         response = await manager.send(FindCoordinatorRequest(key_type=kind, **keys))
         for answer in response.coordinators if batched else [response]:
-            if answer.error_code == _NO_ERROR:
+            if answer.error_code == NO_ERROR:
                 name = answer.key if batched else names[0]
                 node = manager.cluster.add_coordinator(answer, kind, name, synthesize_node_id=False)
                 groups_of[node].append(name)
     return groups_of
 
 
-async def _committed(
+async def fetch_committed(
     manager: KafkaConnectionManager, node: int, groups: Sequence[str]
 ) -> Mapping[str, Mapping[str, Mapping[int, int]]]:
     """All committed offsets by group, without groups that may not be read."""
-    if _version(manager, OffsetFetchRequest) >= _BATCHED_OFFSETS:
+    if version_of(manager, OffsetFetchRequest) >= BATCHED_OFFSETS:
         requested = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=name, topics=None) for name in groups]
-        response = await _send(manager, OffsetFetchRequest(groups=requested, min_version=8, max_version=8), node)
+        response = await send(manager, OffsetFetchRequest(groups=requested, min_version=8, max_version=8), node)
         answers = {answer.group_id: answer for answer in response.groups} if response else {}
     else:
         # From version 2 null means all topics, and the answer has an error code for the group.
         requests = {
             name: OffsetFetchRequest(group_id=name, topics=None, min_version=2, max_version=7) for name in groups
         }
-        answers = {name: await _send(manager, request, node) for name, request in requests.items()}
-    return {name: _by_topic(answer) for name, answer in answers.items() if answer and answer.error_code == _NO_ERROR}
+        answers = {name: await send(manager, request, node) for name, request in requests.items()}
+    return {name: _by_topic(answer) for name, answer in answers.items() if answer and answer.error_code == NO_ERROR}
 
 
 def _by_topic(group: Any) -> Mapping[str, Mapping[int, int]]:
@@ -182,7 +182,7 @@ def _by_topic(group: Any) -> Mapping[str, Mapping[int, int]]:
         topic.name: {
             partition.partition_index: partition.committed_offset
             for partition in topic.partitions
-            if partition.error_code == _NO_ERROR and partition.committed_offset != _NOT_COMMITTED
+            if partition.error_code == NO_ERROR and partition.committed_offset != _NOT_COMMITTED
         }
         for topic in group.topics
     }
@@ -192,11 +192,11 @@ async def _described(
     manager: KafkaConnectionManager, node: int, groups: Sequence[str]
 ) -> Mapping[str, tuple[str, int]]:
     """State and number of members of the groups that may be described."""
-    response = await _send(manager, DescribeGroupsRequest(groups=list(groups)), node)
+    response = await send(manager, DescribeGroupsRequest(groups=list(groups)), node)
     answers = response.groups if response else ()
     described = {}
     for answer in answers:
-        if answer.error_code == _NO_ERROR:
+        if answer.error_code == NO_ERROR:
             described[answer.group_id] = (answer.group_state, len(answer.members))
         elif answer.error_code == _GROUP_NOT_FOUND:
             # From version 6 a missing group is an error; before, its state is Dead.
@@ -204,7 +204,7 @@ async def _described(
     return described
 
 
-async def _send(manager: KafkaConnectionManager, request: Any, node: int) -> Any:
+async def send(manager: KafkaConnectionManager, request: Any, node: int) -> Any:
     """The answer of one broker; None when it does not answer: the answers of the others are still of use."""
     try:
         return await manager.send(request, node_id=node)
@@ -212,7 +212,7 @@ async def _send(manager: KafkaConnectionManager, request: Any, node: int) -> Any
         return None
 
 
-def _version(manager: KafkaConnectionManager, request: type) -> int:
+def version_of(manager: KafkaConnectionManager, request: type) -> int:
     version: int = manager.broker_version_data.api_version(request)
     return version
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from infra.local.doubles.connect_faults import CallRecorder, Fault, FaultEffect, Faults, RecordedRequest
 from infra.local.doubles.connect_model import STARTED, ConnectRefusal
@@ -19,6 +19,9 @@ HTML_NOT_FOUND = (
     '<html>\n<head>\n<meta http-equiv="Content-Type" content="text/html;charset=ISO-8859-1"/>\n'
     "<title>Error 404 Not Found</title>\n</head>\n<body><h2>HTTP ERROR 404 Not Found</h2>\n</body>\n</html>\n"
 )
+AMBIGUOUS = re.compile("%2f|%5c|%25", re.IGNORECASE)
+"""Jetty refuses these in a path: a slash, a backslash and a percent sign."""
+HTML_AMBIGUOUS = HTML_NOT_FOUND.replace("404 Not Found", "400 Ambiguous URI path separator")
 REBALANCE = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
 REBALANCE_EXPECTED = "Request cannot be completed because a rebalance is expected"
 HEALTHY = {"status": "healthy", "message": "Worker has completed startup and is ready to handle requests."}
@@ -132,11 +135,11 @@ class Routes:
         config = _config(body.get("config"))
         name = str(body.get("name") or config.get("name", "")).strip()
         info = self._worker.create(name, config, TARGETS[str(state).upper()] if state else STARTED)
-        return HttpReply(status=201, body=info, headers={"Location": f"{request.base_url}/connectors/{name}"})
+        return HttpReply(status=201, body=info, headers=_location(request, name))
 
     def _put_config(self, request: Request, name: str) -> HttpReply:
         status, info = self._worker.put_config(name, _config(request.parsed()))
-        location = {"Location": f"{request.base_url}/connectors/{name}"} if status == 201 else {}
+        location = _location(request, name) if status == 201 else {}
         return HttpReply(status=status, body=info, headers=location)
 
     def _validate(self, request: Request, name: str) -> HttpReply:
@@ -165,6 +168,10 @@ class Routes:
     def _restart_task(self, _: Request, name: str, task: str) -> HttpReply:
         self._worker.restart_task(name, int(task))
         return HttpReply(status=204)
+
+
+def _location(request: Request, name: str) -> dict[str, str]:
+    return {"Location": f"{request.base_url}/connectors/{quote(name, safe='')}"}
 
 
 def _config(value: object) -> dict[str, str]:
@@ -206,6 +213,8 @@ class Handler(BaseHTTPRequestHandler):
     def _applied(self, request: Request) -> HttpReply:
         if not self.server.ready:
             return HttpReply(status=404, body=HTML_NOT_FOUND, kind="text/html;charset=iso-8859-1")
+        if AMBIGUOUS.search(request.path):
+            return HttpReply(status=400, body=HTML_AMBIGUOUS, kind="text/html;charset=iso-8859-1")
         return self.server.routes.answer(request)
 
     def _faulty(self, request: Request, fault: Fault) -> HttpReply | None:

@@ -268,7 +268,7 @@ class Answers:
             "member_id": f"{client}-1",
             "client_id": client,
             "client_host": "/127.0.0.1",
-            "member_assignment": assignment(assigned),
+            "member_assignment": assignment(assigned) if group.assignment is None else group.assignment,
         }
 
     def _delete_groups(self, request: KafkaRequest) -> Fields:

@@ -93,6 +93,8 @@ class Group:
     # Empty for a group that only ever had offsets committed to it.
     protocol_type: str = ""
     rebalancing: bool = False
+    # What some client has assigned to the member; None for all partitions of its topics.
+    assignment: bytes | None = None
 
     @property
     def state(self) -> str:

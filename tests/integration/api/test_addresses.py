@@ -26,7 +26,8 @@ def test_an_unknown_id_is_404_everywhere(sandbox: Sandbox) -> None:
         "/sources/{}", "/sources/{}/tables", "/sources/{}/cdc-readiness", "/jobs/{}", "/stream/clusters/{}",
         "/connect/clusters/{}", "/connect/clusters/{}/plugins", "/destinations/{}", "/destinations/{}/mappings",
         "/destinations/{}/status", "/deliveries/{}", "/deliveries/{}/status", "/pipelines/{}", "/pipelines/{}/status",
-        "/pipelines/{}/destinations",
+        "/pipelines/{}/destinations", "/connect/connectors?cluster_id={}", "/stream/consumer-groups?cluster_id={}",
+        "/connect/connectors/any/status?cluster_id={}",
     ):  # fmt: skip
         assert_error(sandbox.admin.get(path.format(UNKNOWN_ID)), 404, "NOT_FOUND")
     for path in (

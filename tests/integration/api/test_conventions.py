@@ -47,6 +47,8 @@ def _inner_lists(sandbox: Sandbox) -> tuple[str, ...]:
     return (
         f"/sources/{sandbox.source['id']}/tables",
         f"/connect/clusters/{sandbox.connect['id']}/plugins",
+        f"/connect/connectors?cluster_id={sandbox.connect['id']}",
+        f"/stream/consumer-groups?cluster_id={sandbox.stream['id']}",
         f"/pipelines/{sandbox.pipeline['id']}/destinations",
         f"/destinations/{sandbox.destination['id']}/mappings",
     )

@@ -15,6 +15,8 @@ from tests.support.databases.blocking_proxy import BlockingProxy
 from tests.support.waiting import eventually
 
 VIEWERS_CALLS = 110
+OBJECTS = ("readiness", "pipeline", "delivery", "destination", "connector")
+LISTS = ("plugins", "connectors", "consumer groups")
 
 
 @dataclass
@@ -103,7 +105,7 @@ def test_readiness_for_a_pipeline_is_another_question(sandbox: Sandbox) -> None:
     assert of_pipeline["checks"] != general["checks"]
 
 
-@pytest.mark.parametrize("name", ["readiness", "plugins", "pipeline", "delivery", "destination"])
+@pytest.mark.parametrize("name", [*OBJECTS, *LISTS])
 def test_a_viewer_reads_what_is_known_and_operators_ask_anew(sandbox: Sandbox, name: str) -> None:
     path = live_paths(sandbox)[name]
     viewer, ops = sandbox.with_role("Viewer"), sandbox.with_role("Ops")
@@ -113,8 +115,9 @@ def test_a_viewer_reads_what_is_known_and_operators_ask_anew(sandbox: Sandbox, n
     validation_error(ops.get(path, params={"fresh": "perhaps"}), "query", "fresh")
 
 
-def test_plugins_come_with_the_time_at_which_the_worker_was_asked(sandbox: Sandbox) -> None:
-    path = live_paths(sandbox)["plugins"]
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_comes_with_the_time_at_which_the_server_was_asked(sandbox: Sandbox, name: str) -> None:
+    path = live_paths(sandbox)[name]
     first, second = sandbox.admin.get(path, params={"fresh": "true"}), sandbox.with_role("Viewer").get(path)
     assert is_timestamp(first.headers["X-Observed-At"])
     assert (second.headers["X-Observed-At"], second.json()) == (first.headers["X-Observed-At"], first.json())
@@ -145,6 +148,9 @@ def live_paths(sandbox: Sandbox) -> Mapping[str, str]:
         "pipeline": f"/pipelines/{delivery['pipeline_id']}/status",
         "delivery": f"/deliveries/{delivery['id']}/status",
         "destination": f"/destinations/{delivery['destination_id']}/status",
+        "connector": f"/connect/connectors/{delivery['connector_name']}/status?cluster_id={sandbox.connect['id']}",
+        "connectors": f"/connect/connectors?cluster_id={sandbox.connect['id']}",
+        "consumer groups": f"/stream/consumer-groups?cluster_id={sandbox.stream['id']}",
     }
 
 

@@ -78,6 +78,7 @@ def test_responses_are_as_documented(sandbox: Sandbox, document: Json) -> None:
         "/sources/{uuid}": {"uuid": sandbox.source["id"]}, "/sources/{uuid}/tables": {"uuid": sandbox.source["id"]},
         "/sources/{uuid}/cdc-readiness": {"uuid": sandbox.source["id"]},
         "/connect/clusters/{uuid}/plugins": {"uuid": sandbox.connect["id"]},
+        "/connect/connectors": {},
         "/pipelines/{uuid}": {"uuid": sandbox.pipeline["id"]},
         "/pipelines/{uuid}/status": {"uuid": sandbox.pipeline["id"]},
         "/destinations/{uuid}/status": {"uuid": delivery["destination_id"]},

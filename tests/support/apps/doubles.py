@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -117,7 +118,7 @@ class ConnectView:
 
     def states(self, name: str) -> tuple[str, list[str]]:
         """The state of the connector, and those of its tasks; ("none", []) when there is no status."""
-        answer = self.call("GET", f"/connectors/{name}/status")
+        answer = self.call("GET", f"/connectors/{quote(name, safe='')}/status")
         if answer.status_code == 404:
             return "none", []
         status = answer.json()
@@ -133,5 +134,6 @@ class ConnectView:
 
     def remove(self, name: str) -> None:
         """Delete a connector if it exists, and wait until it has no status."""
-        eventually(lambda: self.call("DELETE", f"/connectors/{name}").status_code, lambda status: status in (204, 404))
+        path = f"/connectors/{quote(name, safe='')}"
+        eventually(lambda: self.call("DELETE", path).status_code, lambda status: status in (204, 404))
         eventually(lambda: self.states(name)[0], lambda state: state == "none")

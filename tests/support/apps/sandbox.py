@@ -47,8 +47,10 @@ class Api:
     http: httpx.Client
 
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> httpx.Response:
-        """One request; `path` is below /api/v1 unless it starts with two slashes."""
-        where = path[1:] if path.startswith("//") else "/api/v1" + path
+        """One request; `path` is below /api/v1 unless it starts with two slashes. It may have a query."""
+        # httpx puts `params` in the place of a query that the path has.
+        below = httpx.URL(path[1:] if path.startswith("//") else "/api/v1" + path)
+        where = below.copy_merge_params(more.pop("params", None) or {})
         headers = {"X-Correlation-ID": secrets.token_hex(8), **more.pop("headers", {})}
         sent = {name: value for name, value in headers.items() if value is not None}
         content = {"json": body} if body is not None else {}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.kit.pages import CURSOR_LIFETIME, PAGE_BYTES, BadCursor, Page, Signer, page_of, sorted_page
+from chalicelib.kit.pages import CURSOR_LIFETIME, PAGE_BYTES, BadCursor, Page, Signer, bounded_key, page_of, sorted_page
 from tests.support.apps.edge import time_at
 
 SIGNER = Signer(key=b"k" * 32)
@@ -117,3 +117,12 @@ def test_a_page_that_is_cut_goes_on_behind_its_last_entry() -> None:
     page = Page(("a", "b"), ("d", "c"), more=True, unreadable=("id",), last_key="b")
     assert page.first(1) == Page(("a",), ("d",), more=True, unreadable=("id",))
     assert page.first(1).next_key == "d"
+
+
+def test_long_names_have_short_keys_that_tell_them_apart() -> None:
+    letter = "\N{GRINNING FACE}"
+    names = [letter * 5_000 + "a", letter * 5_000 + "b", "short"]
+    assert len(set(map(bounded_key, names))) == 3
+    for name in names:
+        # the longest cursor that a list takes
+        assert len(SIGNER.sign("list", f"{bounded_key(name)}\x1f{'0' * 36}", time_at())) <= 4_096

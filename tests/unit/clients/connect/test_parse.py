@@ -81,3 +81,23 @@ def test_a_validation_of_any_shape_is_unavailable_and_never_valid(connect: Conne
 def test_errors_without_a_field_are_still_errors(connect: Connect, worker: Worker) -> None:
     worker.on("PUT", VALIDATE, validated(count=2))
     assert validate(connect) == (FieldError(field="config", messages=("The connector refuses this value.",)),)
+
+
+def test_of_a_connector_of_others_only_words_of_known_forms_are_kept(connect: Connect, worker: Worker) -> None:
+    config = {"connector.class": f"{SECRET} \n", "headgate.owner": f"{SECRET} ", "password": SECRET}
+    entry = {"status": status_body("RUNNING", "FAILED", trace=SECRET, type_="unknown"), "info": {"config": config}}
+    worker.on("GET", "/connectors?expand=status&expand=info", Reply(body={"theirs": entry}))
+    found = connect.connectors(short_deadline())["theirs"]
+    assert (found.type, found.connector_class, found.marks) == (None, None, {})
+    assert found.status.tasks[0].diagnosis is not None
+    assert SECRET not in repr(found)
+
+
+def test_a_name_that_no_worker_accepts_hides_no_other_connector(connect: Connect, worker: Worker) -> None:
+    body = {"bad\x00\ud800": {}, "good": {"status": status_body()}}
+    worker.on("GET", "/connectors?expand=status&expand=info", Reply(body=body))
+    found = connect.connectors(short_deadline())
+    assert {name: connector.status.state for name, connector in found.items()} == {
+        "bad\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}": "UNKNOWN",
+        "good": "RUNNING",
+    }
