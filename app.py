@@ -19,6 +19,7 @@ ROUTE_MODULES = {
     "sources": ("sources", "jobs"),
     "connections": ("connections",),
     "clusters": ("stream", "connect"),
+    "topics": ("stream",),
     "pipelines": ("pipelines",),
     "destinations": ("destinations",),
     "deliveries": ("deliveries",),

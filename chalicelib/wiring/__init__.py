@@ -105,7 +105,7 @@ class Services:
         self.database_checks, self.system_checks = resources.database_checks, resources.system_checks
         self.sources, self.destinations, self.discovery = resources.sources, resources.destinations, resources.discovery
         self.stream_clusters, self.connect_clusters = resources.stream_clusters, resources.connect_clusters
-        self.limits = resources.limits
+        self.topics, self.limits = resources.topics, resources.limits
 
     def _build_alerting(self, make: Clients) -> None:
         self.alerting = Alerting(

@@ -23,6 +23,7 @@ from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.services.system_checks import SystemChecks
+from chalicelib.services.topics import TopicService
 from chalicelib.services.usage import Usage
 from chalicelib.services.user_limits import UserLimits
 from chalicelib.settings import Settings
@@ -93,6 +94,7 @@ class Resources:
             allow_inline_secrets=config.allow_inline_secrets,
             clock=clock,
         )
+        self.topics = TopicService(resources=resources, clients=self.clients, live_reads=self.live_reads, audit=audit)
         discovery = JobHandler(store=resources.sources, verb="discover", run=self.discovery.discover)
         health = JobHandler(store=resources.sources, verb="health", run=self.discovery.check_health)
         self.jobs = JobService(

@@ -41,6 +41,11 @@ class Log:
     begin: int = 0
     end: int = 0
 
+    @property
+    def size(self) -> int:
+        """Bytes of all batches: also Kafka keeps a segment until none of its records can be read."""
+        return sum(len(batch) for _, _, batch in self.batches)
+
     def append(self, records: bytes) -> int:
         """Add record batches; the offset of the first record. ValueError for bytes that are no batches of format 2."""
         first = self.end
