@@ -14,7 +14,7 @@ HANDSHAKE = "ApiVersionsRequest"
 
 @contextmanager
 def counted_requests() -> Iterator[Counter[tuple[str, str]]]:
-    """The requests of this process by name and by broker: its node id, or what kafka-python calls a bootstrap server."""
+    """The requests of this process by name and by broker, as kafka-python names it."""
     counts: Counter[tuple[str, str]] = Counter()
     send = KafkaConnection._send_request
 
