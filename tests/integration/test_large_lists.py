@@ -25,6 +25,7 @@ from chalicelib.api.routes import (
     operations,
     pipelines,
     sources,
+    topics,
     users,
 )
 from chalicelib.domain.access import Role
@@ -42,6 +43,7 @@ from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.report import MonitorReport
+from chalicelib.domain.pipeline import prefix_claim
 from chalicelib.domain.providers.postgresql.facts import PostgreSQLRawColumn, PostgreSQLRawTable, TypeFacts
 from chalicelib.domain.table import TableName
 from chalicelib.domain.usage import UsedBy
@@ -59,7 +61,8 @@ __all__ = ["app", "app_of_the_module"]
 
 FUNCTION_ANSWER = 6 * 1024 * 1024
 MODULES: tuple[ModuleType, ...] = (
-    *(access, alerts, clusters, connections, deliveries, destinations, operations, pipelines, sources, users),
+    *(access, alerts, clusters, connections, deliveries, destinations, operations, pipelines, sources, topics),
+    users,
 )
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
@@ -265,6 +268,24 @@ def test_tables_of_1600_columns_are_paged_by_size(app: InProcessApp, get: Get, m
     source = app.source().id
     names = [table.name.table_name for table in tables]
     assert_each_once(get, f"/sources/{source}/tables", names, pages=2, field="table_name")
+
+
+def test_topics_of_the_longest_names_that_many_pipelines_use_are_paged_by_size(app: InProcessApp, get: Get) -> None:
+    """Each part of a topic prefix is the whole prefix of another pipeline."""
+    prefix = ".".join("p" * 60)
+    owners = [prefix[:end] for end in range(1, len(prefix) + 1, 2)]
+    source, stream, connect = app.source(), app.stream, app.cluster
+    ids = {"source_id": source.id, "stream_cluster_id": stream.id, "connect_cluster_id": connect.id}
+    capture = largest_pipeline(WIDE).to_input().capture
+    entities = (make_pipeline(**one, **ids, name=WIDE * 200, capture=capture) for one in numbered("pipeline", 60))
+    holders = put(app.services.stores.resources.pipelines, entities)
+    for own, holder in zip(owners, holders, strict=True):
+        with Transaction() as transaction:
+            app.services.stores.resources.claims.take(transaction, prefix_claim(stream.id, own), holder, label="any")
+    names = [f"{prefix}.{number:0120}" for number in range(200)]
+    for name in names:
+        app.kafka.state.create_topic(name)
+    assert_each_once(get, f"/stream/topics?cluster_id={stream.id}", names, pages=2, field="name")
 
 
 def test_audit_records_are_paged_by_size_with_and_without_filters(app: InProcessApp, get: Get) -> None:

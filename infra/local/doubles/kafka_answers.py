@@ -193,6 +193,8 @@ class Answers:
         return {"responses": [self._delete_topic(name) for name in names]}
 
     def _delete_topic(self, name: str) -> Fields:
+        if name in self._state.undeletable:
+            return {"name": name, "error_code": TOPIC_DENIED}
         removed = self._state.topics.pop(name, None)
         return {
             "name": name,

@@ -115,8 +115,10 @@ class BrokerState:
         self.lock = threading.RLock()
         self.topics: dict[str, Topic] = {}
         self.groups: dict[str, Group] = {}
-        # Names of topics and groups that no client may describe, and topics whose first partition has no leader.
+        # Names of topics and groups that no client may describe, topics that none may delete, and topics whose first
+        # partition has no leader.
         self.denied: set[str] = set()
+        self.undeletable: set[str] = set()
         self.leaderless: set[str] = set()
         self.producers = itertools.count(1)
         # Notified when records arrive; a fetch waits for it.

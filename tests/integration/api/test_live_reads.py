@@ -103,14 +103,15 @@ def test_readiness_for_a_pipeline_is_another_question(sandbox: Sandbox) -> None:
     assert of_pipeline["checks"] != general["checks"]
 
 
-@pytest.mark.parametrize("name", ["readiness", "plugins", "pipeline", "delivery", "destination"])
+@pytest.mark.parametrize("name", ["readiness", "plugins", "pipeline", "delivery", "destination", "topics", "topic"])
 def test_a_viewer_reads_what_is_known_and_operators_ask_anew(sandbox: Sandbox, name: str) -> None:
     path = live_paths(sandbox)[name]
     viewer, ops = sandbox.with_role("Viewer"), sandbox.with_role("Ops")
     assert viewer.get(path).status_code == 200
-    assert_error(viewer.get(path, params={"fresh": "true"}), 403, "FORBIDDEN")
-    assert ops.get(path, params={"fresh": "true"}).status_code == 200
-    validation_error(ops.get(path, params={"fresh": "perhaps"}), "query", "fresh")
+    fresh = f"{path}{'&' if '?' in path else '?'}fresh="
+    assert_error(viewer.get(f"{fresh}true"), 403, "FORBIDDEN")
+    assert ops.get(f"{fresh}true").status_code == 200
+    validation_error(ops.get(f"{fresh}perhaps"), "query", "fresh")
 
 
 def test_plugins_come_with_the_time_at_which_the_worker_was_asked(sandbox: Sandbox) -> None:
@@ -145,6 +146,8 @@ def live_paths(sandbox: Sandbox) -> Mapping[str, str]:
         "pipeline": f"/pipelines/{delivery['pipeline_id']}/status",
         "delivery": f"/deliveries/{delivery['id']}/status",
         "destination": f"/destinations/{delivery['destination_id']}/status",
+        "topics": f"/stream/topics?cluster_id={sandbox.stream['id']}",
+        "topic": f"/stream/topics/{delivery['topics'][0]}?cluster_id={sandbox.stream['id']}",
     }
 
 
