@@ -6,8 +6,7 @@ Debezium, Confluent and Strimzi uses. A topic that is protected wrongly can be d
 is deleted wrongly cannot be restored.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chalicelib.domain.topic import Topic, TopicDetail
@@ -18,28 +17,33 @@ MAX_TOPIC_PREFIX = 120
 """Characters of a pipeline's topic prefix (`api/contract/pipelines.py`)."""
 
 _INTERNAL = "Kafka keeps its own data in this topic."
-_CONNECT_STATE = re.compile(
-    r"(.*[._-])?connect([._-].*)?[._-](configs?|offsets?|status(es)?)([._-](storage|topic))?", re.IGNORECASE
-)
 
-_BY_NAME: Sequence[tuple[re.Pattern[str], str]] = (
-    (re.compile(r"_schemas"), "The schema registry keeps all schemas in this topic."),
-    (re.compile(r"__.*"), "Two underscores mark the topics in which Kafka and its tools keep their own data."),
-    (re.compile(r"_confluent[.-].*"), "Confluent Platform keeps its own data in this topic."),
-    (re.compile(r"mm2-.*\.internal|.*\.checkpoints\.internal"), "MirrorMaker keeps its own data in this topic."),
-)
-"""Names of topics that others need, each with the reason for people."""
+_CONNECT = "Workers of Kafka Connect keep their configs, offsets or states in this topic."
+_CONNECT_STATES = frozenset({"config", "configs", "offset", "offsets", "status", "statuses"})
+_CONNECT_ENDS = frozenset({"storage", "topic"})
 
-_OF_PIPELINE: Sequence[tuple[re.Pattern[str], str]] = (
-    (re.compile(r""), "changes of table definitions"),
-    (re.compile(r"\.headgate-heartbeat"), "its heartbeats"),
-    (re.compile(r"\.headgate-history-.*"), "the definitions of its tables, without which it cannot start again"),
-    (re.compile(r"\.transaction"), "where transactions begin and end"),
+_EXACT: Mapping[str, str] = {"_schemas": "The schema registry keeps all schemas in this topic."}
+_BY_ENDS: Sequence[tuple[str, str, str]] = (
+    ("__", "", "Two underscores mark the topics in which Kafka and its tools keep their own data."),
+    ("_confluent-", "", "Confluent Platform keeps its own data in this topic."),
+    ("_confluent.", "", "Confluent Platform keeps its own data in this topic."),
+    ("mm2-", ".internal", "MirrorMaker keeps its own data in this topic."),
+    ("", ".checkpoints.internal", "MirrorMaker keeps its own data in this topic."),
 )
+"""How names of topics that others need begin and end, and the reason for people."""
+
+_OF_PIPELINE: Mapping[str, str] = {
+    "": "changes of table definitions",
+    ".headgate-heartbeat": "its heartbeats",
+    ".transaction": "where transactions begin and end",
+}
 """What follows the topic prefix in the names of topics that a connector writes for itself, each with its content.
 
 Tables have other names: two parts follow the prefix. See `Capture.internal_topics`, `CaptureProvider.internal_topics`.
 """
+
+_HISTORY = ".headgate-history-"
+_HISTORY_CONTENT = "the definitions of its tables, without which it cannot start again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +92,16 @@ class JudgedTopicDetail:
 
 def possible_prefixes(name: str) -> Iterator[str]:
     """The topic prefixes that a pipeline with this topic may have: the name, and what is before one of its dots."""
-    ends = (match.start() for match in re.finditer(r"\.|\Z", name))
-    return (name[:end] for end in ends if 0 < end <= MAX_TOPIC_PREFIX)
+    ends = [position for position, letter in enumerate(name) if letter == "."]
+    return (name[:end] for end in (*ends, len(name)) if 0 < end <= MAX_TOPIC_PREFIX)
 
 
 def looks_like_connect_state(name: str) -> bool:
     """Whether workers of Kafka Connect may store configs, offsets or states in it. They do so if it is compacted."""
-    return _CONNECT_STATE.fullmatch(name) is not None
+    parts = name.lower().replace("_", "-").replace(".", "-").split("-")
+    if parts[-1] in _CONNECT_ENDS:
+        parts.pop()
+    return "connect" in parts and parts[-1] in _CONNECT_STATES
 
 
 def judge(topic: Topic, owners: Iterable[PrefixOwner]) -> JudgedTopic:
@@ -107,14 +114,16 @@ def _reason(topic: Topic, owners: Sequence[PrefixOwner]) -> str | None:
     if topic.internal:
         return _INTERNAL
     for owner in owners:
-        rest = topic.name[len(owner.prefix) :]
-        for suffix, content in _OF_PIPELINE:
-            if suffix.fullmatch(rest):
-                return f"The connector of the pipeline {owner.shown_name} keeps {content} in this topic."
-    for pattern, reason in _BY_NAME:
-        if pattern.fullmatch(topic.name):
-            return reason
+        if content := _content(topic.name[len(owner.prefix) :]):
+            return f"The connector of the pipeline {owner.shown_name} keeps {content} in this topic."
     # What is not known counts as compacted: better one topic too many is kept.
     if looks_like_connect_state(topic.name) and topic.compacted is not False:
-        return "Workers of Kafka Connect keep their configs, offsets or states in this topic."
-    return None
+        return _CONNECT
+    return _EXACT.get(topic.name) or next(
+        (reason for begin, end, reason in _BY_ENDS if topic.name.startswith(begin) and topic.name.endswith(end)), None
+    )
+
+
+def _content(rest: str) -> str | None:
+    """What a connector keeps in the topic with this after its topic prefix; None when it is the topic of a table."""
+    return _HISTORY_CONTENT if rest.startswith(_HISTORY) else _OF_PIPELINE.get(rest)

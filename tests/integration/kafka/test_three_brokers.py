@@ -18,7 +18,7 @@ from tests.support.kafka_requests import by_name, counted_requests
 from tests.support.three_brokers import NODES, ThreeBrokers, three_brokers
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.long]
 
 LIMIT = 10
 """Seconds."""
