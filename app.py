@@ -22,6 +22,7 @@ ROUTE_MODULES = {
     "clusters": ("stream", "connect"),
     "connectors": ("connect",),
     "consumer_groups": ("stream",),
+    "topics": ("stream",),
     "pipelines": ("pipelines",),
     "destinations": ("destinations",),
     "deliveries": ("deliveries",),

@@ -42,6 +42,11 @@ class LiveQuestion(Generic[A]):
     counts: timedelta = LIVE_COUNTS
 
     @property
+    def change_key(self) -> str:
+        """The key of the last change that Headgate made at the server."""
+        return change_key(self.server)
+
+    @property
     def lease_key(self) -> str:
         """The key of the server's lease."""
         return f"lease/{_digest(self.server)}"
@@ -66,6 +71,11 @@ class LiveAnswer(Generic[A]):
         if self.at - now > CLOCKS_APART:
             return False
         return self.at > now - question.counts if since is None else self.asked_at > since
+
+
+def change_key(server: tuple[object, ...]) -> str:
+    """The key of the last change that Headgate made at this server: what it answered before is no answer after it."""
+    return f"change/{_digest(server)}"
 
 
 def _digest(parts: tuple[object, ...]) -> str:

@@ -67,6 +67,12 @@ class LiveReads:
                 raise
             return last
 
+    def outdate(self, server: tuple[object, ...]) -> None:
+        """Headgate has changed something at this server: its earlier answers are shown no more."""
+        # When the store fails, they are outdated within seconds all the same.
+        with isolated():
+            self.store.outdate(server, self.clock())
+
     def _ask(
         self,
         context: RequestContext,

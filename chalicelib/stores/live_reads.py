@@ -1,4 +1,7 @@
-"""Leases, which end with their holders, and the last answers of servers. None of the rows holds a secret."""
+"""Leases, which end with their holders, the last answers of servers, and when Headgate last changed something there.
+
+None of the rows holds a secret.
+"""
 
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -8,7 +11,7 @@ from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttri
 from pynamodb.exceptions import PutError
 
 from chalicelib.domain.lease import is_free
-from chalicelib.domain.live_reads import KEPT, LEASE, MAX_ANSWER_BYTES, LiveAnswer, LiveQuestion
+from chalicelib.domain.live_reads import KEPT, LEASE, MAX_ANSWER_BYTES, LiveAnswer, LiveQuestion, change_key
 from chalicelib.errors import Contention, WriteConflict
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.ids import new_id
@@ -24,7 +27,9 @@ _REMOVED_AFTER = timedelta(minutes=1)
 
 
 class LiveReadRow(Table):
-    """A lease, until `lease_until`, of the holder with this `write_id`; or an answer with its times, compressed."""
+    """A lease, until `lease_until`, of the holder with this `write_id`; or an answer with its times, compressed; or the
+    time of the last change at a server.
+    """
 
     Meta = meta("live-reads")  # type: ignore[assignment]
     id = UnicodeAttribute(hash_key=True)
@@ -80,8 +85,21 @@ class LiveAnswers:
 
     def find(self, question: LiveQuestion[A], now: datetime) -> tuple[LiveAnswer[A] | None, bool]:
         """The last answer, if one is kept, and whether nobody asks the server now."""
-        row, lease = read_rows((LiveReadRow, question.key), (LiveReadRow, question.lease_key))
-        return _answer(question, row, now), lease is None or is_free(lease.lease_until, now)
+        keys = (question.key, question.lease_key, question.change_key)
+        row, lease, change = read_rows(*((LiveReadRow, key) for key in keys))
+        outdated = row is not None and change is not None and row.asked_at <= change.at
+        answer = None if outdated else _answer(question, row, now)
+        return answer, lease is None or is_free(lease.lease_until, now)
+
+    def outdate(self, server: tuple[object, ...], now: datetime) -> None:
+        """Show no answer of this server any more for which it was asked before now. Raises StoreUnavailable."""
+        row = LiveReadRow(change_key(server), write_id=new_id(), at=now, expires_at=now + KEPT)
+        with suppress(Contention), store_errors():  # contention: somebody else notes a change of this moment
+            try:
+                row.save(condition=LiveReadRow.id.does_not_exist() | (LiveReadRow.at < now))
+            except PutError as error:
+                if not is_condition_failure(error):
+                    raise
 
     def finish(self, question: LiveQuestion[A], answer: LiveAnswer[A], token: str) -> None:
         """Keep the answer, unless it is too large, and end the lease. Nothing happens when the lease has ended."""

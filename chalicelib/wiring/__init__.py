@@ -106,7 +106,7 @@ class Services:
         self.sources, self.destinations, self.discovery = resources.sources, resources.destinations, resources.discovery
         self.stream_clusters, self.connect_clusters = resources.stream_clusters, resources.connect_clusters
         self.connector_reads, self.consumer_groups = resources.connector_reads, resources.consumer_groups
-        self.limits, self.schema_history = resources.limits, resources.schema_history
+        self.limits, self.schema_history, self.topics = resources.limits, resources.schema_history, resources.topics
 
     def _build_alerting(self, make: Clients) -> None:
         self.alerting = Alerting(

@@ -27,6 +27,7 @@ from chalicelib.services.secret_provider import SecretProvider
 from chalicelib.services.sources import SourceService
 from chalicelib.services.stream_clusters import StreamClusterService
 from chalicelib.services.system_checks import SystemChecks
+from chalicelib.services.topics import TopicService
 from chalicelib.services.usage import Usage
 from chalicelib.services.user_limits import UserLimits
 from chalicelib.settings import Settings
@@ -112,6 +113,7 @@ class Resources:
             clients=self.clients,
             live_reads=self.live_reads,
         )
+        self.topics = TopicService(resources=resources, clients=self.clients, live_reads=self.live_reads, audit=audit)
         discovery = JobHandler(store=resources.sources, verb="discover", run=self.discovery.discover)
         health = JobHandler(store=resources.sources, verb="health", run=self.discovery.check_health)
         self.jobs = JobService(

@@ -28,6 +28,7 @@ from chalicelib.api.routes import (
     pipelines,
     schemas,
     sources,
+    topics,
     users,
 )
 from chalicelib.clients.connect.parse import MAX_TASKS
@@ -47,6 +48,7 @@ from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.report import MonitorReport
+from chalicelib.domain.pipeline import prefix_claim
 from chalicelib.domain.providers.postgresql.facts import PostgreSQLRawColumn, PostgreSQLRawTable, TypeFacts
 from chalicelib.domain.table import TableName
 from chalicelib.domain.usage import UsedBy
@@ -66,7 +68,7 @@ __all__ = ["app", "app_of_the_module"]
 FUNCTION_ANSWER = 6 * 1024 * 1024
 MODULES: tuple[ModuleType, ...] = (
     *(access, alerts, clusters, connections, connectors, consumer_groups, deliveries, destinations, operations),
-    *(pipelines, schemas, sources, users),
+    *(pipelines, schemas, sources, topics, users),
 )
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
@@ -275,6 +277,24 @@ def test_tables_of_1600_columns_are_paged_by_size(app: InProcessApp, get: Get, m
     assert_each_once(get, f"/data/schemas?source_id={source}", names, pages=2, field="table_name")
 
 
+def test_topics_of_the_longest_names_that_many_pipelines_use_are_paged_by_size(app: InProcessApp, get: Get) -> None:
+    """Each part of a topic prefix is the whole prefix of another pipeline."""
+    prefix = ".".join("p" * 60)
+    owners = [prefix[:end] for end in range(1, len(prefix) + 1, 2)]
+    source, stream, connect = app.source(), app.stream, app.cluster
+    ids = {"source_id": source.id, "stream_cluster_id": stream.id, "connect_cluster_id": connect.id}
+    capture = largest_pipeline(WIDE).to_input().capture
+    entities = (make_pipeline(**one, **ids, name=WIDE * 200, capture=capture) for one in numbered("pipeline", 60))
+    holders = put(app.services.stores.resources.pipelines, entities)
+    for own, holder in zip(owners, holders, strict=True):
+        with Transaction() as transaction:
+            app.services.stores.resources.claims.take(transaction, prefix_claim(stream.id, own), holder, label="any")
+    names = [f"{prefix}.{number:0120}" for number in range(200)]
+    for name in names:
+        app.kafka.state.create_topic(name)
+    assert_each_once(get, f"/stream/topics?cluster_id={stream.id}", names, pages=2, field="name")
+
+
 def test_audit_records_are_paged_by_size_with_and_without_filters(app: InProcessApp, get: Get) -> None:
     stored = stored_records(app, 24)
     for filters in ("", f"?resource_id={ORIGIN}", f"?resource_id={ORIGIN}&include_related=true", "?meaningful=true"):
@@ -372,7 +392,7 @@ def test_every_list_has_its_largest_entries_here() -> None:
         "/pipelines", "/deliveries", "/pipelines/{uuid}/destinations", "/destinations/{uuid}/mappings",
         "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/connections",
         "/stream/clusters", "/connect/clusters", "/sources/{uuid}/tables", "/data/schemas", "/audit",
-        "/connect/clusters/{uuid}/plugins", "/connect/connectors", "/stream/consumer-groups",
+        "/connect/clusters/{uuid}/plugins", "/connect/connectors", "/stream/consumer-groups", "/stream/topics",
         "/operations/errors", "/alert-rules", "/notification-channels", "/users", "/auth/tokens", "/auth/sessions",
         "/audit/verify",  # one object, whose size does not depend on what is stored
     }  # fmt: skip

@@ -4,18 +4,20 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, StringConstraints
 
-from chalicelib.api.contract.common import Input, Integer, Lines, Output, Timestamp, Uuid
+from chalicelib.api.contract.common import Input, Integer, Lines, Output, Timestamp
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.domain.audit.chain import SHARDS
 from chalicelib.domain.audit.record import Outcome
 from chalicelib.services.audit.verification import Verification
+
+ResourceId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 
 
 class AuditQuery(ListQuery):
     """Filters of the audit trail."""
 
     limit: Integer = Field(default=100, ge=1, le=500)
-    resource_id: Uuid | None = None
+    resource_id: ResourceId | None = Field(default=None, description="The name of a topic, the UUID of all others.")
     include_related: bool = Field(default=False, description="With resource_id: a destination's deliveries too.")
     meaningful: bool | None = Field(default=None, description="true leaves out routine observations and jobs.")
 

@@ -17,6 +17,7 @@ NOUNS: Mapping[str, str] = {
     "pipelines": "pipeline",
     "deliveries": "delivery",
     "stream/clusters": "stream_cluster",
+    "stream/topics": "topic",
     "connect/clusters": "connect_cluster",
     "operations/errors": "incident",
     "alerts": "alert",

@@ -13,11 +13,12 @@ from chalicelib.domain.cluster import TopicFacts
 from chalicelib.domain.consumer_group import ConsumerGroupPage
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.offsets import Offsets
-from chalicelib.domain.topic import RequiredTopic, TopicSettings
+from chalicelib.domain.topic import RequiredTopic, Topic, TopicDetail, TopicSettings
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.hosts import UrlRefused, in_url, parse_server
 from chalicelib.kit.masking import Secret
+from chalicelib.kit.pages import Page
 
 if TYPE_CHECKING:
     from kafka import TopicPartition
@@ -103,13 +104,44 @@ class Kafka:
         return self._run(deadline, lambda admin: read_settings(admin, topics))
 
     def create_topic(self, topic: RequiredTopic, deadline: Deadline) -> None:
-        """Create a topic; one that exists stays as it is. Raises Conflict when the brokers refuse."""
+        """Create a topic; one that exists stays as it is.
+
+        Raises Conflict when the brokers refuse, TimedOut when they were asked and did not answer.
+        """
         from chalicelib.clients.kafka.settings import create_topic
 
         self._run(deadline, lambda admin: create_topic(admin, topic))
 
+    def list_topics(self, deadline: Deadline, *, limit: int, after: str | None) -> Page[Topic]:
+        """A page of the topics that this user may see, by name, with their sizes.
+
+        Raises:
+            Unavailable: also when there are more topics than Headgate reads.
+        """
+        from chalicelib.clients.kafka.topics import list_topics
+
+        return self._run(deadline, lambda admin: list_topics(admin, limit=limit, after=after))
+
+    def find_topic(self, name: str, deadline: Deadline) -> Topic | None:
+        """The topic without its size, as far as a decision about it needs it; None when there is none."""
+        from chalicelib.clients.kafka.topics import find_topic
+
+        return self._run(deadline, lambda admin: find_topic(admin, name))
+
+    def describe_topic(self, name: str, deadline: Deadline) -> TopicDetail | None:
+        """The topic with its partitions, offsets and settings; None when there is none."""
+        from chalicelib.clients.kafka.topics import describe_topic
+
+        return self._run(deadline, lambda admin: describe_topic(admin, name))
+
     def delete_topic(self, name: str, deadline: Deadline) -> None:
-        """Delete a topic, if it exists. Raises Conflict when the brokers refuse."""
+        """Delete a topic, if it exists.
+
+        Raises:
+            Unavailable: the brokers could not be reached; nothing was deleted.
+            TimedOut: they were asked and did not answer; whether it was deleted is unknown.
+            Conflict: they refuse.
+        """
         from chalicelib.clients.kafka.settings import delete_topic
 
         self._run(deadline, lambda admin: delete_topic(admin, name))

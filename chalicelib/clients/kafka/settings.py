@@ -16,7 +16,7 @@ from kafka.errors import (
 
 from chalicelib.clients.kafka.admin import Admin
 from chalicelib.domain.topic import RequiredTopic, TopicSettings
-from chalicelib.errors import Conflict
+from chalicelib.errors import Conflict, TimedOut
 
 _READ = ("cleanup.policy", "retention.ms", "retention.bytes")
 _MAX_VALUE = 1_000
@@ -50,13 +50,13 @@ def _truncated(admin: Admin, counts: Mapping[str, int]) -> frozenset[str]:
 
 
 def create_topic(admin: Admin, topic: RequiredTopic) -> None:
-    """Raises KafkaError when no broker answered, Conflict when they refuse."""
+    """Raises Conflict when the brokers refuse, TimedOut when they do not say what they did."""
     options = {"num_partitions": topic.settings.partitions, "configs": dict(topic.settings.configs)}
     _change(lambda: admin.client.create_topics({topic.name: options}), TopicAlreadyExistsError, topic.name, "create")
 
 
 def delete_topic(admin: Admin, name: str) -> None:
-    """Raises KafkaError when no broker answered, Conflict when they refuse."""
+    """Raises Conflict when the brokers refuse, TimedOut when they do not say what they did."""
     _change(lambda: admin.client.delete_topics([name]), UnknownTopicOrPartitionError, name, "delete")
 
 
@@ -67,9 +67,15 @@ def _change(change: Callable[[], Any], done: type[KafkaError], name: str, verb: 
     except done:
         return
     except (KafkaTimeoutError, RequestTimedOutError):
-        raise
+        raise _unknown(name, verb) from None
     except BrokerResponseError as refusal:
         raise Conflict(
             f"The brokers refuse to {verb} the topic {name} ({type(refusal).__name__.removesuffix('Error')}). Give the "
             f"user of the stream cluster the right to, or {verb} it by hand."
         ) from None
+    except (KafkaError, OSError, RuntimeError):
+        raise _unknown(name, verb) from None
+
+
+def _unknown(name: str, verb: str) -> TimedOut:
+    return TimedOut(f"The brokers did not say in time whether the topic {name} was {verb}d. Look at it, then repeat.")

@@ -44,6 +44,7 @@ class Answers:
             "api_versions": self._api_versions,
             "metadata": self._metadata,
             "describe_cluster": self._describe_cluster,
+            "describe_log_dirs": self._describe_log_dirs,
             "create_topics": self._create_topics,
             "delete_topics": self._delete_topics,
             "list_offsets": self._list_offsets,
@@ -120,6 +121,15 @@ class Answers:
     def _describe_cluster(self, _: KafkaRequest) -> Fields:
         return {"cluster_id": self._state.cluster_id, "controller_id": BROKER_ID, "brokers": [self._broker()]}
 
+    def _describe_log_dirs(self, request: KafkaRequest) -> Fields:
+        """One folder with the named partitions that exist: those that do not are left out."""
+        topics = [{"name": topic.topic, "partitions": self._sizes(topic)} for topic in request.body.topics or ()]
+        return {"results": [{"log_dir": "/double", "topics": [topic for topic in topics if topic["partitions"]]}]}
+
+    def _sizes(self, topic: Any) -> list[Fields]:
+        logs = {index: self._log(topic.topic, index) for index in topic.partitions}
+        return [{"partition_index": index, "partition_size": log.size} for index, log in logs.items() if log]
+
     def _describe_configs(self, request: KafkaRequest) -> Fields:
         return {"results": [self._settings(resource) for resource in request.body.resources]}
 
@@ -183,6 +193,8 @@ class Answers:
         return {"responses": [self._delete_topic(name) for name in names]}
 
     def _delete_topic(self, name: str) -> Fields:
+        if name in self._state.undeletable:
+            return {"name": name, "error_code": TOPIC_DENIED}
         removed = self._state.topics.pop(name, None)
         return {
             "name": name,

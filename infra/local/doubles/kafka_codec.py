@@ -38,6 +38,7 @@ HIGHEST = {
     "delete_groups": 2,
     "delete_records": 2,
     "describe_cluster": 1,
+    "describe_log_dirs": 4,
     "sasl_handshake": 1,
     "sasl_authenticate": 2,
 }

@@ -41,6 +41,11 @@ class Log:
     begin: int = 0
     end: int = 0
 
+    @property
+    def size(self) -> int:
+        """Bytes of all batches: also Kafka keeps a segment until none of its records can be read."""
+        return sum(len(batch) for _, _, batch in self.batches)
+
     def append(self, records: bytes) -> int:
         """Add record batches; the offset of the first record. ValueError for bytes that are no batches of format 2."""
         first = self.end
@@ -112,8 +117,10 @@ class BrokerState:
         self.lock = threading.RLock()
         self.topics: dict[str, Topic] = {}
         self.groups: dict[str, Group] = {}
-        # Names of topics and groups that no client may describe, and topics whose first partition has no leader.
+        # Names of topics and groups that no client may describe, topics that none may delete, and topics whose first
+        # partition has no leader.
         self.denied: set[str] = set()
+        self.undeletable: set[str] = set()
         self.leaderless: set[str] = set()
         self.producers = itertools.count(1)
         # Notified when records arrive; a fetch waits for it.

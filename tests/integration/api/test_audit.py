@@ -130,7 +130,7 @@ def test_the_list_is_newest_first_and_has_100_records_by_default(sandbox: Sandbo
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("resource_id", "x"), ("include_related", "maybe"), ("meaningful", "maybe"), ("limit", "501"), ("limit", "0")],
+    [("resource_id", "a b"), ("include_related", "maybe"), ("meaningful", "maybe"), ("limit", "501"), ("limit", "0")],
 )
 def test_a_bad_filter_is_refused(sandbox: Sandbox, name: str, value: str) -> None:
     validation_error(sandbox.admin.get("/audit", params={name: value}), "query", name)

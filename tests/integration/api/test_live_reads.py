@@ -15,8 +15,8 @@ from tests.support.databases.blocking_proxy import BlockingProxy
 from tests.support.waiting import eventually
 
 VIEWERS_CALLS = 110
-OBJECTS = ("readiness", "pipeline", "delivery", "destination", "connector")
-LISTS = ("plugins", "connectors", "consumer groups")
+OBJECTS = ("readiness", "pipeline", "delivery", "destination", "connector", "topic")
+LISTS = ("plugins", "connectors", "consumer groups", "topics")
 
 
 @dataclass
@@ -110,9 +110,10 @@ def test_a_viewer_reads_what_is_known_and_operators_ask_anew(sandbox: Sandbox, n
     path = live_paths(sandbox)[name]
     viewer, ops = sandbox.with_role("Viewer"), sandbox.with_role("Ops")
     assert viewer.get(path).status_code == 200
-    assert_error(viewer.get(path, params={"fresh": "true"}), 403, "FORBIDDEN")
-    assert ops.get(path, params={"fresh": "true"}).status_code == 200
-    validation_error(ops.get(path, params={"fresh": "perhaps"}), "query", "fresh")
+    fresh = f"{path}{'&' if '?' in path else '?'}fresh="
+    assert_error(viewer.get(f"{fresh}true"), 403, "FORBIDDEN")
+    assert ops.get(f"{fresh}true").status_code == 200
+    validation_error(ops.get(f"{fresh}perhaps"), "query", "fresh")
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -151,6 +152,8 @@ def live_paths(sandbox: Sandbox) -> Mapping[str, str]:
         "connector": f"/connect/connectors/{delivery['connector_name']}/status?cluster_id={sandbox.connect['id']}",
         "connectors": f"/connect/connectors?cluster_id={sandbox.connect['id']}",
         "consumer groups": f"/stream/consumer-groups?cluster_id={sandbox.stream['id']}",
+        "topics": f"/stream/topics?cluster_id={sandbox.stream['id']}",
+        "topic": f"/stream/topics/{delivery['topics'][0]}?cluster_id={sandbox.stream['id']}",
     }
 
 
