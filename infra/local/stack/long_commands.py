@@ -7,7 +7,7 @@ from pathlib import Path
 
 from infra.local.app.progress import ticking
 
-LIMIT_SECONDS = 1800
+LIMIT_SECONDS = 3600
 """A tool that takes longer is ended."""
 
 
