@@ -128,6 +128,8 @@ def delete_pipeline(run: Run) -> None:
         run.api.post(f"{run.pipeline_path}/pause")
         before = snapshot(run.source_database, run.target_database).target_rows
         delete(run.api, run.delivery_path)
+        if run.files:
+            delete(run.api, run.files_path)
         delete(run.api, run.pipeline_path)
         remaining = [pipeline["id"] for pipeline in run.api.every("/pipelines") if pipeline["id"] == run.pipeline["id"]]
         require(not remaining, expected="no such pipeline any more", actual=remaining)

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from infra.local.app.addresses import StackAddresses
-from infra.local.demo import alerting, capture, control, delivery, mysql
+from infra.local.demo import alerting, capture, control, delivery, files, mysql
 from infra.local.demo.api import Api
 from infra.local.demo.report import Report, StepFailed, print_lines
 from infra.local.demo.run import Run
@@ -63,6 +63,7 @@ def _steps(demo: Run, email: str, password: str, once: bool) -> None:
     _deliver(demo)
     _control(demo)
     mysql.steps(demo)
+    files.steps(demo)
     if once:
         control.delete_pipeline(demo)
         capture.clear(demo, "Remove everything else that this run made")

@@ -34,6 +34,7 @@ class Run:
     pipeline: Json = None
     destination: Json = None
     delivery: Json = None
+    files: Json = None
     channel: Json = None
     rule: Json = None
     alert: Json = None
@@ -55,6 +56,11 @@ class Run:
     @property
     def delivery_path(self) -> str:
         return f"/deliveries/{self.delivery['id']}"
+
+    @property
+    def files_path(self) -> str:
+        """Of the delivery to object storage."""
+        return f"/deliveries/{self.files['id']}"
 
     def settled(self, path: str) -> Json:
         """The resource, once it has no open operation."""

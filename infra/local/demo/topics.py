@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 
-from kafka import TopicPartition
+from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
 
 logging.getLogger("kafka").setLevel(logging.CRITICAL)  # a demonstration says itself what it could not do
@@ -27,6 +27,20 @@ def records(kafka: str, topics: Sequence[str]) -> Mapping[str, int]:
     for partition, end in ends.items():
         counts[partition.topic] += end.offset
     return counts
+
+
+def values(kafka: str, topic: str) -> Sequence[str]:
+    """The values of all records that the topic has now, without those of tombstones."""
+    with closing(KafkaConsumer(bootstrap_servers=kafka, consumer_timeout_ms=_MILLISECONDS)) as consumer:
+        partitions = [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic) or ())]
+        consumer.assign(partitions)
+        consumer.seek_to_beginning(*partitions)
+        ends = consumer.end_offsets(partitions)
+        read: list[str] = []
+        while any(consumer.position(partition) < ends[partition] for partition in partitions):
+            polled = consumer.poll(timeout_ms=_MILLISECONDS)
+            read += [one.value.decode() for records in polled.values() for one in records if one.value is not None]
+    return read
 
 
 def delete_former(kafka: str) -> int:
