@@ -1,6 +1,6 @@
 """Topics of a stream cluster: shown with the pipelines that use them, and deleted when none does."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeVar
@@ -86,19 +86,21 @@ class TopicService:
         """
         stream = self._stream(cluster_id)
         with closing(self.clients.kafka(stream)) as kafka:
-            (judged,) = self._judged(stream, [_existing(kafka.find_topic(name, context.deadline))])
+            topic = _existing(kafka.find_topic(name, context.deadline))
+            # The stored id may be unknown, or that of brokers that were here before.
+            (judged,) = self._judged(stream, [topic], kafka.cluster_id(context.deadline))
             judged.require_deletable()
-            self._record(context, stream, judged.topic, Outcome.REQUESTED)
+            self._record(context, stream, topic, Outcome.REQUESTED)
             try:
                 kafka.delete_topic(name, context.deadline)
             except TimedOut:
                 self.live_reads.outdate(stream.address.identity)
                 raise
             except HeadgateError as error:
-                self._record(context, stream, judged.topic, Outcome.FAILED, code=error.code)
+                self._record(context, stream, topic, Outcome.FAILED, code=error.code)
                 raise
         self.live_reads.outdate(stream.address.identity)
-        self._record(context, stream, judged.topic, Outcome.SUCCESS)
+        self._record(context, stream, topic, Outcome.SUCCESS)
 
     def _record(
         self, context: RequestContext, stream: StreamCluster, topic: Topic, outcome: Outcome, **more: str
@@ -114,17 +116,19 @@ class TopicService:
             raise reference_not_found("stream cluster")
         return stream
 
-    def _judged(self, stream: StreamCluster, topics: Sequence[Topic]) -> Sequence[JudgedTopic]:
+    def _judged(self, stream: StreamCluster, topics: Sequence[Topic], *places: str) -> Sequence[JudgedTopic]:
+        """The topics with the pipelines that claim their prefixes on this Kafka cluster, however it is registered;
+        `places` are other ids that it has.
+        """
+        known = (place for place in (stream.id, stream.kafka_cluster_id, *places) if place)
         prefixes = {prefix for topic in topics for prefix in possible_prefixes(topic.name)}
-        owners = self._owners(stream, sorted(prefixes))
+        owners = self._owners(set(known), sorted(prefixes))
         return [
             judge(topic, [owners[prefix] for prefix in possible_prefixes(topic.name) if prefix in owners])
             for topic in topics
         ]
 
-    def _owners(self, stream: StreamCluster, prefixes: Sequence[str]) -> dict[str, PrefixOwner]:
-        """The pipelines that have these prefixes on this Kafka cluster, however it is registered."""
-        places = [place for place in (stream.id, stream.kafka_cluster_id) if place]
+    def _owners(self, places: Collection[str], prefixes: Sequence[str]) -> dict[str, PrefixOwner]:
         keys = {prefix_claim(place, prefix): prefix for prefix in prefixes for place in places}
         holders = {keys[key]: holder for key, holder in self.resources.claims.holders(list(keys)).items()}
         ids = sorted(set(holders.values()))

@@ -70,6 +70,21 @@ def test_a_pipeline_uses_its_topics_also_in_another_registration_of_the_same_kaf
     assert refused.value.code == "RESOURCE_IN_USE"
 
 
+def test_a_deletion_asks_the_brokers_which_kafka_they_are(app: InProcessApp) -> None:
+    """They were away when they were registered once more, so that their id is not stored."""
+    pipeline = app.deployed_pipeline()
+    again = replace(app.stream_input(app.kafka.address.replace("127.0.0.1", "localhost")), name="again")
+    app.kafka.refuse()
+    try:
+        other = app.services.stream_clusters.create(app.context(), again)
+    finally:
+        app.kafka.accept()
+    assert other.kafka_cluster_id is None
+    with pytest.raises(Conflict) as refused:
+        app.services.topics.delete(app.context(), other.id, pipeline.capture.topics[0])
+    assert refused.value.code == "RESOURCE_IN_USE"
+
+
 def test_a_topic_is_free_when_its_pipeline_is_deleted(app: InProcessApp) -> None:
     pipeline = app.deployed_pipeline()
     topic = pipeline.capture.topics[0]
