@@ -57,7 +57,7 @@ class SchemaHistory:
         history = self.resources.sources.get(source_id).schema_history
         if history is None:
             return Page((), ())
-        return self.resources.schemas.list(source_id, history, version_filter, limit=limit, after=after)
+        return self.resources.schemas.list(history, version_filter, limit=limit, after=after)
 
     def record(
         self, context: RequestContext, source: Source, history: str, tables: Sequence[Any], *, complete: bool
