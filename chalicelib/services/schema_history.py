@@ -122,10 +122,10 @@ class SchemaHistory:
             began = conditions[start : start + _INCIDENTS_PER_TRANSACTION]
 
             def settle(_attempt: int, began: Sequence[Condition] = began) -> None:
-                with Transaction() as transaction:
-                    self.incidents.settle(
-                        transaction, OPERATIONS, self.clock(), began=began, correlation_id=context.correlation_id
-                    )
+                transaction, cause = Transaction(), context.correlation_id
+                # Nothing changes where the incidents that are open cannot be read.
+                if self.incidents.settle(transaction, OPERATIONS, self.clock(), began=began, correlation_id=cause):
+                    transaction.commit()
 
             at_once(_ATTEMPTS).run(settle, on=WriteConflict)  # a person has just moved one
 
