@@ -57,7 +57,7 @@ class SchemaHistory:
         history = self.resources.sources.get(source_id).schema_history
         if history is None:
             return Page((), ())
-        return self.resources.schemas.list(source_id, history, version_filter, limit=limit, after=after)
+        return self.resources.schemas.list(history, version_filter, limit=limit, after=after)
 
     def record(
         self, context: RequestContext, source: Source, history: str, tables: Sequence[Any], *, complete: bool
@@ -122,10 +122,10 @@ class SchemaHistory:
             began = conditions[start : start + _INCIDENTS_PER_TRANSACTION]
 
             def settle(_attempt: int, began: Sequence[Condition] = began) -> None:
-                with Transaction() as transaction:
-                    self.incidents.settle(
-                        transaction, OPERATIONS, self.clock(), began=began, correlation_id=context.correlation_id
-                    )
+                transaction, cause = Transaction(), context.correlation_id
+                # Nothing changes where the incidents that are open cannot be read.
+                if self.incidents.settle(transaction, OPERATIONS, self.clock(), began=began, correlation_id=cause):
+                    transaction.commit()
 
             at_once(_ATTEMPTS).run(settle, on=WriteConflict)  # a person has just moved one
 

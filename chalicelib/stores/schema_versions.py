@@ -65,7 +65,7 @@ class SchemaVersionRow(Table):
     history = UnicodeAttribute(null=True)
     position = UnicodeAttribute(null=True)
     write_id = UnicodeAttribute()
-    by_history = index_on("history", columns=("schema_name", "table_name", "version", "size"))
+    by_history = index_on("history")
 
 
 class SchemaVersions:
@@ -95,7 +95,7 @@ class SchemaVersions:
                     _add(transaction, history, version)
 
     def list(
-        self, source_id: str, history: str, version_filter: VersionFilter, *, limit: int, after: str | None
+        self, history: str, version_filter: VersionFilter, *, limit: int, after: str | None
     ) -> Page[SchemaVersion]:
         """Versions, newest first; a page also ends when the bodies reach `PAGE_BYTES`. Raises StoreUnavailable."""
         index = SchemaVersionRow.by_history
@@ -106,10 +106,7 @@ class SchemaVersions:
         with store_errors():
             rows = index.query(history, keys, chosen, scan_index_forward=False, limit=limit + 1, page_size=size)
             page = page_of(rows, key=position_of, limit=limit, size=lambda row: int(row.size))
-        stored = read_rows(*((SchemaVersionRow, source_id, row.name) for row in page.items))
-        found = [(row, key) for row, key in zip(stored, page.keys, strict=True) if row is not None]
-        kept = Page(tuple(row for row, _ in found), tuple(key for _, key in found), page.more, last_key=page.next_key)
-        return readable_page(kept, _version)
+        return readable_page(page, _version)
 
     def forget(self, source_id: str, history: str, tables: Iterable[TableName], deadline: Deadline) -> None:
         """Remove all versions of these tables. Raises StoreUnavailable; it is safe to repeat."""

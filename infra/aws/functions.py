@@ -144,7 +144,8 @@ FUNCTIONS = (
                 f"{_READ} Query": "audit-chain",
                 _READ_CHANGE: "observations source-states alerts",
                 _READ: "progress channel-gates target-losses",
-                "BatchGetItem BatchWriteItem Query": "source-tables schema-versions",
+                "BatchGetItem BatchWriteItem Query": "source-tables",
+                "BatchWriteItem Query": "schema-versions",
             },
             {
                 _QUERY: "users/by_listing sessions/by_user_id api-tokens/by_listing api-tokens/by_user_id "

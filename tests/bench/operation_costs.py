@@ -133,7 +133,7 @@ def operations(data: BenchData) -> Iterator[Operation]:
     yield measure("GET /sources/{uuid}", "get", path=source)
     yield measure("GET /sources (10,000)", "list", path=f"{sources}?limit=50")
     yield measure("GET /sources/{uuid}/tables (500)", "list", path=f"{source}/tables?limit=500")
-    yield measure("GET /data/schemas (of 500)", "list", path=f"/data/schemas?source_id={data.source}&limit=50")
+    yield measure("GET /data/schemas (500)", "list", path=f"/data/schemas?source_id={data.source}&limit=500")
     yield measure("GET /jobs/{uuid}", "get", path=f"/jobs/{data.job}")
     yield measure("GET /audit", "list", path="/audit")
     bench_app.services.overview.count(within_seconds=60)  # the schedule does so each minute

@@ -76,7 +76,7 @@ class _Run:
     started: datetime = field(init=False)
 
     def __post_init__(self) -> None:
-        self.entries = {path: self._ids(self._get(path)) for path in (*LISTS, self._tables)}
+        self.entries = {path: self._ids(self._get(path)) for path in (*LISTS, *self._of_source)}
         self.connectors, self.claims = self.world.connector_names(), _claims()
         self.started = self.world.app.clock.now
 
@@ -111,15 +111,15 @@ class _Run:
         return acts + [lambda seconds=seconds: self.world.advance(seconds) for seconds in (10, 10, 40, 60, 640, 10)]
 
     def _lists(self) -> str | None:
-        for path, kind in (*LISTS.items(), (self._tables, "source_table")):
+        for path, kind in (*LISTS.items(), *self._of_source.items()):
             answer = self._get(path)
-            if path == self._tables and self.place.kind.name == "source":
+            if path in self._of_source and self.place.kind.name == "source":
                 continue  # those of the very source
             if answer.status != 200:
                 return f"{path} answers {answer.status}"
             missing = self.entries[path] - self._ids(answer)
             is_own = kind == self.place.kind.name
-            if len(missing) > is_own or (missing and kind != "source_table" and missing != {self._entry_id}):
+            if len(missing) > is_own or (missing and path not in self._of_source and missing != {self._entry_id}):
                 return f"{path} lacks others"
             is_named = bool(missing) and self.row_id in str(answer.headers.get("x-unreadable"))
             if is_own and not self.place.column and not is_named:
@@ -219,8 +219,13 @@ class _Run:
         return "an incident is left" if self._open_incidents() else None
 
     @property
-    def _tables(self) -> str:
-        return f"/sources/{self.world.first.pipeline.source_id}/tables"
+    def _of_source(self) -> Mapping[str, str]:
+        """The lists of one source, whose rows are named by its id, and the kind of their entries."""
+        source_id = self.world.first.pipeline.source_id
+        return {
+            f"/sources/{source_id}/tables": "source_table",
+            f"/data/schemas?source_id={source_id}": "schema_version",
+        }
 
     @property
     def _entry_id(self) -> str:
@@ -265,7 +270,7 @@ def _id_of(kind: StoredKind, item: Item) -> str:
     match kind.name:
         case "audit_record":
             return f"{item['shard']['S']}:{item['position']['S']}"
-        case "source_table":
+        case "source_table" | "schema_version":
             return str(item["source_id"]["S"])
         case "observation" | "workers_fault" | "progress":
             return str(item["cluster_id"]["S"])

@@ -251,9 +251,9 @@ def _problems(route: Route) -> list[int]:
         # A public POST takes a password or a token in its body: a login, an invite.
         401: signed_in or route.method == "POST" or 401 in route.also,
         403: signed_in,
-        404: bool(route.variables) or writes,
+        404: bool(route.variables) or writes or 404 in route.also,
         # Also of a row that this release cannot read.
-        409: writes or bool(route.variables),
+        409: writes or bool(route.variables) or 409 in route.also,
         410: _is_gone(route),
         412: writes and route.method != "POST",
         413: True,

@@ -12,7 +12,7 @@ from chalicelib.wiring import services
 routes = Router(tag="Connectors")
 
 
-@routes.get("/connect/connectors", needs=Permission.READ)
+@routes.get("/connect/connectors", needs=Permission.READ, also=(404, 409))
 def list_connectors(context: RequestContext, query: ConnectorsQuery) -> JsonResponse[Page[ConnectorOutput]]:
     """List the connectors of a Connect cluster, or of all, by name. `X-Observed-At` is when Connect answered.
 

@@ -11,7 +11,7 @@ from chalicelib.wiring import services
 routes = Router(tag="Consumer groups")
 
 
-@routes.get("/stream/consumer-groups", needs=Permission.READ)
+@routes.get("/stream/consumer-groups", needs=Permission.READ, also=(404, 409))
 def list_consumer_groups(
     context: RequestContext, query: ConsumerGroupsQuery
 ) -> JsonResponse[Page[ConsumerGroupOutput]]:

@@ -143,8 +143,7 @@ class Connect:
 
     def connectors(self, deadline: Deadline) -> dict[str, ListedConnector]:
         """All connectors by name, whoever they belong to, in one request: the view of one worker."""
-        path = "/connectors?expand=status&expand=info"
-        return parse.read_listed(self._members(path, deadline, attempts=1))
+        return parse.read_listed(self._members("/connectors?expand=status&expand=info", deadline))
 
     def find_connector(self, name: str, deadline: Deadline) -> ListedConnector | None:
         """One connector, whoever it belongs to; None when it does not exist."""
@@ -304,7 +303,7 @@ class Connect:
     ) -> tuple[dict[str, ConnectorStatus], dict[str, ListedConfig]]:
         return parse.read_connectors(self._members(path, deadline, attempts))
 
-    def _members(self, path: str, deadline: Deadline, attempts: int) -> Iterator[tuple[str, object]]:
+    def _members(self, path: str, deadline: Deadline, attempts: int = MAX_ATTEMPTS) -> Iterator[tuple[str, object]]:
         """The members of an expanded list."""
         answer = self._query("GET", path, deadline, max_bytes=EXPANDED_LIST_BYTES, attempts=attempts)
         if answer.members is None:

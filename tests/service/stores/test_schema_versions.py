@@ -41,7 +41,7 @@ def listed(chosen: VersionFilter = ALL, *, history: str = "h", limit: int = 500)
     """Table and number of every version, page by page."""
     found, after = [], None
     while True:
-        page = STORE.list("source", history, chosen, limit=limit, after=after)
+        page = STORE.list(history, chosen, limit=limit, after=after)
         assert len(page.items) <= limit
         found += [(one.table_name, one.version) for one in page.items]
         if (after := page.next_key) is None:
@@ -88,7 +88,7 @@ def test_the_oldest_versions_of_a_table_go_when_there_are_too_many(storage: Stor
 def test_another_history_has_other_versions_and_is_removed_alone(storage: Storage) -> None:
     STORE.add("h", [version(), version("items")])
     STORE.add("i", [version()])
-    STORE.add("h", [version(source_id="other", table="kept")])
+    STORE.add("other", [version(source_id="other", table="kept")])
     STORE.forget("source", "h", [TableName("shop", "items")], SOON)
     assert (listed(), listed(history="i")) == ([("orders", 1)], [("orders", 1)])
     assert set(STORE.newest("source", "h")) == {TableName("shop", "orders")}

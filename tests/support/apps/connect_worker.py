@@ -169,7 +169,6 @@ READS: dict[str, tuple[str, Read]] = {
     "status": (f"/connectors/{NAME}/status", lambda c, d: c.find_status(NAME, d)),
     "statuses": ("/connectors?expand=status", lambda c, d: c.statuses(d)),
     "connectors": ("/connectors?expand=status&expand=info", lambda c, d: c.connectors(d)),
-    "connector": (f"/connectors/{NAME}/status", lambda c, d: c.find_connector(NAME, d)),
     "topics": (f"/connectors/{NAME}/topics", lambda c, d: c.topics(NAME, d)),
 }
 

@@ -211,6 +211,7 @@ def test_a_read_is_repeated_while_the_workers_rebalance(
         "config": {},
         "status": status_body(),
         "statuses": {},
+        "connectors": {},
         "topics": {NAME: {"topics": []}},
     }
     worker.on("GET", path, refusal(status), refusal(status), Reply(body=good[read]))
