@@ -14,7 +14,7 @@ from tests.support.minio import ConnectWorker, MinIO, MinIOUser, allowed
 from tests.support.real import RealStackInUse
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.long]
 
 COMPONENT = "camel.component.aws2-s3"
 STRING = "org.apache.kafka.connect.storage.StringConverter"

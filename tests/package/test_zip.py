@@ -23,10 +23,10 @@ from infra.local.process.ports import free_port
 from tests.support.apps.edge import lambda_event
 from tests.support.cloudformation import Stack, with_defaults
 from tests.support.databases.postgresql import Shop, postgresql, shop
-from tests.support.package import built_package
+from tests.support.package import built
 from tests.support.servers import PythonProcess
 
-__all__ = ["postgresql", "shop"]
+__all__ = ["built", "postgresql", "shop"]
 
 REGION = "eu-central-1"
 PASSWORD = "correct horse battery staple"
@@ -68,11 +68,9 @@ class Functions:
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def package(built: tuple[Path, str]) -> Path:
     """The folder with the package that `infra/package` built."""
-    folder = tmp_path_factory.mktemp("package")
-    built_package(folder)
-    return folder
+    return built[0]
 
 
 @pytest.fixture(scope="module")

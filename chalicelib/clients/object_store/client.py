@@ -74,6 +74,8 @@ class ObjectStore:
     def __init__(self, endpoint: OpenedEndpoint[ObjectStoreAddress], **http: Any) -> None:
         self._endpoint = endpoint
         self._http = http
+        address = endpoint.address
+        self._place = f"Bucket {address.bucket}" + (f", prefix {address.prefix}" if address.prefix else "")
 
     def test(self, deadline: Deadline) -> TestResult:
         """Reads the bucket, puts an object below the prefix, begins and aborts an upload in parts, and deletes the
@@ -104,7 +106,7 @@ class ObjectStore:
                 if self._endpoint.secrets:
                     steps(test)
             except BucketFailure as failure:
-                test.add(failure.step, CheckStatus.FAILED, failure.message, failure.code)
+                test.add(failure.step, CheckStatus.FAILED, f"{self._place}: {failure.message}", failure.code)
         untried = _WORKERS_ROLE if not self._endpoint.secrets else _NOT_TRIED
         names = {check.name for check in test.checks}
         for step in TestStep:

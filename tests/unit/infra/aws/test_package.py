@@ -19,7 +19,9 @@ from infra.aws.package import (
 )
 from infra.aws.parameters import PARAMETERS
 from infra.aws.sbom import SBOM
-from tests.support.package import built_package
+from tests.support.package import built
+
+__all__ = ["built"]
 
 TOOLS = {"chalice", "pip", "setuptools", "wheel", "inquirer", "moto", "pytest", "tests", "infra"}
 
@@ -67,12 +69,6 @@ def test_only_what_chalice_reads_is_staged(tmp_path: Path) -> None:
 def test_an_older_python_is_refused_with_what_is_missing() -> None:
     with pytest.raises(CannotBuild, match=r"packaging needs Python 3\.12 or newer, and this environment has 3\.11"):
         require_python((3, 11))
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    folder = tmp_path_factory.mktemp("package")
-    return folder, built_package(folder)
 
 
 @pytest.mark.real

@@ -145,7 +145,7 @@ def test_a_second_run_on_the_same_state_is_refused(real_stack, real_state):
         pass
 
 
-def test_with_mysql_and_minio_the_stack_has_two_more_servers_whose_data_are_kept(real_state):
+def test_with_mysql_the_stack_has_one_more_server_whose_data_are_kept(real_state):
     from infra.local.stack import real_stack as stacks
 
     addresses = []
@@ -156,20 +156,10 @@ def test_with_mysql_and_minio_the_stack_has_two_more_servers_whose_data_are_kept
             service_credential="x",
             connect_later=True,
             with_mysql=True,
-            with_minio=True,
         ) as stack:
-            addresses.append((stack.addresses.mysql, stack.addresses.s3))
-            for server in (stack.mysql, stack.s3):
-                assert server in stack.servers
-                # MinIO listens on both addresses of loopback.
-                assert {address for address, _port in _listening_addresses(server.pid)} - {"::1"} == {"127.0.0.1"}
-            parts = urlsplit(stack.addresses.s3)
-            assert parts.path == "/headgate"
-            bucket = s3.client(parts.port, parts.username, parts.password)
-            assert bucket.list_objects_v2(Bucket="headgate")["KeyCount"] == len(addresses) - 1
-            bucket.put_object(Bucket="headgate", Key="kept", Body=b"")
-            with pytest.raises(ClientError, match="SignatureDoesNotMatch"):
-                s3.client(parts.port, parts.username, "guess").list_buckets()
+            addresses.append(stack.addresses.mysql)
+            assert stack.mysql in stack.servers
+            assert {address for address, _port in _listening_addresses(stack.mysql.pid)} == {"127.0.0.1"}
             parts = urlsplit(stack.addresses.mysql)
             with pymysql.connect(
                 host=parts.hostname, port=parts.port, user=parts.username, password=parts.password
@@ -177,8 +167,35 @@ def test_with_mysql_and_minio_the_stack_has_two_more_servers_whose_data_are_kept
                 cursor.execute("CREATE DATABASE IF NOT EXISTS kept")
                 assert cursor.execute("SHOW WARNINGS") == len(addresses) - 1
         assert not stack.mysql.is_running
+    assert addresses[0] == addresses[1]
+
+
+@pytest.mark.long
+def test_with_minio_the_stack_has_one_more_server_and_a_sink_for_it(real_state):
+    from infra.local.stack import real_stack as stacks
+
+    addresses = []
+    for _ in range(2):
+        with stacks.start(
+            real_state / "with-minio",
+            headgate_url="http://127.0.0.1:1",
+            service_credential="x",
+            connect_later=True,
+            with_minio=True,
+        ) as stack:
+            addresses.append(stack.addresses.s3)
+            assert stack.s3 in stack.servers
+            # It listens on both addresses of loopback.
+            assert {address for address, _port in _listening_addresses(stack.s3.pid)} - {"::1"} == {"127.0.0.1"}
+            parts = urlsplit(stack.addresses.s3)
+            assert parts.path == "/headgate"
+            bucket = s3.client(parts.port, parts.username, parts.password)
+            assert bucket.list_objects_v2(Bucket="headgate")["KeyCount"] == len(addresses) - 1
+            bucket.put_object(Bucket="headgate", Key="kept", Body=b"")
+            with pytest.raises(ClientError, match="SignatureDoesNotMatch"):
+                s3.client(parts.port, parts.username, "guess").list_buckets()
         assert not stack.s3.is_running
-        assert str(camel.plugins()) in (real_state / "with-mysql" / "connect" / "worker.properties").read_text()
+        assert str(camel.plugins()) in (real_state / "with-minio" / "connect" / "worker.properties").read_text()
     assert addresses[0] == addresses[1]
 
 
