@@ -29,7 +29,7 @@ class ConnectionCategory(StrEnum):
     OBJECT_STORAGE = "OBJECT_STORAGE"
 
 
-Provider = DatabaseProvider | ObjectStoreProvider
+SystemProvider = DatabaseProvider | ObjectStoreProvider
 """The kinds of systems that connections lead to."""
 
 CATEGORIES: Mapping[type[StrEnum], ConnectionCategory] = {
@@ -53,7 +53,7 @@ class ConnectionReference:
     """A connection that a request names. `provider` is the one that it expects, None for any."""
 
     id: str
-    provider: Provider | None = None
+    provider: SystemProvider | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Connection(RegisteredSystem[SystemAddress]):
             message = f"This connection cannot be used for a {noun}: add {NEEDED[noun]} to its capabilities."
             raise Invalid.at("body", "connection_id", type_="capability_missing", message=message)
 
-    def require_provider(self, provider: Provider | None) -> None:
+    def require_provider(self, provider: SystemProvider | None) -> None:
         """Raise Invalid when it is of another provider than a request expects; None: any."""
         if {provider} - {None, self.address.provider}:
             message = f"The connection is a {self.address.provider} one. Leave the provider out, or give this one."
@@ -105,10 +105,10 @@ class Connection(RegisteredSystem[SystemAddress]):
         return tuple(user for user in self.used_by if NEEDED[user.type] in capabilities)
 
 
-def category_of(provider: Provider) -> ConnectionCategory:
+def category_of(provider: SystemProvider) -> ConnectionCategory:
     return CATEGORIES[type(provider)]
 
 
-def capabilities_of(provider: Provider) -> tuple[Capability, ...]:
+def capabilities_of(provider: SystemProvider) -> tuple[Capability, ...]:
     """All that a connection of this provider can be used for."""
     return CAPABILITIES[category_of(provider)]

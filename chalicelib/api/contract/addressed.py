@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import Input, Uuid
 from chalicelib.domain.addresses import SystemAddress
-from chalicelib.domain.connection import ConnectionReference, Provider
+from chalicelib.domain.connection import ConnectionReference, SystemProvider
 from chalicelib.domain.object_store import ObjectStoreProvider
 from chalicelib.kit.masking import Secret
 
@@ -21,7 +21,7 @@ class _Credentials(Protocol):
     def to_secrets(self) -> Mapping[str, Secret | None]: ...
 
 
-ProviderT = TypeVar("ProviderT", bound=Provider)
+ProviderT = TypeVar("ProviderT", bound=SystemProvider)
 ConfigT = TypeVar("ConfigT")
 CredentialsT = TypeVar("CredentialsT")
 

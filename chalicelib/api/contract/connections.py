@@ -11,7 +11,13 @@ from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.object_store import ConnectedObjectStoreInput, ObjectStoreConfig, ObjectStoreInput
 from chalicelib.api.contract.registered import RegisteredOutput
 from chalicelib.domain.addresses import SystemAddress
-from chalicelib.domain.connection import Capability, ConnectionCategory, ConnectionReference, Provider, capabilities_of
+from chalicelib.domain.connection import (
+    Capability,
+    ConnectionCategory,
+    ConnectionReference,
+    SystemProvider,
+    capabilities_of,
+)
 from chalicelib.domain.credentials import Secrets
 from chalicelib.domain.endpoint import OpenedEndpoint, require_needed_secrets
 from chalicelib.errors import Invalid
@@ -121,7 +127,7 @@ class ConnectionOutput(RegisteredOutput):
 
     description: str | None
     category: ConnectionCategory
-    provider: Provider = Field(validation_alias=AliasPath("address", "provider"))
+    provider: SystemProvider = Field(validation_alias=AliasPath("address", "provider"))
     capabilities: list[Capability]
     config: DatabaseConfig | ObjectStoreConfig = Field(validation_alias="address")
     last_tested_at: Timestamp | None

@@ -8,7 +8,7 @@ from chalicelib.api.contract.addressed import DATABASE, OBJECT_STORE, kind_of
 from chalicelib.api.contract.databases import ConnectedDatabaseInput, DatabaseConfig
 from chalicelib.api.contract.object_store import ConnectedObjectStoreInput, ObjectStoreConfig
 from chalicelib.api.contract.systems import Labels, SystemOutput
-from chalicelib.domain.connection import Provider
+from chalicelib.domain.connection import SystemProvider
 from chalicelib.services.systems import SystemInput
 
 
@@ -33,7 +33,7 @@ DestinationBody = Annotated[
 """A system to register for delivery."""
 
 
-class DestinationOutput(SystemOutput[Provider, DatabaseConfig | ObjectStoreConfig]):
+class DestinationOutput(SystemOutput[SystemProvider, DatabaseConfig | ObjectStoreConfig]):
     """A registered destination."""
 
     deliveries: int

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from chalicelib.domain.connection import Provider
+from chalicelib.domain.connection import SystemProvider
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.object_store import ObjectStoreProvider
 from chalicelib.domain.providers.contract import (
@@ -43,7 +43,7 @@ def capture_provider(provider: DatabaseProvider) -> CaptureProvider:
     return _CAPTURE[provider]
 
 
-def target_provider(provider: Provider) -> TargetProvider[Any, Any]:
+def target_provider(provider: SystemProvider) -> TargetProvider[Any, Any]:
     """It takes the address and the writing of its own kind of destination only."""
     return _TARGETS[provider]
 

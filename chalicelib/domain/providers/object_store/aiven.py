@@ -12,7 +12,7 @@ from chalicelib.domain.providers.object_store.sink_config import (
     PART_BYTES,
     common_lines,
     key_lines,
-    most_records,
+    max_records,
     record_lines,
 )
 
@@ -35,7 +35,7 @@ def build_config(delivery: Delivery, writing: FileWriting, endpoint: Endpoint[Ob
         "aws.s3.part.size.bytes": str(PART_BYTES),
         "file.name.template": file_name(address.prefix, writing),
         "file.compression.type": str(writing.compression),
-        "file.max.records": str(most_records(writing)),
+        "file.max.records": str(max_records(writing)),
         "format.output.type": "jsonl",
         "format.output.fields": "value",
         # Without it each line would be an object around the value.

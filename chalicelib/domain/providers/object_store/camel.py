@@ -12,7 +12,7 @@ from chalicelib.domain.object_store import FileWriting, ObjectStoreAddress
 from chalicelib.domain.providers.object_store.plugins import CAMEL
 from chalicelib.domain.providers.object_store.sink_config import common_lines, key_lines, text_lines
 
-MOST_GATHERED = 200
+MAX_GATHERED = 200
 """Records in memory: so many may be lost."""
 WAIT_MS = 3_000
 _S3 = "camel.component.aws2-s3"
@@ -44,7 +44,7 @@ def file_name(prefix: str, writing: FileWriting) -> str:
 def records_per_file(writing: FileWriting) -> int:
     """More than one only where somebody asks for it."""
     asked = writing.max_records_per_file
-    return 1 if asked is None else min(asked or MOST_GATHERED, MOST_GATHERED)
+    return 1 if asked is None else min(asked or MAX_GATHERED, MAX_GATHERED)
 
 
 def _gathering(records: int) -> ConnectorConfig:

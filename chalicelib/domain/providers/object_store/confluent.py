@@ -9,7 +9,7 @@ from chalicelib.domain.providers.object_store.sink_config import (
     PART_BYTES,
     common_lines,
     key_lines,
-    most_records,
+    max_records,
     record_lines,
 )
 
@@ -38,7 +38,7 @@ def build_config(delivery: Delivery, writing: FileWriting, endpoint: Endpoint[Ob
         "s3.part.size": str(PART_BYTES),
         "s3.compression.type": _COMPRESSION[writing.compression],
         "topics.dir": address.prefix or DEFAULT_FOLDER,
-        "flush.size": str(most_records(writing) or NO_LIMIT),
+        "flush.size": str(max_records(writing) or NO_LIMIT),
         "rotate.schedule.interval.ms": str(ROTATE_MS),
         "timezone": "UTC",
         "schema.compatibility": "NONE",

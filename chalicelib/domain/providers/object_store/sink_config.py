@@ -14,7 +14,7 @@ PART_BYTES = 5 * 1024 * 1024
 """The smallest part of a multipart upload (Amazon S3 user guide, "Multipart upload limits"); a task keeps one for each
 file that it writes.
 """
-MOST_RECORDS = 50_000
+MAX_RECORDS = 50_000
 """In a file, where nothing else is asked for and the sink keeps them until the file is written."""
 _TRANSFORMS = "org.apache.kafka.connect.transforms"
 _NO_TOMBSTONES: ConnectorConfig = {
@@ -57,9 +57,9 @@ def record_lines(writing: FileWriting) -> ConnectorConfig:
     }
 
 
-def most_records(writing: FileWriting) -> int:
+def max_records(writing: FileWriting) -> int:
     """Records of one file; 0 for no limit."""
-    return MOST_RECORDS if writing.max_records_per_file is None else writing.max_records_per_file
+    return MAX_RECORDS if writing.max_records_per_file is None else writing.max_records_per_file
 
 
 def text_lines() -> ConnectorConfig:

@@ -10,7 +10,7 @@ from chalicelib.domain.pipeline import Representation
 from chalicelib.domain.providers.object_store import camel, confluent
 from chalicelib.domain.providers.object_store.encodings import encodings_of
 from chalicelib.domain.providers.object_store.plugins import AIVEN, CAMEL, CONFLUENT, SINKS, FileSink, sink_of
-from chalicelib.domain.providers.object_store.sink_config import PART_BYTES, most_records
+from chalicelib.domain.providers.object_store.sink_config import PART_BYTES, max_records
 from chalicelib.domain.providers.object_store.statements import DAYS_OF_UNFINISHED_UPLOADS
 from chalicelib.domain.providers.object_store.writing import uses_time
 from chalicelib.domain.table import SourceTable
@@ -146,7 +146,7 @@ def _losses(gathered: int) -> Iterator[ConfigWarning]:
 
 
 def _written_every(writing: FileWriting) -> str:
-    sink, most, gathered = _sink(writing), most_records(writing), camel.records_per_file(writing)
+    sink, most, gathered = _sink(writing), max_records(writing), camel.records_per_file(writing)
     if sink is CAMEL and gathered == 1:
         return "A file is written for each record: thousands of rows take minutes."
     if sink is CAMEL:
