@@ -23,7 +23,6 @@ from chalicelib.kit.pages import Page
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.live_reads import LiveReads
-from chalicelib.services.registry import reference_not_found
 from chalicelib.stores.documents import batch_results
 from chalicelib.stores.resources import ResourceStores
 
@@ -46,10 +45,9 @@ class TopicService:
     ) -> LiveAnswer[Page[JudgedTopic]]:
         """A page of the topics, by name; without `fresh`, as the brokers had them some seconds ago.
 
-        Raises Invalid REFERENCE_NOT_FOUND for an unknown cluster, Unavailable, ServerBusy while others ask the brokers,
-        RateLimited.
+        Raises NotFound, Unavailable, ServerBusy while others ask the brokers, RateLimited.
         """
-        stream = self._stream(cluster_id)
+        stream = self.resources.streams.get(cluster_id)
 
         def read() -> Page[Topic]:
             with closing(self.clients.kafka(stream)) as kafka:
@@ -64,7 +62,7 @@ class TopicService:
         self, context: RequestContext, cluster_id: str, name: str, *, fresh: bool = True
     ) -> LiveAnswer[JudgedTopicDetail]:
         """A topic with its partitions and settings. Raises NotFound, and what `list` raises."""
-        stream = self._stream(cluster_id)
+        stream = self.resources.streams.get(cluster_id)
 
         def read() -> TopicDetail:
             with closing(self.clients.kafka(stream)) as kafka:
@@ -84,7 +82,7 @@ class TopicService:
         RESOURCE_IN_USE; Unavailable; TimedOut when it is unknown whether it was deleted: then the audit trail has the
         request alone.
         """
-        stream = self._stream(cluster_id)
+        stream = self.resources.streams.get(cluster_id)
         with closing(self.clients.kafka(stream)) as kafka:
             topic = _existing(kafka.find_topic(name, context.deadline))
             # The stored id may be unknown, or that of brokers that were here before.
@@ -109,12 +107,6 @@ class TopicService:
         self.audit.record_alone(
             context, f"{NOUN}.delete", topic.name, resource_name=topic.name, outcome=outcome, before=shown
         )
-
-    def _stream(self, cluster_id: str) -> StreamCluster:
-        stream = self.resources.streams.find(cluster_id)
-        if stream is None:
-            raise reference_not_found("stream cluster")
-        return stream
 
     def _judged(self, stream: StreamCluster, topics: Sequence[Topic], *places: str) -> Sequence[JudgedTopic]:
         """The topics with the pipelines that claim their prefixes on this Kafka cluster, however it is registered;

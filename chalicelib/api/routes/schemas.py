@@ -9,7 +9,7 @@ from chalicelib.wiring import services
 routes = Router(tag="Sources")
 
 
-@routes.get("/data/schemas", needs=Permission.READ)
+@routes.get("/data/schemas", needs=Permission.READ, also=(404, 409))
 def list_schema_versions(query: SchemasQuery) -> Page[SchemaVersionOutput]:
     """List the versions of the schemas of a source's tables, newest first. Discovery makes them."""
     versions = services().schema_history.list(

@@ -17,7 +17,7 @@ from chalicelib.wiring import services
 routes = Router(tag="Topics")
 
 
-@routes.get("/stream/topics", needs=Permission.READ)
+@routes.get("/stream/topics", needs=Permission.READ, also=(404, 409))
 def list_topics(context: RequestContext, query: TopicListQuery) -> JsonResponse[Page[TopicOutput]]:
     """List the topics of a stream cluster, by name. `X-Observed-At` is when the brokers answered."""
     limit, after, fresh = query.limit, query.after, query.fresh_for(context)

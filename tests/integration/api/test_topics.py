@@ -132,7 +132,7 @@ def test_the_cluster_has_to_exist(sandbox: Sandbox) -> None:
         assert validation_error(sandbox.admin.call(method, target), "query", "cluster_id") == "missing"
         assert validation_error(sandbox.admin.call(method, f"{target}?cluster_id=x"), "query", "cluster_id")
         unknown = sandbox.admin.call(method, f"{target}?cluster_id={UNKNOWN_ID}")
-        assert_error(unknown, 422, "REFERENCE_NOT_FOUND")
+        assert_error(unknown, 404, "NOT_FOUND")
 
 
 def test_brokers_that_are_away_are_an_error_and_no_empty_list(sandbox: Sandbox) -> None:
