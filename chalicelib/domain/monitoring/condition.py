@@ -199,7 +199,7 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
     ConditionCode.CREATIONS_PENDING: Description(_CONNECT, _ERROR, "Kafka Connect unavailable", _OTHER_WORKERS_HINT),
     ConditionCode.AUDIT_TRAIL_CHANGED: Description(_INSTALLATION, _ERROR, "Audit trail changed", _AUDIT_HINT),
     ConditionCode.TARGET_REPLACED: Description(_DESTINATION, _ERROR, "Delivery failed", _LOST_ROWS_HINT),
-    ConditionCode.SCHEMA_CHANGED: Description(_SOURCE, _WARNING, "Schema of the source changed", _SCHEMA_HINT),
+    ConditionCode.SCHEMA_CHANGED: Description(_SOURCE, _WARNING, "Destination schema does not fit", _SCHEMA_HINT),
     ConditionCode.UNREADABLE_ROW: Description(_PIPELINE, _WARNING, "Pipeline degraded", _UNREADABLE_HINT),
 }
 """A failed operation is `PIPELINE_FAILED`, or `DESTINATION_CONNECTOR_FAILED` without a diagnosis. `STALLED` is a

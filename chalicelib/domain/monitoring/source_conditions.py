@@ -20,6 +20,11 @@ CODES: Mapping[FindingCode, ConditionCode] = {
 """The codes of findings about a capture, but for those that name their own, and about the progress of any connector."""
 
 _REFUSED_LOGIN = ("AUTHENTICATION_FAILED", "AUTHENTICATION_NOT_SAFE", "ACCESS_NOT_ALLOWED")
+_REFUSED_KEY = ("ACCESS_KEY_UNKNOWN", "SECRET_KEY_WRONG", "SESSION_TOKEN_EXPIRED", "SESSION_TOKEN_INVALID")
+_REFUSED_WRITE = (
+    *("ACCESS_DENIED", "PUT_DENIED", "MULTIPART_DENIED", "ABORT_DENIED", "KMS_DENIED", "KMS_KEY_UNUSABLE"),
+    "STORE_FULL",
+)
 _NO_DATABASE = ("DATABASE_NOT_FOUND", "TOO_MANY_CONNECTIONS", "NOT_ACCEPTING_CONNECTIONS")
 
 _FAILURES: Mapping[str, Mapping[str, ConditionCode]] = {
@@ -27,7 +32,10 @@ _FAILURES: Mapping[str, Mapping[str, ConditionCode]] = {
         **dict.fromkeys(_REFUSED_LOGIN, ConditionCode.SOURCE_AUTH_FAILED),
         **dict.fromkeys(_NO_DATABASE, ConditionCode.SOURCE_DATABASE_UNAVAILABLE),
     },
-    "destination": dict.fromkeys(_REFUSED_LOGIN, ConditionCode.DESTINATION_AUTH_FAILED),
+    "destination": {
+        **dict.fromkeys((*_REFUSED_LOGIN, *_REFUSED_KEY), ConditionCode.DESTINATION_AUTH_FAILED),
+        **dict.fromkeys(_REFUSED_WRITE, ConditionCode.DESTINATION_WRITE_FAILED),
+    },
 }
 """By the code of a failed connection; every other one is in `_OTHER_FAILURES`."""
 

@@ -35,6 +35,9 @@ def codes(before: HealthRecord, after: HealthRecord, kind: str = "source") -> tu
         ("source", "DATABASE_NOT_FOUND", "SOURCE_DATABASE_UNAVAILABLE"),
         ("source", "A_NEW_CODE", "SOURCE_CONNECTION_FAILED"),
         ("destination", "AUTHENTICATION_FAILED", "DESTINATION_AUTH_FAILED"),
+        ("destination", "SECRET_KEY_WRONG", "DESTINATION_AUTH_FAILED"),
+        ("destination", "MULTIPART_DENIED", "DESTINATION_WRITE_FAILED"),
+        ("destination", "BUCKET_NOT_FOUND", "DESTINATION_CONNECTION_FAILED"),
         ("destination", "TOO_MANY_CONNECTIONS", "DESTINATION_CONNECTION_FAILED"),
     ],
 )
