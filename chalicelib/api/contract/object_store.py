@@ -34,7 +34,7 @@ class ObjectStoreConfig(Input):
 
     bucket: Bucket
     region: Region | None = Field(default=None, description=f"Required for s3. {MINIO_REGION} when left out for minio.")
-    prefix: Prefix = Field(default="", description="Slashes at its ends are removed.")
+    prefix: Prefix | None = Field(default=None, description="Slashes at its ends are removed.")
     endpoint_url: str | None = Field(
         default=None, max_length=2048, description="http or https, host and port. Required for minio, absent for s3."
     )
@@ -50,7 +50,7 @@ class ObjectStoreConfig(Input):
         if is_s3 and self.endpoint_url is not None:
             message = "Amazon S3 has its own addresses. Leave endpoint_url out, or use the provider minio."
             raise _wrong("endpoint_url", "not_with_provider", message)
-        prefix = self.prefix.strip("/")
+        prefix = (self.prefix or "").strip("/")
         if "//" in prefix or ".." in prefix:
             raise _wrong("prefix", "prefix", "A prefix has neither two slashes nor two dots beside each other.")
         return ObjectStoreAddress(

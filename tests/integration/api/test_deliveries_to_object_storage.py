@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.api.resource_fields import both_states
 from tests.support.api_assertions import assert_error, validation_error
 from tests.support.apps.sandbox import Json, Sandbox
 from tests.support.object_store.scripted_store import ScriptedStore, scripted_store
@@ -153,6 +154,24 @@ def test_a_delivery_is_previewed_deployed_and_keeps_its_plugin(sandbox: Sandbox,
     assert delivery["plugin"] == expected
     assert sandbox.admin.get_ok(f"/deliveries/{delivery['id']}")["plugin"] == expected
     assert sandbox.admin.delete(f"/deliveries/{delivery['id']}").status_code == 204
+
+
+def test_a_delivery_to_files_is_controlled_as_one_to_tables_is(sandbox: Sandbox, store: ScriptedStore) -> None:
+    destination = register(sandbox, store)
+    delivery = post(sandbox, destination, "deploy", body_of(sandbox)).json()
+    path = f"/deliveries/{delivery['id']}"
+    for verb, state in (("pause", "PAUSED"), ("resume", "RUNNING"), ("restart", "RUNNING")):
+        assert both_states(sandbox.admin.post_ok(f"{path}/{verb}", status=200)) == (state, state)
+    other = [{"topic": sandbox.pipeline["topics"][1]}]
+    changed = sandbox.admin.put(f"{path}/mappings", {"mappings": other}).json()
+    assert (changed["mappings"], changed["plugin"]) == (other, delivery["plugin"])
+    again = {name: destination[name] for name in ("name", "provider", "config")}
+    rotated = {**again, "credentials": {**KEY, "secret_access_key": "a newer secret"}}
+    assert sandbox.admin.put(f"/destinations/{destination['id']}", rotated).status_code == 200
+    assert any("credentials of its destination are newer" in one for one in sandbox.admin.get_ok(path)["reasons"])
+    assert sandbox.admin.put(f"{path}/mappings", {"mappings": other}).status_code == 200
+    assert sandbox.admin.get_ok(path)["reasons"] == []
+    assert sandbox.admin.delete(path).status_code == 204
 
 
 @pytest.mark.parametrize("field", ["write_mode", "delete_enabled", "auto_create", "auto_evolve", "batch_size"])
