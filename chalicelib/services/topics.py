@@ -90,7 +90,8 @@ class TopicService:
             judged.require_deletable()
             self._record(context, stream, topic, Outcome.REQUESTED)
             try:
-                kafka.delete_topic(name, context.deadline)
+                if not kafka.delete_topic(name, context.deadline):
+                    raise NotFound("Somebody else has deleted the topic at the same moment.")
             except TimedOut:
                 self.live_reads.outdate(stream.address.identity)
                 raise

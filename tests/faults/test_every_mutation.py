@@ -45,6 +45,7 @@ CASES_OF = {
     "POST /stream/clusters": "stream cluster create",
     "PUT /stream/clusters/{uuid}": "stream cluster update",
     "DELETE /stream/clusters/{uuid}": "stream cluster delete",
+    "DELETE /stream/topics/{name}": "topic delete",
     "POST /connect/clusters": "Connect cluster create",
     "PUT /connect/clusters/{uuid}": "Connect cluster update",
     "DELETE /connect/clusters/{uuid}": "Connect cluster delete",

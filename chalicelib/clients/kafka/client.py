@@ -134,8 +134,8 @@ class Kafka:
 
         return self._run(deadline, lambda admin: describe_topic(admin, name))
 
-    def delete_topic(self, name: str, deadline: Deadline) -> None:
-        """Delete a topic, if it exists.
+    def delete_topic(self, name: str, deadline: Deadline) -> bool:
+        """Delete a topic; False when it does not exist.
 
         Raises:
             Unavailable: the brokers could not be reached; nothing was deleted.
@@ -144,7 +144,7 @@ class Kafka:
         """
         from chalicelib.clients.kafka.settings import delete_topic
 
-        self._run(deadline, lambda admin: delete_topic(admin, name))
+        return self._run(deadline, lambda admin: delete_topic(admin, name))
 
     def close(self) -> None:
         """Does nothing, because each call has its own connection."""

@@ -55,17 +55,19 @@ def create_topic(admin: Admin, topic: RequiredTopic) -> None:
     _change(lambda: admin.client.create_topics({topic.name: options}), TopicAlreadyExistsError, topic.name, "create")
 
 
-def delete_topic(admin: Admin, name: str) -> None:
-    """Raises Conflict when the brokers refuse, TimedOut when they do not say what they did."""
-    _change(lambda: admin.client.delete_topics([name]), UnknownTopicOrPartitionError, name, "delete")
+def delete_topic(admin: Admin, name: str) -> bool:
+    """False when there was no such topic. Raises Conflict when the brokers refuse, TimedOut when they do not say what
+    they did.
+    """
+    return _change(lambda: admin.client.delete_topics([name]), UnknownTopicOrPartitionError, name, "delete")
 
 
-def _change(change: Callable[[], Any], done: type[KafkaError], name: str, verb: str) -> None:
-    """Make a change; `done` says that it was made before."""
+def _change(change: Callable[[], Any], done: type[KafkaError], name: str, verb: str) -> bool:
+    """Make a change; False when the brokers answer with `done`: it was made before."""
     try:
         change()
     except done:
-        return
+        return False
     except (KafkaTimeoutError, RequestTimedOutError):
         raise _unknown(name, verb) from None
     except BrokerResponseError as refusal:
@@ -75,6 +77,7 @@ def _change(change: Callable[[], Any], done: type[KafkaError], name: str, verb: 
         ) from None
     except (KafkaError, OSError, RuntimeError):
         raise _unknown(name, verb) from None
+    return True
 
 
 def _unknown(name: str, verb: str) -> TimedOut:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider, ChannelValues
@@ -255,6 +256,19 @@ def new_pipeline(app: InProcessApp) -> Json:
     }
 
 
+def topic_deletion(app: InProcessApp) -> PreparedOperation:
+    """A topic that no pipeline has. The brokers are not reset between two runs: each run has it anew."""
+    name = "of-somebody-else"
+    path = f"/stream/topics/{name}?cluster_id={app.stream.id}"
+    operation = api_operation(app, "DELETE", path, is_done=lambda: name not in app.kafka.state.topics)
+
+    def warm_up() -> None:
+        app.kafka.state.create_topic(name)
+        operation.warm_up()
+
+    return replace(operation, warm_up=warm_up)
+
+
 def login(app: InProcessApp) -> PreparedOperation:
     """Each login without a cookie is a session of its own."""
     user, other = ApiUser.signed_in(app), ApiUser()
@@ -315,6 +329,7 @@ REGISTERED_CASES = named_cases(
         changing("/stream/clusters", lambda app: app.stream, lambda app: stream_body(app, "other")),
     ),
     ("stream cluster delete", deleting("/stream/clusters", lambda app: app.stream)),
+    ("topic delete", topic_deletion),
     ("Connect cluster create", creating("/connect/clusters", lambda app: connect_body(app, "new"))),
     (
         "Connect cluster update",
