@@ -77,6 +77,7 @@ class Compression(StrEnum):
 
 DEFAULT_TEMPLATE = "{{topic}}/{{partition:padding=true}}-{{start_offset:padding=true}}"
 """The name of a file below the prefix of its destination, without its extension."""
+MAX_TEMPLATE_CHARACTERS = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

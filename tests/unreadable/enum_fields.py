@@ -40,8 +40,10 @@ class Schema:
         return cls(adapter(entity).json_schema())
 
     def enum_fields(self) -> list[EnumField]:
-        """Every field with an enum, each path once."""
-        found = {path: EnumField(path=path, word=words[0]) for path, words in self._walk(self.root, (), ())}
+        """Every field with an enum, each path once, with a word of the first form of the document that has it."""
+        found: dict[tuple[str, ...], EnumField] = {}
+        for path, words in self._walk(self.root, (), ()):
+            found.setdefault(path, EnumField(path=path, word=words[0]))
         return list(found.values())
 
     @property

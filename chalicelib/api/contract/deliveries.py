@@ -5,12 +5,19 @@ from typing import Any, Self
 
 from pydantic import AliasPath, Field, StrictBool
 
-from chalicelib.api.contract.common import ErrorOutput, Input, Integer, Name, Output, Uuid
+from chalicelib.api.contract.common import ErrorOutput, Input, Integer, Line, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, DeliveryStatusOutput, observed_fields
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import Delivery, MappingInput, WriteMode
-from chalicelib.domain.object_store import DEFAULT_TEMPLATE, Compression, FileFormat, FileShape, FileWriting
+from chalicelib.domain.object_store import (
+    DEFAULT_TEMPLATE,
+    MAX_TEMPLATE_CHARACTERS,
+    Compression,
+    FileFormat,
+    FileShape,
+    FileWriting,
+)
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.providers.registry import database_defaults
 from chalicelib.services.deliveries import DeliveryInput, DeliveryOutcome
@@ -78,10 +85,10 @@ class DeliveryBody(MappingsBody):
         default=FileShape.ENVELOPE, description=f"{_FILES} A line is the whole change, or the row after it."
     )
     compression: Compression = Field(default=Compression.GZIP, description=_FILES)
-    file_name_template: str = Field(
+    file_name_template: Line = Field(
         default=DEFAULT_TEMPLATE,
         min_length=1,
-        max_length=512,
+        max_length=MAX_TEMPLATE_CHARACTERS,
         description=f"{_FILES} Below the prefix of the destination; the extension is added.",
     )
     max_records_per_file: Integer | None = Field(

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, StrictBool, StringConstraints
 
 from chalicelib.api.contract.addressed import AddressedInput, ConnectedInput
-from chalicelib.api.contract.common import Input, SecretText, secrets_of
+from chalicelib.api.contract.common import Input, Line, SecretText, secrets_of
 from chalicelib.domain.object_store import ObjectStoreAddress, ObjectStoreProvider
 from chalicelib.errors import Invalid
 from chalicelib.kit.hosts import read_url
@@ -35,8 +35,8 @@ class ObjectStoreConfig(Input):
     bucket: Bucket
     region: Region | None = Field(default=None, description=f"Required for s3. {MINIO_REGION} when left out for minio.")
     prefix: Prefix | None = Field(default=None, description="Slashes at its ends are removed.")
-    endpoint_url: str | None = Field(
-        default=None, max_length=2048, description="http or https, host and port. Required for minio, absent for s3."
+    endpoint_url: Line | None = Field(
+        default=None, description="http or https, host and port. Required for minio, absent for s3."
     )
     path_style: StrictBool | None = Field(
         default=None, description="The bucket in the path of URLs. When left out: true for minio, false for s3."

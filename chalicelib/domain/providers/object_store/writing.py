@@ -8,12 +8,17 @@ from typing import Any
 from chalicelib.domain.checks.delivery import field_problem
 from chalicelib.domain.checks.options import require_known_options
 from chalicelib.domain.delivery import ClaimedTarget, MappingInput
-from chalicelib.domain.object_store import FileFormat, FileWriting, ObjectStoreAddress, TopicMapping
+from chalicelib.domain.object_store import (
+    MAX_TEMPLATE_CHARACTERS,
+    FileFormat,
+    FileWriting,
+    ObjectStoreAddress,
+    TopicMapping,
+)
 from chalicelib.errors import Invalid
 
 _OPTIONS = frozenset(field.name for field in fields(FileWriting)) - {"mappings", "plugin", "has_schemas"}
 
-MAX_TEMPLATE_CHARACTERS = 512
 _VARIABLE = re.compile(r"\{\{([^{}]*)\}\}")
 _ALLOWED_VARIABLES = re.compile(
     r"topic|partition(:padding=(true|false))?|start_offset(:padding=(true|false))?|timestamp:unit=(yyyy|MM|dd|HH)"

@@ -1,7 +1,7 @@
 """The Connect double: what it counts, which plug-ins it has, how it starts and stops."""
 
 from infra.local.doubles.connect import ConnectDouble
-from infra.local.doubles.connect_plugins import JDBC, MYSQL_SOURCE, POSTGRES_SOURCE
+from infra.local.doubles.connect_plugins import CAMEL_SINK, JDBC, MYSQL_SOURCE, POSTGRES_SOURCE
 from tests.support.apps.doubles import ConnectView, SecretEndpoint
 from tests.support.waiting import eventually
 
@@ -21,10 +21,8 @@ def test_a_removed_plugin_is_neither_offered_nor_accepted(
     double: ConnectDouble, connect: ConnectView, sink: Config
 ) -> None:
     double.remove_plugin(JDBC.class_name)
-    assert [one["class"] for one in connect.call("GET", "/connector-plugins").json()] == [
-        POSTGRES_SOURCE,
-        MYSQL_SOURCE,
-    ]
+    offered = [one["class"] for one in connect.call("GET", "/connector-plugins").json()]
+    assert offered == [POSTGRES_SOURCE, MYSQL_SOURCE, CAMEL_SINK]
     assert connect.create(sink).status_code == 400
     double.add_plugin(JDBC)
     assert connect.create(sink).status_code == 201
