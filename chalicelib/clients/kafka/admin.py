@@ -76,6 +76,9 @@ class Admin:
         except KafkaError as error:
             self.close()
             raise _reason(error) from None
+        except BaseException:
+            self.close()
+            raise
 
     def run(self, read: Callable[..., Awaitable[R]], *arguments: Any) -> R:
         """The result of `read`, which gets the connections of this client. Raises KafkaError."""
