@@ -43,6 +43,11 @@ class ObjectStoreAddress:
         return (self.endpoint_url, self.bucket, self.region)
 
     @property
+    def keys_begin(self) -> str:
+        """What all keys of files begin with: the prefix with its slash, or nothing."""
+        return f"{self.prefix}/" if self.prefix else ""
+
+    @property
     def store(self) -> str:
         """The base URL of the store, without the bucket."""
         return self.endpoint_url or f"https://s3.{self.region}.{_DOMAINS.get(self.region[:3], 'amazonaws.com')}"

@@ -61,13 +61,13 @@ def _operation(one: Operation) -> Line:
 
 def _discovery(seen: Metered, tables: int) -> Line:
     rows, versions = seen.calls["BatchWriteItem"], seen.calls["TransactWriteItems"]
-    fitting, together = -(-tables // WRITES_PER_CALL), -(-tables // TABLES_PER_TRANSACTION)
+    fitting, transactions = -(-tables // WRITES_PER_CALL), -(-tables // TABLES_PER_TRANSACTION)
     return Line(
         group="Jobs",
         name=f"discovery of {tables} tables",
         measured=f"{seen.total}, {rows} of them batches, {versions} transactions",
-        budget=f"{fitting} batches + {together} transactions of versions + 14",
-        holds=seen.total <= fitting + together + 14,
+        budget=f"{fitting} batches + {transactions} transactions of versions + 14",
+        holds=seen.total <= fitting + transactions + 14,
         value=seen.total,
     )
 

@@ -140,7 +140,7 @@ def test_a_deletion_without_an_answer_is_unknown_and_never_failed(app: InProcess
     with pytest.raises(TimedOut, match="did not say in time"):
         delete(app, ORPHAN)
     assert outcomes(app, ORPHAN) == {Outcome.REQUESTED: 1}
-    # It was deleted: whoever repeats it learns that.
+    # It was deleted: a repeated request says so.
     with pytest.raises(NotFound):
         delete(app, ORPHAN)
 

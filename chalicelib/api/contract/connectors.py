@@ -1,4 +1,4 @@
-"""Connectors of Kafka Connect, whoever they belong to."""
+"""Connectors of Kafka Connect, of Headgate and of others."""
 
 from typing import Any, Self
 

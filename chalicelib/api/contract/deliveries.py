@@ -200,7 +200,7 @@ class TargetStatementOutput(Output):
 
 
 class SetupDocumentOutput(Output):
-    """A text to set up the destination with; `name` says what it is."""
+    """A text to set up the destination with; `name` is its kind."""
 
     name: str
     document: str

@@ -1,4 +1,4 @@
-"""Routes of connectors in Kafka Connect. They only read: whoever a connector belongs to, nothing here changes it."""
+"""Routes of connectors in Kafka Connect. They only read: nothing here changes a connector."""
 
 from chalicelib.api.contract.connectors import ConnectorOutput, ConnectorQuery, ConnectorsQuery, ConnectorStatusOutput
 from chalicelib.api.contract.live_reads import observed_at
@@ -25,6 +25,6 @@ def list_connectors(context: RequestContext, query: ConnectorsQuery) -> JsonResp
 
 @routes.get("/connect/connectors/{name}/status", needs=Permission.READ)
 def get_connector_status(context: RequestContext, name: ConnectorPath, query: ConnectorQuery) -> ConnectorStatusOutput:
-    """Show the state of a connector and its tasks, whoever it belongs to. Traces are withheld."""
+    """Show the state of a connector and its tasks, of Headgate or of others. Traces are withheld."""
     fresh, reads = query.fresh_for(context), services().connector_reads
     return ConnectorStatusOutput.of(reads.status(context, query.cluster_id, name, fresh=fresh))

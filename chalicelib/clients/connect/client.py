@@ -142,11 +142,11 @@ class Connect:
         return self._connectors("/connectors?expand=status&expand=info", deadline, attempts=1)
 
     def connectors(self, deadline: Deadline) -> dict[str, ListedConnector]:
-        """All connectors by name, whoever they belong to, in one request: the view of one worker."""
+        """All connectors by name, of Headgate and of others, in one request: the view of one worker."""
         return parse.read_listed(self._members("/connectors?expand=status&expand=info", deadline))
 
     def find_connector(self, name: str, deadline: Deadline) -> ListedConnector | None:
-        """One connector, whoever it belongs to; None when it does not exist."""
+        """One connector, of Headgate or of others; None when it does not exist."""
         if name in (".", "..") or _REFUSED_IN_PATHS & set(name):
             return self.connectors(deadline).get(name)
         config = self.find_config(name, deadline)

@@ -124,7 +124,7 @@ def read_connectors(
 
 
 def read_listed(members: Iterable[tuple[str, object]]) -> dict[str, ListedConnector]:
-    """`GET /connectors?expand=status&expand=info`: all connectors, whoever they belong to."""
+    """`GET /connectors?expand=status&expand=info`: all connectors, of Headgate and of others."""
     listed: dict[str, ListedConnector] = {}
     try:
         for name, entry in members:

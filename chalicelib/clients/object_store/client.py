@@ -29,9 +29,9 @@ class _Test:
     """One test: requests in their order, and what each step has shown."""
 
     requests: BucketRequests
-    prefix: str
+    keys_begin: str
     deadline: Deadline
-    checks: list[TestCheck] = field(default_factory=list)
+    checks: dict[TestStep, TestCheck] = field(default_factory=dict)
 
     def ask(self, step: TestStep, method: str, key: str = "", **request: Any) -> StoreAnswer:
         """The answer of the store. Raises BucketFailure when none comes."""
@@ -56,10 +56,10 @@ class _Test:
         return answer
 
     def key(self) -> str:
-        return f"{self.prefix}/{TEST_NAME}{new_id()}" if self.prefix else f"{TEST_NAME}{new_id()}"
+        return f"{self.keys_begin}{TEST_NAME}{new_id()}"
 
     def add(self, step: TestStep, status: CheckStatus, message: str, code: str | None = None) -> None:
-        self.checks.append(TestCheck(name=step, status=status, code=code, message=message))
+        self.checks[step] = TestCheck(name=step, status=status, code=code, message=message)
 
     def done(self, step: TestStep, message: str) -> None:
         self.add(step, CheckStatus.SUCCESS, message)
@@ -100,26 +100,23 @@ class ObjectStore:
     def _run(self, deadline: Deadline, steps: Callable[[_Test], None]) -> TestResult:
         began = time.monotonic()
         with closing(BucketRequests(self._endpoint, **self._http)) as requests:
-            test = _Test(requests, self._endpoint.address.prefix, deadline)
+            test = _Test(requests, self._endpoint.address.keys_begin, deadline)
             try:
                 self._read(test)
                 if self._endpoint.secrets:
                     steps(test)
             except BucketFailure as failure:
                 test.add(failure.step, CheckStatus.FAILED, f"{self._place}: {failure.message}", failure.code)
-        untried = _WORKERS_ROLE if not self._endpoint.secrets else _NOT_TRIED
-        names = {check.name for check in test.checks}
         for step in TestStep:
-            if step not in names:
-                test.skipped(step, untried)
-        order = list(TestStep)
-        checks = tuple(sorted(test.checks, key=lambda check: order.index(TestStep(check.name))))
+            if step not in test.checks:
+                test.skipped(step, _NOT_TRIED if self._endpoint.secrets else _WORKERS_ROLE)
+        checks = tuple(test.checks[step] for step in TestStep)
         success = all(check.status is not CheckStatus.FAILED for check in checks)
         latency = round((time.monotonic() - began) * 1000) if success else None
         return TestResult(success=success, checks=checks, server_version=None, latency_ms=latency)
 
     def _read(self, test: _Test) -> None:
-        query = {"list-type": "2", "max-keys": "1", "prefix": f"{test.prefix}/" if test.prefix else ""}
+        query = {"list-type": "2", "max-keys": "1", "prefix": test.keys_begin}
         answer = test.ask(TestStep.CONNECT, "GET", query=query)
         is_store = answer.succeeded or answer.code is not None or answer.status in (301, 307)
         if not is_store:

@@ -90,7 +90,6 @@ ABORT_DENIED: _Sentence = (
     "ABORT_DENIED",
     "The key may not abort uploads in parts, so that unfinished ones would stay. Allow s3:AbortMultipartUpload.",
 )
-ACCESS_DENIED: _Sentence = ("ACCESS_DENIED", "The key has no access to the bucket.")
 _NOT_A_STORE: _Sentence = ("NOT_AN_OBJECT_STORE", _NO_STORE)
 _REDIRECTS = ("PermanentRedirect", "TemporaryRedirect", "AuthorizationHeaderMalformed")
 
@@ -100,7 +99,7 @@ def failure_of(step: TestStep, answer: StoreAnswer) -> BucketFailure:
     if answer.code in _REDIRECTS or answer.status in (301, 307):
         return BucketFailure(step, "WRONG_REGION", _region_sentence(answer.region))
     if answer.code == "AccessDenied":
-        sentence = KMS_DENIED if answer.names_kms else _DENIED.get(step, ACCESS_DENIED)
+        sentence = KMS_DENIED if answer.names_kms else _DENIED[step]
     elif answer.code is None and answer.status >= 500:
         sentence = _ANSWERS["InternalError"]
     else:

@@ -15,7 +15,6 @@ from chalicelib.clients.http.guarded import GuardedHttp, HttpAnswer
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.object_store import ObjectStoreAddress
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.hosts import read_url
 
 if TYPE_CHECKING:
     from botocore.credentials import Credentials
@@ -67,7 +66,7 @@ class BucketRequests:
     """Sends requests to the bucket of an address. Without a key they are not signed."""
 
     def __init__(self, endpoint: OpenedEndpoint[ObjectStoreAddress], **http: Any) -> None:
-        """`http` are arguments of GuardedHttp. Raises ValueError for an endpoint_url that is no URL."""
+        """`http` are arguments of GuardedHttp."""
         self._endpoint = endpoint
         self._origin, self._folder = _place(endpoint.address)
         self._http = GuardedHttp(self._origin, cut_answers=True, **http)
@@ -119,17 +118,11 @@ def _credentials(endpoint: OpenedEndpoint[ObjectStoreAddress]) -> "Credentials |
 
 def _place(address: ObjectStoreAddress) -> tuple[str, str]:
     """The URL without a path, and the path of the bucket: with path style it is part of that."""
-    url = read_url(address.store)
-    if url is None:
-        raise ValueError("endpoint_url is no URL")
     # A name with dots would not fit the certificate of the store.
-    in_path = address.path_style or "." in address.bucket
-    scheme, rest = address.store.split("://", 1)
-    authority, slash, folder = rest.partition("/")
-    base = slash + folder.rstrip("/")
-    if in_path:
-        return f"{scheme}://{authority}", f"{base}/{address.bucket}"
-    return f"{scheme}://{address.bucket}.{authority}", base
+    if address.path_style or "." in address.bucket:
+        return address.store, f"/{address.bucket}"
+    scheme, _, authority = address.store.partition("://")
+    return f"{scheme}://{address.bucket}.{authority}", ""
 
 
 def _word(pattern: re.Pattern[bytes], content: bytes) -> str | None:

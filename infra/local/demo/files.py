@@ -1,13 +1,12 @@
 """To object storage, where the run has started a store: the topic with the fewest rows, as files that are read back."""
 
-import time
 from urllib.parse import urlsplit
 
 from infra.local.demo import topics as demo_topics
-from infra.local.demo.api import BOUND_SECONDS, Json
+from infra.local.demo.api import Json, wait_until
 from infra.local.demo.data import TABLES
 from infra.local.demo.leftovers import ENVIRONMENT
-from infra.local.demo.report import StepFailed, counted, require
+from infra.local.demo.report import counted, require
 from infra.local.demo.run import Run, states
 from infra.local.stack import s3
 
@@ -72,14 +71,11 @@ def read_back(run: Run, url: str) -> None:
     """Each record of the topic is a line of a file."""
     with run.report.step("Read the files back, and compare them with the topic") as step:
         records = set(demo_topics.values(run.stack.kafka, run.files["topics"][0]))
-        until = time.monotonic() + BOUND_SECONDS
-        while (lines := _lines(found := _files(url, _prefix(run)))) != records:
-            if time.monotonic() > until:
-                raise StepFailed(
-                    expected=f"{len(records)} records as lines within {BOUND_SECONDS:.0f} s",
-                    actual=f"{len(lines)} lines, of them {len(lines & records)} records",
-                )
-            time.sleep(0.5)
+        found = wait_until(
+            lambda: _files(url, _prefix(run)),
+            lambda files: _lines(files) == records,
+            expected=f"{len(records)} records as lines",
+        )
         step.observe(f"{counted(len(records), 'record')}, each a line of {counted(len(found), 'file')}")
 
 

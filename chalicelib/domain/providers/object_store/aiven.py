@@ -33,7 +33,7 @@ def build_config(delivery: Delivery, writing: FileWriting, endpoint: Endpoint[Ob
         # With an endpoint the sink uses path style.
         **({"aws.s3.endpoint": address.endpoint_url} if address.endpoint_url else {}),
         "aws.s3.part.size.bytes": str(PART_BYTES),
-        "file.name.template": file_name(address.prefix, writing),
+        "file.name.template": f"{address.keys_begin}{writing.file_name_template}{_EXTENSIONS[writing.compression]}",
         "file.compression.type": str(writing.compression),
         "file.max.records": str(max_records(writing)),
         "format.output.type": "jsonl",
@@ -42,9 +42,3 @@ def build_config(delivery: Delivery, writing: FileWriting, endpoint: Endpoint[Ob
         "format.output.envelope": "false",
         **record_lines(writing),
     }
-
-
-def file_name(prefix: str, writing: FileWriting) -> str:
-    """The template with the prefix of the destination and the extension."""
-    below = f"{prefix}/" if prefix else ""
-    return f"{below}{writing.file_name_template}{_EXTENSIONS[writing.compression]}"

@@ -25,8 +25,7 @@ def build_config(delivery: Delivery, writing: FileWriting, endpoint: Endpoint[Ob
     elsewhere = {f"{_S3}.overrideEndpoint": "true", f"{_S3}.uriEndpointOverride": str(address.endpoint_url)}
     return {
         **common_lines(delivery, writing, CAMEL.class_name),
-        "camel.sink.url": f"aws2-s3://{address.bucket}?keyName={file_name(address.prefix, writing)}"
-        "&autoCreateBucket=false",
+        "camel.sink.url": f"aws2-s3://{address.bucket}?keyName={file_name(address, writing)}&autoCreateBucket=false",
         **(keys or {f"{_S3}.useDefaultCredentialsProvider": "true"}),
         f"{_S3}.region": address.region,
         **(elsewhere if address.endpoint_url else {}),
@@ -35,10 +34,9 @@ def build_config(delivery: Delivery, writing: FileWriting, endpoint: Endpoint[Ob
     }
 
 
-def file_name(prefix: str, writing: FileWriting) -> str:
+def file_name(address: ObjectStoreAddress, writing: FileWriting) -> str:
     """Camel fills in the time and the id of the upload."""
-    below = f"{prefix}/" if prefix else ""
-    return f"{below}{writing.targets[0]}/${{date:now:yyyyMMdd-HHmmssSSS}}-${{exchangeId}}.jsonl"
+    return f"{address.keys_begin}{writing.targets[0]}/${{date:now:yyyyMMdd-HHmmssSSS}}-${{exchangeId}}.jsonl"
 
 
 def records_per_file(writing: FileWriting) -> int:

@@ -23,12 +23,12 @@ def _policy(writing: FileWriting, address: ObjectStoreAddress) -> dict[str, Any]
     partition = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}
     aws = next((name for start, name in partition.items() if address.region.startswith(start)), "aws")
     bucket = f"arn:{aws}:s3:::{address.bucket}"
-    objects = f"{bucket}/{address.prefix}/*" if address.prefix else f"{bucket}/*"
+    objects = f"{bucket}/{address.keys_begin}*"
     writes = ["s3:PutObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
     sink = sink_of(writing.plugin) if writing.plugin else None
     if sink is CONFLUENT:
         writes.append("s3:GetObject")
-    below = {"Condition": {"StringLike": {"s3:prefix": f"{address.prefix}/*"}}} if address.prefix else {}
+    below = {"Condition": {"StringLike": {"s3:prefix": f"{address.keys_begin}*"}}} if address.prefix else {}
     # Camel's sink asks for the bucket itself before each file.
     condition = {} if sink is CAMEL else below
     return {
@@ -46,11 +46,10 @@ def _policy(writing: FileWriting, address: ObjectStoreAddress) -> dict[str, Any]
 
 
 def _lifecycle(address: ObjectStoreAddress) -> dict[str, Any]:
-    prefix = f"{address.prefix}/" if address.prefix else ""
     rule = {
         "ID": "unfinished-uploads",
         "Status": "Enabled",
-        "Filter": {"Prefix": prefix},
+        "Filter": {"Prefix": address.keys_begin},
         "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": DAYS_OF_UNFINISHED_UPLOADS},
     }
     return {"Rules": [rule]}

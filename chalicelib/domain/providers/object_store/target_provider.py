@@ -59,7 +59,7 @@ class FileTarget:
     def destination_warnings(self, writing: FileWriting, address: ObjectStoreAddress) -> Iterable[ConfigWarning]:
         url = read_url(address.endpoint_url or "")
         host_is_address = url is not None and ip_address(url.host) is not None
-        yield from file_warnings(writing, address.prefix)
+        yield from file_warnings(writing, address)
         yield from path_warnings(writing, path_style=address.path_style, host_is_address=host_is_address)
 
     def target_statements(self, _writing: FileWriting, _tables: Mapping[str, SourceTable]) -> Iterable[TargetStatement]:

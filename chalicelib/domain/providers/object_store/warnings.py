@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.names import name_list
-from chalicelib.domain.object_store import Compression, FileShape, FileWriting
+from chalicelib.domain.object_store import Compression, FileShape, FileWriting, ObjectStoreAddress
 from chalicelib.domain.pipeline import Representation
 from chalicelib.domain.providers.object_store import camel, confluent
 from chalicelib.domain.providers.object_store.encodings import encodings_of
@@ -76,7 +76,7 @@ _SCHEMAS_IN_LINES = ConfigWarning(
 )
 
 
-def file_warnings(writing: FileWriting, prefix: str) -> Iterator[ConfigWarning]:
+def file_warnings(writing: FileWriting, address: ObjectStoreAddress) -> Iterator[ConfigWarning]:
     """What follows from the plug-in and the options."""
     sink = _sink(writing)
     yield from ALWAYS
@@ -86,7 +86,7 @@ def file_warnings(writing: FileWriting, prefix: str) -> Iterator[ConfigWarning]:
         yield _ENVELOPES
     if uses_time(writing.file_name_template):
         yield _FILE_NAME_UNSAFE
-    if name := _fixed_name(writing, prefix):
+    if name := _fixed_name(writing, address):
         message = f"This sink cannot name files by file_name_template. Their names will be {name}."
         yield ConfigWarning(code="FILE_NAME_FIXED", message=message)
     if writing.compression is Compression.GZIP and not sink.compresses:
@@ -160,14 +160,13 @@ def _written_every(writing: FileWriting) -> str:
     return f"A file is written {every}. Until then its records are in memory: {mebibytes} MiB or more for a partition."
 
 
-def _fixed_name(writing: FileWriting, prefix: str) -> str | None:
+def _fixed_name(writing: FileWriting, address: ObjectStoreAddress) -> str | None:
     topic, sink = writing.targets[0], _sink(writing)
     ending = ".gz" if writing.compression is Compression.GZIP else ""
     if sink is CONFLUENT:
-        return f"{prefix or confluent.DEFAULT_FOLDER}/{topic}/partition=0/{topic}+0+0000000000.json{ending}"
+        return f"{address.prefix or confluent.DEFAULT_FOLDER}/{topic}/partition=0/{topic}+0+0000000000.json{ending}"
     if sink is CAMEL:
-        below = f"{prefix}/" if prefix else ""
-        return f"{below}{topic}/20300131-120000000-ID.jsonl, with the time and an id"
+        return f"{address.keys_begin}{topic}/20300131-120000000-ID.jsonl, with the time and an id"
     return None
 
 
