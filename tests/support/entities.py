@@ -10,6 +10,7 @@ from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.rule import AlertRule
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseProvider
+from chalicelib.domain.delivery import Delivery, Writing
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
@@ -32,6 +33,23 @@ def make_pipeline(**fields: Any) -> Pipeline:
             "stream_cluster_id": "k",
             "connect_cluster_id": "c",
             "capture": Capture(topic_prefix="p", tables=(ORDERS,)),
+            "created_at": NOW,
+            "updated_at": NOW,
+            **fields,
+        }
+    )
+
+
+def make_delivery(writing: Writing, **fields: Any) -> Delivery:
+    """A draft that writes so."""
+    return Delivery(
+        **{
+            "id": "33333333-3333-4333-8333-333333333333",
+            "name": "d",
+            "destination_id": "d",
+            "pipeline_id": "p",
+            "connect_cluster_id": "c",
+            "writing": writing,
             "created_at": NOW,
             "updated_at": NOW,
             **fields,

@@ -15,7 +15,7 @@ from chalicelib.domain.schema.conditions import schema_conditions
 from chalicelib.domain.schema.consequences import MAX_SENTENCES, affected, needs_look
 from chalicelib.domain.schema.version import SchemaVersion
 from chalicelib.domain.table import ColumnName
-from tests.support.entities import NOW, ORDERS, make_pipeline
+from tests.support.entities import NOW, ORDERS, make_delivery, make_pipeline
 
 PIPELINE = make_pipeline(id="p", name="shop", desired_state=DesiredState.RUNNING)
 RENAMED = SchemaChange(change=Alteration.COLUMN_PROBABLY_RENAMED, column="price", before="price", after="amount")
@@ -24,17 +24,8 @@ ADDED = SchemaChange(change=Alteration.NULLABLE_COLUMN_ADDED, column="note", aft
 
 def delivery(topic: str = "p.shop.orders", **writing: Any) -> Delivery:
     mappings = (TableMapping(topic=topic, schema_name="public", table_name="orders"),)
-    return Delivery(
-        id="d",
-        name="to the warehouse",
-        destination_id="t",
-        pipeline_id="p",
-        connect_cluster_id="c",
-        writing=TableWriting(mappings=mappings, **writing),
-        desired_state=DesiredState.RUNNING,
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    table_writing = TableWriting(mappings=mappings, **writing)
+    return make_delivery(table_writing, id="d", name="to the warehouse", desired_state=DesiredState.RUNNING)
 
 
 def version(*diff: SchemaChange) -> SchemaVersion:

@@ -9,12 +9,12 @@ from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import DatabaseProvider, SslMode
-from chalicelib.domain.delivery import Delivery, MappingInput, TableMapping, TableWriting
+from chalicelib.domain.delivery import MappingInput, TableMapping, TableWriting
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.providers.mysql.sink_config import NAME_RULES, build_sink_config, jdbc_url
 from chalicelib.domain.providers.mysql.target_provider import MySQLTarget
 from chalicelib.errors import Invalid
-from tests.support.entities import NOW, make_address
+from tests.support.entities import make_address, make_delivery
 
 ADDRESS = make_address(provider=DatabaseProvider.MYSQL, port=3307, database_name="dwh", username="writer")
 ORDERS = TableMapping(topic="shop.public.orders", schema_name="dwh", table_name="orders")
@@ -27,16 +27,7 @@ def built(
     """The config of a delivery with these mappings and options to this address."""
     credentials = Credentials(id="11111111-1111-4111-8111-111111111111", fields=dict.fromkeys(secrets, 1))
     writing = TableWriting(mappings=mappings or (ORDERS,), **options)
-    delivery = Delivery(
-        id="33333333-3333-4333-8333-333333333333",
-        name="d",
-        destination_id="d",
-        pipeline_id="p",
-        connect_cluster_id="c",
-        writing=writing,
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    delivery = make_delivery(writing)
     return build_sink_config(delivery, writing, Endpoint(address, credentials))
 
 

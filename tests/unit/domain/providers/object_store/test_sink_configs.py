@@ -9,7 +9,6 @@ import pytest
 
 from chalicelib.domain.connector_config import ConnectorConfig
 from chalicelib.domain.credentials import Credentials
-from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.object_store import (
     Compression,
@@ -24,7 +23,7 @@ from chalicelib.domain.object_store import (
 from chalicelib.domain.providers.object_store.plugins import AIVEN, CAMEL, CONFLUENT, FileSink
 from chalicelib.domain.providers.object_store.target_provider import FileTarget
 from chalicelib.errors import Invalid
-from tests.support.entities import NOW
+from tests.support.entities import make_delivery
 from tests.unit.domain.providers.object_store import documented
 
 MINIO = ObjectStoreAddress(
@@ -50,16 +49,7 @@ def built(
         plugin=SinkPlugin(class_name=sink.class_name, version="1"),
     )
     writing = replace(writing, **options)
-    delivery = Delivery(
-        id="33333333-3333-4333-8333-333333333333",
-        name="d",
-        destination_id="d",
-        pipeline_id="p",
-        connect_cluster_id="c",
-        writing=writing,
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    delivery = make_delivery(writing)
     return FileTarget().build_config(delivery, writing, Endpoint(address, credentials)).lines
 
 

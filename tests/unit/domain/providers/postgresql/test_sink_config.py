@@ -10,11 +10,11 @@ from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import JSON_CONVERTER, ConnectorConfig
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.database import SslMode
-from chalicelib.domain.delivery import Delivery, TableMapping, TableWriting, WriteMode
+from chalicelib.domain.delivery import TableMapping, TableWriting, WriteMode
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.providers.postgresql.sink_config import build_sink_config, jdbc_url
 from chalicelib.errors import Invalid
-from tests.support.entities import NOW, make_address
+from tests.support.entities import make_address, make_delivery
 
 ADDRESS = make_address(port=5433, database_name="dwh", username="writer")
 ORDERS = TableMapping(topic="shop.public.orders", schema_name="public", table_name="orders")
@@ -30,17 +30,7 @@ def built(
     """The config of a delivery with these mappings and options to this address."""
     credentials = Credentials(id="11111111-1111-4111-8111-111111111111", fields=dict.fromkeys(secrets, 1))
     writing = TableWriting(mappings=mappings or (ORDERS,), **options)
-    delivery = Delivery(
-        id="33333333-3333-4333-8333-333333333333",
-        name="d",
-        destination_id="d",
-        pipeline_id="p",
-        connect_cluster_id="c",
-        writing=writing,
-        tasks_max=tasks_max,
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    delivery = make_delivery(writing, tasks_max=tasks_max)
     return build_sink_config(delivery, writing, Endpoint(address, credentials))
 
 
