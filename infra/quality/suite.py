@@ -5,7 +5,7 @@ one wrote is printed when it ends. Then come the seconds of each part beside its
 1 when something failed. HEADGATE_REQUIRE_REAL=1 makes a missing real stack a failure. A part fails that takes more than
 twice its budget; HEADGATE_BUDGET_FACTOR=4 is for a slower machine.
 
-A test that failed runs once more. If it passes then, its part passes, and prints what failed the first time (036).
+A few tests that failed run once more when everything else has ended. If they pass then, their part passes (036).
 """
 
 import os
@@ -18,7 +18,7 @@ import time
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,11 @@ REAL_PARTS_AT_A_TIME = 3
 OTHER_PARTS_AT_A_TIME = (os.cpu_count() or 2) + 1
 """Some of them wait for doubles."""
 
-SECOND_RUNS = ("--reruns", "1", "--max-suite-reruns", "2", "--rerun-show-tracebacks")
-"""Of pytest-rerunfailures. The third failure of a part is final at once."""
+MAX_FAILED_TO_RUN_AGAIN = 2
+"""Of a part. A third failure makes all of them final."""
 
-NO_TESTS = 5
-"""Pytest ends with it when a scope leaves out all tests of a part."""
+TESTS_FAILED, NO_TESTS = 1, 5
+"""Pytest ends with them: tests failed; the scope leaves out all tests of the part."""
 
 
 class Scope(StrEnum):
@@ -91,18 +91,25 @@ class Part:
         named = [path for pattern in self.tests for path in ROOT.glob(pattern)]
         return sorted(file for path in named for file in (path.rglob("test_*.py") if path.is_dir() else [path]))
 
-    def arguments(self, scope: Scope) -> list[str]:
+    def arguments(self, scope: Scope, *, only_failed: bool = False) -> list[str]:
+        """The command; `only_failed` runs the tests again that failed last."""
         if self.command:
             return shlex.split(self.command.replace("python", sys.executable, 1))
         marks = " and ".join(filter(None, ("real" if self.real else "not real", MARKS[scope])))
         paths = [str(path.relative_to(ROOT)) for pattern in self.tests for path in sorted(ROOT.glob(pattern))]
         report = ["--junit-xml", str(self.report), "-o", "junit_family=xunit1"]
-        options = ["-q", *SECOND_RUNS, *report, "-m", marks]
+        memory = ["-o", f"cache_dir={self.memory}", "--last-failed" if only_failed else "--cache-clear"]
+        options = ["-q", *memory, *([] if only_failed else report), "-m", marks]
         return [sys.executable, "-m", "pytest", "-c", "tests/pytest.ini", *options, *paths]
 
     @property
     def report(self) -> Path:
         return REPORTS / f"{self.name}.xml"
+
+    @property
+    def memory(self) -> Path:
+        """Where pytest keeps which tests failed."""
+        return REPORTS / f"{self.name}.cache"
 
     @property
     def output(self) -> Path:
@@ -117,19 +124,24 @@ class Result:
     status: int
     seconds: float
     processor_seconds: float
+    passed_again: bool = False
+    """Whether the tests that failed passed in their second run."""
 
     @property
     def passed(self) -> bool:
-        return self.status in ((0, NO_TESTS) if self.part.tests else (0,))
+        return self.passed_again or self.status in ((0, NO_TESTS) if self.part.tests else (0,))
+
+    @property
+    def failed_tests(self) -> int:
+        return totals([self.part.report])["failed"] if self.part.tests else 0
+
+    @property
+    def may_run_again(self) -> bool:
+        return self.status == TESTS_FAILED and 0 < self.failed_tests <= MAX_FAILED_TO_RUN_AGAIN
 
     @property
     def output(self) -> str:
         return self.part.output.read_text(errors="replace").rstrip()
-
-    @property
-    def had_second_runs(self) -> bool:
-        """Whether tests of it passed only when they ran once more."""
-        return self.passed and bool(self.part.tests) and " rerun" in self.output.rpartition("\n")[2]
 
     def line(self, scope: Scope) -> str:
         """A line of the table at the end."""
@@ -167,16 +179,28 @@ class Runner:
                     future.cancel()
                 raise
 
-    def _run(self, part: Part) -> Result | None:
+    def run_again(self, results: Iterable[Result]) -> list[Result]:
+        """The results, after second runs of the few tests that failed, one part after another."""
+        return [self._again(result) if result.may_run_again else result for result in results]
+
+    def _again(self, result: Result) -> Result:
+        second = self._run(result.part, only_failed=True)
+        return replace(result, passed_again=second is not None and second.status == 0)
+
+    def _run(self, part: Part, *, only_failed: bool = False) -> Result | None:
         """None when this runner was stopped."""
         began = time.monotonic()
-        part.report.unlink(missing_ok=True)
+        if not only_failed:
+            part.report.unlink(missing_ok=True)
         with part.output.open("wb") as output:
             with self._lock:
                 if self._stopped:
                     return None
                 # What computes gives way to what waits for servers, and has time limits.
-                command = [*(() if part.real else ("nice", "-n", "5")), *part.arguments(self.scope)]
+                command = [
+                    *(() if part.real else ("nice", "-n", "5")),
+                    *part.arguments(self.scope, only_failed=only_failed),
+                ]
                 process = subprocess.Popen(
                     command,
                     cwd=ROOT,
@@ -209,7 +233,7 @@ class Runner:
 def _print(result: Result) -> None:
     """The last line of a part that passed at once, and the whole output of another."""
     output = result.output
-    text = output.rpartition("\n")[2] if result.passed and not result.had_second_runs else output
+    text = output.rpartition("\n")[2] if result.passed else output
     outcome = "passed" if result.passed else "failed"
     print(f"\n----- {result.part.name}: {outcome}, {result.seconds:.0f} s\n{text}", flush=True)
 
@@ -225,7 +249,8 @@ def main(scope: Scope) -> int:
     lacking = missing() if scope is not Scope.FAST else None
     parts = [part for part in table() if not (part.real and lacking)]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    results = Runner(scope).run_all(parts)
+    runner = Runner(scope)
+    results = runner.run_again(runner.run_all(parts))
     print(f"\n{'part':<28}{'':<8}{'s':>6}{'s of CPU':>10}{'budget':>9}")
     for result in results:
         print(result.line(scope))
@@ -234,9 +259,11 @@ def main(scope: Scope) -> int:
         print(f"\nLEFT OUT: what needs the real stack: {lacking}")
         failed += ["real stack missing"] if os.environ.get("HEADGATE_REQUIRE_REAL") else []
     failed += _over_budget(results, scope)
-    if unsteady := [result.part.name for result in results if result.had_second_runs]:
-        print(f"\nPASSED ONLY WHEN RUN ONCE MORE: tests of {', '.join(unsteady)}; see above")
     counted = totals(result.part.report for result in results if result.part.tests and result.status != NO_TESTS)
+    for result in results:
+        if result.passed_again:
+            print(f"\nPASSED ONLY WHEN RUN ONCE MORE: {result.failed_tests} of {result.part.name}; see above")
+            counted.update(passed=result.failed_tests, failed=-result.failed_tests)
     print(f"\n{closing_line(counted, round(time.monotonic() - began), ', '.join(failed))}")
     return int(bool(failed) or not all(result.passed for result in results))
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from infra.local.stack.layout import ROOT
-from infra.quality.suite import Part, Scope, table
+from infra.quality import suite
+from infra.quality.suite import Part, Result, Runner, Scope, table
 
 PARTS = [part for part in table() if part.tests]
 
@@ -34,3 +35,41 @@ def test_a_part_names_files_that_exist_or_is_a_command(part: Part) -> None:
 def test_a_scope_without_a_budget_of_its_own_has_that_of_the_one_before() -> None:
     part = Part.of({"name": "x", "tests": ["tests/unit"], "default": 10})
     assert part.budgets == {Scope.DEFAULT: 10, Scope.ALL: 10}
+
+
+FAILS_ONCE = """
+from pathlib import Path
+
+def test_that_fails_{name}():
+    ran = Path(__file__).with_name("{name}")
+    again = ran.exists()
+    ran.touch()
+    assert again
+"""
+ALWAYS_FAILS = "def test_that_always_fails():\n    assert False\n"
+
+
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> Result:
+    """The result of a part with these tests."""
+    (folder / "tests" / "some").mkdir(parents=True)
+    (folder / "tests" / "pytest.ini").write_text("[pytest]\nmarkers =\n    real\n    long\n")
+    (folder / "tests" / "some" / "test_some.py").write_text(source)
+    monkeypatch.setattr(suite, "ROOT", folder)
+    monkeypatch.setattr(suite, "REPORTS", folder)
+    runner = Runner(Scope.DEFAULT)
+    (result,) = runner.run_again(runner.run_all([Part(name="some", budgets={Scope.DEFAULT: 1}, tests=("tests/some",))]))
+    return result
+
+
+def test_a_test_that_passes_in_its_second_run_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = run(tmp_path, monkeypatch, FAILS_ONCE.format(name="once"))
+    assert (result.passed, result.passed_again, result.failed_tests) == (True, True, 1)
+
+
+def test_a_test_that_fails_twice_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not run(tmp_path, monkeypatch, FAILS_ONCE.format(name="once") + ALWAYS_FAILS).passed
+
+
+def test_three_failures_are_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = run(tmp_path, monkeypatch, "".join(FAILS_ONCE.format(name=f"once_{number}") for number in range(3)))
+    assert (result.passed, result.passed_again) == (False, False)
