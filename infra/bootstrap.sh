@@ -78,26 +78,29 @@ headgate_venv_is() {
 }
 
 # Prints the progress of pip every two seconds, from its log $1, as long as the process $2 runs: background jobs of a
-# script do not receive Ctrl-C.
+# script do not receive Ctrl-C. Pip keeps what it has downloaded in $3 until it installs it.
 headgate_tick() {
     local began=$SECONDS total
     total=$(grep -c -E '^[A-Za-z0-9].*==' "$HEADGATE_LOCK_FILE")
     while sleep 2 && kill -0 "$2" 2>/dev/null; do
         headgate_say "Python packages: $(grep -c '^Collecting ' "$1") of up to $total resolved," \
-            "$(du -sh "$HEADGATE_VENV" 2>/dev/null | cut -f1) on disk ($((SECONDS - began)) s)"
+            "$(du -shc "$HEADGATE_VENV" "$3" 2>/dev/null | tail -n 1 | cut -f1) on disk ($((SECONDS - began)) s)"
     done
 }
 
 headgate_install() {
-    local log=.headgate/pip.log ticker status=0
-    headgate_say "installing the Python packages of $HEADGATE_LOCK_FILE into $HEADGATE_VENV"
+    local log=.headgate/pip.log temporary="$PWD/.headgate/pip" ticker status=0
+    headgate_say "installing the Python packages of $HEADGATE_LOCK_FILE into $HEADGATE_VENV (once; usually a minute)"
     : >"$log"
-    headgate_tick "$log" "$BASHPID" &
+    rm -rf "$temporary"
+    mkdir "$temporary"
+    headgate_tick "$log" "$BASHPID" "$temporary" &
     ticker=$!
-    "$HEADGATE_VENV/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off \
+    TMPDIR=$temporary "$HEADGATE_VENV/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off \
         --require-hashes -r "$HEADGATE_LOCK_FILE" >"$log" 2>&1 </dev/null || status=$?
     kill "$ticker" 2>/dev/null
     wait "$ticker" 2>/dev/null || true
+    rm -rf "$temporary"
     if [ "$status" -ne 0 ]; then
         tail -n 15 "$log" | sed 's/^/  | /' >&2
         headgate_fail "pip could not install the packages; the whole output is in $log"

@@ -11,14 +11,13 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from infra.local.app import arguments, serving
+from infra.local.app import arguments, listening, serving
 from infra.local.app.arguments import Options
 from infra.local.app.errors import ServerFailed, SetupMissing
 from infra.local.app.progress import say
 from infra.local.app.serving import Serving
 from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process import interrupts
-from infra.local.process.ports import is_free
 from infra.local.process.processes import report_ended
 from infra.local.stack import java
 
@@ -34,8 +33,10 @@ def main(argv: Sequence[str]) -> int:
             started = _start(options, exit_stack)
             say(f"ready after {time.monotonic() - began:.0f} s")
             receiver = started.receiver
-            status = _demonstrate(started, receiver, once=options.once) if receiver else 0
+            status = _demonstrate(started, receiver) if receiver else 0
             if not options.once:
+                if receiver:
+                    _print_next_steps(started)
                 _serve(started, interrupted)
     except (SetupMissing, ServerFailed) as error:
         say(str(error))
@@ -58,14 +59,13 @@ def uses_sandbox(requested: str, missing: str | None) -> tuple[bool, str]:
 
 
 def _start(options: Options, exit_stack: ExitStack) -> Serving:
-    if not is_free(options.port):
-        raise SetupMissing(f"port {options.port} is in use by another program; choose another one with --port N.")
+    port = listening.take(options.port)
+    exit_stack.callback(port.close)
     sandbox, reason = uses_sandbox(options.stack, java.missing())
     say(f"stack: {reason}")
     start = serving.on_sandbox if sandbox else serving.on_real_stack
     return start(
-        f"http://127.0.0.1:{options.port}",
-        options.port,
+        port,
         exit_stack,
         demo=options.demo,
         with_mysql=options.mysql,
@@ -73,7 +73,7 @@ def _start(options: Options, exit_stack: ExitStack) -> Serving:
     )
 
 
-def _demonstrate(started: Serving, receiver: NotificationReceiver, *, once: bool) -> int:
+def _demonstrate(started: Serving, receiver: NotificationReceiver) -> int:
     from infra.local.demo import main_job
 
     admin = started.admin
@@ -84,8 +84,13 @@ def _demonstrate(started: Serving, receiver: NotificationReceiver, *, once: bool
         stack=started.addresses,
         messages=receiver,
         doubles=started.doubles,
-        once=once,
     )
+
+
+def _print_next_steps(started: Serving) -> None:
+    from infra.local.demo import main_job
+
+    main_job.print_next_steps(started.url, started.admin.email)
 
 
 def _serve(started: Serving, interrupted: threading.Event) -> None:

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -43,7 +44,8 @@ class Runner:
 
     `environment` is put into `os.environ` before the app is imported. With `sandbox`, moto replaces the AWS services
     inside this process; without, the SDK's own endpoint variables say where they are. `port` 0 takes a free
-    one. `prepare` and `load` are there for apps other than the project's own.
+    one; `listen` gives the socket of a port that is taken already. `prepare` and `load` are there for apps other than
+    the project's own.
     """
 
     def __init__(
@@ -54,12 +56,14 @@ class Runner:
         *,
         prepare: Callable[[Mapping[str, str]], None] = create_stores,
         load: Callable[[], Chalice] = load_app,
+        listen: Callable[[], socket.socket] | None = None,
     ) -> None:
         self._environment = {**(SANDBOX_ENVIRONMENT if sandbox else {}), **environment}
         self._port = port
         self._sandbox = sandbox
         self._prepare = prepare
         self._load = load
+        self._listen = listen
         self._exit_stack = ExitStack()
 
     def start(self) -> None:
@@ -76,7 +80,7 @@ class Runner:
             for part in workers:
                 part.start()
                 started.append(part)
-            self._server = ApiServer(self._app, self._port)
+            self._server = ApiServer(self._app, self._port, self._listen() if self._listen else None)
             self._server.start()
             started.append(self._server)
             self._exit_stack = exit_stack.pop_all()

@@ -29,11 +29,14 @@ class _Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     request_queue_size = 128
 
-    def __init__(self, address: tuple[str, int], gateway: Gateway) -> None:
+    def __init__(self, address: tuple[str, int], gateway: Gateway, listening: socket.socket | None) -> None:
         self._gateway = gateway
         self._open: dict[socket.socket, Connection] = {}
         self._changed = threading.Condition()
-        super().__init__(address, socketserver.BaseRequestHandler)
+        super().__init__(address, socketserver.BaseRequestHandler, bind_and_activate=listening is None)
+        if listening is not None:
+            self.socket.close()
+            self.socket, self.server_address = listening, listening.getsockname()
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Gives the connection a thread, or refuses it."""
@@ -85,10 +88,10 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 class ApiServer:
-    """Serves an app on 127.0.0.1. `port` 0 takes a free one."""
+    """Serves an app on 127.0.0.1. `port` 0 takes a free one; `listening` is the socket of a port that is taken."""
 
-    def __init__(self, app: Chalice, port: int) -> None:
-        self._server = _Server(("127.0.0.1", port), Gateway(app))
+    def __init__(self, app: Chalice, port: int, listening: socket.socket | None = None) -> None:
+        self._server = _Server(("127.0.0.1", port), Gateway(app), listening)
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, name="api", daemon=True
         )

@@ -14,6 +14,7 @@ from infra.local.app.addresses import StackAddresses
 from infra.local.app.environment import Keys, environment
 from infra.local.app.errors import SetupMissing
 from infra.local.app.first_admin import DEFAULT_EMAIL, FirstAdmin, PasswordFile, master_key
+from infra.local.app.listening import TakenPort
 from infra.local.app.progress import say
 from infra.local.doubles.notification_receivers import NotificationReceiver
 from infra.local.process.processes import ServerProcess
@@ -45,9 +46,7 @@ class Serving:
     doubles: "Doubles | None" = None
 
 
-def on_real_stack(
-    url: str, port: int, exit_stack: ExitStack, *, demo: bool, with_mysql: bool, with_minio: bool
-) -> Serving:
+def on_real_stack(port: TakenPort, exit_stack: ExitStack, *, demo: bool, with_mysql: bool, with_minio: bool) -> Serving:
     """Starts the real stack, Headgate and the receiver of the demonstration; `exit_stack` stops them.
 
     Raises SetupMissing or ServerFailed.
@@ -61,7 +60,7 @@ def on_real_stack(
     stack = exit_stack.enter_context(
         real_stack.start(
             state,
-            headgate_url=url,
+            headgate_url=port.url,
             service_credential=keys.service_credential,
             connect_later=True,
             with_mysql=with_mysql,
@@ -76,17 +75,15 @@ def on_real_stack(
     # Operations that an earlier run left open are finished now, and not at the first scheduled tick.
     runner.fire("dispatch")
     with_password = admin.made_here and not password_file.was_printed()
-    _print_addresses(url, admin, stack.addresses, with_password=with_password)
+    _print_addresses(port.url, admin, stack.addresses, with_password=with_password)
     if with_password:
         password_file.mark_printed()
     elif admin.made_here:
         say(f"the password of {admin.email} was printed by an earlier run; print it again with: {PRINT_AGAIN}")
-    return Serving(url=url, admin=admin, addresses=stack.addresses, servers=stack.servers, receiver=receiver)
+    return Serving(url=port.url, admin=admin, addresses=stack.addresses, servers=stack.servers, receiver=receiver)
 
 
-def on_sandbox(
-    url: str, port: int, exit_stack: ExitStack, *, demo: bool, with_mysql: bool, with_minio: bool
-) -> Serving:
+def on_sandbox(port: TakenPort, exit_stack: ExitStack, *, demo: bool, with_mysql: bool, with_minio: bool) -> Serving:
     """Starts the sandbox, Headgate and the receiver of the demonstration. Nothing is kept at the end, not even keys and
     users.
     """
@@ -98,7 +95,7 @@ def on_sandbox(
     state = state_folder("sandbox")
     started = sandbox_stack.start(
         state,
-        headgate_url=url,
+        headgate_url=port.url,
         service_credential=keys.service_credential,
         with_mysql=with_mysql,
         with_minio=with_minio,
@@ -107,9 +104,9 @@ def on_sandbox(
     receiver = exit_stack.enter_context(messages.receiving(state)) if demo else None
     variables = {**environment(admin, keys, stack.addresses), **messages.settings(state, receiver)}
     _start_headgate(state, variables, port, exit_stack, sandbox=True)
-    _print_addresses(url, admin, stack.addresses, with_password=admin.made_here)
+    _print_addresses(port.url, admin, stack.addresses, with_password=admin.made_here)
     return Serving(
-        url=url,
+        url=port.url,
         admin=admin,
         addresses=stack.addresses,
         servers=stack.servers,
@@ -132,7 +129,7 @@ def _fresh_admin(variables: Mapping[str, str]) -> FirstAdmin:
 
 
 def _start_headgate(
-    state: Path, variables: Mapping[str, str], port: int, exit_stack: ExitStack, *, sandbox: bool
+    state: Path, variables: Mapping[str, str], port: TakenPort, exit_stack: ExitStack, *, sandbox: bool
 ) -> "Runner":
     # Only now: importing the application reads the environment, and takes its time.
     from chalicelib.settings import SettingInvalid, SettingMissing
@@ -147,7 +144,7 @@ def _start_headgate(
         exit_stack.enter_context(logs_in(log))
         return app
 
-    runner = Runner(environment=variables, port=port, sandbox=sandbox, load=load)
+    runner = Runner(environment=variables, port=port.number, listen=port.hand_over, sandbox=sandbox, load=load)
     try:
         runner.start()
     except (SettingInvalid, SettingMissing) as error:

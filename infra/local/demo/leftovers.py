@@ -37,7 +37,23 @@ def remove_from_headgate(api: Api) -> int:
     ]
     for path in paths:
         delete(api, path)
-    return len(paths)
+    return len(paths) + _remove_clusters(api)
+
+
+def _remove_clusters(api: Api) -> int:
+    """Deletes the clusters that demonstrations have registered, but for those that somebody uses meanwhile."""
+    pipelines = api.every("/pipelines")
+    used = {one[field] for one in pipelines for field in ("stream_cluster_id", "connect_cluster_id")}
+    used |= {one["connect_cluster_id"] for one in api.every("/deliveries")}
+    removed = 0
+    for kind in ("/connect/clusters", "/stream/clusters"):
+        for cluster in api.every(kind):
+            if cluster["id"] in used or not cluster["name"].startswith("demo "):
+                used.add(cluster.get("stream_cluster_id"))
+            else:
+                delete(api, f"{kind}/{cluster['id']}")
+                removed += 1
+    return removed
 
 
 def delete(api: Api, path: str) -> None:

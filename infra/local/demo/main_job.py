@@ -28,27 +28,24 @@ def run(
     stack: StackAddresses,
     messages: NotificationReceiver,
     doubles: "Doubles | None" = None,
-    once: bool = False,
 ) -> int:
     """Does the main job and prints each step: returns 0 when every step succeeded, 1 when a step failed.
 
-    With `once` it removes everything at the end; without, everything stays for a person to see, and the next
-    demonstration removes it. `doubles` are those of the sandbox.
+    At the end it removes everything that it has made; after a step that failed all of it stays for a person to see, and
+    the next demonstration removes it. `doubles` are those of the sandbox.
     """
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime()).replace("-", "_")
     report, api = Report(), Api(url, correlation_id=f"demo-{stamp}")
     demo = Run(api=api, report=report, stack=stack, doubles=doubles, messages=messages, stamp=stamp)
     print_lines("", f"The main job, step by step, through {url}/api/v1", *(_SANDBOX if doubles else ()), "")
     try:
-        _steps(demo, admin_email, admin_password, once)
+        _steps(demo, admin_email, admin_password)
     except StepFailed:
         print_lines("", f"step {report.steps} was not true ({report.seconds:.0f} s)")
         return FAILED
     finally:
         api.close()
     print_lines("", f"all {report.steps} steps were true ({report.seconds:.0f} s)")
-    if not once:
-        _print_next_steps(demo, url, admin_email)
     return SUCCEEDED
 
 
@@ -58,15 +55,14 @@ _SANDBOX = (
 )
 
 
-def _steps(demo: Run, email: str, password: str, once: bool) -> None:
+def _steps(demo: Run, email: str, password: str) -> None:
     _capture(demo, email, password)
     _deliver(demo)
     _control(demo)
     mysql.steps(demo)
     files.steps(demo)
-    if once:
-        control.delete_pipeline(demo)
-        capture.clear(demo, "Remove everything else that this run made")
+    control.delete_pipeline(demo)
+    capture.clear(demo, "Remove everything else that this run made")
     control.check_answers_for_passwords(demo)
 
 
@@ -107,14 +103,13 @@ def _control(demo: Run) -> None:
     control.show_audit(demo)
 
 
-def _print_next_steps(demo: Run, url: str, email: str) -> None:
+def print_next_steps(url: str, email: str) -> None:
+    """For a run that goes on serving."""
     print_lines(
         "",
-        "Everything keeps running. Sign in with the password that was printed at the start, and look around:",
+        "Nothing of the demonstration is registered any more. Sign in with the password that was printed at the start:",
         f"""  curl -s -c cookies -H 'Content-Type: application/json' {url}/api/v1/auth/login \\
        -d '{{"email": "{email}", "password": "..."}}'""",
-        f"  curl -s -b cookies {url}/api/v1{demo.pipeline_path}",
-        f"  curl -s -b cookies {url}/api/v1{demo.delivery_path}/status",
-        f"  {url}/docs shows every route; the source is the database {demo.source_database.name},",
-        f"  the target {demo.target_database.name}. README.md builds a first pipeline of your own.",
+        f"  curl -s -b cookies {url}/api/v1/audit    shows what the demonstration has done,",
+        f"  {url}/docs    shows every route. README.md builds a first pipeline of your own.",
     )

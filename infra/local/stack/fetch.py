@@ -23,10 +23,14 @@ from infra.local.stack.checksums import require_known
 from infra.local.stack.layout import PLUGIN_PROJECT, POMS, cache_folder, display_path
 from infra.local.stack.long_commands import follow
 
-# A line of Maven in batch mode: "[INFO] Downloaded from REPOSITORY: URL (1.2 MB at 3.4 MB/s)".
+# Lines of Maven: "Downloaded from REPOSITORY: URL (1.2 MB at 3.4 MB/s)", and, before, of one file or of several
+# "Progress (1): 4.1/18 MB" and "Progress (2): 4.1/18 MB | 12 kB".
 _DOWNLOADED = re.compile(r"Downloaded from \S+ \S+ \(([\d.]+) (B|kB|MB|GB) at")
+_PROGRESS = re.compile(r"([\d.]+)(?:/[\d.]+)? (B|kB|MB|GB)")
 _UNITS = {"B": 1, "kB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
 _ERROR_LINES = 15
+_NO_COLOR = ("-Dstyle.color=never",)
+"""Not in batch mode, in which Maven says nothing about a file before all of it is there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,29 +74,34 @@ class Programs:
 
 @dataclass
 class Transfer:
-    """How much Maven has fetched so far, counted from its output."""
+    """How much Maven has fetched so far, counted from its output: whole files, and `current` of those on their way."""
 
     files: int = 0
     size: float = 0.0
+    current: float = 0.0
     tail: list[str] = field(default_factory=list)
 
     def note(self, line: str) -> None:
-        """Counts a finished transfer, and keeps the last lines for the message of a failure."""
+        """Counts transfers, and keeps the last lines for the message of a failure."""
         match = _DOWNLOADED.search(line)
         if match:
             self.files += 1
             self.size += float(match[1]) * _UNITS[match[2]]
+            self.current = 0.0
+        elif line.startswith("Progress ("):
+            self.current = sum(float(number) * _UNITS[unit] for number, unit in _PROGRESS.findall(line))
         elif "Downloading from" not in line:
             self.tail = [*self.tail, line.rstrip()][-_ERROR_LINES:]
 
     def __str__(self) -> str:
-        return f"{self.files} files, {megabytes(int(self.size))} so far"
+        return f"{self.files} files, {megabytes(int(self.size + self.current))} so far"
 
 
 def fetch_all() -> Programs:
     """Fetches missing programs, builds our own plug-in, and returns the folders. Raises SetupMissing."""
     java.require()
     with locked_cache() as cache:
+        _announce(cache)
         folders = {part.name: fetch(part, cache) for part in PARTS}
         plugin = build_plugin(PLUGIN_PROJECT, cache)
     return Programs(
@@ -102,6 +111,14 @@ def fetch_all() -> Programs:
         elasticmq=folders["elasticmq"],
         plugins=(folders["debezium"], plugin),
     )
+
+
+def _announce(cache: Path) -> None:
+    """Says what the first start does, and how long that usually takes."""
+    missing = [part for part in PARTS if not _folder(part, cache).is_dir()]
+    if missing:
+        names = ", ".join(f"{part.brings} ({part.size})" for part in missing)
+        say(f"the first start fetches {names}. Usually that takes two to four minutes, and later starts skip it")
 
 
 @contextmanager
@@ -114,8 +131,8 @@ def locked_cache() -> Iterator[Path]:
 
 def fetch(part: DownloadPart, cache: Path) -> Path:
     """The part's folder in the cache, filled by Maven if it is not there yet."""
-    pom, listing = POMS / f"{part.name}.xml", POMS / f"{part.name}.sha256"
-    folder = cache / f"{part.name}-{digest([pom, listing])}"
+    pom, listing = _pom_and_listing(part)
+    folder = _folder(part, cache)
     if folder.is_dir():
         return folder
     say(f"fetching {part.brings} (about {part.size}), once, into {display_path(folder)}")
@@ -125,6 +142,14 @@ def fetch(part: DownloadPart, cache: Path) -> Path:
         require_known(work, listing)
 
     return fill(folder, part.brings, fetch_known)
+
+
+def _pom_and_listing(part: DownloadPart) -> tuple[Path, Path]:
+    return POMS / f"{part.name}.xml", POMS / f"{part.name}.sha256"
+
+
+def _folder(part: DownloadPart, cache: Path) -> Path:
+    return cache / f"{part.name}-{digest(_pom_and_listing(part))}"
 
 
 def build_plugin(project: Path, cache: Path) -> Path:
@@ -185,7 +210,7 @@ def _package(project: Path, into: Path) -> None:
 
 def _maven(contents: str, *arguments: str) -> None:
     transfer = Transfer()
-    status = follow(["mvn", "--batch-mode", *arguments], transfer.note, lambda: f"{contents}: {transfer}")
+    status = follow(["mvn", *_NO_COLOR, *arguments], transfer.note, lambda: f"{contents}: {transfer}")
     if status != 0:
         output = "\n".join(f"  | {line}" for line in transfer.tail)
         raise SetupMissing(

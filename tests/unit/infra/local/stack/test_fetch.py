@@ -94,6 +94,18 @@ def test_finished_transfers_are_counted_by_maven_s_own_words():
     assert transfer.tail == ["[ERROR] no such artifact"]
 
 
+def test_files_on_their_way_count_as_far_as_they_have_come():
+    transfer = Transfer()
+    for line in (
+        "Progress (1): 1.0/18 kB",
+        "Progress (2): 4.5/18 kB | 500 B ",
+    ):
+        transfer.note(line)
+    assert (transfer.files, transfer.size + transfer.current) == (0, 5_000)
+    transfer.note("Downloaded from central: https://repository.example/a.jar (18 kB at 10 kB/s)")
+    assert (transfer.files, transfer.size + transfer.current) == (1, 18_000)
+
+
 @pytest.mark.parametrize("change", ["content", "name"])
 def test_the_key_of_a_part_follows_its_files(tmp_path, change):
     file = tmp_path / "a.txt"
