@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
-from chalicelib.domain.delivery import Delivery, MappingInput
+from chalicelib.domain.delivery import Delivery, MappingInput, Writing
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.providers.registry import target_provider
@@ -184,6 +184,16 @@ class DeliveryService(ConnectorService[Delivery]):
         destination = require_found(deps.destination)
         provider = target_provider(destination.address.provider)
         writing = provider.remapped(delivery.writing, mappings, destination.address)
+        return self._rewrite(context, delivery, deps, writing)
+
+    def renew(self, context: RequestContext, delivery_id: str) -> Delivery:
+        """Give the connector its config again, as far as it is another one by now; the mappings stay."""
+        delivery, deps = self._read(delivery_id)
+        return self._rewrite(context, delivery, deps, delivery.writing)
+
+    def _rewrite(
+        self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies, writing: Writing
+    ) -> Delivery:
         same = writing == delivery.writing and not delivery.open_operation
         if same and not needs_config(self.connector, delivery, deps):
             observed = self.observation_reader.now(context, delivery, require_found(deps.connect_cluster)).observation

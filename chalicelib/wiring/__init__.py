@@ -129,7 +129,7 @@ class Services:
             connectors.deliveries,
             connectors.lifecycle,
         )
-        self.connections = connectors.connections
+        self.connections, self.rotation = connectors.connections, connectors.rotation
         self.validation, self.captures = connectors.validation, connectors.captures
         self.pipeline_connector = connectors.pipeline_connector
         self.delivery_connector = connectors.delivery_connector

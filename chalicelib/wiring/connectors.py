@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from chalicelib.kit.clock import Clock
-from chalicelib.services.connections import ConnectionService
+from chalicelib.services.connect_clusters import ConnectClusterInput
+from chalicelib.services.connections import ConnectionInput, ConnectionService
 from chalicelib.services.connectors.capture_checks import CaptureChecks
 from chalicelib.services.connectors.delivery_checks import DeliveryChecks
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector
@@ -19,6 +20,11 @@ from chalicelib.services.connectors.target_claims import TargetClaims
 from chalicelib.services.connectors.validation import ConnectorValidation
 from chalicelib.services.deliveries import DeliveryService
 from chalicelib.services.pipelines import PipelineService
+from chalicelib.services.registered import RegisteredInput
+from chalicelib.services.rotation import CredentialRotation, Rotated
+from chalicelib.services.sources import SourceInput
+from chalicelib.services.stream_clusters import StreamClusterInput
+from chalicelib.services.systems import SystemInput
 from chalicelib.stores.groups import Stores
 from chalicelib.wiring.resources import Resources
 
@@ -82,18 +88,36 @@ class Connectors:
             connector=self.delivery_connector, lifecycle=self.lifecycle, observation_reader=reader
         )
 
+        self.outdated = OutdatedConnectors(
+            owners={
+                "source": (self.pipeline_connector, "source_id"),
+                "stream_cluster": (self.pipeline_connector, "stream_cluster_id"),
+                "destination": (self.delivery_connector, "destination_id"),
+            }
+        )
         self.connections = ConnectionService(
             store=stores.resources.connections,
             users={"source": resources.sources, "destination": resources.destinations},
             registry=resources.registry,
             system_checks=resources.system_checks,
-            connectors=OutdatedConnectors(
-                owners={
-                    "source": (self.pipeline_connector, "source_id"),
-                    "destination": (self.delivery_connector, "destination_id"),
-                }
-            ),
+            connectors=self.outdated,
             clock=clock,
+        )
+
+        def rotated(service: Any, input_type: type[RegisteredInput]) -> Rotated:
+            return Rotated(get=service.get, update=service.update, input_type=input_type)
+
+        self.rotation = CredentialRotation(
+            rotated={
+                "source": rotated(resources.sources, SourceInput),
+                "destination": rotated(resources.destinations, SystemInput),
+                "connection": rotated(self.connections, ConnectionInput),
+                "stream_cluster": rotated(resources.stream_clusters, StreamClusterInput),
+                "connect_cluster": rotated(resources.connect_clusters, ConnectClusterInput),
+            },
+            renew={"pipeline": self.pipelines.deploy, "delivery": self.deliveries.renew},
+            outdated=self.outdated,
+            system_checks=resources.system_checks,
         )
 
     @property

@@ -10,6 +10,12 @@ from chalicelib.api.contract.clusters import (
 )
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshListQuery, observed_at
+from chalicelib.api.contract.rotation import (
+    ConnectClusterRotationBody,
+    RotationOutput,
+    RotationQuery,
+    StreamClusterRotationBody,
+)
 from chalicelib.api.framework.http import JsonResponse
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
@@ -101,3 +107,25 @@ def list_plugins(context: RequestContext, uuid: UuidPath, query: FreshListQuery)
     fresh = query.fresh_for(context)
     plugins = services().connect_clusters.plugins(context, uuid, limit=query.limit, after=query.after, fresh=fresh)
     return JsonResponse(body=plugins.value.map(PluginOutput.of), status=200, headers=observed_at(plugins))
+
+
+@routes.post("/stream/clusters/{uuid}/credentials", needs=Permission.ADMINISTER)
+def rotate_stream_cluster_credentials(
+    context: RequestContext, uuid: UuidPath, body: StreamClusterRotationBody, query: RotationQuery
+) -> RotationOutput:
+    """Test new credentials, store them, and bring them to the connectors that use them."""
+    with services().limits.test(context):
+        return RotationOutput.of(
+            services().rotation.rotate(context, "stream_cluster", uuid, body.secrets_for, force=query.force)
+        )
+
+
+@routes.post("/connect/clusters/{uuid}/credentials", needs=Permission.ADMINISTER)
+def rotate_connect_cluster_credentials(
+    context: RequestContext, uuid: UuidPath, body: ConnectClusterRotationBody, query: RotationQuery
+) -> RotationOutput:
+    """Test new credentials, store them, and bring them to the connectors that use them."""
+    with services().limits.test(context):
+        return RotationOutput.of(
+            services().rotation.rotate(context, "connect_cluster", uuid, body.secrets_for, force=query.force)
+        )

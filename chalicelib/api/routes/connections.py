@@ -8,6 +8,7 @@ from chalicelib.api.contract.connections import (
     ConnectionTestInput,
 )
 from chalicelib.api.contract.databases import TestOutput
+from chalicelib.api.contract.rotation import RotationOutput, RotationQuery, SystemRotationBody
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -60,3 +61,14 @@ def test_registered_connection(context: RequestContext, uuid: UuidPath) -> TestO
     """Test the connection, bounded and read-only."""
     with services().limits.test(context):
         return TestOutput.of(services().connections.test(context, uuid))
+
+
+@routes.post("/connections/{uuid}/credentials", needs=Permission.WRITE)
+def rotate_connection_credentials(
+    context: RequestContext, uuid: UuidPath, body: SystemRotationBody, query: RotationQuery
+) -> RotationOutput:
+    """Test new credentials, store them, and bring them to the connectors that use them."""
+    with services().limits.test(context):
+        return RotationOutput.of(
+            services().rotation.rotate(context, "connection", uuid, body.secrets_for, force=query.force)
+        )

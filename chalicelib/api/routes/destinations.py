@@ -17,6 +17,7 @@ from chalicelib.api.contract.deliveries import (
 from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshListQuery
+from chalicelib.api.contract.rotation import RotationOutput, RotationQuery, SystemRotationBody
 from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput
 from chalicelib.api.framework.http import JsonResponse, WithList, deletion_response, operation_response
 from chalicelib.api.framework.route import TaskPath, UuidPath
@@ -158,3 +159,14 @@ def restart_destination_task(
 def _control(context: RequestContext, uuid: str, kind: OperationKind, query: DeliveryQuery) -> DeliveryOutcomesOutput:
     outcomes = services().deliveries.control_all(context, uuid, kind, query.delivery_id)
     return DeliveryOutcomesOutput(deliveries=[DeliveryOutcomeOutput.of(outcome) for outcome in outcomes])
+
+
+@routes.post("/destinations/{uuid}/credentials", needs=Permission.WRITE)
+def rotate_destination_credentials(
+    context: RequestContext, uuid: UuidPath, body: SystemRotationBody, query: RotationQuery
+) -> RotationOutput:
+    """Test new credentials, store them, and bring them to the connectors that use them."""
+    with services().limits.test(context):
+        return RotationOutput.of(
+            services().rotation.rotate(context, "destination", uuid, body.secrets_for, force=query.force)
+        )

@@ -3,6 +3,7 @@
 from chalicelib.api.contract.databases import TestOutput
 from chalicelib.api.contract.jobs import JobOutput
 from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.rotation import RotationOutput, RotationQuery, SourceRotationBody
 from chalicelib.api.contract.sources import (
     ReadinessOutput,
     ReadinessQuery,
@@ -56,6 +57,17 @@ def test_source(context: RequestContext, uuid: UuidPath) -> TestOutput:
     """Test the connection, bounded and read-only."""
     with services().limits.test(context):
         return TestOutput.of(services().sources.test(context, uuid))
+
+
+@routes.post("/sources/{uuid}/credentials", needs=Permission.WRITE)
+def rotate_source_credentials(
+    context: RequestContext, uuid: UuidPath, body: SourceRotationBody, query: RotationQuery
+) -> RotationOutput:
+    """Test new credentials, store them, and bring them to the connectors that use them."""
+    with services().limits.test(context):
+        return RotationOutput.of(
+            services().rotation.rotate(context, "source", uuid, body.secrets_for, force=query.force)
+        )
 
 
 @routes.post("/sources/{uuid}/discover", needs=Permission.OPERATE, status=202)

@@ -25,24 +25,28 @@ class OutdatedConnector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutdatedConnectors:
-    """`owners` are what knows the connectors that use a source or a destination, and the index that lists them, by the
-    type of that.
+    """`owners` are what knows the connectors of a source, a destination or a stream cluster, and the index that lists
+    them, by the type of that.
     """
 
     owners: Mapping[str, tuple[ConnectorOwner[Any], str]]
 
-    def of(self, users: Iterable[UsedBy]) -> Sequence[OutdatedConnector] | None:
-        """Those of the first `MAX_EXAMINED` deployed connectors of these sources and destinations; None when that
-        cannot be read.
+    def of(self, users: Iterable[UsedBy], *, credentials_id: str | None = None) -> Sequence[OutdatedConnector] | None:
+        """Those of the first `MAX_EXAMINED` deployed connectors of these users; None when that cannot be read. With an
+        id only connectors whose config refers to these credentials.
         """
         try:
-            return list(islice(self._examine(users), MAX_EXAMINED))
+            return list(islice(self._examine(users, credentials_id), MAX_EXAMINED))
         except (StoreUnavailable, NotFound):
             return None
 
-    def _examine(self, users: Iterable[UsedBy]) -> Iterator[OutdatedConnector]:
+    def _examine(self, users: Iterable[UsedBy], credentials_id: str | None) -> Iterator[OutdatedConnector]:
         for owner, resource in islice(self._deployed(users), MAX_EXAMINED):
-            if outdated(owner, resource, owner.load_dependencies(resource)):
+            deps = owner.load_dependencies(resource)
+            if outdated(owner, resource, deps) and (
+                credentials_id is None
+                or any(one.id == credentials_id for one in owner.config(resource, deps).credentials)
+            ):
                 yield OutdatedConnector(
                     type=owner.store.noun,
                     id=resource.id,

@@ -156,6 +156,24 @@ def acting(
     return prepare
 
 
+def rotating(path: str, existing: Callable[[InProcessApp], Any]) -> Callable[[InProcessApp], PreparedOperation]:
+    """A new password, whether it works or not."""
+
+    def prepare(app: InProcessApp) -> PreparedOperation:
+        entity = existing(app)
+        target = f"{path}/{entity.id}/credentials?force=true"
+        before = entity.credentials.fields.get("password", 0)
+
+        def is_done() -> bool:
+            row = row_of(app, path, entity.id)
+            return row is not None and row["credentials"]["fields"].get("password", 0) > before
+
+        body = {"credentials": {"password": "planted-next-password"}}
+        return api_operation(app, "POST", target, body, key=KEY, is_done=is_done)
+
+    return prepare
+
+
 def job(verb: str) -> Callable[[InProcessApp], PreparedOperation]:
     """A job is requested, and its message arrives at once. It may fail, and says so then."""
 
@@ -309,15 +327,18 @@ REGISTERED_CASES = named_cases(
     ("source move", moved_source),
     ("source delete", deleting("/sources", InProcessApp.source)),
     ("source test", acting("/sources", InProcessApp.source, "test", _tested)),
+    ("source rotation", rotating("/sources", InProcessApp.source)),
     ("source discovery", job("discover")),
     ("source health", job("health")),
     ("destination create", creating("/destinations", lambda _: system("new"))),
     ("destination update", changing("/destinations", InProcessApp.destination, lambda _: system("other"))),
     ("destination delete", deleting("/destinations", InProcessApp.destination)),
+    ("destination rotation", rotating("/destinations", InProcessApp.destination)),
     ("destination test", acting("/destinations", InProcessApp.destination, "test", _tested)),
     ("connection create", creating("/connections", lambda _: system("new"))),
     ("connection move", moved_connection),
     ("connection delete", deleting("/connections", InProcessApp.connection)),
+    ("connection rotation", rotating("/connections", used_connection)),
     ("connection test", acting("/connections", InProcessApp.connection, "test", _tested)),
     ("source create with a connection", creating("/sources", using)),
     ("source update with a connection", joined_connection),
@@ -328,6 +349,7 @@ REGISTERED_CASES = named_cases(
         "stream cluster update",
         changing("/stream/clusters", lambda app: app.stream, lambda app: stream_body(app, "other")),
     ),
+    ("stream cluster rotation", rotating("/stream/clusters", lambda app: app.stream)),
     ("stream cluster delete", deleting("/stream/clusters", lambda app: app.stream)),
     ("topic delete", topic_deletion),
     ("Connect cluster create", creating("/connect/clusters", lambda app: connect_body(app, "new"))),
@@ -335,6 +357,7 @@ REGISTERED_CASES = named_cases(
         "Connect cluster update",
         changing("/connect/clusters", lambda app: app.cluster, lambda app: connect_body(app, "other")),
     ),
+    ("Connect cluster rotation", rotating("/connect/clusters", lambda app: app.cluster)),
     ("Connect cluster delete", deleting("/connect/clusters", lambda app: app.cluster)),
     ("pipeline create", creating("/pipelines", new_pipeline)),
     ("channel create", creating("/notification-channels", lambda _: channel_body("new"))),

@@ -18,6 +18,7 @@ from tests.support.apps.second_factors import app_code
 
 Json = dict[str, Any]
 TESTED = ("destinations", "connections")
+ROTATED = ("sources", "destinations", "connections", "stream/clusters", "connect/clusters")
 ANOTHER_PASSWORD = "seven green kites over rooftops"
 
 
@@ -149,6 +150,9 @@ class EveryChange:
             yield self._do(f"POST /api/v1/{path}", bodies[0])
             one = self.answer["id"]
             yield self._do(f"PUT /api/v1/{path}/{{uuid}}", bodies[1], uuid=one)
+            if path in ROTATED:
+                rotated = {"credentials": {"password": "planted-next"}}
+                yield self._do(f"POST /api/v1/{path}/{{uuid}}/credentials", rotated, uuid=one, query="?force=true")
             for verb in {"sources": ("test", "discover", "health")}.get(path, ("test",) if path in TESTED else ()):
                 yield self._do(f"POST /api/v1/{path}/{{uuid}}/{verb}", uuid=one)
                 for message in messages("jobs"):
