@@ -1,6 +1,6 @@
 """Labels: pairs of a key and a value, by which people group what they register, and find it in lists."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chalicelib.domain.names import comparable
@@ -49,14 +49,3 @@ class LabelSelector:
         """What the `labels_text` of everything that is selected contains."""
         end = "" if self.value is None else f"{self.value}{_EDGE}"
         return f"{_EDGE}{self.key}{_BETWEEN_KEY_AND_VALUE}{end}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
-    """Which entries a list shows: part of their name, and labels that all have to be there."""
-
-    name_part: str | None = None
-    labels: Sequence[LabelSelector] = ()
-
-
-EVERYTHING = Search()

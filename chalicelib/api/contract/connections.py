@@ -8,9 +8,9 @@ from chalicelib.api.contract.addressed import DATABASE, OBJECT_STORE, kind_of
 from chalicelib.api.contract.common import Input, Lines, Name, Output, Timestamp
 from chalicelib.api.contract.databases import ConnectedDatabaseInput, DatabaseConfig, DatabaseInput, LastTest
 from chalicelib.api.contract.labels import LABELS, Labels
-from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.object_store import ConnectedObjectStoreInput, ObjectStoreConfig, ObjectStoreInput
 from chalicelib.api.contract.registered import RegisteredOutput
+from chalicelib.api.contract.searches import SearchQuery
 from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection import (
     Capability,
@@ -105,7 +105,7 @@ def tested(
     return endpoint
 
 
-class ConnectionQuery(ListQuery):
+class ConnectionQuery(SearchQuery):
     """What the connections of a list can be used for."""
 
     capability: Capability | None = None

@@ -11,7 +11,7 @@ from chalicelib.api.contract.alerts import (
     SilenceBody,
 )
 from chalicelib.api.contract.channels import ChannelBody, ChannelDetailOutput, ChannelOutput, TestSendOutput
-from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.searches import SearchQuery
 from chalicelib.api.framework.authentication import require_token
 from chalicelib.api.framework.http import HttpRequest, TextResponse
 from chalicelib.api.framework.route import UuidPath
@@ -68,9 +68,10 @@ def unsilence_alert(context: RequestContext, uuid: UuidPath) -> AlertDetailOutpu
 
 
 @routes.get("/alert-rules", needs=Permission.READ)
-def list_alert_rules(query: ListQuery) -> Page[AlertRuleOutput]:
+def list_alert_rules(query: SearchQuery) -> Page[AlertRuleOutput]:
     """List alert rules, newest first."""
-    return services().alerting.rules.list(limit=query.limit, after=query.after).map(AlertRuleOutput.of)
+    page = services().alerting.rules.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(AlertRuleOutput.of)
 
 
 @routes.post("/alert-rules", needs=Permission.ADMINISTER, status=201)
@@ -98,9 +99,10 @@ def delete_alert_rule(context: RequestContext, uuid: UuidPath) -> None:
 
 
 @routes.get("/notification-channels", needs=Permission.READ)
-def list_channels(query: ListQuery) -> Page[ChannelOutput]:
+def list_channels(query: SearchQuery) -> Page[ChannelOutput]:
     """List notification channels, newest first."""
-    return services().alerting.channels.list(limit=query.limit, after=query.after).map(ChannelOutput.of_channel)
+    page = services().alerting.channels.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(ChannelOutput.of_channel)
 
 
 @routes.post("/notification-channels", needs=Permission.ADMINISTER, status=201)

@@ -8,8 +8,8 @@ from chalicelib.api.contract.clusters import (
     StreamClusterBody,
     StreamClusterOutput,
 )
-from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshListQuery, observed_at
+from chalicelib.api.contract.searches import SearchQuery
 from chalicelib.api.framework.http import JsonResponse
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
@@ -22,9 +22,10 @@ routes = Router(tag="Clusters")
 
 
 @routes.get("/stream/clusters", needs=Permission.READ)
-def list_stream_clusters(query: ListQuery) -> Page[StreamClusterOutput]:
+def list_stream_clusters(query: SearchQuery) -> Page[StreamClusterOutput]:
     """List stream clusters, newest first."""
-    return services().stream_clusters.list(limit=query.limit, after=query.after).map(StreamClusterOutput.of)
+    page = services().stream_clusters.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(StreamClusterOutput.of)
 
 
 @routes.post("/stream/clusters", needs=Permission.ADMINISTER, status=201)
@@ -52,9 +53,10 @@ def delete_stream_cluster(context: RequestContext, uuid: UuidPath) -> None:
 
 
 @routes.get("/connect/clusters", needs=Permission.READ)
-def list_connect_clusters(query: ListQuery) -> Page[ConnectClusterOutput]:
+def list_connect_clusters(query: SearchQuery) -> Page[ConnectClusterOutput]:
     """List Connect clusters, newest first."""
-    return services().connect_clusters.list(limit=query.limit, after=query.after).map(ConnectClusterOutput.of)
+    page = services().connect_clusters.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(ConnectClusterOutput.of)
 
 
 @routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)

@@ -20,7 +20,8 @@ routes = Router(tag="Connections")
 @routes.get("/connections", needs=Permission.READ)
 def list_connections(query: ConnectionQuery) -> Page[ConnectionOutput]:
     """List connections, newest first."""
-    page = services().connections.filtered(query.capability, limit=query.limit, after=query.after)
+    search = query.to_search()
+    page = services().connections.filtered(query.capability, search, limit=query.limit, after=query.after)
     return page.map(ConnectionOutput.of)
 
 

@@ -1,9 +1,9 @@
 """Routes of deliveries."""
 
 from chalicelib.api.contract.deliveries import OFFSETS_NOTICE, DeliveryOutput, MappingsBody
-from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshQuery
 from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput, TaskQuery
+from chalicelib.api.contract.searches import ConnectorSearchQuery
 from chalicelib.api.framework.http import JsonResponse, deletion_response, operation_response
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
@@ -16,9 +16,10 @@ routes = Router(tag="Deliveries")
 
 
 @routes.get("/deliveries", needs=Permission.READ)
-def list_deliveries(query: ListQuery) -> Page[DeliveryOutput]:
+def list_deliveries(query: ConnectorSearchQuery) -> Page[DeliveryOutput]:
     """List deliveries, newest first."""
-    return services().deliveries.list(limit=query.limit, after=query.after).map(DeliveryOutput.of)
+    page = services().deliveries.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(DeliveryOutput.of)
 
 
 @routes.get("/deliveries/{uuid}", needs=Permission.READ)

@@ -18,6 +18,7 @@ from chalicelib.api.contract.destinations import DestinationBody, DestinationOut
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshListQuery
 from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput
+from chalicelib.api.contract.searches import SearchQuery
 from chalicelib.api.framework.http import JsonResponse, WithList, deletion_response, operation_response
 from chalicelib.api.framework.route import TaskPath, UuidPath
 from chalicelib.api.framework.router import Router
@@ -30,9 +31,10 @@ routes = Router(tag="Destinations")
 
 
 @routes.get("/destinations", needs=Permission.READ)
-def list_destinations(query: ListQuery) -> Page[DestinationOutput]:
+def list_destinations(query: SearchQuery) -> Page[DestinationOutput]:
     """List destinations, newest first."""
-    return services().destinations.list(limit=query.limit, after=query.after).map(DestinationOutput.of)
+    page = services().destinations.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(DestinationOutput.of)
 
 
 @routes.post("/destinations", needs=Permission.WRITE, status=201)

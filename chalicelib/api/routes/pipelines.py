@@ -12,6 +12,7 @@ from chalicelib.api.contract.pipelines import (
     PipelinePreviewOutput,
 )
 from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput
+from chalicelib.api.contract.searches import ConnectorSearchQuery
 from chalicelib.api.framework.http import JsonResponse, WithList, deletion_response, operation_response
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
@@ -24,9 +25,10 @@ routes = Router(tag="Pipelines")
 
 
 @routes.get("/pipelines", needs=Permission.READ)
-def list_pipelines(query: ListQuery) -> Page[PipelineOutput]:
+def list_pipelines(query: ConnectorSearchQuery) -> Page[PipelineOutput]:
     """List pipelines, newest first."""
-    return services().pipelines.list(limit=query.limit, after=query.after).map(PipelineOutput.of)
+    page = services().pipelines.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(PipelineOutput.of)
 
 
 @routes.post("/pipelines", needs=Permission.WRITE, status=201)

@@ -2,7 +2,7 @@
 
 from chalicelib.api.contract.databases import TestOutput
 from chalicelib.api.contract.jobs import JobOutput
-from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.searches import SearchQuery
 from chalicelib.api.contract.sources import (
     ReadinessOutput,
     ReadinessQuery,
@@ -22,9 +22,10 @@ routes = Router(tag="Sources")
 
 
 @routes.get("/sources", needs=Permission.READ)
-def list_sources(query: ListQuery) -> Page[SourceOutput]:
+def list_sources(query: SearchQuery) -> Page[SourceOutput]:
     """List sources, newest first."""
-    return services().sources.list(limit=query.limit, after=query.after).map(SourceOutput.of)
+    page = services().sources.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(SourceOutput.of)
 
 
 @routes.post("/sources", needs=Permission.WRITE, status=201)
