@@ -6,11 +6,13 @@ from pydantic import AfterValidator, Field
 
 from chalicelib.api.contract.common import Input, Integer, Lines, Name, Output, Uuid
 from chalicelib.api.contract.labels import LABELS, Labels
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import (
     DEFAULT_COOLDOWN_SECONDS,
     MAX_CHANNELS_OF_RULE,
     MAX_COOLDOWN_SECONDS,
+    AlertRule,
     AlertRuleValues,
     CooldownPolicy,
 )
@@ -82,3 +84,7 @@ class AlertRuleOutput(Output):
     send_recovery: bool
     is_default: bool
     version: int
+
+
+def alert_rule_definition(rule: AlertRule) -> Definition:
+    return Definition.of(AlertRuleOutput.of(rule), AlertRuleBody.model_fields)

@@ -7,6 +7,7 @@ from pydantic import Field, create_model
 
 from chalicelib.api.contract.common import CredentialsOutput, Input, Name, Output, Timestamp
 from chalicelib.api.contract.labels import LABELS, Labels
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider, ChannelValues
 from chalicelib.domain.alerts.notification import NotificationError
 from chalicelib.domain.credentials import Secrets
@@ -110,3 +111,8 @@ class TestSendOutput(Output):
         """Why it was not delivered; None when it was."""
         shown = DeliveryErrorOutput.of(error) if error else None
         return cls(delivered=error is None, status="failed" if error else "delivered", error=shown)
+
+
+def channel_definition(channel: Channel) -> Definition:
+    """Without `config`: all of it is secret."""
+    return Definition.of(ChannelOutput.of_channel(channel), ("name", "labels", "provider", "enabled"))

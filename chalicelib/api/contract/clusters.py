@@ -11,8 +11,9 @@ from chalicelib.api.contract.common import Input, Integer, Line, Name, Output, T
 from chalicelib.api.contract.kafka_credentials import KafkaCredentials
 from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.registered import PasswordCredentials, RegisteredOutput
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.addresses import ConnectAddress, KafkaAddress, SaslMechanism, SecurityProtocol
-from chalicelib.domain.cluster import MetricsProvider, SecretDelivery
+from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, StreamCluster
 from chalicelib.domain.kafka_sign_in import with_sign_in
 from chalicelib.kit.hosts import UrlRefused, is_protected, parse_server, read_url
 from chalicelib.services.connect_clusters import ConnectClusterInput
@@ -218,3 +219,11 @@ class PluginOutput(Output):
     class_: str = Field(serialization_alias="class", validation_alias="class_name")
     type: str
     version: str | None
+
+
+def stream_cluster_definition(cluster: StreamCluster) -> Definition:
+    return Definition.of(StreamClusterOutput.of(cluster), StreamClusterBody.model_fields.keys() - {"credentials"})
+
+
+def connect_cluster_definition(cluster: ConnectCluster) -> Definition:
+    return Definition.of(ConnectClusterOutput.of(cluster), ConnectClusterBody.model_fields.keys() - {"credentials"})

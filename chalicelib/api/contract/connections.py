@@ -11,9 +11,11 @@ from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.object_store import ConnectedObjectStoreInput, ObjectStoreConfig, ObjectStoreInput
 from chalicelib.api.contract.registered import RegisteredOutput
 from chalicelib.api.contract.searches import SearchQuery
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection import (
     Capability,
+    Connection,
     ConnectionCategory,
     ConnectionReference,
     SystemProvider,
@@ -148,3 +150,7 @@ class ChangedConnectionOutput(ConnectionOutput):
         outdated = change.outdated_connectors
         connectors = None if outdated is None else [OutdatedConnectorOutput.of(one) for one in outdated]
         return cls.model_construct(**dict(ConnectionOutput.of(change.connection)), outdated_connectors=connectors)
+
+
+def connection_definition(connection: Connection) -> Definition:
+    return Definition.of(ConnectionOutput.of(connection), (*ConnectionFields.model_fields, "provider", "config"))

@@ -7,8 +7,10 @@ from pydantic import Discriminator, Tag
 from chalicelib.api.contract.addressed import DATABASE, OBJECT_STORE, kind_of
 from chalicelib.api.contract.databases import ConnectedDatabaseInput, DatabaseConfig
 from chalicelib.api.contract.object_store import ConnectedObjectStoreInput, ObjectStoreConfig
-from chalicelib.api.contract.systems import SystemFields, SystemOutput
+from chalicelib.api.contract.systems import SystemFields, SystemOutput, system_definition
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.connection import SystemProvider
+from chalicelib.domain.destination import Destination
 from chalicelib.services.systems import SystemInput
 
 
@@ -37,3 +39,7 @@ class DestinationOutput(SystemOutput[SystemProvider, DatabaseConfig | ObjectStor
     """A registered destination."""
 
     deliveries: int
+
+
+def destination_definition(destination: Destination) -> Definition:
+    return system_definition(destination, DestinationOutput.of(destination))

@@ -6,6 +6,7 @@ from pydantic import Field, StringConstraints
 
 from chalicelib.api.contract.common import Name, Uuid
 from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.views import ViewQuery
 from chalicelib.domain.labels import MAX_LABELS, LabelSelector
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.search import ConnectorSearch, Search
@@ -13,7 +14,7 @@ from chalicelib.domain.search import ConnectorSearch, Search
 LabelText = Annotated[str, StringConstraints(pattern=r"^[a-z0-9._/-]{1,63}(:.{0,63})?$")]
 
 
-class SearchQuery(ListQuery):
+class SearchQuery(ViewQuery, ListQuery):
     """Which entries of a list, by their names and labels."""
 
     q: Name | None = Field(default=None, description="Part of the name, in any case.")
@@ -46,5 +47,5 @@ class ConnectorSearchQuery(SearchQuery):
     connect_cluster_id: Uuid | None = Field(default=None, description="Where its connector runs.")
 
     def to_search(self) -> ConnectorSearch:
-        ends = self.model_dump(exclude={"q", "label", "limit", "cursor"})
+        ends = self.model_dump(exclude={"q", "label", "view", "limit", "cursor"})
         return ConnectorSearch(name_part=self.q, labels=self.selectors(), **ends)

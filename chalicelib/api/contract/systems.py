@@ -8,9 +8,11 @@ from chalicelib.api.contract.common import Input, Line, Lines, Name, Timestamp
 from chalicelib.api.contract.databases import LastTest
 from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.registered import RegisteredOutput
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection import ConnectionReference
 from chalicelib.domain.credentials import Secrets
+from chalicelib.domain.registered import ConnectedSystem
 from chalicelib.services.systems import SystemInput
 
 Provider = TypeVar("Provider")
@@ -46,3 +48,9 @@ class SystemOutput(RegisteredOutput, Generic[Provider, Config]):
     last_tested_at: Timestamp | None
     last_test: LastTest | None
     last_health_check_at: Timestamp | None = Field(validation_alias=AliasPath("health", "checked_at"))
+
+
+def system_definition(system: ConnectedSystem[Any], shown: SystemOutput[Any, Any], *fields: str) -> Definition:
+    """With its own address, or with the connection whose address it has. `fields` are those of its kind alone."""
+    address = ("connection_id",) if system.connection_id else ("provider", "config")
+    return Definition.of(shown, (*SystemFields.model_fields, *address, *fields))

@@ -7,9 +7,12 @@ from chalicelib.api.contract.clusters import (
     PluginOutput,
     StreamClusterBody,
     StreamClusterOutput,
+    connect_cluster_definition,
+    stream_cluster_definition,
 )
 from chalicelib.api.contract.live_reads import FreshListQuery, observed_at
 from chalicelib.api.contract.searches import SearchQuery
+from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.http import JsonResponse
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
@@ -22,10 +25,10 @@ routes = Router(tag="Clusters")
 
 
 @routes.get("/stream/clusters", needs=Permission.READ)
-def list_stream_clusters(query: SearchQuery) -> Page[StreamClusterOutput]:
+def list_stream_clusters(query: SearchQuery) -> Page[StreamClusterOutput | Definition]:
     """List stream clusters, newest first."""
     page = services().stream_clusters.list(limit=query.limit, after=query.after, search=query.to_search())
-    return page.map(StreamClusterOutput.of)
+    return page.map(query.rendering(StreamClusterOutput.of, stream_cluster_definition))
 
 
 @routes.post("/stream/clusters", needs=Permission.ADMINISTER, status=201)
@@ -35,9 +38,9 @@ def create_stream_cluster(context: RequestContext, body: StreamClusterBody) -> S
 
 
 @routes.get("/stream/clusters/{uuid}", needs=Permission.READ)
-def get_stream_cluster(uuid: UuidPath) -> StreamClusterOutput:
+def get_stream_cluster(uuid: UuidPath, query: ViewQuery) -> StreamClusterOutput | Definition:
     """Show a stream cluster."""
-    return StreamClusterOutput.of(services().stream_clusters.get(uuid))
+    return query.rendering(StreamClusterOutput.of, stream_cluster_definition)(services().stream_clusters.get(uuid))
 
 
 @routes.put("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
@@ -53,10 +56,10 @@ def delete_stream_cluster(context: RequestContext, uuid: UuidPath) -> None:
 
 
 @routes.get("/connect/clusters", needs=Permission.READ)
-def list_connect_clusters(query: SearchQuery) -> Page[ConnectClusterOutput]:
+def list_connect_clusters(query: SearchQuery) -> Page[ConnectClusterOutput | Definition]:
     """List Connect clusters, newest first."""
     page = services().connect_clusters.list(limit=query.limit, after=query.after, search=query.to_search())
-    return page.map(ConnectClusterOutput.of)
+    return page.map(query.rendering(ConnectClusterOutput.of, connect_cluster_definition))
 
 
 @routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)
@@ -66,9 +69,9 @@ def create_connect_cluster(context: RequestContext, body: ConnectClusterBody) ->
 
 
 @routes.get("/connect/clusters/{uuid}", needs=Permission.READ)
-def get_connect_cluster(uuid: UuidPath) -> ConnectClusterOutput:
+def get_connect_cluster(uuid: UuidPath, query: ViewQuery) -> ConnectClusterOutput | Definition:
     """Show a Connect cluster."""
-    return ConnectClusterOutput.of(services().connect_clusters.get(uuid))
+    return query.rendering(ConnectClusterOutput.of, connect_cluster_definition)(services().connect_clusters.get(uuid))
 
 
 @routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)

@@ -6,8 +6,10 @@ from chalicelib.api.contract.connections import (
     ConnectionOutput,
     ConnectionQuery,
     ConnectionTestInput,
+    connection_definition,
 )
 from chalicelib.api.contract.databases import TestOutput
+from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -18,11 +20,11 @@ routes = Router(tag="Connections")
 
 
 @routes.get("/connections", needs=Permission.READ)
-def list_connections(query: ConnectionQuery) -> Page[ConnectionOutput]:
+def list_connections(query: ConnectionQuery) -> Page[ConnectionOutput | Definition]:
     """List connections, newest first."""
     search = query.to_search()
     page = services().connections.filtered(query.capability, search, limit=query.limit, after=query.after)
-    return page.map(ConnectionOutput.of)
+    return page.map(query.rendering(ConnectionOutput.of, connection_definition))
 
 
 @routes.post("/connections", needs=Permission.WRITE, status=201)
@@ -39,9 +41,9 @@ def test_unsaved_connection(context: RequestContext, body: ConnectionTestInput) 
 
 
 @routes.get("/connections/{uuid}", needs=Permission.READ)
-def get_connection(uuid: UuidPath) -> ConnectionOutput:
+def get_connection(uuid: UuidPath, query: ViewQuery) -> ConnectionOutput | Definition:
     """Show a connection and what uses it."""
-    return ConnectionOutput.of(services().connections.get(uuid))
+    return query.rendering(ConnectionOutput.of, connection_definition)(services().connections.get(uuid))
 
 
 @routes.put("/connections/{uuid}", needs=Permission.WRITE)

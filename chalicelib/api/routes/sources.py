@@ -10,7 +10,9 @@ from chalicelib.api.contract.sources import (
     SourceOutput,
     SourceTableOutput,
     TablesQuery,
+    source_definition,
 )
+from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -22,10 +24,10 @@ routes = Router(tag="Sources")
 
 
 @routes.get("/sources", needs=Permission.READ)
-def list_sources(query: SearchQuery) -> Page[SourceOutput]:
+def list_sources(query: SearchQuery) -> Page[SourceOutput | Definition]:
     """List sources, newest first."""
     page = services().sources.list(limit=query.limit, after=query.after, search=query.to_search())
-    return page.map(SourceOutput.of)
+    return page.map(query.rendering(SourceOutput.of, source_definition))
 
 
 @routes.post("/sources", needs=Permission.WRITE, status=201)
@@ -35,9 +37,9 @@ def create_source(context: RequestContext, body: SourceBody) -> SourceOutput:
 
 
 @routes.get("/sources/{uuid}", needs=Permission.READ)
-def get_source(uuid: UuidPath) -> SourceOutput:
+def get_source(uuid: UuidPath, query: ViewQuery) -> SourceOutput | Definition:
     """Show a source."""
-    return SourceOutput.of(services().sources.get(uuid))
+    return query.rendering(SourceOutput.of, source_definition)(services().sources.get(uuid))
 
 
 @routes.put("/sources/{uuid}", needs=Permission.WRITE)

@@ -2,56 +2,22 @@
 
 import pytest
 
+from tests.integration.api.registered_kinds import KINDS, REPLACEABLE, create, new_body
 from tests.support.api_assertions import assert_error
-from tests.support.apps.sandbox import Json, Sandbox
-
-KINDS = (
-    *("/sources", "/destinations", "/connections", "/stream/clusters", "/connect/clusters"),
-    *("/pipelines", "/deliveries", "/alert-rules", "/notification-channels"),
-)
-REPLACEABLE = tuple(kind for kind in KINDS if kind not in ("/pipelines", "/deliveries"))
-
-
-def _body(sandbox: Sandbox, kind: str) -> Json:
-    bodies = {
-        "/sources": sandbox.source_body,
-        "/destinations": sandbox.destination_body,
-        "/connections": sandbox.connection_body,
-        "/stream/clusters": lambda: {"name": sandbox.name("broker"), "bootstrap_servers": "127.0.0.1:1"},
-        "/connect/clusters": lambda: {
-            "name": sandbox.name("workers"),
-            "base_url": sandbox.doubles.connect,
-            "stream_cluster_id": sandbox.stream["id"],
-        },
-        "/pipelines": sandbox.pipeline_body,
-        "/deliveries": lambda: sandbox.delivery_body(sandbox.pipeline),
-        "/alert-rules": lambda: {"name": sandbox.name("rule")},
-        "/notification-channels": lambda: {
-            "name": sandbox.name("channel"),
-            "provider": "chat-webhook",
-            "config": {"webhook_url": f"{sandbox.chat.url}/services/T0/B0/planted-webhook-token"},
-        },
-    }
-    return bodies[kind]()
-
-
-def _create(sandbox: Sandbox, kind: str, labels: Json) -> Json:
-    body = {**_body(sandbox, kind), "labels": labels}
-    path = f"/destinations/{sandbox.destination['id']}/deploy" if kind == "/deliveries" else kind
-    return sandbox.admin.post_ok(path, body)
+from tests.support.apps.sandbox import Sandbox
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_are_shown_as_they_were_given(sandbox: Sandbox, kind: str) -> None:
     labels = {"team": "shop", "cost-centre/unit": "", "app.example/tier": "Größe: 1"}
-    created = _create(sandbox, kind, labels)
+    created = create(sandbox, kind, labels)
     assert created["labels"] == labels
     assert sandbox.admin.get_ok(f"{kind}/{created['id']}")["labels"] == labels
 
 
 @pytest.mark.parametrize("kind", REPLACEABLE)
 def test_a_put_replaces_the_labels_and_removes_those_that_it_leaves_out(sandbox: Sandbox, kind: str) -> None:
-    created, body = _create(sandbox, kind, {"team": "shop"}), _body(sandbox, kind)
+    created, body = create(sandbox, kind, {"team": "shop"}), new_body(sandbox, kind)
     path = f"{kind}/{created['id']}"
     assert sandbox.admin.put(path, {**body, "labels": {"team": "lake"}}).json()["labels"] == {"team": "lake"}
     assert created["id"] in _found(sandbox, kind, label="team:lake")
@@ -60,7 +26,7 @@ def test_a_put_replaces_the_labels_and_removes_those_that_it_leaves_out(sandbox:
 
 
 def test_new_mappings_of_a_delivery_leave_its_labels_alone(sandbox: Sandbox) -> None:
-    delivery = _create(sandbox, "/deliveries", {"team": "shop"})
+    delivery = create(sandbox, "/deliveries", {"team": "shop"})
     mappings = {"mappings": [sandbox.mapping(delivery["topics"][0])]}
     assert sandbox.admin.put(f"/deliveries/{delivery['id']}/mappings", mappings).json()["labels"] == {"team": "shop"}
 
@@ -93,9 +59,9 @@ def test_labels_with_another_form_are_refused(sandbox: Sandbox, labels: object) 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_list_is_filtered_by_labels_that_all_have_to_hold(sandbox: Sandbox, kind: str) -> None:
     team = sandbox.name("team")
-    prod = _create(sandbox, kind, {"team": team, "stage": "prod"})["id"]
-    test = _create(sandbox, kind, {"team": team, "stage": ""})["id"]
-    _create(sandbox, kind, {"team": f"{team}-of-another-name", "stages": "prod"})
+    prod = create(sandbox, kind, {"team": team, "stage": "prod"})["id"]
+    test = create(sandbox, kind, {"team": team, "stage": ""})["id"]
+    create(sandbox, kind, {"team": f"{team}-of-another-name", "stages": "prod"})
     assert _found(sandbox, kind, label=f"team:{team}") == [test, prod]
     assert _found(sandbox, kind, label=[f"team:{team}", "stage"]) == [test, prod]
     assert _found(sandbox, kind, label=[f"team:{team}", "stage:prod"]) == [prod]
@@ -105,7 +71,7 @@ def test_a_list_is_filtered_by_labels_that_all_have_to_hold(sandbox: Sandbox, ki
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_list_is_searched_by_part_of_the_name_in_any_case(sandbox: Sandbox, kind: str) -> None:
-    created = _create(sandbox, kind, {})
+    created = create(sandbox, kind, {})
     assert _found(sandbox, kind, q=created["name"].upper()[1:]) == [created["id"]]
 
 
@@ -113,7 +79,7 @@ def test_a_filtered_list_goes_on_page_after_page(sandbox: Sandbox) -> None:
     team = sandbox.name("team")
     created = []
     for number in range(5):
-        created += [_create(sandbox, "/destinations", {"team": team} if number % 2 == 0 else {})["id"]]
+        created += [create(sandbox, "/destinations", {"team": team} if number % 2 == 0 else {})["id"]]
     path = f"/destinations?label=team:{team}&limit=2"
     first = sandbox.admin.get(path)
     second = sandbox.admin.get(path, params={"cursor": first.headers["X-Next-Cursor"]})
