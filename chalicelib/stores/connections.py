@@ -1,7 +1,7 @@
 from typing import Any
 
 from chalicelib.domain.connection import Capability, Connection
-from chalicelib.domain.search import Search
+from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.kit.pages import Page
 from chalicelib.stores.searched import SEARCHED, SearchedDocuments
 from chalicelib.stores.tables import document_table
@@ -19,7 +19,7 @@ class Connections(SearchedDocuments[Connection]):
         return len(connection.used_by) if connection else 0
 
     def filtered(
-        self, capability: Capability | None, search: Search, *, limit: int, after: str | None
+        self, capability: Capability | None, *, limit: int, after: str | None, search: Search = EVERYTHING
     ) -> Page[Connection]:
         """Newest first: those of a search that have this capability; None: any."""
         row: Any = ConnectionRows

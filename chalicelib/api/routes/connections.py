@@ -23,7 +23,7 @@ routes = Router(tag="Connections")
 def list_connections(query: ConnectionQuery) -> Page[ConnectionOutput | Definition]:
     """List connections, newest first."""
     search = query.to_search()
-    page = services().connections.filtered(query.capability, search, limit=query.limit, after=query.after)
+    page = services().connections.filtered(query.capability, limit=query.limit, after=query.after, search=search)
     return page.map(query.rendering(ConnectionOutput.of, connection_definition))
 
 
