@@ -1,11 +1,11 @@
-"""Exports all definitions of an installation, and sends them to an empty one. It needs Python alone.
+"""Exports all definitions of an installation, and sends them to an empty one.
 
-    export HEADGATE_TOKEN=hg_...   # an API token of an Admin
-    python infra/move_definitions.py export https://old.example.com > export.json
-    python infra/move_definitions.py send https://new.example.com export.json secrets.json
+    export HEADGATE_TOKEN=hg_...
+    .headgate/venv/bin/python -m infra.move_definitions export https://old.example.com > export.json
+    .headgate/venv/bin/python -m infra.move_definitions send https://new.example.com export.json secrets.json
 
-No export has secrets. `send` names those that are missing and sends nothing until `secrets.json` has all of them, by
-kind and name:
+The token is an API token of an Admin. No export has secrets. `send` names those that are missing, and sends nothing
+until `secrets.json` has all of them, by kind and name:
 
     {"sources/orders": {"credentials.password": "..."}}
 
@@ -19,12 +19,12 @@ import json
 import os
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 Json = dict[str, Any]
 PATHS: Mapping[str, str] = {
@@ -57,19 +57,19 @@ class Api:
 
     def call(self, method: str, path: str, body: Json | None = None) -> tuple[Any, Mapping[str, str]]:
         """The body of the answer, and its headers. Raises MoveError for an answer that is an error."""
-        request = urllib.request.Request(
-            f"{self.url.rstrip('/')}/api/v1{path}",
-            method=method,
-            data=json.dumps(body).encode() if body is not None else None,
-            headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
-        )
         try:
-            with urllib.request.urlopen(request, timeout=_CALL_SECONDS) as answer:
-                return json.loads(answer.read() or b"null"), answer.headers
-        except urllib.error.HTTPError as error:
-            raise MoveError(f"{method} {path}: {error.code} {error.read().decode(errors='replace')[:2000]}") from error
-        except OSError as error:
+            answer = httpx.request(
+                method,
+                f"{self.url.rstrip('/')}/api/v1{path}",
+                json=body,
+                headers={"Authorization": f"Bearer {self.token}"},
+                timeout=_CALL_SECONDS,
+            )
+        except httpx.HTTPError as error:
             raise MoveError(f"{method} {path}: {error}. Check the address, and try again.") from error
+        if answer.is_error:
+            raise MoveError(f"{method} {path}: {answer.status_code} {answer.text[:2000]}")
+        return answer.json(), answer.headers
 
     def pages(self, path: str) -> Iterator[Any]:
         """The bodies of all pages."""
