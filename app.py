@@ -27,6 +27,7 @@ ROUTE_MODULES = {
     "destinations": ("destinations",),
     "deliveries": ("deliveries",),
     "operations": ("audit", "monitoring", "operations"),
+    "export": ("export",),
     "alerts": ("alerts", "alert-rules", "notification-channels"),
     "events": ("events",),
 }

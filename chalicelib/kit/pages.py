@@ -51,6 +51,12 @@ class Page(Generic[T]):
         start = sum(key is not None and own >= key for own in self.keys)
         return replace(self, items=self.items[start:], keys=self.keys[start:])
 
+    def only(self, accepts: Callable[[T], bool]) -> "Page[T]":
+        """The items that are accepted. The list goes on where it did."""
+        kept = [(item, key) for item, key in zip(self.items, self.keys, strict=True) if accepts(item)]
+        items, keys = tuple(item for item, _ in kept), tuple(key for _, key in kept)
+        return replace(self, items=items, keys=keys, last_key=self.next_key)
+
     def map(self, change: Callable[[T], U]) -> "Page[U]":
         return self.with_items(change(item) for item in self.items)
 

@@ -22,6 +22,7 @@ from chalicelib.domain.connectors.confirmations import CONFIRMED_FOR, Confirmati
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import HealthRecord
 from chalicelib.domain.live_reads import LiveAnswer, LiveQuestion
+from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.errors import Conflict, Invalid, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.pages import Page, sorted_page
@@ -76,9 +77,9 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         """The cluster; raises NotFound."""
         return self._with_health([self.store.get(cluster_id)])[0]
 
-    def list(self, *, limit: int, after: str | None) -> Page[ConnectCluster]:
-        """Connect clusters, newest first."""
-        page = self.store.list(limit=limit, after=after, by_size=True)
+    def list(self, *, limit: int, after: str | None, search: Search = EVERYTHING) -> Page[ConnectCluster]:
+        """The Connect clusters that are looked for, newest first."""
+        page = self.store.search(search, limit=limit, after=after)
         return page.with_items(self._with_health(page.items))
 
     def update(self, context: RequestContext, cluster_id: str, data: ConnectClusterInput) -> ConnectCluster:

@@ -14,6 +14,7 @@ from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection import Capability, Connection, ConnectionReference
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.domain.usage import in_use, used_by
 from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.kit.pages import Page
@@ -63,9 +64,11 @@ class ConnectionService(RegisteredService[Connection]):
     system_checks: SystemChecks
     connectors: OutdatedConnectors
 
-    def filtered(self, capability: Capability | None, *, limit: int, after: str | None) -> Page[Connection]:
-        """Those with this capability, newest first; None: all."""
-        return self.store.filtered(capability, limit=limit, after=after)
+    def filtered(
+        self, capability: Capability | None, *, limit: int, after: str | None, search: Search = EVERYTHING
+    ) -> Page[Connection]:
+        """Those of a search that have this capability, newest first; None: any."""
+        return self.store.filtered(capability, limit=limit, after=after, search=search)
 
     def create(self, context: RequestContext, data: ConnectionInput) -> Connection:
         """Register a connection. Contacts no server. Raises Conflict NAME_CONFLICT."""

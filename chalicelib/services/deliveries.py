@@ -1,8 +1,8 @@
 """Deliveries: previewed, deployed, controlled, observed, changed, deleted. What was written stays in the target."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -12,7 +12,9 @@ from chalicelib.domain.delivery import Delivery, MappingInput, Writing
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.providers.registry import target_provider
+from chalicelib.domain.search import ConnectorSearch
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, TimedOut, WriteConflict
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page
 from chalicelib.kit.randomness import jitter
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, writing_parameters
@@ -46,6 +48,7 @@ class DeliveryInput:
 
     pipeline_id: str
     name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
     connect_cluster_id: str | None
     mappings: tuple[MappingInput, ...]
     options: Mapping[str, Any]
@@ -74,7 +77,15 @@ class DeliveryService(ConnectorService[Delivery]):
             "again (PUT .../mappings) to give the connector the new ones."
         ),
     )
+    OWN_END: ClassVar[str] = "destination_id"
     connector: DeliveryConnector
+
+    def belongs_to(self, search: ConnectorSearch, deadline: Deadline) -> Callable[[Delivery], bool] | None:
+        if search.source_id is None:
+            return None
+        pipelines = self.connector.resources.pipelines
+        captured = pipelines.values_in("source_id", search.source_id, "id", deadline)
+        return lambda delivery: delivery.pipeline_id in captured
 
     def with_findings(self, resource: Delivery, deps: DeliveryDependencies) -> Delivery:
         return deps.targets.explain(resource)
@@ -255,6 +266,7 @@ class DeliveryService(ConnectorService[Delivery]):
         delivery = Delivery(
             id=context.fresh_id(),
             name=data.name,
+            labels=data.labels,
             destination_id=destination_id,
             pipeline_id=data.pipeline_id,
             connect_cluster_id=cluster_id,

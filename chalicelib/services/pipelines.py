@@ -1,8 +1,8 @@
 """Pipelines: previewed, created as a validated draft, deployed, controlled, observed, deleted."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
@@ -18,8 +18,10 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import ReadinessReport
+from chalicelib.domain.search import ConnectorSearch
 from chalicelib.domain.source import Source
 from chalicelib.errors import Conflict, Invalid, Unavailable, UnreadableRow, WriteConflict
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS
 from chalicelib.services.connectors.dependencies import PipelineDependencies
@@ -45,6 +47,7 @@ class PipelineInput:
     """What a client says about a pipeline. `capture.provider_options` are those that were sent, not checked yet."""
 
     name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
     source_id: str
     stream_cluster_id: str
     connect_cluster_id: str
@@ -73,18 +76,24 @@ class PipelineService(ConnectorService[Pipeline]):
             "the connector the new ones."
         ),
     )
+    OWN_END: ClassVar[str] = "source_id"
     connector: PipelineConnector
     deliveries: Deliveries
     registry: Registry
     source_states: SourceStates
     live_reads: LiveReads
 
-    def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
-        """Newest first, each with its latest observation and what the last look at its source found."""
-        page = self.connector.store.list(limit=limit, after=after, by_size=True)
-        clusters = sorted({pipeline.connect_cluster_id for pipeline in page.items})
-        sources = sorted({pipeline.source_id for pipeline in page.items})
-        rows = progress_rows(page.items)
+    def belongs_to(self, search: ConnectorSearch, deadline: Deadline) -> Callable[[Pipeline], bool] | None:
+        if search.destination_id is None:
+            return None
+        delivered = self.deliveries.values_in("destination_id", search.destination_id, "pipeline_id", deadline)
+        return lambda pipeline: pipeline.id in delivered
+
+    def observed(self, resources: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
+        """Each with its latest observation and what the last look at its source found."""
+        clusters = sorted({pipeline.connect_cluster_id for pipeline in resources})
+        sources = sorted({pipeline.source_id for pipeline in resources})
+        rows = progress_rows(resources)
         loaded = iter(
             batch_results(
                 *((self.connector.connectors.observations, cluster_id) for cluster_id in clusters),
@@ -94,8 +103,8 @@ class PipelineService(ConnectorService[Pipeline]):
         )
         views = {cluster_id: next(loaded) for cluster_id in clusters}
         states = {source_id: next(loaded) for source_id in sources}
-        observed = self.observation_reader.latest(page.items, views, known_progress(rows, list(loaded)))
-        return page.with_items(tuple(self._with_state(pipeline, states[pipeline.source_id]) for pipeline in observed))
+        observed = self.observation_reader.latest(resources, views, known_progress(rows, list(loaded)))
+        return tuple(self._with_state(pipeline, states[pipeline.source_id]) for pipeline in observed)
 
     def with_findings(self, resource: Pipeline, deps: PipelineDependencies) -> Pipeline:
         return self._with_state(resource, deps.source_state)
@@ -280,6 +289,7 @@ class PipelineService(ConnectorService[Pipeline]):
         pipeline = Pipeline(
             id=context.fresh_id(),
             name=data.name,
+            labels=data.labels,
             source_id=data.source_id,
             provider=source.address.provider,
             stream_cluster_id=data.stream_cluster_id,

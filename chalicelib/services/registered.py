@@ -1,16 +1,17 @@
 """What the services of everything that people register have in common."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.credentials import Secrets
 from chalicelib.domain.registered import Registered
+from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.services.registry import NO_LINKS, Links, Registry
-from chalicelib.stores.documents import Documents
+from chalicelib.stores.searched import SearchedDocuments
 from chalicelib.stores.transaction import Transaction
 
 E = TypeVar("E", bound=Registered[Any])
@@ -23,6 +24,7 @@ class RegisteredInput:
     """
 
     name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
     secrets: Secrets
 
     def entity_fields(self) -> dict[str, Any]:
@@ -35,7 +37,7 @@ class RegisteredService(Generic[E]):
     """Read and delete the entities of one kind; build those that are to be stored."""
 
     kind: Callable[..., E]
-    store: Documents[E]
+    store: SearchedDocuments[E]
     registry: Registry
     clock: Clock
 
@@ -43,9 +45,9 @@ class RegisteredService(Generic[E]):
         """The entity; raises NotFound."""
         return self.store.get(entity_id)
 
-    def list(self, *, limit: int, after: str | None) -> Page[E]:
-        """Those of this kind, newest first."""
-        return self.store.list(limit=limit, after=after, by_size=True)
+    def list(self, *, limit: int, after: str | None, search: Search = EVERYTHING) -> Page[E]:
+        """What is looked for among those of this kind, newest first."""
+        return self.store.search(search, limit=limit, after=after)
 
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove an entity that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""

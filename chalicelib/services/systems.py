@@ -14,6 +14,7 @@ from chalicelib.domain.connection import Connection, ConnectionReference
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.registered import ConnectedSystem
+from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.domain.usage import used_by
 from chalicelib.errors import NotFound, StoreBusy, WriteConflict
 from chalicelib.kit.pages import Page
@@ -82,9 +83,9 @@ class SystemService(RegisteredService[S]):
         """The system; its health is not known when its monitor has not looked for too long. Raises NotFound."""
         return self._as_of_now(self.store.get(entity_id))
 
-    def list(self, *, limit: int, after: str | None) -> Page[S]:
-        """The same of all of this kind, newest first."""
-        return self.store.list(limit=limit, after=after, by_size=True).map(self._as_of_now)
+    def list(self, *, limit: int, after: str | None, search: Search = EVERYTHING) -> Page[S]:
+        """The same of what is looked for, newest first."""
+        return self.store.search(search, limit=limit, after=after).map(self._as_of_now)
 
     def _as_of_now(self, system: S) -> S:
         return replace(system, health=system.health.as_of(self.clock()))

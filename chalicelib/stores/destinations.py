@@ -1,13 +1,13 @@
 from dataclasses import replace
 
 from chalicelib.domain.destination import Destination
-from chalicelib.stores.documents import Documents
+from chalicelib.stores.searched import SEARCHED, SearchedDocuments
 from chalicelib.stores.tables import Document, document_table
 
-DestinationRows = document_table("destinations")
+DestinationRows = document_table("destinations", searched=SEARCHED)
 
 
-class Destinations(Documents[Destination]):
+class Destinations(SearchedDocuments[Destination]):
     """Destinations by id. References are their deliveries, those being deployed included."""
 
     table, entity, noun = DestinationRows, Destination, "destination"

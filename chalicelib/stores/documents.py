@@ -1,6 +1,6 @@
 """The store of one kind of entity: read by id, listed newest first, written conditionally."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from pynamodb.expressions.condition import Condition
+from pynamodb.pagination import PageIterator
 
 from chalicelib.errors import NotFound, StoreUnavailable, TimedOut, UnreadableRow
 from chalicelib.kit.adapters import adapter
@@ -34,6 +35,9 @@ T = TypeVar("T")
 _FILTERED_PAGE = 1_000
 """Rows that one call reads when a condition selects from them: two active incidents may be months apart."""
 
+
+_FILTERED_CALLS = 20
+"""Each reads at most 1 MB (a limit of DynamoDB), so that one request reads at most 20 MB."""
 
 _OLDEST_TRIED = 10
 """Rows that `oldest_in` reads one after another, until one can be read."""
@@ -159,18 +163,31 @@ class Documents(Generic[E]):
         `next_key`).
 
         With `by_size` the page also ends when its rows reach `PAGE_BYTES`: for lists that a client gets. `condition`
-        is one on columns of the row; then one call reads many rows.
+        is one on columns of the row. Then one call reads many rows, and a page may have few entries, or none, although
+        the list goes on: what one request reads is bounded.
         """
         index = getattr(self.table, f"by_{group}")
         keys = index.Meta.attributes["position"] < after if after else None
-        # One row more than the page needs: it shows whether the list goes on.
-        size = limit + 1 if condition is None else max(limit + 1, _FILTERED_PAGE)
+        body = body_size if by_size else None
         with store_errors():
-            rows = index.query(value, keys, condition, scan_index_forward=False, limit=limit + 1, page_size=size)
-            page = page_of(rows, key=position_of, limit=limit, size=body_size if by_size else None)
+            if condition is not None:
+                rows = index.query(value, keys, condition, scan_index_forward=False, page_size=_FILTERED_PAGE)
+                page = self._selected(rows.page_iter, limit, body)
+            else:
+                # One row more than the page needs: it shows whether the list goes on.
+                rows = index.query(value, keys, scan_index_forward=False, limit=limit + 1, page_size=limit + 1)
+                page = page_of(rows, key=position_of, limit=limit, size=body)
         if group in self.table.COMPACT:
             return page.with_items(self.with_ids(row.id for row in page.items))
         return readable_page(page, self._stored)
+
+    def _selected(self, calls: PageIterator[Any], limit: int, size: Callable[[Any], int] | None) -> Page[Any]:
+        """The page of the rows that fulfil a condition, from a bounded number of calls. Where these end before the
+        list, it goes on behind the last row that they have read.
+        """
+        rows = (self.table.from_raw_data(item) for call in islice(calls, _FILTERED_CALLS) for item in call["Items"])
+        page, last = page_of(rows, key=position_of, limit=limit, size=size), calls.last_evaluated_key
+        return page if page.more or last is None else replace(page, more=True, last_key=last["position"]["S"])
 
     def ids(self) -> Iterator[str]:
         """The ids of all, also of those that cannot be read; newest first, without a bound: for workers only."""
@@ -254,7 +271,7 @@ class Documents(Generic[E]):
         actions.append(self.table.write_id.set(transaction.write_id))
         expires_at, expiry = self.expires_at(entity), self.table.expires_at
         actions.append(expiry.remove() if expires_at is None else expiry.set(expires_at))
-        for name in (*self.groups(entity), *self.table.COPIED):
+        for name in (*self.groups(entity), *self.table.COPIED, *self.table.SEARCHED):
             value, column = getattr(row, name), getattr(self.table, name)
             actions.append(column.set(value) if value is not None else column.remove())
         closing, condition = self.table.closing, self.table.revision == entity.revision
@@ -312,7 +329,7 @@ class Documents(Generic[E]):
         )
 
     def _copied(self, entity: E) -> dict[str, Any]:
-        values = {field: getattr(entity, field) for field in self.table.COPIED}
+        values = {field: getattr(entity, field) for field in (*self.table.COPIED, *self.table.SEARCHED)}
         return {field: str(value) for field, value in values.items() if value is not None}
 
     def from_row(self, row: Document) -> E:

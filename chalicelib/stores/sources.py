@@ -1,11 +1,11 @@
 from chalicelib.domain.source import Source
-from chalicelib.stores.documents import Documents
+from chalicelib.stores.searched import SEARCHED, SearchedDocuments
 from chalicelib.stores.tables import document_table
 
-SourceRows = document_table("sources")
+SourceRows = document_table("sources", searched=SEARCHED)
 
 
-class Sources(Documents[Source]):
+class Sources(SearchedDocuments[Source]):
     """Sources by id. References are the pipelines that capture from them."""
 
     table, entity, noun = SourceRows, Source, "source"

@@ -67,6 +67,7 @@ class Document(Table):
 
     GROUPS: ClassVar[tuple[str, ...]] = ()
     COPIED: ClassVar[tuple[str, ...]] = ()
+    SEARCHED: ClassVar[tuple[str, ...]] = ()
     COMPACT: ClassVar[frozenset[str]] = frozenset()
 
     id = UnicodeAttribute(hash_key=True)
@@ -87,16 +88,18 @@ def document_table(
     *,
     groups: Sequence[str] = (),
     copied: Sequence[str] = (),
+    searched: Sequence[str] = (),
     compact: Mapping[str, Sequence[str]] | None = None,
 ) -> type[Document]:
     """A table of documents with one index for each group, newest first. `copied` are fields of the entity that have
-    columns besides the body, so that they can be read without it. The index of a group in `compact` has these of them
-    and no body: a group of thousands can be walked in a few calls.
+    columns besides the body, so that they can be read without it; `searched` ones have columns for conditions only.
+    The index of a group in `compact` has these of them and no body: a group of thousands can be walked in a few calls.
     """
     compact = compact or {}
     columns: dict[str, Any] = {"Meta": meta(name), "__module__": __name__}
-    columns |= {"GROUPS": tuple(groups), "COPIED": tuple(copied), "COMPACT": frozenset(compact)}
-    columns |= {field: UnicodeAttribute(null=True) for field in copied}
+    columns |= {"GROUPS": tuple(groups), "COPIED": tuple(copied)}
+    columns |= {"SEARCHED": tuple(searched), "COMPACT": frozenset(compact)}
+    columns |= {field: UnicodeAttribute(null=True) for field in (*copied, *searched)}
     for group in (LISTING, *groups):
         columns[group] = UnicodeAttribute(null=True)
         columns[f"by_{group}"] = index_on(group, columns=compact.get(group))

@@ -20,6 +20,7 @@ from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
 from chalicelib.services.credentials import CredentialVault
+from chalicelib.services.export import ExportService
 from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
 from chalicelib.services.overview import OverviewService
 from chalicelib.settings import Settings, settings
@@ -72,6 +73,7 @@ class Services:
             audit=self.audit,
             clock=clock,
         )
+        self.export = ExportService(resources=self.stores.resources, alerts=self.stores.alerts, audit=self.audit)
 
     def _build_accounts(self, make: Clients) -> None:
         accounts = Accounts(

@@ -24,6 +24,7 @@ from chalicelib.api.routes import (
     consumer_groups,
     deliveries,
     destinations,
+    export,
     operations,
     pipelines,
     schemas,
@@ -68,8 +69,8 @@ __all__ = ["app", "app_of_the_module"]
 
 FUNCTION_ANSWER = 6 * 1024 * 1024
 MODULES: tuple[ModuleType, ...] = (
-    *(access, alerts, clusters, connections, connectors, consumer_groups, deliveries, destinations, operations),
-    *(pipelines, schemas, sources, topics, users),
+    *(access, alerts, clusters, connections, connectors, consumer_groups, deliveries, destinations, export),
+    *(operations, pipelines, schemas, sources, topics, users),
 )
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
@@ -250,6 +251,9 @@ def test_pipelines_and_deliveries_of_500_tables_are_paged_by_size(app: InProcess
     assert_each_once(get, "/deliveries", delivered, pages=2)
     assert_each_once(get, f"/pipelines/{stored[0]}/destinations", delivered, pages=2)
     assert_each_once(get, f"/destinations/{destination}/mappings", delivered, pages=2, field="delivery_id")
+    for kind, ids in (("pipelines", stored), ("deliveries", delivered)):
+        exported = [entry["id"] for page in walk(get, "/export") for entry in page[kind]]
+        assert sorted(exported) == sorted(ids)
     shown, cursor = get(f"/pipelines/{stored[0]}")
     rest = walk(get, f"/pipelines/{stored[0]}/destinations", cursor)
     assert cursor

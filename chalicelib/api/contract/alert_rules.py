@@ -5,11 +5,14 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, Field
 
 from chalicelib.api.contract.common import Input, Integer, Lines, Name, Output, Uuid
+from chalicelib.api.contract.labels import LABELS, Labels
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import (
     DEFAULT_COOLDOWN_SECONDS,
     MAX_CHANNELS_OF_RULE,
     MAX_COOLDOWN_SECONDS,
+    AlertRule,
     AlertRuleValues,
     CooldownPolicy,
 )
@@ -33,6 +36,7 @@ class AlertRuleBody(Input):
     """Which alerts are sent to which channels. Every selection that is not empty has to have the alert."""
 
     name: Name
+    labels: Labels = LABELS
     description: Lines | None = None
     enabled: bool = True
     severities: Severities = Field(default=(), description="Empty: all.")
@@ -67,6 +71,7 @@ class AlertRuleOutput(Output):
 
     id: str
     name: str
+    labels: dict[str, str] = Field(description="Pairs of key and value to group and find it by.")
     description: str | None
     enabled: bool
     severities: list[AlertSeverity]
@@ -79,3 +84,7 @@ class AlertRuleOutput(Output):
     send_recovery: bool
     is_default: bool
     version: int
+
+
+def alert_rule_definition(rule: AlertRule) -> Definition:
+    return Definition.of(AlertRuleOutput.of(rule), AlertRuleBody.model_fields)

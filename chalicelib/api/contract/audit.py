@@ -1,15 +1,21 @@
 """The audit trail."""
 
+from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
-from chalicelib.api.contract.common import Input, Integer, Lines, Output, Timestamp
+from chalicelib.api.contract.common import Input, Integer, Lines, Output, Time, Timestamp
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.domain.audit.chain import SHARDS
+from chalicelib.domain.audit.filter import AuditFilter
 from chalicelib.domain.audit.record import Outcome
 from chalicelib.services.audit.verification import Verification
 
+ActorText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=320)]
+ActionText = Annotated[str, StringConstraints(pattern=r"^[a-z0-9._-]{1,120}$")]
+CorrelationId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,128}$")]
 ResourceId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 
 
@@ -20,6 +26,27 @@ class AuditQuery(ListQuery):
     resource_id: ResourceId | None = Field(default=None, description="The name of a topic, the UUID of all others.")
     include_related: bool = Field(default=False, description="With resource_id: a destination's deliveries too.")
     meaningful: bool | None = Field(default=None, description="true leaves out routine observations and jobs.")
+    from_: Time | None = Field(default=None, alias="from", description="Records from this time on.")
+    to: Time | None = Field(default=None, description="Records before this time. It is later than `from`.")
+    actor: ActorText | None = Field(default=None, description="Who did it: an id or an e-mail address.")
+    action: ActionText | None = Field(default=None, description="Exactly this one, such as `pipeline.deploy`.")
+    correlation_id: CorrelationId | None = Field(default=None, description="The `X-Correlation-ID` of the request.")
+    outcome: Outcome | None = Field(default=None, description="How it ended.")
+
+    @field_validator("to")
+    @classmethod
+    def _after_from(cls, value: datetime | None, info: ValidationInfo) -> datetime | None:
+        since = info.data.get("from_")
+        if value is not None and since is not None and value <= since:
+            raise PydanticCustomError("not_later_than_from", "not later than from")
+        return value
+
+    def to_filter(self) -> AuditFilter:
+        return AuditFilter(
+            since=self.from_,
+            until=self.to,
+            **self.model_dump(include={"actor", "action", "correlation_id", "outcome"}),
+        )
 
 
 class ActorOutput(Output):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 from pydantic import Field, create_model
 
 from chalicelib.api.contract.common import CredentialsOutput, Input, Name, Output, Timestamp
+from chalicelib.api.contract.labels import LABELS, Labels
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider, ChannelValues
 from chalicelib.domain.alerts.notification import NotificationError
 from chalicelib.domain.credentials import Secrets
@@ -21,6 +23,7 @@ class _ChannelBody(Input):
     """
 
     name: Name
+    labels: Labels = LABELS
     enabled: bool = True
 
     def to_input(self) -> tuple[ChannelValues, Secrets]:
@@ -56,6 +59,7 @@ class ChannelOutput(Output):
 
     id: str
     name: str
+    labels: dict[str, str] = Field(description="Pairs of key and value to group and find it by.")
     provider: ChannelProvider
     enabled: bool
     credentials: CredentialsOutput
@@ -107,3 +111,8 @@ class TestSendOutput(Output):
         """Why it was not delivered; None when it was."""
         shown = DeliveryErrorOutput.of(error) if error else None
         return cls(delivered=error is None, status="failed" if error else "delivered", error=shown)
+
+
+def channel_definition(channel: Channel) -> Definition:
+    """Without `config`: all of it is secret."""
+    return Definition.of(ChannelOutput.of_channel(channel), ("name", "labels", "provider", "enabled"))

@@ -9,9 +9,11 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import Input, Integer, Line, Name, Output, Timestamp, Uuid, secrets_of
 from chalicelib.api.contract.kafka_credentials import KafkaCredentials
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.registered import PasswordCredentials, RegisteredOutput
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.addresses import ConnectAddress, KafkaAddress, SaslMechanism, SecurityProtocol
-from chalicelib.domain.cluster import MetricsProvider, SecretDelivery
+from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, StreamCluster
 from chalicelib.domain.kafka_sign_in import with_sign_in
 from chalicelib.kit.hosts import UrlRefused, is_protected, parse_server, read_url
 from chalicelib.services.connect_clusters import ConnectClusterInput
@@ -96,6 +98,7 @@ class StreamClusterBody(Input):
     """Kafka brokers to register."""
 
     name: Name
+    labels: Labels = LABELS
     bootstrap_servers: Servers = Field(description="host:port, several separated by commas.")
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     sasl_mechanism: SaslMechanism | None = Field(default=None, validate_default=True)
@@ -133,6 +136,7 @@ class StreamClusterBody(Input):
         address = KafkaAddress(**self.model_dump(include={field.name for field in fields(KafkaAddress)}))
         return StreamClusterInput(
             name=self.name,
+            labels=self.labels,
             address=address,
             metrics_provider=self.metrics_provider,
             secrets=with_sign_in(address, secrets_of(self.credentials)),
@@ -158,6 +162,7 @@ class ConnectClusterBody(Input):
     """Kafka Connect workers to register."""
 
     name: Name
+    labels: Labels = LABELS
     base_url: BaseUrl = Field(description="http(s) address of the REST interface, without credentials.")
     stream_cluster_id: Uuid
     username: Line | None = Field(default=None, max_length=255)
@@ -168,6 +173,7 @@ class ConnectClusterBody(Input):
         """The input of the service."""
         return ConnectClusterInput(
             name=self.name,
+            labels=self.labels,
             address=ConnectAddress(base_url=self.base_url, username=self.username),
             stream_cluster_id=self.stream_cluster_id,
             secret_delivery=self.secret_delivery,
@@ -213,3 +219,11 @@ class PluginOutput(Output):
     class_: str = Field(serialization_alias="class", validation_alias="class_name")
     type: str
     version: str | None
+
+
+def stream_cluster_definition(cluster: StreamCluster) -> Definition:
+    return Definition.of(StreamClusterOutput.of(cluster), StreamClusterBody.model_fields.keys() - {"credentials"})
+
+
+def connect_cluster_definition(cluster: ConnectCluster) -> Definition:
+    return Definition.of(ConnectClusterOutput.of(cluster), ConnectClusterBody.model_fields.keys() - {"credentials"})

@@ -7,12 +7,15 @@ from pydantic import AliasPath, Discriminator, Field, Tag
 from chalicelib.api.contract.addressed import DATABASE, OBJECT_STORE, kind_of
 from chalicelib.api.contract.common import Input, Lines, Name, Output, Timestamp
 from chalicelib.api.contract.databases import ConnectedDatabaseInput, DatabaseConfig, DatabaseInput, LastTest
-from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.object_store import ConnectedObjectStoreInput, ObjectStoreConfig, ObjectStoreInput
 from chalicelib.api.contract.registered import RegisteredOutput
+from chalicelib.api.contract.searches import SearchQuery
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection import (
     Capability,
+    Connection,
     ConnectionCategory,
     ConnectionReference,
     SystemProvider,
@@ -24,11 +27,12 @@ from chalicelib.errors import Invalid
 from chalicelib.services.connections import ConnectionChange, ConnectionInput
 
 
-class ConnectionLabels(Input):
+class ConnectionFields(Input):
     """What people say about a connection beside its address. A model has the fields of its last base first."""
 
     name: Name
     description: Lines | None = None
+    labels: Labels = LABELS
     capabilities: list[Capability] | None = Field(
         default=None, min_length=1, max_length=len(Capability), description="All that its provider can do by default."
     )
@@ -43,20 +47,21 @@ class ConnectionLabels(Input):
         return ConnectionInput(
             name=self.name,
             description=self.description,
+            labels=self.labels,
             capabilities=tuple(capability for capability in Capability if capability in chosen),
             address=address,
             secrets=secrets,
         )
 
 
-class DatabaseConnectionBody(DatabaseInput, ConnectionLabels):
+class DatabaseConnectionBody(DatabaseInput, ConnectionFields):
     """The address of a database with credentials, for sources and destinations to share."""
 
     def to_input(self) -> ConnectionInput:
         return self.connection_input(self.address(), self.secrets())
 
 
-class ObjectStoreConnectionBody(ObjectStoreInput, ConnectionLabels):
+class ObjectStoreConnectionBody(ObjectStoreInput, ConnectionFields):
     """An object store with credentials, for destinations to share."""
 
     def to_input(self) -> ConnectionInput:
@@ -102,7 +107,7 @@ def tested(
     return endpoint
 
 
-class ConnectionQuery(ListQuery):
+class ConnectionQuery(SearchQuery):
     """What the connections of a list can be used for."""
 
     capability: Capability | None = None
@@ -145,3 +150,7 @@ class ChangedConnectionOutput(ConnectionOutput):
         outdated = change.outdated_connectors
         connectors = None if outdated is None else [OutdatedConnectorOutput.of(one) for one in outdated]
         return cls.model_construct(**dict(ConnectionOutput.of(change.connection)), outdated_connectors=connectors)
+
+
+def connection_definition(connection: Connection) -> Definition:
+    return Definition.of(ConnectionOutput.of(connection), (*ConnectionFields.model_fields, "provider", "config"))

@@ -7,9 +7,11 @@ from pydantic import AliasPath, Field, StrictBool
 
 from chalicelib.api.contract.common import ErrorOutput, Input, Integer, Line, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, DeliveryStatusOutput, observed_fields
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.database import DatabaseProvider
-from chalicelib.domain.delivery import Delivery, MappingInput, WriteMode
+from chalicelib.domain.delivery import Delivery, MappingInput, WriteMode, Writing
 from chalicelib.domain.object_store import (
     DEFAULT_TEMPLATE,
     MAX_TEMPLATE_CHARACTERS,
@@ -20,6 +22,7 @@ from chalicelib.domain.object_store import (
 )
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.providers.registry import database_defaults
+from chalicelib.kit.adapters import adapter
 from chalicelib.services.deliveries import DeliveryInput, DeliveryOutcome
 
 OFFSETS_NOTICE = (
@@ -65,7 +68,7 @@ class MappingsBody(Input):
 
 
 _FILES = "For object storage only."
-_COMMON = {"pipeline_id", "name", "connect_cluster_id", "tasks_max"}
+_COMMON = {"pipeline_id", "name", "labels", "connect_cluster_id", "tasks_max"}
 """What a body says about a delivery to any kind of destination, besides its mappings."""
 
 
@@ -74,6 +77,7 @@ class DeliveryBody(MappingsBody):
 
     pipeline_id: Uuid
     name: Name
+    labels: Labels = LABELS
     connect_cluster_id: Uuid | None = None
     write_mode: WriteMode = WriteMode.UPSERT
     delete_enabled: StrictBool | None = Field(default=None, description="Left out: true for upsert, false for insert.")
@@ -266,3 +270,11 @@ class DeliveryOutcomesOutput(Output):
     """The result for each delivery of a destination."""
 
     deliveries: list[DeliveryOutcomeOutput]
+
+
+def delivery_definition(delivery: Delivery) -> Definition:
+    """In the form of its deploy. The plug-in that was chosen then is no part of it."""
+    writing = adapter(Writing).dump_python(delivery.writing, mode="json", exclude_none=True)
+    options = {name: value for name, value in writing.items() if name in DeliveryBody.model_fields}
+    fields = {"pipeline_id", "name", "labels", "connect_cluster_id"}
+    return Definition.of(DeliveryOutput.of(delivery), fields, **options, tasks_max=delivery.tasks_max)

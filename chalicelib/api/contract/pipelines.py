@@ -8,9 +8,11 @@ from pydantic import Field, StringConstraints
 from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamClusterOutput
 from chalicelib.api.contract.common import Input, Name, Uuid
 from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput, WarningOutput
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.options import PipelineOptionsBody, PipelineOptionsOutput, TableBody, TableOutput
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, TaskQuery, observed_fields
 from chalicelib.api.contract.sources import SourceOutput
+from chalicelib.api.contract.views import Definition
 from chalicelib.domain.pipeline import (
     Capture,
     CaptureOptions,
@@ -22,6 +24,7 @@ from chalicelib.domain.pipeline import (
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.table import TableName
 from chalicelib.errors import Invalid
+from chalicelib.kit.adapters import adapter
 from chalicelib.services.pipelines import PipelineDetail, PipelineInput
 
 TopicPrefix = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9._-]+$")]
@@ -47,6 +50,7 @@ class PipelineBody(Input):
     """A pipeline to preview or create."""
 
     name: Name
+    labels: Labels = LABELS
     source_id: Uuid
     stream_cluster_id: Uuid
     connect_cluster_id: Uuid
@@ -68,7 +72,7 @@ class PipelineBody(Input):
             options=self._options(options),
             provider_options=options.to_provider_options(),
         )
-        fields = self.model_dump(include={"name", "source_id", "stream_cluster_id", "connect_cluster_id"})
+        fields = self.model_dump(include={"name", "labels", "source_id", "stream_cluster_id", "connect_cluster_id"})
         return PipelineInput(**fields, capture=capture)
 
     def _options(self, sent: PipelineOptionsBody) -> CaptureOptions:
@@ -141,3 +145,12 @@ def _computed(pipeline: Pipeline) -> dict[str, Any]:
         "representation": capture.options.representation,
         "options": {**asdict(capture.options), **provider.effective_options(pipeline)},
     }
+
+
+def pipeline_definition(pipeline: Pipeline) -> Definition:
+    """With the options that were chosen, where the other view shows those that count."""
+    capture = pipeline.capture
+    fields = PipelineBody.model_fields.keys() - {"options", "representation"}
+    options = adapter(CaptureOptions).dump_python(capture.options, mode="json", exclude_none=True)
+    own = {name: value for name, value in capture.provider_options.items() if value is not None}
+    return Definition.of(PipelineOutput.of(pipeline), fields, options={**options, **own})

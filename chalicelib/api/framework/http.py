@@ -77,6 +77,7 @@ class TextResponse:
 
 
 T = TypeVar("T")
+_NO_PAGE: Page[Any] = Page((), ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +95,14 @@ class WithList(Generic[T]):
     """A model that a handler returns, in which one list may be too long for one body.
 
     The list `field` of `body` gets as many items of `page` as fit. When there are more, `X-Next-Cursor` is a cursor of
-    the list route `<path of this request><list_path>`.
+    the list route `<path of this request><list_path>`. Without a `field` the body is sent as it is, and its cursor is
+    that of the page.
     """
 
     body: T
-    field: str
-    page: Page[Any]
-    list_path: str
+    field: str = ""
+    page: Page[Any] = _NO_PAGE
+    list_path: str = ""
 
 
 class _HasOperation(Protocol):

@@ -108,6 +108,8 @@ def _text(route: Route, body: Any) -> tuple[str, str | None]:
 
 
 def _text_with_list(chosen: WithList[Any]) -> tuple[str, str | None]:
+    if not chosen.field:
+        return chosen.body.model_dump_json(by_alias=True), chosen.page.next_key
     # Without its list the body shows how much room it leaves.
     empty = chosen.body.model_copy(update={chosen.field: []})
     texts = _texts_that_fit(chosen.page.items, room_for=empty.model_dump_json(by_alias=True))

@@ -1,6 +1,6 @@
 """Routes of alerts, alert rules and metrics."""
 
-from chalicelib.api.contract.alert_rules import AlertRuleBody, AlertRuleOutput
+from chalicelib.api.contract.alert_rules import AlertRuleBody, AlertRuleOutput, alert_rule_definition
 from chalicelib.api.contract.alerts import (
     AcknowledgeBody,
     AlertDetailOutput,
@@ -10,14 +10,22 @@ from chalicelib.api.contract.alerts import (
     AlertSummaryOutput,
     SilenceBody,
 )
-from chalicelib.api.contract.channels import ChannelBody, ChannelDetailOutput, ChannelOutput, TestSendOutput
-from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.channels import (
+    ChannelBody,
+    ChannelDetailOutput,
+    ChannelOutput,
+    TestSendOutput,
+    channel_definition,
+)
+from chalicelib.api.contract.searches import SearchQuery
+from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.authentication import require_token
 from chalicelib.api.framework.http import HttpRequest, TextResponse
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.alerts.alert import Alert
+from chalicelib.domain.alerts.channel import Channel
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
@@ -68,9 +76,10 @@ def unsilence_alert(context: RequestContext, uuid: UuidPath) -> AlertDetailOutpu
 
 
 @routes.get("/alert-rules", needs=Permission.READ)
-def list_alert_rules(query: ListQuery) -> Page[AlertRuleOutput]:
+def list_alert_rules(query: SearchQuery) -> Page[AlertRuleOutput | Definition]:
     """List alert rules, newest first."""
-    return services().alerting.rules.list(limit=query.limit, after=query.after).map(AlertRuleOutput.of)
+    page = services().alerting.rules.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(query.rendering(AlertRuleOutput.of, alert_rule_definition))
 
 
 @routes.post("/alert-rules", needs=Permission.ADMINISTER, status=201)
@@ -80,9 +89,9 @@ def create_alert_rule(context: RequestContext, body: AlertRuleBody) -> AlertRule
 
 
 @routes.get("/alert-rules/{uuid}", needs=Permission.READ)
-def get_alert_rule(uuid: UuidPath) -> AlertRuleOutput:
+def get_alert_rule(uuid: UuidPath, query: ViewQuery) -> AlertRuleOutput | Definition:
     """Show an alert rule."""
-    return AlertRuleOutput.of(services().alerting.rules.get(uuid))
+    return query.rendering(AlertRuleOutput.of, alert_rule_definition)(services().alerting.rules.get(uuid))
 
 
 @routes.put("/alert-rules/{uuid}", needs=Permission.ADMINISTER)
@@ -98,9 +107,10 @@ def delete_alert_rule(context: RequestContext, uuid: UuidPath) -> None:
 
 
 @routes.get("/notification-channels", needs=Permission.READ)
-def list_channels(query: ListQuery) -> Page[ChannelOutput]:
+def list_channels(query: SearchQuery) -> Page[ChannelOutput | Definition]:
     """List notification channels, newest first."""
-    return services().alerting.channels.list(limit=query.limit, after=query.after).map(ChannelOutput.of_channel)
+    page = services().alerting.channels.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(query.rendering(ChannelOutput.of_channel, channel_definition))
 
 
 @routes.post("/notification-channels", needs=Permission.ADMINISTER, status=201)
@@ -110,11 +120,9 @@ def create_channel(context: RequestContext, body: ChannelBody) -> ChannelOutput:
 
 
 @routes.get("/notification-channels/{uuid}", needs=Permission.READ)
-def get_channel(uuid: UuidPath) -> ChannelDetailOutput:
+def get_channel(uuid: UuidPath, query: ViewQuery) -> ChannelDetailOutput | Definition:
     """Show a notification channel, and how it sends now."""
-    channels = services().alerting.channels
-    channel = channels.get(uuid)
-    return ChannelDetailOutput.of_state(channel, channels.state(channel))
+    return query.rendering(_channel_detail, channel_definition)(services().alerting.channels.get(uuid))
 
 
 @routes.put("/notification-channels/{uuid}", needs=Permission.ADMINISTER)
@@ -147,6 +155,10 @@ def get_metrics(context: RequestContext, request: HttpRequest) -> TextResponse:
     require_token(request.headers, services().settings.metrics_token)
     text = services().recent_metrics.get(lambda: services().alerting.metrics.text(context.deadline))
     return TextResponse(text=text, media_type=METRICS_TYPE)
+
+
+def _channel_detail(channel: Channel) -> ChannelDetailOutput:
+    return ChannelDetailOutput.of_state(channel, services().alerting.channels.state(channel))
 
 
 def _detail(alert: Alert) -> AlertDetailOutput:

@@ -7,8 +7,9 @@ from chalicelib.api.contract.clusters import (
     PluginOutput,
     StreamClusterBody,
     StreamClusterOutput,
+    connect_cluster_definition,
+    stream_cluster_definition,
 )
-from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshListQuery, observed_at
 from chalicelib.api.contract.rotation import (
     ConnectClusterRotationBody,
@@ -16,6 +17,8 @@ from chalicelib.api.contract.rotation import (
     RotationQuery,
     StreamClusterRotationBody,
 )
+from chalicelib.api.contract.searches import SearchQuery
+from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.http import JsonResponse
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
@@ -28,9 +31,10 @@ routes = Router(tag="Clusters")
 
 
 @routes.get("/stream/clusters", needs=Permission.READ)
-def list_stream_clusters(query: ListQuery) -> Page[StreamClusterOutput]:
+def list_stream_clusters(query: SearchQuery) -> Page[StreamClusterOutput | Definition]:
     """List stream clusters, newest first."""
-    return services().stream_clusters.list(limit=query.limit, after=query.after).map(StreamClusterOutput.of)
+    page = services().stream_clusters.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(query.rendering(StreamClusterOutput.of, stream_cluster_definition))
 
 
 @routes.post("/stream/clusters", needs=Permission.ADMINISTER, status=201)
@@ -40,9 +44,9 @@ def create_stream_cluster(context: RequestContext, body: StreamClusterBody) -> S
 
 
 @routes.get("/stream/clusters/{uuid}", needs=Permission.READ)
-def get_stream_cluster(uuid: UuidPath) -> StreamClusterOutput:
+def get_stream_cluster(uuid: UuidPath, query: ViewQuery) -> StreamClusterOutput | Definition:
     """Show a stream cluster."""
-    return StreamClusterOutput.of(services().stream_clusters.get(uuid))
+    return query.rendering(StreamClusterOutput.of, stream_cluster_definition)(services().stream_clusters.get(uuid))
 
 
 @routes.put("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
@@ -58,9 +62,10 @@ def delete_stream_cluster(context: RequestContext, uuid: UuidPath) -> None:
 
 
 @routes.get("/connect/clusters", needs=Permission.READ)
-def list_connect_clusters(query: ListQuery) -> Page[ConnectClusterOutput]:
+def list_connect_clusters(query: SearchQuery) -> Page[ConnectClusterOutput | Definition]:
     """List Connect clusters, newest first."""
-    return services().connect_clusters.list(limit=query.limit, after=query.after).map(ConnectClusterOutput.of)
+    page = services().connect_clusters.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(query.rendering(ConnectClusterOutput.of, connect_cluster_definition))
 
 
 @routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)
@@ -70,9 +75,9 @@ def create_connect_cluster(context: RequestContext, body: ConnectClusterBody) ->
 
 
 @routes.get("/connect/clusters/{uuid}", needs=Permission.READ)
-def get_connect_cluster(uuid: UuidPath) -> ConnectClusterOutput:
+def get_connect_cluster(uuid: UuidPath, query: ViewQuery) -> ConnectClusterOutput | Definition:
     """Show a Connect cluster."""
-    return ConnectClusterOutput.of(services().connect_clusters.get(uuid))
+    return query.rendering(ConnectClusterOutput.of, connect_cluster_definition)(services().connect_clusters.get(uuid))
 
 
 @routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)

@@ -6,9 +6,11 @@ from chalicelib.api.contract.connections import (
     ConnectionOutput,
     ConnectionQuery,
     ConnectionTestInput,
+    connection_definition,
 )
 from chalicelib.api.contract.databases import TestOutput
 from chalicelib.api.contract.rotation import RotationOutput, RotationQuery, SystemRotationBody
+from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -19,10 +21,11 @@ routes = Router(tag="Connections")
 
 
 @routes.get("/connections", needs=Permission.READ)
-def list_connections(query: ConnectionQuery) -> Page[ConnectionOutput]:
+def list_connections(query: ConnectionQuery) -> Page[ConnectionOutput | Definition]:
     """List connections, newest first."""
-    page = services().connections.filtered(query.capability, limit=query.limit, after=query.after)
-    return page.map(ConnectionOutput.of)
+    search = query.to_search()
+    page = services().connections.filtered(query.capability, limit=query.limit, after=query.after, search=search)
+    return page.map(query.rendering(ConnectionOutput.of, connection_definition))
 
 
 @routes.post("/connections", needs=Permission.WRITE, status=201)
@@ -39,9 +42,9 @@ def test_unsaved_connection(context: RequestContext, body: ConnectionTestInput) 
 
 
 @routes.get("/connections/{uuid}", needs=Permission.READ)
-def get_connection(uuid: UuidPath) -> ConnectionOutput:
+def get_connection(uuid: UuidPath, query: ViewQuery) -> ConnectionOutput | Definition:
     """Show a connection and what uses it."""
-    return ConnectionOutput.of(services().connections.get(uuid))
+    return query.rendering(ConnectionOutput.of, connection_definition)(services().connections.get(uuid))
 
 
 @routes.put("/connections/{uuid}", needs=Permission.WRITE)

@@ -1,9 +1,10 @@
 """Routes of deliveries."""
 
-from chalicelib.api.contract.deliveries import OFFSETS_NOTICE, DeliveryOutput, MappingsBody
-from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.deliveries import OFFSETS_NOTICE, DeliveryOutput, MappingsBody, delivery_definition
 from chalicelib.api.contract.live_reads import FreshQuery
 from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput, TaskQuery
+from chalicelib.api.contract.searches import ConnectorSearchQuery
+from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.http import JsonResponse, deletion_response, operation_response
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
@@ -16,15 +17,16 @@ routes = Router(tag="Deliveries")
 
 
 @routes.get("/deliveries", needs=Permission.READ)
-def list_deliveries(query: ListQuery) -> Page[DeliveryOutput]:
+def list_deliveries(query: ConnectorSearchQuery) -> Page[DeliveryOutput | Definition]:
     """List deliveries, newest first."""
-    return services().deliveries.list(limit=query.limit, after=query.after).map(DeliveryOutput.of)
+    page = services().deliveries.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(query.rendering(DeliveryOutput.of, delivery_definition))
 
 
 @routes.get("/deliveries/{uuid}", needs=Permission.READ)
-def get_delivery(uuid: UuidPath) -> DeliveryOutput:
+def get_delivery(uuid: UuidPath, query: ViewQuery) -> DeliveryOutput | Definition:
     """Show a delivery."""
-    return DeliveryOutput.of(services().deliveries.get(uuid))
+    return query.rendering(DeliveryOutput.of, delivery_definition)(services().deliveries.get(uuid))
 
 
 @routes.delete("/deliveries/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))

@@ -14,11 +14,13 @@ from chalicelib.api.contract.deliveries import (
     DestinationStatusOutput,
     MappingsBody,
 )
-from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput
+from chalicelib.api.contract.destinations import DestinationBody, DestinationOutput, destination_definition
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshListQuery
 from chalicelib.api.contract.rotation import RotationOutput, RotationQuery, SystemRotationBody
 from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput
+from chalicelib.api.contract.searches import SearchQuery
+from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.http import JsonResponse, WithList, deletion_response, operation_response
 from chalicelib.api.framework.route import TaskPath, UuidPath
 from chalicelib.api.framework.router import Router
@@ -31,9 +33,10 @@ routes = Router(tag="Destinations")
 
 
 @routes.get("/destinations", needs=Permission.READ)
-def list_destinations(query: ListQuery) -> Page[DestinationOutput]:
+def list_destinations(query: SearchQuery) -> Page[DestinationOutput | Definition]:
     """List destinations, newest first."""
-    return services().destinations.list(limit=query.limit, after=query.after).map(DestinationOutput.of)
+    page = services().destinations.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(query.rendering(DestinationOutput.of, destination_definition))
 
 
 @routes.post("/destinations", needs=Permission.WRITE, status=201)
@@ -50,9 +53,9 @@ def test_connection(context: RequestContext, body: ConnectionTestInput) -> TestO
 
 
 @routes.get("/destinations/{uuid}", needs=Permission.READ)
-def get_destination(uuid: UuidPath) -> DestinationOutput:
+def get_destination(uuid: UuidPath, query: ViewQuery) -> DestinationOutput | Definition:
     """Show a destination."""
-    return DestinationOutput.of(services().destinations.get(uuid))
+    return query.rendering(DestinationOutput.of, destination_definition)(services().destinations.get(uuid))
 
 
 @routes.put("/destinations/{uuid}", needs=Permission.WRITE)

@@ -35,7 +35,8 @@ def get_overview(context: RequestContext) -> OverviewOutput:
 @routes.get("/audit", needs=Permission.ADMINISTER)
 def list_audit(query: AuditQuery) -> Page[AuditOutput]:
     """List the audit trail, newest first."""
-    return services().audit.list(**query.to_arguments()).map(AuditOutput.of)
+    bounds = query.model_dump(include={"limit", "resource_id", "include_related", "meaningful"})
+    return services().audit.list(after=query.after, shown=query.to_filter(), **bounds).map(AuditOutput.of)
 
 
 @routes.get("/audit/verify", needs=Permission.ADMINISTER)

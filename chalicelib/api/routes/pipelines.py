@@ -10,8 +10,11 @@ from chalicelib.api.contract.pipelines import (
     PipelineDetailOutput,
     PipelineOutput,
     PipelinePreviewOutput,
+    pipeline_definition,
 )
 from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput
+from chalicelib.api.contract.searches import ConnectorSearchQuery
+from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.http import JsonResponse, WithList, deletion_response, operation_response
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
@@ -24,9 +27,10 @@ routes = Router(tag="Pipelines")
 
 
 @routes.get("/pipelines", needs=Permission.READ)
-def list_pipelines(query: ListQuery) -> Page[PipelineOutput]:
+def list_pipelines(query: ConnectorSearchQuery) -> Page[PipelineOutput | Definition]:
     """List pipelines, newest first."""
-    return services().pipelines.list(limit=query.limit, after=query.after).map(PipelineOutput.of)
+    page = services().pipelines.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(query.rendering(PipelineOutput.of, pipeline_definition))
 
 
 @routes.post("/pipelines", needs=Permission.WRITE, status=201)
@@ -43,11 +47,13 @@ def preview_pipeline(context: RequestContext, body: PipelineBody) -> PipelinePre
 
 
 @routes.get("/pipelines/{uuid}", needs=Permission.READ)
-def get_pipeline(uuid: UuidPath) -> WithList[PipelineDetailOutput]:
+def get_pipeline(uuid: UuidPath, query: ViewQuery) -> WithList[PipelineDetailOutput | Definition]:
     """Show a pipeline with its source, clusters, config and destinations.
 
     `X-Next-Cursor` is present when `destinations` does not show all: a cursor of `/pipelines/{uuid}/destinations`.
     """
+    if query.wants_definition:
+        return WithList(body=pipeline_definition(services().pipelines.get(uuid)))
     detail = services().pipelines.detail(uuid)
     deliveries = detail.deliveries.map(DeliveryOutput.of)
     body = PipelineDetailOutput.of_detail(detail)

@@ -2,8 +2,8 @@
 
 from chalicelib.api.contract.databases import TestOutput
 from chalicelib.api.contract.jobs import JobOutput
-from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.rotation import RotationOutput, RotationQuery, SourceRotationBody
+from chalicelib.api.contract.searches import SearchQuery
 from chalicelib.api.contract.sources import (
     ReadinessOutput,
     ReadinessQuery,
@@ -11,7 +11,9 @@ from chalicelib.api.contract.sources import (
     SourceOutput,
     SourceTableOutput,
     TablesQuery,
+    source_definition,
 )
+from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -23,9 +25,10 @@ routes = Router(tag="Sources")
 
 
 @routes.get("/sources", needs=Permission.READ)
-def list_sources(query: ListQuery) -> Page[SourceOutput]:
+def list_sources(query: SearchQuery) -> Page[SourceOutput | Definition]:
     """List sources, newest first."""
-    return services().sources.list(limit=query.limit, after=query.after).map(SourceOutput.of)
+    page = services().sources.list(limit=query.limit, after=query.after, search=query.to_search())
+    return page.map(query.rendering(SourceOutput.of, source_definition))
 
 
 @routes.post("/sources", needs=Permission.WRITE, status=201)
@@ -35,9 +38,9 @@ def create_source(context: RequestContext, body: SourceBody) -> SourceOutput:
 
 
 @routes.get("/sources/{uuid}", needs=Permission.READ)
-def get_source(uuid: UuidPath) -> SourceOutput:
+def get_source(uuid: UuidPath, query: ViewQuery) -> SourceOutput | Definition:
     """Show a source."""
-    return SourceOutput.of(services().sources.get(uuid))
+    return query.rendering(SourceOutput.of, source_definition)(services().sources.get(uuid))
 
 
 @routes.put("/sources/{uuid}", needs=Permission.WRITE)

@@ -10,6 +10,7 @@ from chalicelib.domain.alerts.notification import NotificationError
 from chalicelib.domain.alerts.rule import MAX_CHANNELS
 from chalicelib.domain.audit.record import Outcome as AuditOutcome
 from chalicelib.domain.credentials import Secrets, without_blanks
+from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.errors import Conflict, Invalid, RateLimited, SecretMismatch, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import new_id
@@ -45,8 +46,8 @@ class ChannelService:
         gate = self.stores.gates.find_readable(channel.id)
         return channel_state(channel, gate, self.stores.notifications, self.clock())
 
-    def list(self, *, limit: int, after: str | None) -> Page[Channel]:
-        page = self.stores.channels.list(limit=limit, after=after, by_size=True)
+    def list(self, *, limit: int, after: str | None, search: Search = EVERYTHING) -> Page[Channel]:
+        page = self.stores.channels.search(search, limit=limit, after=after)
         return page.with_items(self._with_deliveries(page.items))
 
     def create(self, context: RequestContext, values: ChannelValues, secrets: Secrets) -> Channel:

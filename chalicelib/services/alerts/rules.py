@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import DEFAULT_RULE_KINDS, DEFAULT_RULE_NAME, MAX_RULES, AlertRule, AlertRuleValues
+from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.errors import Conflict, Invalid
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, new_id
@@ -53,8 +54,8 @@ class AlertRuleService:
         """Raises NotFound."""
         return self.stores.rules.get(rule_id)
 
-    def list(self, *, limit: int, after: str | None) -> Page[AlertRule]:
-        return self.stores.rules.list(limit=limit, after=after, by_size=True)
+    def list(self, *, limit: int, after: str | None, search: Search = EVERYTHING) -> Page[AlertRule]:
+        return self.stores.rules.search(search, limit=limit, after=after)
 
     def create(self, context: RequestContext, data: AlertRuleValues) -> AlertRule:
         """Store a rule. Raises Conflict (also when there are `MAX_RULES`), Invalid for references to nothing.

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
+from chalicelib.domain.audit.filter import ALL_RECORDS, AuditFilter
 from chalicelib.domain.audit.record import AuditRecord, Outcome, View, changes
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import is_uuid, new_id
@@ -119,6 +120,7 @@ class AuditTrail:
         resource_id: str | None = None,
         include_related: bool = False,
         meaningful: bool | None = None,
+        shown: AuditFilter = ALL_RECORDS,
     ) -> Page[AuditRecord]:
         """Newest first; see `stores.audit.Audit.list`."""
         return self.store.list(
@@ -128,6 +130,7 @@ class AuditTrail:
             include_related=include_related,
             meaningful=meaningful,
             now=self.clock(),
+            shown=shown,
         )
 
 

@@ -15,9 +15,9 @@ from chalicelib.domain.release import ReleaseResult
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.stores.connectors.group import ConnectorStores
-from chalicelib.stores.documents import Documents
 from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
+from chalicelib.stores.searched import SearchedDocuments
 from chalicelib.stores.transaction import Transaction
 
 RELEASE, DELETE_TOPICS = "release", "delete_topics"
@@ -36,7 +36,7 @@ T = TypeVar("T")
 class ConnectorOwner(ABC, Generic[R]):
     """One kind of resource that owns a connector. `deps` is always what its own `load_dependencies` returned."""
 
-    store: Documents[R]
+    store: SearchedDocuments[R]
     resources: ResourceStores
     connectors: ConnectorStores
     monitoring: MonitoringStores

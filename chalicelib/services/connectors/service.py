@@ -1,6 +1,6 @@
 """What clients can do with pipelines and deliveries alike: list, observe, control and delete them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
@@ -8,7 +8,9 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import SetupDocument, TargetStatement
 from chalicelib.domain.operation import OperationKind
+from chalicelib.domain.search import EVERY_CONNECTOR, ConnectorSearch
 from chalicelib.errors import TimedOut, Unavailable
+from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS
 from chalicelib.services.connectors.forget import forget_resource
@@ -26,6 +28,10 @@ from chalicelib.services.connectors.owner import (
     with_notice,
 )
 from chalicelib.services.connectors.validation import Validation
+
+_JUDGED = 500
+"""Resources that one request judges by what no column of theirs says."""
+_LOOKUP_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +53,30 @@ class ConnectorService(Generic[R]):
     OUTDATED: ClassVar[Notices]
     """The notices for a resource whose connector has an outdated config, or outdated secrets."""
 
+    OWN_END: ClassVar[str]
+    """The end that a resource names itself: `source_id` or `destination_id`."""
+
     connector: ConnectorOwner[R]
     lifecycle: Lifecycle
     observation_reader: ObservationReader
 
-    def list(self, *, limit: int, after: str | None) -> Page[R]:
-        """Newest first, each with its latest observation."""
-        page = self.connector.store.list(limit=limit, after=after, by_size=True)
-        return page.with_items(self.observed(page.items))
+    def list(self, *, limit: int, after: str | None, search: ConnectorSearch = EVERY_CONNECTOR) -> Page[R]:
+        """What is looked for, newest first, each with its latest observation.
+
+        A page may have few entries, or none, although the list goes on. Raises TimedOut.
+        """
+        belongs = self.belongs_to(search, Deadline.after(_LOOKUP_SECONDS))
+        # What no column says is judged here: more is read than may be shown.
+        judged_here = belongs is not None or search.observed_state is not None
+        columns = {name: getattr(search, name) for name in ("desired_state", "connect_cluster_id", self.OWN_END)}
+        page = self.connector.store.search(search, limit=_JUDGED if judged_here else limit, after=after, **columns)
+        page = page.only(belongs) if belongs else page
+        observed = page.with_items(self.observed(page.items))
+        return observed.only(lambda resource: search.observes(resource.observation)).first(limit)
+
+    def belongs_to(self, search: ConnectorSearch, deadline: Deadline) -> Callable[[R], bool] | None:
+        """Whether a resource belongs to the other end that is looked for; None where none is. Raises TimedOut."""
+        return None
 
     def observed(self, resources: Sequence[R]) -> tuple[R, ...]:
         """The resources with their latest observations."""

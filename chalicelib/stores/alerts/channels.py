@@ -1,11 +1,11 @@
 from chalicelib.domain.alerts.channel import Channel
-from chalicelib.stores.documents import Documents
+from chalicelib.stores.searched import SEARCHED, SearchedDocuments
 from chalicelib.stores.tables import document_table
 
-ChannelRows = document_table("notification-channels")
+ChannelRows = document_table("notification-channels", searched=SEARCHED)
 
 
-class Channels(Documents[Channel]):
+class Channels(SearchedDocuments[Channel]):
     """Channels by id. References are the rules that name them."""
 
     table, entity, noun = ChannelRows, Channel, "notification_channel"

@@ -1,24 +1,29 @@
 """Audit records: append-only, listed newest first, all of them or those of a resource."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import merge
+from itertools import islice
 from typing import Any
 
 from pynamodb.attributes import BooleanAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.audit.chain import SHARDS, record_digest, shard_of
+from chalicelib.domain.audit.filter import ALL_RECORDS, AuditFilter
 from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import Page, page_of
 from chalicelib.stores.rows import ROWS_PER_CALL, read_rows
 from chalicelib.stores.tables import Table, body_size, index_on, meta, position, position_of, store_errors
 from chalicelib.stores.transaction import Transaction
-from chalicelib.stores.unreadable import read_row, readable_page
+from chalicelib.stores.unreadable import raw_fields, read_row, readable_page
 
 _TRAIL = "audit"
 _MEANINGFUL = "meaningful"
+_FILTERED_ROWS = 3_000
+"""Records that one request reads to select some by their values: at most 8 KB each, and 100 in a call."""
 _FILTERED_PAGE = 1_000
 """Records that one call reads to select meaningful ones: the reads of secrets by Connect are many."""
 
@@ -102,21 +107,58 @@ class Audit:
         include_related: bool = False,
         meaningful: bool | None = None,
         now: datetime | None = None,
+        shown: AuditFilter = ALL_RECORDS,
     ) -> Page[AuditRecord]:
         """Newest first. A page ends at `limit`, and when its rows reach `PAGE_BYTES`.
 
         `include_related` adds the records of a destination's deliveries to the destination's own. What has expired
-        `now` is left out.
+        `now` is left out. With values in `shown` a page may have few records, or none, although the list goes on: what
+        one request reads is bounded.
         """
+        read, span = _FILTERED_ROWS if shown.selects else limit, _Span.of(shown, after)
         with store_errors():
-            if resource_id is None:
-                page = _page_of_all(limit, after, now, meaningful=bool(meaningful))
-            else:
+            if resource_id is not None:
                 indexes: list[Any] = [AuditRow.by_resource_id, *([AuditRow.by_parent_id] if include_related else [])]
-                rows = [_query(index, resource_id, limit, after, only_meaningful=bool(meaningful)) for index in indexes]
-                merged = _kept(merge(*rows, key=position_of, reverse=True), now)
-                page = page_of(merged, key=position_of, limit=limit, size=body_size)
+                rows = [_query(index, resource_id, read, span, only_meaningful=bool(meaningful)) for index in indexes]
+                merged = merge(*rows, key=position_of, reverse=True)
+                page = _selected_page(merged, limit, now, shown)
+            elif shown.selects:
+                index, key = _whole_trail(only_meaningful=bool(meaningful))
+                page = _selected_page(_whole_rows(_query(index, key, read, span)), limit, now, shown)
+            else:
+                page = _page_of_all(limit, span, now, meaningful=bool(meaningful))
         return readable_page(page, _record)
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A part of the trail: positions from `first` on, and before `end`; None: without a bound."""
+
+    first: str | None
+    end: str | None
+
+    @staticmethod
+    def of(shown: AuditFilter, after: str | None) -> "_Span":
+        """The part in which the filter's time is, behind `after` in a list that is newest first."""
+        until = position(shown.until, "") if shown.until else None
+        ends = [end for end in (after, until) if end]
+        return _Span(position(shown.since, "") if shown.since else None, min(ends, default=None))
+
+    def behind(self, after: str | None) -> "_Span":
+        return replace(self, end=after)
+
+    @property
+    def condition(self) -> Condition | None:
+        """The condition on the key. It has the row at `end`, too, where both bounds are there: see `_query`."""
+        at: Any = AuditRow.position
+        condition: Condition | None = None
+        if self.first and self.end:
+            condition = at.between(self.first, max(self.first, self.end))
+        elif self.first:
+            condition = at >= self.first
+        elif self.end:
+            condition = at < self.end
+        return condition
 
 
 def _record(row: AuditRow) -> AuditRecord:
@@ -126,42 +168,62 @@ def _record(row: AuditRow) -> AuditRecord:
     return record
 
 
-def _kept(rows: Rows, now: datetime | None) -> Rows:
-    """Those that have not expired: DynamoDB removes these some days later."""
-    return (row for row in rows if now is None or _is_kept(row.expires_at, now))
+def _is_kept(row: AuditRow, now: datetime | None) -> bool:
+    """Whether it has not expired: DynamoDB removes what has some days later."""
+    expires_at: datetime | None = row.expires_at
+    return now is None or expires_at is None or expires_at > now
 
 
-def _is_kept(expires_at: datetime | None, now: datetime) -> bool:
-    return expires_at is None or expires_at > now
+def _whole_trail(*, only_meaningful: bool) -> tuple[Any, str]:
+    """The index of all records, or of all meaningful ones, and its one key. It has only keys."""
+    return (AuditRow.by_meaningful_trail, _MEANINGFUL) if only_meaningful else (AuditRow.by_trail, _TRAIL)
 
 
-def _page_of_all(limit: int, after: str | None, now: datetime | None, *, meaningful: bool) -> Page[AuditRow]:
-    """A page of all records, or of all meaningful ones. The index has only keys, so each row is read by its key."""
-    index, key = (AuditRow.by_meaningful_trail, _MEANINGFUL) if meaningful else (AuditRow.by_trail, _TRAIL)
+def _selected_page(rows: Rows, limit: int, now: datetime | None, shown: AuditFilter) -> Page[AuditRow]:
+    """A page of the rows that are shown, out of a bounded number of rows that are read."""
+    last_read = ""
+
+    def selected() -> Rows:
+        nonlocal last_read
+        for row in islice(rows, _FILTERED_ROWS):
+            last_read = row.position
+            # Of what this release cannot read, the raw fields can be compared all the same.
+            if _is_kept(row, now) and (not shown.selects or shown.accepts(raw_fields(row.body))):
+                yield row
+
+    page = page_of(selected(), key=position_of, limit=limit, size=body_size)
+    if page.more or next(rows, None) is None:
+        return page
+    return replace(page, more=True, last_key=last_read)
+
+
+def _page_of_all(limit: int, span: _Span, now: datetime | None, *, meaningful: bool) -> Page[AuditRow]:
+    """A page of all records, or of all meaningful ones. Each row is read by its key."""
+    index, key = _whole_trail(only_meaningful=meaningful)
     while True:
-        keys = page_of(_query(index, key, limit, after), key=position_of, limit=limit)
-        page = page_of(_kept(_whole_rows(keys.items), now), key=position_of, limit=limit, size=body_size)
+        keys = page_of(_query(index, key, limit, span), key=position_of, limit=limit)
+        kept = (row for row in _whole_rows(keys.items) if _is_kept(row, now))
+        page = page_of(kept, key=position_of, limit=limit, size=body_size)
         if page.items or not keys.more:
             return replace(page, more=page.more or keys.more)
-        after = keys.next_key  # all of these have expired
+        span = span.behind(keys.next_key)  # all of these have expired
 
 
-def _whole_rows(keys: Sequence[AuditRow]) -> Rows:
+def _whole_rows(keys: Iterable[AuditRow]) -> Rows:
     """The rows with these keys: one call for each hundred, and only when a caller needs them."""
-    for start in range(0, len(keys), ROWS_PER_CALL):
-        batch = keys[start : start + ROWS_PER_CALL]
+    rest = iter(keys)
+    while batch := tuple(islice(rest, ROWS_PER_CALL)):
         yield from filter(None, read_rows(*((AuditRow, row.shard, row.position) for row in batch)))
 
 
-def _query(index: Any, key: str, limit: int, after: str | None, *, only_meaningful: bool = False) -> Rows:
+def _query(index: Any, key: str, limit: int, span: _Span, *, only_meaningful: bool = False) -> Rows:
     """At most one more than `limit`. `only_meaningful` filters the rows of an index that has all."""
-    positions = AuditRow.position < after if after else None
     condition = AuditRow.shard.is_in(*SHARDS)  # a row in another shard is no record: the verification never reads it
     if only_meaningful:
         condition &= AuditRow.meaningful == True  # noqa: E712 - a condition, not a comparison
     size = _FILTERED_PAGE if only_meaningful else limit + 1
-    rows: Rows = index.query(key, positions, condition, scan_index_forward=False, limit=limit + 1, page_size=size)
-    return rows
+    rows = index.query(key, span.condition, condition, scan_index_forward=False, limit=limit + 2, page_size=size)
+    return islice((row for row in rows if row.position != span.end), limit + 1)
 
 
 def _stored_record(row: AuditRow) -> StoredRecord:

@@ -64,6 +64,34 @@ def test_every_change_of_a_registered_resource_writes_one_record(sandbox: Sandbo
         assert _facts(sandbox.audit_records(created["id"])) == expected
 
 
+def test_one_call_finds_who_changed_what_in_a_time(sandbox: Sandbox) -> None:
+    admin, ops = sandbox.admin, sandbox.with_role("Ops")
+    source = admin.post_ok("/sources", sandbox.source_body())
+    headers = {"X-Correlation-ID": sandbox.name("change")}
+    body = sandbox.source_body(name=source["name"])
+    assert ops.put(f"/sources/{source['id']}", body, headers=headers).status_code == 200
+    changed, created = sandbox.audit_records(source["id"])
+    span = {"from": created["at"], "to": "2100-01-01T00:00:00Z", "meaningful": "true"}
+
+    def found(**query: str) -> list[str]:
+        records = admin.get("/audit", params={**span, **query}).json()
+        return [record["id"] for record in records if record["resource_name"] == source["name"]]
+
+    assert found() == [changed["id"], created["id"]]
+    assert found(actor=changed["actor"]["email"].upper()) == [changed["id"]]
+    assert found(actor=created["actor"]["id"]) == [created["id"]]
+    assert found(action="source.update") == [changed["id"]]
+    assert found(correlation_id=headers["X-Correlation-ID"], outcome="success") == [changed["id"]]
+    assert found(outcome="denied") == []
+    assert found(to=changed["at"]) == ([] if changed["at"] == created["at"] else [created["id"]])
+    assert found(resource_id=source["id"], action="source.create") == [created["id"]]
+
+
+def test_an_audit_list_whose_time_ends_before_it_begins_is_refused(sandbox: Sandbox) -> None:
+    query = {"from": "2030-01-01T00:00:00Z", "to": "2029-12-31T23:59:59Z"}
+    assert validation_error(sandbox.admin.get("/audit", params=query), "query", "to") == "not_later_than_from"
+
+
 def test_an_operation_writes_requested_and_success_with_one_correlation_id(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
     headers = {"X-Correlation-ID": sandbox.name("operation")}

@@ -54,6 +54,25 @@ def test_amazon_s3_needs_no_key(sandbox: Sandbox) -> None:
     assert (created["config"]["endpoint_url"], created["config"]["path_style"]) == (None, False)
 
 
+def test_a_destination_and_a_delivery_to_files_are_made_again_from_their_definitions(
+    sandbox: Sandbox, store: ScriptedStore
+) -> None:
+    destination = register(sandbox, store)
+    options = {"compression": "none", "max_records_per_file": 7}
+    delivery = sandbox.admin.post_ok(f"/destinations/{destination['id']}/deploy", body_of(sandbox, **options))
+    paths = f"/destinations/{destination['id']}", f"/deliveries/{delivery['id']}"
+    definitions = [sandbox.admin.get_ok(f"{path}?view=definition") for path in paths]
+    assert definitions[1] == {**definitions[1], **options}
+    assert "plugin" not in definitions[1]
+    for path in reversed(paths):
+        assert sandbox.admin.delete(path).status_code == 204
+
+    destination = sandbox.admin.post_ok("/destinations", {**definitions[0], "credentials": KEY})
+    delivery = post(sandbox, destination, "deploy", definitions[1]).json()
+    paths = f"/destinations/{destination['id']}", f"/deliveries/{delivery['id']}"
+    assert [sandbox.admin.get_ok(f"{path}?view=definition") for path in paths] == definitions
+
+
 @pytest.mark.parametrize(
     ("change", "location"),
     [

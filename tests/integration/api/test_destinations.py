@@ -8,7 +8,7 @@ from tests.support.apps.sandbox import Json, Sandbox
 FIELDS = {
     "id", "name", "description", "environment", "provider", "connection_id", "config", "credentials", "status",
     "last_error", "last_tested_at", "last_test", "last_health_check_at", "deliveries", "version", "created_at",
-    "updated_at",
+    "updated_at", "labels",
 }  # fmt: skip
 
 

@@ -105,6 +105,24 @@ def test_values_that_make_no_sense_are_refused(sandbox: Sandbox, source: Json, o
     validation_error(response, "body", "options", next(iter(option)))
 
 
+def test_a_source_and_a_pipeline_are_made_again_from_their_definitions(sandbox: Sandbox, shop: MySQLShop) -> None:
+    source = discovered(sandbox, source_body(sandbox, shop, options={"server_id": 4711}))
+    options = {"snapshot_locking": "none", "connection_time_zone": "UTC"}
+    pipeline = sandbox.admin.post_ok("/pipelines", pipeline_body(sandbox, source, options=options))
+    paths = f"/sources/{source['id']}", f"/pipelines/{pipeline['id']}"
+    of_source, of_pipeline = (sandbox.admin.get_ok(f"{path}?view=definition") for path in paths)
+    assert of_source["options"] == {"server_id": 4711}
+    assert of_pipeline["options"].items() >= {**options, "server_id": 4711}.items()
+    for path in reversed(paths):
+        assert sandbox.admin.delete(path).status_code == 204
+
+    again = discovered(sandbox, {**of_source, "credentials": {"password": shop.password}})
+    assert sandbox.admin.get_ok(f"/sources/{again['id']}?view=definition") == of_source
+    expected = {**of_pipeline, "source_id": again["id"]}
+    pipeline = sandbox.admin.post_ok("/pipelines", expected)
+    assert sandbox.admin.get_ok(f"/pipelines/{pipeline['id']}?view=definition") == expected
+
+
 def test_a_preview_names_the_history_among_the_internal_topics_and_shows_no_secret(
     sandbox: Sandbox, source: Json, shop: MySQLShop
 ) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.audit.filter import AuditFilter
 from chalicelib.domain.audit.record import AuditRecord, Outcome
 from chalicelib.errors import WriteConflict
 from chalicelib.kit.pages import Page
+from chalicelib.stores.audit import records
 from chalicelib.stores.audit.records import Audit
 from chalicelib.stores.transaction import Transaction
 from tests.service.stores.conftest import Storage, ids_by_pages
@@ -46,7 +48,7 @@ def audit(storage: Storage) -> Audit:
     return store
 
 
-def walk(audit: Audit, limit: int, resource_id: str | None = None, **filters: bool) -> list[int]:
+def walk(audit: Audit, limit: int, resource_id: str | None = None, **filters: Any) -> list[int]:
     """The numbers of all records of the list, read page by page."""
 
     def list_after(after: str | None) -> Page[AuditRecord]:
@@ -65,6 +67,38 @@ def test_every_page_size_shows_the_same_list(audit: Audit, limit: int) -> None:
     assert walk(audit, limit, "destination", include_related=True, meaningful=True) == [10, 6, 4, 0]
     assert walk(audit, limit, meaningful=True) == [10, 8, 6, 4, 2, 0]
     assert walk(audit, limit, "nothing") == []
+
+
+@pytest.mark.parametrize("limit", [1, 2, 12])
+def test_a_time_and_values_select_records_on_pages_of_every_size(audit: Audit, limit: int) -> None:
+    for number, fields in (
+        (12, {"actor_email": "Ann@example.com"}),
+        (13, {"actor_id": "ann"}),
+        (14, {"action": "a.b"}),
+    ):
+        append(
+            audit, record(f"record-{number}", at=NOW + timedelta(seconds=number), **{"resource_id": "other", **fields})
+        )
+    middle = AuditFilter(since=NOW + timedelta(seconds=3), until=NOW + timedelta(seconds=9))
+    assert walk(audit, limit, shown=middle) == [8, 7, 6, 5, 4, 3]
+    assert walk(audit, limit, "destination", include_related=True, shown=middle) == [7, 6, 4, 3]
+    assert walk(audit, limit, shown=replace(middle, since=None), meaningful=True) == [8, 6, 4, 2, 0]
+    assert walk(audit, limit, shown=AuditFilter(actor="ann@EXAMPLE.com")) == [12]
+    assert walk(audit, limit, "other", shown=AuditFilter(actor="ann")) == [13]
+    assert walk(audit, limit, shown=AuditFilter(action="a.b", outcome=Outcome.SUCCESS)) == [14]
+    assert walk(audit, limit, shown=AuditFilter(action="a.b", outcome=Outcome.FAILED)) == []
+    assert walk(audit, limit, shown=replace(middle, correlation_id="c")) == [8, 7, 6, 5, 4, 3]
+
+
+def test_a_request_reads_a_bounded_number_of_records_and_the_list_goes_on(
+    audit: Audit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "_FILTERED_ROWS", 4)
+    append(audit, record("record-99", at=NOW - timedelta(seconds=1), action="a.b"))
+    wanted = AuditFilter(action="a.b")
+    first = audit.list(limit=5, shown=wanted)
+    assert (first.items, first.more) == ((), True)
+    assert walk(audit, 5, shown=wanted) == [99]
 
 
 def test_a_record_is_never_written_over(audit: Audit) -> None:

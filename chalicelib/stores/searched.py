@@ -1,0 +1,59 @@
+"""Stores of what people name and label: their lists are filtered in the store."""
+
+from functools import reduce
+from operator import and_
+from typing import Any, TypeVar
+
+from pynamodb.expressions.condition import Condition
+
+from chalicelib.domain.names import comparable
+from chalicelib.domain.search import Search
+from chalicelib.errors import TimedOut
+from chalicelib.kit.clock import Deadline
+from chalicelib.kit.pages import Page
+from chalicelib.stores.documents import Documents, Entity
+from chalicelib.stores.tables import LISTING, store_errors
+
+E = TypeVar("E", bound=Entity)
+
+SEARCHED = ("comparable_name", "labels_text")
+"""The columns of `domain.labels.Labelled` by which a search selects."""
+
+
+class SearchedDocuments(Documents[E]):
+    """Documents whose table has the columns `SEARCHED`."""
+
+    def search(
+        self,
+        search: Search,
+        *,
+        limit: int,
+        after: str | None = None,
+        condition: Condition | None = None,
+        **columns: str | None,
+    ) -> Page[E]:
+        """Newest first: what is looked for, fulfils the condition, and has these values in these columns (None: any).
+
+        A page may have fewer entries than `limit`, or none, although the list goes on: see `Documents.list_in`.
+        """
+        values = {name: value for name, value in columns.items() if value is not None}
+        group = next((name for name in values if name in self.table.GROUPS), LISTING)
+        group_value = values.pop(group, self.noun)
+        row: Any = self.table
+        conditions = [getattr(row, name) == value for name, value in values.items()]
+        if search.name_part is not None:
+            conditions.append(row.comparable_name.contains(comparable(search.name_part)))
+        conditions += [row.labels_text.contains(selector.part_of_text) for selector in search.labels]
+        conditions += [] if condition is None else [condition]
+        selected = reduce(and_, conditions) if conditions else None
+        return self.list_in(group, group_value, limit=limit, after=after, by_size=True, condition=selected)
+
+    def values_in(self, group: str, value: str, column: str, deadline: Deadline) -> frozenset[str]:
+        """The values that one column has in a group. Raises TimedOut after the deadline."""
+        found = set[str]()
+        with store_errors():
+            for row in getattr(self.table, f"by_{group}").query(value, attributes_to_get=[column]):
+                if deadline.passed:
+                    raise TimedOut("The store did not list everything in time.")
+                found.add(getattr(row, column))
+        return frozenset(found)
