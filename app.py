@@ -27,6 +27,7 @@ ROUTE_MODULES = {
     "destinations": ("destinations",),
     "deliveries": ("deliveries",),
     "operations": ("audit", "monitoring", "operations"),
+    "maintenance": ("maintenance",),
     "alerts": ("alerts", "alert-rules", "notification-channels"),
     "events": ("events",),
 }

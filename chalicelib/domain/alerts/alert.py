@@ -53,6 +53,7 @@ class Alert:
 
     `sequence` counts firing messages of the episode. `muted_before` are the earlier episodes that a cooldown has muted.
     `not_sent` says why nobody is notified of this one.
+    `maintenance_id` is the window that keeps back a message of this episode, None when none does.
     `inhibited_by` is the id of the alert that stands for this one in a storm, `inhibited_cycles` since how many cycles
     that one has been over. `unseen` counts readings in a row in which its task did not exist. `was_silenced`: there has
     been a silence, and whether somebody has yet to be notified was not decided since. `checked_at` is the newest report
@@ -85,6 +86,7 @@ class Alert:
     muted_before: int = 0
     not_sent: NotSentReason | None = None
     was_silenced: bool = False
+    maintenance_id: str | None = None
     inhibited_by: str | None = None
     inhibited_cycles: int = 0
     unseen: int = 0

@@ -17,6 +17,7 @@ from typing import Any
 from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress
 from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.channel import Channel
+from chalicelib.domain.alerts.maintenance import active_at
 from chalicelib.domain.alerts.notification import MessageKind, Notification, NotificationStatus
 from chalicelib.domain.alerts.rule import AlertRule
 from chalicelib.domain.cluster import ConnectCluster
@@ -78,6 +79,7 @@ class Alerting:
         """A manager as another process has it."""
         return AlertManager(
             stores=self.stores,
+            windows=lambda: active_at(self.stores.maintenance.not_closed(), self.clock()),
             names=lambda: EventNames(RESOURCES),
             wake=self.wake or self.woken.append,
             public_url=PUBLIC_URL,
