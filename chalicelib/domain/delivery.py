@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.health import Failure
+from chalicelib.domain.labels import Labelled
 from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.domain.object_store import FileWriting, TopicMapping
@@ -89,11 +90,10 @@ Writing = TableWriting | FileWriting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class Delivery(Labelled):
     """A delivery. It exists once its sink connector does. `metrics` are null as stored."""
 
     id: str
-    name: str
     destination_id: str
     pipeline_id: str
     connect_cluster_id: str

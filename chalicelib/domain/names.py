@@ -77,12 +77,17 @@ def quote_regex(text: str) -> str:
     return _REGEX_SPECIAL.sub(r"\\\1", text)
 
 
+def comparable(text: str) -> str:
+    """The text without what people do not tell apart: NFKC, case folded, single spaces."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 def unique_key(name: str) -> str:
-    """What two names share when they are the same to a person: NFKC, case folded, single spaces.
+    """What two names share when they are the same to a person.
 
     A long one is shortened to its SHA-256: one character may become eighteen, and a key of a table has 2,048 bytes.
     """
-    key = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    key = comparable(name)
     encoded = key.encode()
     return key if len(encoded) <= _LONGEST_KEY else f"sha256:{hashlib.sha256(encoded).hexdigest()}"
 

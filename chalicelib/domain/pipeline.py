@@ -8,6 +8,7 @@ from typing import Any
 
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.health import Failure
+from chalicelib.domain.labels import Labelled
 from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.names import ConnectorKind, connector_name, topic_name
@@ -141,7 +142,7 @@ def claimed_thing(claim: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pipeline:
+class Pipeline(Labelled):
     """A pipeline. Desired and observed state are two things.
 
     `log` is what the source keeps for it: like `observation` it is added when the pipeline is read, and never stored,
@@ -155,7 +156,6 @@ class Pipeline:
     """
 
     id: str
-    name: str
     source_id: str
     provider: DatabaseProvider
     stream_cluster_id: str

@@ -10,19 +10,19 @@ from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.health import HealthRecord
+from chalicelib.domain.labels import Labelled
 
 A = TypeVar("A", bound=Address)
 S = TypeVar("S", bound=SystemAddress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Registered(Generic[A]):
+class Registered(Labelled, Generic[A]):
     """Anything registered, at an address of kind `A`. `version` counts the changes that people made, `revision` all
     writes.
     """
 
     id: str
-    name: str
     address: A
     credentials: Credentials
     health: HealthRecord = field(default_factory=HealthRecord)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -46,6 +46,7 @@ class DeliveryInput:
 
     pipeline_id: str
     name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
     connect_cluster_id: str | None
     mappings: tuple[MappingInput, ...]
     options: Mapping[str, Any]
@@ -245,6 +246,7 @@ class DeliveryService(ConnectorService[Delivery]):
         delivery = Delivery(
             id=context.fresh_id(),
             name=data.name,
+            labels=data.labels,
             destination_id=destination_id,
             pipeline_id=data.pipeline_id,
             connect_cluster_id=cluster_id,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from chalicelib.domain.access import RequestContext
@@ -45,6 +45,7 @@ class PipelineInput:
     """What a client says about a pipeline. `capture.provider_options` are those that were sent, not checked yet."""
 
     name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
     source_id: str
     stream_cluster_id: str
     connect_cluster_id: str
@@ -280,6 +281,7 @@ class PipelineService(ConnectorService[Pipeline]):
         pipeline = Pipeline(
             id=context.fresh_id(),
             name=data.name,
+            labels=data.labels,
             source_id=data.source_id,
             provider=source.address.provider,
             stream_cluster_id=data.stream_cluster_id,

@@ -1,7 +1,7 @@
 """What the services of everything that people register have in common."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.access import RequestContext
@@ -23,6 +23,7 @@ class RegisteredInput:
     """
 
     name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
     secrets: Secrets
 
     def entity_fields(self) -> dict[str, Any]:

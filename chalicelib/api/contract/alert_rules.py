@@ -5,6 +5,7 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, Field
 
 from chalicelib.api.contract.common import Input, Integer, Lines, Name, Output, Uuid
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import (
     DEFAULT_COOLDOWN_SECONDS,
@@ -33,6 +34,7 @@ class AlertRuleBody(Input):
     """Which alerts are sent to which channels. Every selection that is not empty has to have the alert."""
 
     name: Name
+    labels: Labels = LABELS
     description: Lines | None = None
     enabled: bool = True
     severities: Severities = Field(default=(), description="Empty: all.")
@@ -67,6 +69,7 @@ class AlertRuleOutput(Output):
 
     id: str
     name: str
+    labels: dict[str, str] = Field(description="Pairs of key and value to group and find it by.")
     description: str | None
     enabled: bool
     severities: list[AlertSeverity]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 from pydantic import Field, create_model
 
 from chalicelib.api.contract.common import CredentialsOutput, Input, Name, Output, Timestamp
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider, ChannelValues
 from chalicelib.domain.alerts.notification import NotificationError
 from chalicelib.domain.credentials import Secrets
@@ -21,6 +22,7 @@ class _ChannelBody(Input):
     """
 
     name: Name
+    labels: Labels = LABELS
     enabled: bool = True
 
     def to_input(self) -> tuple[ChannelValues, Secrets]:
@@ -56,6 +58,7 @@ class ChannelOutput(Output):
 
     id: str
     name: str
+    labels: dict[str, str] = Field(description="Pairs of key and value to group and find it by.")
     provider: ChannelProvider
     enabled: bool
     credentials: CredentialsOutput

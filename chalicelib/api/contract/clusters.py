@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import Input, Integer, Line, Name, Output, Timestamp, Uuid, secrets_of
 from chalicelib.api.contract.kafka_credentials import KafkaCredentials
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.registered import PasswordCredentials, RegisteredOutput
 from chalicelib.domain.addresses import ConnectAddress, KafkaAddress, SaslMechanism, SecurityProtocol
 from chalicelib.domain.cluster import MetricsProvider, SecretDelivery
@@ -96,6 +97,7 @@ class StreamClusterBody(Input):
     """Kafka brokers to register."""
 
     name: Name
+    labels: Labels = LABELS
     bootstrap_servers: Servers = Field(description="host:port, several separated by commas.")
     security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     sasl_mechanism: SaslMechanism | None = Field(default=None, validate_default=True)
@@ -133,6 +135,7 @@ class StreamClusterBody(Input):
         address = KafkaAddress(**self.model_dump(include={field.name for field in fields(KafkaAddress)}))
         return StreamClusterInput(
             name=self.name,
+            labels=self.labels,
             address=address,
             metrics_provider=self.metrics_provider,
             secrets=with_sign_in(address, secrets_of(self.credentials)),
@@ -158,6 +161,7 @@ class ConnectClusterBody(Input):
     """Kafka Connect workers to register."""
 
     name: Name
+    labels: Labels = LABELS
     base_url: BaseUrl = Field(description="http(s) address of the REST interface, without credentials.")
     stream_cluster_id: Uuid
     username: Line | None = Field(default=None, max_length=255)
@@ -168,6 +172,7 @@ class ConnectClusterBody(Input):
         """The input of the service."""
         return ConnectClusterInput(
             name=self.name,
+            labels=self.labels,
             address=ConnectAddress(base_url=self.base_url, username=self.username),
             stream_cluster_id=self.stream_cluster_id,
             secret_delivery=self.secret_delivery,

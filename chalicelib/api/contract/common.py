@@ -108,6 +108,7 @@ def _if_text(check: Callable[[str], str]) -> BeforeValidator:
     return BeforeValidator(checked)
 
 
+VISIBLE_NAME = _if_text(_visible)
 VISIBLE_ADDRESS = _if_text(_visible_throughout)
 
 
@@ -144,7 +145,7 @@ Time = Annotated[AwareDatetime, BeforeValidator(_time_text), AfterValidator(_not
 """A time that clients send: RFC 3339, with its zone."""
 Integer = Annotated[int, BeforeValidator(_plain_number)]
 """An integer, also as text in digits. Not `pydantic.StrictInt`: that refuses text, and all of a query is text."""
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), _if_text(_visible)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), VISIBLE_NAME]
 """The name of a resource, unique among those of its type whatever its case."""
 Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), _if_text(_readable)]
 Lines = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1000), _if_text(_readable_lines)]

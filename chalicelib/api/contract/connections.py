@@ -7,6 +7,7 @@ from pydantic import AliasPath, Discriminator, Field, Tag
 from chalicelib.api.contract.addressed import DATABASE, OBJECT_STORE, kind_of
 from chalicelib.api.contract.common import Input, Lines, Name, Output, Timestamp
 from chalicelib.api.contract.databases import ConnectedDatabaseInput, DatabaseConfig, DatabaseInput, LastTest
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.object_store import ConnectedObjectStoreInput, ObjectStoreConfig, ObjectStoreInput
 from chalicelib.api.contract.registered import RegisteredOutput
@@ -24,11 +25,12 @@ from chalicelib.errors import Invalid
 from chalicelib.services.connections import ConnectionChange, ConnectionInput
 
 
-class ConnectionLabels(Input):
+class ConnectionFields(Input):
     """What people say about a connection beside its address. A model has the fields of its last base first."""
 
     name: Name
     description: Lines | None = None
+    labels: Labels = LABELS
     capabilities: list[Capability] | None = Field(
         default=None, min_length=1, max_length=len(Capability), description="All that its provider can do by default."
     )
@@ -43,20 +45,21 @@ class ConnectionLabels(Input):
         return ConnectionInput(
             name=self.name,
             description=self.description,
+            labels=self.labels,
             capabilities=tuple(capability for capability in Capability if capability in chosen),
             address=address,
             secrets=secrets,
         )
 
 
-class DatabaseConnectionBody(DatabaseInput, ConnectionLabels):
+class DatabaseConnectionBody(DatabaseInput, ConnectionFields):
     """The address of a database with credentials, for sources and destinations to share."""
 
     def to_input(self) -> ConnectionInput:
         return self.connection_input(self.address(), self.secrets())
 
 
-class ObjectStoreConnectionBody(ObjectStoreInput, ConnectionLabels):
+class ObjectStoreConnectionBody(ObjectStoreInput, ConnectionFields):
     """An object store with credentials, for destinations to share."""
 
     def to_input(self) -> ConnectionInput:

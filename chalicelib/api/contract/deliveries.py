@@ -7,6 +7,7 @@ from pydantic import AliasPath, Field, StrictBool
 
 from chalicelib.api.contract.common import ErrorOutput, Input, Integer, Line, Name, Output, Uuid
 from chalicelib.api.contract.databases import Identifier
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, DeliveryStatusOutput, observed_fields
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import Delivery, MappingInput, WriteMode
@@ -65,7 +66,7 @@ class MappingsBody(Input):
 
 
 _FILES = "For object storage only."
-_COMMON = {"pipeline_id", "name", "connect_cluster_id", "tasks_max"}
+_COMMON = {"pipeline_id", "name", "labels", "connect_cluster_id", "tasks_max"}
 """What a body says about a delivery to any kind of destination, besides its mappings."""
 
 
@@ -74,6 +75,7 @@ class DeliveryBody(MappingsBody):
 
     pipeline_id: Uuid
     name: Name
+    labels: Labels = LABELS
     connect_cluster_id: Uuid | None = None
     write_mode: WriteMode = WriteMode.UPSERT
     delete_enabled: StrictBool | None = Field(default=None, description="Left out: true for upsert, false for insert.")

@@ -7,19 +7,19 @@ from pydantic import Discriminator, Tag
 from chalicelib.api.contract.addressed import DATABASE, OBJECT_STORE, kind_of
 from chalicelib.api.contract.databases import ConnectedDatabaseInput, DatabaseConfig
 from chalicelib.api.contract.object_store import ConnectedObjectStoreInput, ObjectStoreConfig
-from chalicelib.api.contract.systems import Labels, SystemOutput
+from chalicelib.api.contract.systems import SystemFields, SystemOutput
 from chalicelib.domain.connection import SystemProvider
 from chalicelib.services.systems import SystemInput
 
 
-class DatabaseDestinationBody(ConnectedDatabaseInput, Labels):
+class DatabaseDestinationBody(ConnectedDatabaseInput, SystemFields):
     """A database to register for delivery."""
 
     def to_input(self) -> SystemInput:
         return self.system_input(self.address(), self.secrets())
 
 
-class ObjectStoreDestinationBody(ConnectedObjectStoreInput, Labels):
+class ObjectStoreDestinationBody(ConnectedObjectStoreInput, SystemFields):
     """An object store to register for delivery."""
 
     def to_input(self) -> SystemInput:

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 from chalicelib.api.contract.clusters import ConnectClusterOutput, StreamClusterOutput
 from chalicelib.api.contract.common import Input, Name, Uuid
 from chalicelib.api.contract.deliveries import DeliveryOutput, PreviewOutput, WarningOutput
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.options import PipelineOptionsBody, PipelineOptionsOutput, TableBody, TableOutput
 from chalicelib.api.contract.runtime import ConnectorOwnerOutput, TaskQuery, observed_fields
 from chalicelib.api.contract.sources import SourceOutput
@@ -47,6 +48,7 @@ class PipelineBody(Input):
     """A pipeline to preview or create."""
 
     name: Name
+    labels: Labels = LABELS
     source_id: Uuid
     stream_cluster_id: Uuid
     connect_cluster_id: Uuid
@@ -68,7 +70,7 @@ class PipelineBody(Input):
             options=self._options(options),
             provider_options=options.to_provider_options(),
         )
-        fields = self.model_dump(include={"name", "source_id", "stream_cluster_id", "connect_cluster_id"})
+        fields = self.model_dump(include={"name", "labels", "source_id", "stream_cluster_id", "connect_cluster_id"})
         return PipelineInput(**fields, capture=capture)
 
     def _options(self, sent: PipelineOptionsBody) -> CaptureOptions:

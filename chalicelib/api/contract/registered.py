@@ -19,6 +19,7 @@ class RegisteredOutput(Output):
 
     id: str
     name: str
+    labels: dict[str, str] = Field(description="Pairs of key and value to group and find it by.")
     credentials: Annotated[CredentialsOutput, BeforeValidator(CredentialsOutput.of)]
     status: HealthStatus = Field(validation_alias=AliasPath("health", "status"))
     last_error: FailureOutput | None = Field(validation_alias=AliasPath("health", "last_error"))

@@ -101,6 +101,7 @@ class ConnectorOwnerOutput(Output):
 
     id: str
     name: str
+    labels: dict[str, str] = Field(description="Pairs of key and value to group and find it by.")
     connector_name: str
     topics: list[str]
     desired_state: DesiredState

@@ -7,21 +7,21 @@ from chalicelib.api.contract.databases import ConnectedDatabaseInput, DatabaseCo
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshQuery
 from chalicelib.api.contract.options import SourceOptions, SourceOptionsOutput
-from chalicelib.api.contract.systems import Labels, SystemOutput
+from chalicelib.api.contract.systems import SystemFields, SystemOutput
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
 from chalicelib.domain.table import IssueCode, IssueSeverity
 from chalicelib.services.sources import SourceInput, TableFilter
 
 
-class SourceBody(ConnectedDatabaseInput, Labels):
+class SourceBody(ConnectedDatabaseInput, SystemFields):
     """A database to register for capture."""
 
     options: SourceOptions | None = None
 
     def to_input(self) -> SourceInput:
         options = self.options.model_dump(exclude_unset=True) if self.options else {}
-        return SourceInput(**self.labels(), address=self.address(), secrets=self.secrets(), options=options)
+        return SourceInput(**self.system_fields(), address=self.address(), secrets=self.secrets(), options=options)
 
 
 class SourceOutput(SystemOutput[DatabaseProvider, DatabaseConfig]):

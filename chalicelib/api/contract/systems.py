@@ -6,6 +6,7 @@ from pydantic import AliasPath, Field
 
 from chalicelib.api.contract.common import Input, Line, Lines, Name, Timestamp
 from chalicelib.api.contract.databases import LastTest
+from chalicelib.api.contract.labels import LABELS, Labels
 from chalicelib.api.contract.registered import RegisteredOutput
 from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection import ConnectionReference
@@ -16,19 +17,22 @@ Provider = TypeVar("Provider")
 Config = TypeVar("Config")
 
 
-class Labels(Input):
-    """What people call a system. A model has the fields of its last base first, so that these precede the address."""
+class SystemFields(Input):
+    """What people say about a system beside its address. A model has the fields of its last base first, so that these
+    precede the address.
+    """
 
     name: Name
     description: Lines | None = None
     environment: Line | None = Field(default=None, max_length=64)
+    labels: Labels = LABELS
 
     def system_input(self, address: SystemAddress | ConnectionReference, secrets: Secrets) -> SystemInput:
         """The input of the service, for the system at this address or at that of a connection."""
-        return SystemInput(**self.labels(), address=address, secrets=secrets)
+        return SystemInput(**self.system_fields(), address=address, secrets=secrets)
 
-    def labels(self) -> dict[str, Any]:
-        return self.model_dump(include=set(Labels.model_fields))
+    def system_fields(self) -> dict[str, Any]:
+        return self.model_dump(include=set(SystemFields.model_fields))
 
 
 class SystemOutput(RegisteredOutput, Generic[Provider, Config]):

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from chalicelib.domain.credentials import Credentials
+from chalicelib.domain.labels import Labelled
 
 TEST_EVERY = timedelta(seconds=5)
 """A test notification of one channel is sent at most this often."""
@@ -27,10 +28,9 @@ class LastDelivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelValues:
+class ChannelValues(Labelled):
     """What people say about a channel, besides its secrets."""
 
-    name: str
     provider: ChannelProvider
     enabled: bool = True
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.event_kind import EventKind
+from chalicelib.domain.labels import Labelled
 
 MAX_RULES = 100
 MAX_CHANNELS = 90
@@ -37,10 +38,9 @@ class CooldownPolicy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlertRuleValues:
+class AlertRuleValues(Labelled):
     """What people say about a rule. Empty selections mean all."""
 
-    name: str
     description: str | None = None
     enabled: bool = True
     severities: tuple[AlertSeverity, ...] = ()

@@ -15,7 +15,7 @@ DEFAULT_KINDS = [
 DEFAULTS: Json = {
     "description": None, "enabled": True, "severities": [], "event_types": [], "source_ids": [], "pipeline_ids": [],
     "channel_ids": [], "cooldown_policy": "notify_after_cooldown", "cooldown_seconds": 900, "send_recovery": True,
-    "is_default": False, "version": 1,
+    "is_default": False, "version": 1, "labels": {},
 }  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def test_a_rule_keeps_what_it_is_given_each_value_once(sandbox: Sandbox, rule: J
         "name": rule["name"], "description": "two\nlines", "enabled": False, "severities": ["warning", "critical"],
         "event_types": ["CDC_WAL_ERROR", "CDC_WAL_ERROR"], "source_ids": [sandbox.source["id"]] * 2,
         "pipeline_ids": [sandbox.pipeline["id"]], "channel_ids": [], "cooldown_policy": "notify_every_occurrence",
-        "cooldown_seconds": 604800, "send_recovery": False,
+        "cooldown_seconds": 604800, "send_recovery": False, "labels": {"team": "shop"},
     }  # fmt: skip
     response = sandbox.admin.put(f"/alert-rules/{rule['id']}", body)
     assert response.status_code == 200, response.text

@@ -58,6 +58,7 @@ def test_a_channel_is_created_shown_changed_and_deleted(sandbox: Sandbox, made: 
     assert created == {
         "id": created["id"],
         "name": body["name"],
+        "labels": {},
         "provider": "chat-webhook",
         "enabled": True,
         "credentials": {"configured": True, "mask": "https://127.0.0.1/********"},

@@ -11,11 +11,12 @@ from tests.support.apps.sandbox import Json, Sandbox
 
 STREAM = {
     "id", "name", "bootstrap_servers", "security_protocol", "sasl_mechanism", "username", "credentials",
-    "metrics_provider", "status", "last_error", "last_checked_at", "kafka_cluster_id", "version", "created_at",
+    "labels", "metrics_provider", "status", "last_error", "last_checked_at", "kafka_cluster_id", "version", "created_at",
     "updated_at", "token_endpoint_url", "client_id", "scope",
 }  # fmt: skip
 CONNECT = {
-    "id", "name", "base_url", "stream_cluster_id", "username", "credentials", "secret_delivery", "status", "last_error",
+    "id", "name", "labels", "base_url", "stream_cluster_id", "username", "credentials", "secret_delivery", "status",
+    "last_error",
     "last_checked_at", "connect_version", "kafka_cluster_id", "pending_deletions", "pending_creations", "version",
     "created_at", "updated_at",
 }  # fmt: skip

@@ -13,6 +13,7 @@ from tests.support.databases.self_signed import make_certificate
 FIELDS = {
     "id", "name", "description", "category", "provider", "capabilities", "config", "credentials", "status",
     "last_error", "last_tested_at", "last_test", "used_by", "version", "created_at", "updated_at",
+    "labels",
 }  # fmt: skip
 KINDS = ("sources", "destinations")
 

@@ -11,7 +11,7 @@ from tests.support.databases.self_signed import make_certificate
 
 FIELDS = {
     "id", "name", "description", "environment", "provider", "connection_id", "config", "credentials", "options",
-    "status",
+    "labels", "status",
     "last_error", "last_tested_at", "last_test", "last_health_check_at", "last_discovery_at", "tables",
     "cdc_ready_tables", "version", "created_at", "updated_at",
 }  # fmt: skip
