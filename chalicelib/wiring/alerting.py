@@ -44,13 +44,7 @@ class Alerting:
         sleep: Callable[[float], None],
     ) -> None:
         self._queues = queues
-        self.maintenance = MaintenanceService(
-            stores=stores.alerts,
-            resources=stores.resources,
-            audit=audit,
-            recent=Recent(_WINDOWS_READ_FOR, clock),
-            clock=clock,
-        )
+        self.maintenance = _maintenance(stores, audit, clock)
         self.manager = AlertManager(
             stores=stores.alerts,
             windows=self.maintenance.active,
@@ -80,3 +74,13 @@ class Alerting:
     def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
         """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""
         self._queues.send(NOTIFICATIONS, {"channel_id": channel_id}, delay_seconds=delay_seconds)
+
+
+def _maintenance(stores: Stores, audit: AuditTrail, clock: Clock) -> MaintenanceService:
+    return MaintenanceService(
+        stores=stores.alerts,
+        resources=stores.resources,
+        audit=audit,
+        recent=Recent(_WINDOWS_READ_FOR, clock),
+        clock=clock,
+    )

@@ -87,7 +87,8 @@ class AlertDetailsOutput(Output):
     """What helps. `error` is what is wrong and `hint` what it means and what to do, both in Headgate's words.
 
     `episode` counts the alerts about the same; `muted_episodes` of them, just before, were not reported because of a
-    cooldown. `inhibited_by` is the alert that stands for this one in messages. `resolution` says why it is over:
+    cooldown. `inhibited_by` is the alert that stands for this one in messages, `maintenance_id` the maintenance window
+    that keeps back a message about it. `resolution` says why it is over:
     recovered, or what it was about does not exist any more.
     """
 
@@ -101,6 +102,7 @@ class AlertDetailsOutput(Output):
     episode: int
     muted_episodes: int = Field(validation_alias="muted_before")
     inhibited_by: str | None
+    maintenance_id: str | None
     silence_reason: str | None
     resolution: Resolution | None
 

@@ -6,6 +6,7 @@ from pydantic import Field, StringConstraints
 
 from chalicelib.api.contract.alert_rules import Selected
 from chalicelib.api.contract.common import Input, Lines, Name, Output, Time, Timestamp
+from chalicelib.api.contract.labels import Labels
 from chalicelib.domain.alerts.maintenance import (
     MAX_LENGTH,
     MaintenanceScope,
@@ -14,21 +15,13 @@ from chalicelib.domain.alerts.maintenance import (
     MaintenanceWindow,
 )
 
-ScopeLabels = Annotated[
-    dict[
-        Annotated[str, StringConstraints(pattern=r"^[a-z0-9._/-]{1,63}$")],
-        Annotated[str, StringConstraints(max_length=63)],
-    ],
-    Field(max_length=16),
-]
-
 
 class MaintenanceScopeBody(Input):
     """What the work is about. Alerts are in scope when they are about one of the named resources, or about one that has
     all of the labels. Something has to be named.
     """
 
-    labels: ScopeLabels = Field(default={}, description="A resource has to have all of these pairs.")
+    labels: Labels = Field(default_factory=dict, description="A resource has to have all of these pairs.")
     source_ids: Selected = Field(default=(), description="These sources, their pipelines and the deliveries of those.")
     destination_ids: Selected = Field(default=(), description="These destinations and their deliveries.")
     pipeline_ids: Selected = Field(default=(), description="These pipelines and their deliveries.")

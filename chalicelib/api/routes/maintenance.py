@@ -20,7 +20,10 @@ def list_maintenance(query: ListQuery) -> Page[MaintenanceOutput]:
 
 @routes.post("/maintenance", needs=Permission.OPERATE, status=201)
 def create_maintenance(context: RequestContext, body: MaintenanceBody) -> MaintenanceOutput:
-    """Announce planned work. Alerts in its scope are observed and kept, and not sent; what still fires at its end is."""
+    """Announce planned work. Alerts in its scope are observed and kept, and not sent.
+
+    What still fires at its end is sent with the next observation.
+    """
     return _shown(services().alerting.maintenance.create(context, body.to_values()))
 
 

@@ -220,7 +220,7 @@ class Decisions:
                 yield self.messages.resolved(alert, channel, rule_ids, after_id)
 
     def _notified(self, item: Item, alert: Alert, track: Track, occasion: Occasion) -> Step:
-        """The step with the rows that the rules want. In maintenance nobody is asked, and nothing is remembered of it."""
+        """The step with the rows that the rules want. In maintenance no rule is evaluated."""
         if item.maintenance_id is not None:
             not_sent = None if any(self._sent(alert).values()) else NotSentReason.MAINTENANCE
             kept = replace(alert, maintenance_id=item.maintenance_id, not_sent=not_sent)

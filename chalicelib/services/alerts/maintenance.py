@@ -83,7 +83,7 @@ class MaintenanceService:
         return window
 
     def delete(self, context: RequestContext, window_id: str) -> None:
-        """Delete a window. While it is active that ends it: what still fires is sent. Raises NotFound, VersionMismatch."""
+        """Delete a window; an active one ends by that. Raises NotFound, VersionMismatch."""
 
         def delete(_attempt: int) -> None:
             window = self.get(window_id)

@@ -31,9 +31,9 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertManager:
-    """`windows` reads the active maintenance windows. `wake` sends a worker to a channel, by its id. `public_url` is where people reach this Headgate, if known.
+    """`wake` sends a worker to a channel, by its id. `public_url` is where people reach this Headgate, if known.
 
-    `names` makes what reads the resources of one report.
+    `names` makes what reads the resources of one report. `windows` reads the active maintenance windows.
     """
 
     stores: AlertStores
