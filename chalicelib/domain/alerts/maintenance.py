@@ -1,9 +1,10 @@
 """Maintenance windows: planned work. Alerts in their scope are observed and kept, and nobody is notified of them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Self
 
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.naming import Resource
@@ -96,6 +97,12 @@ class MaintenanceWindow(MaintenanceValues):
     version: int = 1
     revision: int = 1
     created_at: datetime
+
+    @classmethod
+    def of(cls, values: MaintenanceValues, window_id: str, created_by: str, now: datetime) -> Self:
+        """A new window."""
+        said = {field.name: getattr(values, field.name) for field in fields(values)}
+        return cls(id=window_id, created_by=created_by, created_at=now, **said)
 
     def state_at(self, now: datetime) -> MaintenanceState:
         if now < self.starts_at:

@@ -66,12 +66,7 @@ class MaintenanceService:
             raise Conflict(f"There are {MAX_OPEN} maintenance windows that are not over. Delete one first.")
         self._require_existing(data)
         self._close(ended)
-        window = MaintenanceWindow(
-            id=context.fresh_id(),
-            created_by=context.actor.email or SYSTEM,
-            created_at=now,
-            **{**asdict(data), "scope": data.scope},
-        )
+        window = MaintenanceWindow.of(data, context.fresh_id(), context.actor.email or SYSTEM, now)
         transaction = Transaction()
         self.stores.maintenance.put_new(transaction, window)
         self.audit.record(transaction, context, "maintenance_window.create", window.id, after=_view(window))
