@@ -1,6 +1,6 @@
 """Pipelines: previewed, created as a validated draft, deployed, controlled, observed, deleted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -80,12 +80,11 @@ class PipelineService(ConnectorService[Pipeline]):
     source_states: SourceStates
     live_reads: LiveReads
 
-    def list(self, *, limit: int, after: str | None) -> Page[Pipeline]:
-        """Newest first, each with its latest observation and what the last look at its source found."""
-        page = self.connector.store.list(limit=limit, after=after, by_size=True)
-        clusters = sorted({pipeline.connect_cluster_id for pipeline in page.items})
-        sources = sorted({pipeline.source_id for pipeline in page.items})
-        rows = progress_rows(page.items)
+    def observed(self, resources: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
+        """Each with its latest observation and what the last look at its source found."""
+        clusters = sorted({pipeline.connect_cluster_id for pipeline in resources})
+        sources = sorted({pipeline.source_id for pipeline in resources})
+        rows = progress_rows(resources)
         loaded = iter(
             batch_results(
                 *((self.connector.connectors.observations, cluster_id) for cluster_id in clusters),
@@ -95,8 +94,8 @@ class PipelineService(ConnectorService[Pipeline]):
         )
         views = {cluster_id: next(loaded) for cluster_id in clusters}
         states = {source_id: next(loaded) for source_id in sources}
-        observed = self.observation_reader.latest(page.items, views, known_progress(rows, list(loaded)))
-        return page.with_items(tuple(self._with_state(pipeline, states[pipeline.source_id]) for pipeline in observed))
+        observed = self.observation_reader.latest(resources, views, known_progress(rows, list(loaded)))
+        return tuple(self._with_state(pipeline, states[pipeline.source_id]) for pipeline in observed)
 
     def with_findings(self, resource: Pipeline, deps: PipelineDependencies) -> Pipeline:
         return self._with_state(resource, deps.source_state)
