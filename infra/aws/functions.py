@@ -316,7 +316,7 @@ FUNCTIONS = (
                 _READ: "sources destinations connections stream-clusters connect-clusters pipelines deliveries "
                 "operations jobs "
                 "observations source-states target-tables target-losses "
-                "alert-rules notification-channels channel-gates",
+                "alert-rules notification-channels channel-gates maintenance-windows",
                 _READ_ADD_CHANGE: "incidents",
                 f"{_READ_WRITE} Query": "counts",
                 "BatchWriteItem Query": "source-tables schema-versions observations",
