@@ -28,6 +28,7 @@ ROUTE_MODULES = {
     "deliveries": ("deliveries",),
     "operations": ("audit", "monitoring", "operations"),
     "export": ("export",),
+    "maintenance": ("maintenance",),
     "alerts": ("alerts", "alert-rules", "notification-channels"),
     "events": ("events",),
 }

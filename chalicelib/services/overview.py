@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.domain.access import SYSTEM, Actor, Permission
+from chalicelib.domain.alerts.attention import Attention
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.audit.record import Activity, AuditRecord
 from chalicelib.domain.connectors.cluster_view import ClusterView
@@ -22,6 +23,7 @@ from chalicelib.domain.monitoring.progress import ProgressLook, total_metrics
 from chalicelib.domain.monitoring.source_state import VALID_FOR
 from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Clock, Deadline
+from chalicelib.services.alerts.attention import AttentionService
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.connectors.group import ConnectorStores
@@ -57,7 +59,7 @@ StateCounts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """Counts by state, and the newest records of the audit trail that say what people did."""
+    """Counts by state, what needs a person, and the newest records of the audit trail that say what people did."""
 
     sources: StateCounts
     destinations: StateCounts
@@ -69,6 +71,7 @@ class Overview:
     active_alerts: int
     critical_alerts: int
     metrics: Metrics
+    attention: Sequence[Attention]
     recent_activity: Sequence[AuditRecord | Activity]
 
 
@@ -77,6 +80,7 @@ class OverviewService:
     """Reads the overview. `resources` are the stores of everything that is counted by its state, by type."""
 
     resources: ResourceStores
+    attention: AttentionService
     connectors: ConnectorStores
     monitoring: MonitoringStores
     alerts: AlertStores
@@ -93,7 +97,10 @@ class OverviewService:
         page = self.resources.connects.list(limit=MAX_CLUSTERS)
         ids = [cluster.id for cluster in page.items]
         registered, views, looks = self._read_stored(ids, now, deadline)
-        connects = Counter(view.on(cluster, now).health.status for view, cluster in zip(views, page.items, strict=True))
+        clusters = {
+            cluster.id: view.on(cluster, now).health.status for view, cluster in zip(views, page.items, strict=True)
+        }
+        connects = Counter(clusters.values())
         connects[HealthStatus.UNKNOWN] += len(page.unreadable)
         if page.next_key:
             more = max(0, sum(registered.of(_CONNECT).values()) - len(ids))
@@ -103,7 +110,8 @@ class OverviewService:
         degraded = self.monitoring.findings.pipelines(since=now - VALID_FOR)
         observed = state_counts(views, degraded, registered, _WITH_CONNECTOR, now)
         incidents = self.monitoring.incidents.count_active(deadline)
-        severities = Counter(alert.severity for alert in self.alerts.alerts.facets(deadline, only_active=True))
+        active = self.alerts.alerts.facets(deadline, only_active=True)
+        severities = Counter(alert.severity for alert in active)
         return Overview(
             sources=_all_of(HealthStatus, registered.of("source")),
             destinations=_all_of(HealthStatus, registered.of("destination")),
@@ -115,6 +123,7 @@ class OverviewService:
             active_alerts=severities.total(),
             critical_alerts=severities[AlertSeverity.CRITICAL],
             metrics=total_metrics(looks, now, clusters=connects.total()),
+            attention=self.attention.read(reader, active, clusters),
             recent_activity=self._activity(reader),
         )
 

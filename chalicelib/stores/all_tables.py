@@ -9,6 +9,7 @@ from chalicelib.stores.accounts.sessions import SessionRow
 from chalicelib.stores.accounts.users import UserRows
 from chalicelib.stores.alerts.alerts import AlertRows
 from chalicelib.stores.alerts.channels import ChannelRows
+from chalicelib.stores.alerts.maintenance import MaintenanceRows
 from chalicelib.stores.alerts.notifications import ChannelGateRows, NotificationRows
 from chalicelib.stores.alerts.rules import AlertRuleRows
 from chalicelib.stores.alerts.tracks import AlertTrackRows
@@ -57,6 +58,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     JobRows,
     LiveReadRow,
     LoginTryRow,
+    MaintenanceRows,
     NotificationRows,
     ObservationRow,
     OperationRows,

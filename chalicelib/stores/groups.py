@@ -38,6 +38,7 @@ class Stores:
             *(self.monitoring.incidents, self.monitoring.source_states),
             *(self.monitoring.target_tables, self.monitoring.target_losses),
             *(alerts.alerts, alerts.tracks, alerts.rules, alerts.channels, alerts.gates, alerts.notifications),
+            alerts.maintenance,
             *(accounts.users, accounts.api_tokens),
         )
 

@@ -19,6 +19,7 @@ from chalicelib.kit.recent import Recent
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
+from chalicelib.services.alerts.attention import AttentionService
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.export import ExportService
 from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
@@ -67,6 +68,13 @@ class Services:
         self._build_monitors()
         self.overview = OverviewService(
             resources=self.stores.resources,
+            attention=AttentionService(
+                stores=self.stores.alerts,
+                resources=self.stores.resources,
+                pipelines=self.pipelines.observed,
+                deliveries=self.deliveries.observed,
+                clock=clock,
+            ),
             connectors=self.stores.connectors,
             monitoring=self.stores.monitoring,
             alerts=self.stores.alerts,

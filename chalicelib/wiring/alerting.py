@@ -1,11 +1,13 @@
 """Builds what alerting consists of."""
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 
 from chalicelib.clients.cloudwatch import measure
 from chalicelib.clients.queue import NOTIFICATIONS, Queues
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.kit.clock import Clock
+from chalicelib.kit.recent import Recent
 from chalicelib.notify.contract import Sender
 from chalicelib.services.alerts.alerts import AlertService
 from chalicelib.services.alerts.attempt import Attempts
@@ -13,6 +15,7 @@ from chalicelib.services.alerts.bus import EventBus, InProcessBus
 from chalicelib.services.alerts.channels import ChannelService
 from chalicelib.services.alerts.delivery import NotificationDelivery
 from chalicelib.services.alerts.event_names import EventNames
+from chalicelib.services.alerts.maintenance import MaintenanceService
 from chalicelib.services.alerts.manager import AlertManager
 from chalicelib.services.alerts.metrics import MetricsService
 from chalicelib.services.alerts.rules import AlertRuleService
@@ -20,6 +23,9 @@ from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.services.registry import Registry
 from chalicelib.stores.groups import Stores
+
+_WINDOWS_READ_FOR = timedelta(seconds=5)
+"""Maintenance windows are read once in this time, however many reports there are."""
 
 
 class Alerting:
@@ -38,8 +44,10 @@ class Alerting:
         sleep: Callable[[float], None],
     ) -> None:
         self._queues = queues
+        self.maintenance = _maintenance(stores, audit, clock)
         self.manager = AlertManager(
             stores=stores.alerts,
+            windows=self.maintenance.active,
             names=lambda: EventNames(stores.resources.by_type()),
             wake=self.wake,
             public_url=public_url,
@@ -66,3 +74,13 @@ class Alerting:
     def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
         """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""
         self._queues.send(NOTIFICATIONS, {"channel_id": channel_id}, delay_seconds=delay_seconds)
+
+
+def _maintenance(stores: Stores, audit: AuditTrail, clock: Clock) -> MaintenanceService:
+    return MaintenanceService(
+        stores=stores.alerts,
+        resources=stores.resources,
+        audit=audit,
+        recent=Recent(_WINDOWS_READ_FOR, clock),
+        clock=clock,
+    )

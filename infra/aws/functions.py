@@ -121,7 +121,8 @@ _RECORDS_CHANGES: Rights = {"PutItem": "audit"}
 _OPENS_ALERTS: Rights = {
     _READ_ADD_CHANGE: "alerts alert-tracks",
     _READ_ADD: "notifications",
-    _QUERY: "incidents/by_origin alerts/by_origin alert-rules/by_listing notification-channels/by_listing",
+    _QUERY: "incidents/by_origin alerts/by_origin alert-rules/by_listing notification-channels/by_listing "
+    "maintenance-windows/by_open",
 }
 
 FUNCTIONS = (
@@ -134,7 +135,7 @@ FUNCTIONS = (
             {
                 _READ_WRITE: "users account-claims sessions api-tokens login-tries sources destinations connections "
                 "stream-clusters connect-clusters pipelines deliveries secrets claims alert-rules "
-                "notification-channels",
+                "notification-channels maintenance-windows",
                 "GetItem PutItem UpdateItem DeleteItem": "idempotency",
                 f"{_READ_WRITE} Query": "counts",
                 _READ_ADD_CHANGE: "operations incidents",
@@ -160,7 +161,8 @@ FUNCTIONS = (
                 "incidents/by_resource_id "
                 "audit/by_trail audit/by_meaningful_trail audit/by_resource_id audit/by_parent_id "
                 "alerts/by_listing alerts/by_active alerts/by_resolved alert-rules/by_listing "
-                "notification-channels/by_listing notifications/by_alert_id notifications/by_open_channel",
+                "notification-channels/by_listing notifications/by_alert_id notifications/by_open_channel "
+                "maintenance-windows/by_listing maintenance-windows/by_open",
             },
         ),
         queues={
@@ -262,7 +264,7 @@ FUNCTIONS = (
             _OPENS_ALERTS,
             {
                 _READ_CHANGE: "destinations",
-                _READ: "secrets deliveries pipelines stream-clusters progress",
+                _READ: "secrets deliveries pipelines sources stream-clusters connect-clusters progress",
                 _READ_ADD_CHANGE: "incidents target-tables target-losses",
                 _READ_ADD_REMOVE: "claims",
                 "PutItem UpdateItem DeleteItem": "counts",
@@ -314,7 +316,7 @@ FUNCTIONS = (
                 _READ: "sources destinations connections stream-clusters connect-clusters pipelines deliveries "
                 "operations jobs "
                 "observations source-states target-tables target-losses "
-                "alert-rules notification-channels channel-gates",
+                "alert-rules notification-channels channel-gates maintenance-windows",
                 _READ_ADD_CHANGE: "incidents",
                 f"{_READ_WRITE} Query": "counts",
                 "BatchWriteItem Query": "source-tables schema-versions observations",

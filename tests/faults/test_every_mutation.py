@@ -77,6 +77,8 @@ CASES_OF = {
     "POST /alert-rules": "alert rule create",
     "PUT /alert-rules/{uuid}": "alert rule update",
     "DELETE /alert-rules/{uuid}": "alert rule delete",
+    "POST /maintenance": "maintenance create",
+    "DELETE /maintenance/{uuid}": "maintenance delete",
     "POST /notification-channels": "channel create",
     "PUT /notification-channels/{uuid}": "channel update",
     "DELETE /notification-channels/{uuid}": "channel delete",

@@ -13,6 +13,7 @@ from chalicelib.api.contract.alert_rules import AlertRuleBody
 from chalicelib.api.contract.clusters import ConnectClusterBody, StreamClusterBody
 from chalicelib.api.contract.connections import DatabaseConnectionBody
 from chalicelib.api.contract.deliveries import DeliveryBody
+from chalicelib.api.contract.maintenance import MaintenanceBody
 from chalicelib.api.contract.pipelines import PipelineBody
 from chalicelib.api.contract.sources import SourceBody
 from chalicelib.api.routes import (
@@ -25,6 +26,7 @@ from chalicelib.api.routes import (
     deliveries,
     destinations,
     export,
+    maintenance,
     operations,
     pipelines,
     schemas,
@@ -40,6 +42,7 @@ from chalicelib.domain.accounts.api_token import ApiToken
 from chalicelib.domain.accounts.user import MAX_USER_AGENT, Session, User, UserStatus
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.alerts.maintenance import MaintenanceWindow
 from chalicelib.domain.alerts.rule import MAX_CHANNELS, MAX_CHANNELS_OF_RULE, MAX_RULES, AlertRule
 from chalicelib.domain.audit.record import AuditRecord, Outcome
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
@@ -70,7 +73,7 @@ __all__ = ["app", "app_of_the_module"]
 FUNCTION_ANSWER = 6 * 1024 * 1024
 MODULES: tuple[ModuleType, ...] = (
     *(access, alerts, clusters, connections, connectors, consumer_groups, deliveries, destinations, export),
-    *(operations, pipelines, schemas, sources, topics, users),
+    *(maintenance, operations, pipelines, schemas, sources, topics, users),
 )
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
@@ -323,6 +326,20 @@ def test_incidents_are_paged_by_size_with_and_without_filters(app: InProcessApp,
         assert_each_once(get, f"/operations/errors{filters}", stored, pages=2)
 
 
+def test_maintenance_windows_are_paged_by_size(app: InProcessApp, get: Get) -> None:
+    ids = [id_from("other", str(number)) for number in range(100)]
+    kinds = ("source_ids", "destination_ids", "pipeline_ids", "connect_cluster_ids")
+    scope = {"labels": {f"{number:063}": WIDE * 63 for number in range(16)}, **dict.fromkeys(kinds, ids)}
+    times = {"from": "2026-01-31T12:00:00Z", "until": "2026-02-01T12:00:00Z"}
+    body = {"name": WIDE * 200, "reason": WIDE * 300, "scope": scope, **times}
+    largest = MaintenanceBody.model_validate(body).to_values()
+    windows = (
+        MaintenanceWindow.of(largest, one["id"], "ann@example.com", one["created_at"])
+        for one in numbered("window", 250)
+    )
+    assert_each_once(get, "/maintenance", put(app.services.stores.alerts.maintenance, windows), pages=2)
+
+
 def test_the_largest_alert_rules_and_channels_are_one_page(app: InProcessApp, get: Get) -> None:
     ids = [id_from("other", str(number)) for number in range(100)]
     texts = {"name": WIDE * 200, "description": WIDE * 1000, "event_types": list(EventKind)}
@@ -402,6 +419,7 @@ def test_every_list_has_its_largest_entries_here() -> None:
         "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/connections",
         "/stream/clusters", "/connect/clusters", "/sources/{uuid}/tables", "/data/schemas", "/audit",
         "/connect/clusters/{uuid}/plugins", "/connect/connectors", "/stream/consumer-groups", "/stream/topics",
-        "/operations/errors", "/alert-rules", "/notification-channels", "/users", "/auth/tokens", "/auth/sessions",
+        "/operations/errors", "/alert-rules", "/maintenance", "/notification-channels", "/users",
+        "/auth/tokens", "/auth/sessions",
         "/audit/verify",  # one object, whose size does not depend on what is stored
     }  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.access import SYSTEM, Actor
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
@@ -272,3 +273,29 @@ def _fill(app: InProcessApp, size: int) -> None:
     view = stores.connectors.observations.read([app.cluster.id]).get(app.cluster.id, ClusterView())
     seen = replace(view, observed_at=app.clock(), memory=quiet_memory(names, "worker:8083"))
     assert stores.connectors.observations.write(app.cluster.id, seen, changed=True)
+
+
+def attention(app: InProcessApp, reader: Actor = SYSTEM) -> list[tuple[str, str, bool]]:
+    """Name and observed state of what needs a person, and whether somebody was notified of it."""
+    entries = app.services.overview.read(reader).attention
+    return [(entry.resource_name, str(entry.observed_state), entry.alert.not_sent is None) for entry in entries]
+
+
+def test_nothing_needs_a_person_while_nothing_is_wrong(app: InProcessApp) -> None:
+    app.deployed_pipeline()
+    app.tick()
+    assert attention(app) == []
+
+
+def test_each_resource_that_fails_needs_a_person_once_and_goes_when_it_is_well_or_deleted(app: InProcessApp) -> None:
+    pipelines = [app.deployed_pipeline() for _ in range(3)]
+    app.tick()
+    for pipeline in pipelines[:2]:
+        app.connect.fail_task(pipeline.connector_name, "org.apache.kafka.connect.errors.ConnectException: no")
+    app.tick()
+    assert sorted(attention(app)) == [(name, "FAILED", False) for name in sorted(one.name for one in pipelines[:2])]
+    (entry, _) = app.services.overview.read(app.context().actor).attention
+    assert entry.actions == ("acknowledge", "silence", "restart")
+    assert (entry.waiting, entry.alert.event.error != "") == (None, True)
+    app.services.pipelines.delete(app.context(), pipelines[0].id)
+    assert attention(app) == [(pipelines[1].name, "FAILED", False)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from pynamodb.models import Model
 
+from chalicelib.domain.alerts.maintenance import MaintenanceWindow
 from chalicelib.domain.audit.chain import Anchor, Block
 from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.cluster import PendingChanges
@@ -22,6 +23,7 @@ from chalicelib.kit.adapters import adapter
 from chalicelib.stores.accounts.claims import AccountClaimRow
 from chalicelib.stores.accounts.login_tries import LoginTryRow
 from chalicelib.stores.accounts.sessions import SessionRow
+from chalicelib.stores.alerts.maintenance import MaintenanceRows
 from chalicelib.stores.all_tables import ALL_TABLES
 from chalicelib.stores.audit.chain import ChainRow
 from chalicelib.stores.audit.records import AuditRow
@@ -108,6 +110,7 @@ WITHOUT_ENUMS: Mapping[type[Model], tuple[Any, ...]] = {
     ClaimRow: (),
     CountRow: (RegisteredCounts,),
     IdempotencyRow: (),
+    MaintenanceRows: (MaintenanceWindow,),
     LoginTryRow: (),
     SessionRow: (),
 }

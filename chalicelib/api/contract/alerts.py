@@ -12,6 +12,7 @@ from chalicelib.api.contract.channels import DeliveryErrorOutput
 from chalicelib.api.contract.common import Input, Integer, Lines, Output, Time, Timestamp, Uuid
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, Resolution
 from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.alerts.cooldown import NotSentReason
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.listing import AlertFilter, StatusFilter
 from chalicelib.domain.alerts.notification import MessageKind, NotificationStatus
@@ -87,7 +88,8 @@ class AlertDetailsOutput(Output):
     """What helps. `error` is what is wrong and `hint` what it means and what to do, both in Headgate's words.
 
     `episode` counts the alerts about the same; `muted_episodes` of them, just before, were not reported because of a
-    cooldown. `inhibited_by` is the alert that stands for this one in messages. `resolution` says why it is over:
+    cooldown. `inhibited_by` is the alert that stands for this one in messages, `maintenance_id` the maintenance window
+    that keeps back a message about it. `resolution` says why it is over:
     recovered, or what it was about does not exist any more.
     """
 
@@ -101,6 +103,7 @@ class AlertDetailsOutput(Output):
     episode: int
     muted_episodes: int = Field(validation_alias="muted_before")
     inhibited_by: str | None
+    maintenance_id: str | None
     silence_reason: str | None
     resolution: Resolution | None
 
@@ -113,6 +116,13 @@ class HistoryOutput(Output):
     to: AlertStatus = Field(validation_alias="after")
     actor: str
     reason: str
+
+
+class NotifiedOutput(Output):
+    """A channel that a message about the alert was queued for, and a rule that wanted it."""
+
+    channel_id: str
+    rule_id: str
 
 
 class AlertOutput(Output):
@@ -146,6 +156,13 @@ class AlertOutput(Output):
     recovery_seconds: float | None
     stale: bool = Field(description="What it comes from could not be looked at: it may be over.")
     flapping: bool = Field(description="It began or ended six times or more within half an hour.")
+    notified: list[NotifiedOutput] = Field(description="Whom a message that it fires was queued for.")
+    not_notified_because: NotSentReason | None = Field(
+        description="Why there was no message, null when there was one: `no_rule` (no enabled rule matches), "
+        "`no_channel` (those that match have no channels), `disabled` (their channels are disabled), `cooldown` and "
+        "`first_occurrence_only` (the rule has notified of an earlier episode), `silenced`, `inhibited` (the alert in "
+        "`details.inhibited_by` stands for this one)."
+    )
     history: list[HistoryOutput] = Field(description=f"The oldest first. In lists: the newest {LISTED_HISTORY}.")
 
     @classmethod
@@ -168,6 +185,8 @@ class AlertOutput(Output):
             title=event.title,
             message=event.error,
             details=alert,
+            notified=[{"channel_id": channel_id, "rule_id": rule_id} for channel_id, rule_id in alert.notified],
+            not_notified_because=alert.not_sent,
             **computed,
         )
 

@@ -22,6 +22,7 @@ NOUNS: Mapping[str, str] = {
     "operations/errors": "incident",
     "alerts": "alert",
     "alert-rules": "alert_rule",
+    "maintenance": "maintenance_window",
     "notification-channels": "notification_channel",
     "users": "user",
     "tokens": "api_token",

@@ -53,6 +53,7 @@ class Alert:
 
     `sequence` counts firing messages of the episode. `muted_before` are the earlier episodes that a cooldown has muted.
     `not_sent` says why nobody is notified of this one.
+    `maintenance_id` is the window that keeps back a message of this episode, None when none does.
     `inhibited_by` is the id of the alert that stands for this one in a storm, `inhibited_cycles` since how many cycles
     that one has been over. `unseen` counts readings in a row in which its task did not exist. `was_silenced`: there has
     been a silence, and whether somebody has yet to be notified was not decided since. `checked_at` is the newest report
@@ -85,6 +86,7 @@ class Alert:
     muted_before: int = 0
     not_sent: NotSentReason | None = None
     was_silenced: bool = False
+    maintenance_id: str | None = None
     inhibited_by: str | None = None
     inhibited_cycles: int = 0
     unseen: int = 0
@@ -124,6 +126,17 @@ class Alert:
     @property
     def is_active(self) -> bool:
         return self.status is not AlertStatus.RESOLVED
+
+    @property
+    def is_told(self) -> bool:
+        """Whether a message that it fires was queued for somebody."""
+        return self.not_sent is None and bool(self.sent_to)
+
+    @property
+    def notified(self) -> tuple[tuple[str, str], ...]:
+        """The channels that it was sent to, each with a rule that wanted it: their ids."""
+        sent_to = self.sent_to if self.is_told else {}
+        return tuple((channel_id, rule_id) for channel_id, rule_ids in sent_to.items() for rule_id in rule_ids)
 
     @property
     def was_silenced_at_its_end(self) -> bool:

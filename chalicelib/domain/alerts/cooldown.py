@@ -30,6 +30,7 @@ class NotSentReason(StrEnum):
     """Why nobody is notified of an alert. Where rules have several reasons, the first of these is stated."""
 
     SILENCED = "silenced"
+    MAINTENANCE = "maintenance"
     INHIBITED = "inhibited"
     COOLDOWN = "cooldown"
     FIRST_OCCURRENCE_ONLY = "first_occurrence_only"

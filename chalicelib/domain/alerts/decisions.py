@@ -44,7 +44,7 @@ class Item:
 
     `alert` is the active one as it was listed, which may be out of date, or as it is stored: then `track` is read, too.
     `cause` is the active alert that stands for this one in a storm, `affected` are the alerts that this one stands for.
-    `exists`: what it is about does exist.
+    `exists`: what it is about does exist. `maintenance_id` is the active window that has it in its scope.
     """
 
     fingerprint: str
@@ -55,6 +55,12 @@ class Item:
     affected: int = 0
     hidden: bool = False
     exists: bool = True
+    maintenance_id: str | None = None
+
+    @property
+    def maintenance_is_over(self) -> bool:
+        """Whether a window has kept back a message, and none does any more."""
+        return self.alert is not None and self.alert.maintenance_id is not None and self.maintenance_id is None
 
     @property
     def may_notify(self) -> bool:
@@ -64,7 +70,8 @@ class Item:
         if self.alert is None or self.event is None:
             return True
         cause_is_over = self.alert.inhibited_by is not None and self.cause is None
-        return is_raised(self.alert, self.event) or self.alert.was_silenced or cause_is_over
+        kept_back = self.alert.was_silenced or self.maintenance_is_over
+        return is_raised(self.alert, self.event) or kept_back or cause_is_over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,12 +139,17 @@ class Decisions:
             cause_is_over = alert.inhibited_by is not None and after.inhibited_by is None
             if raised:
                 occasion = Occasion.RAISED
+            elif firing and item.maintenance_is_over:
+                occasion = self._after_maintenance(after)
             elif firing and (cause_is_over or self._forgotten_in_silence(after)):
                 occasion = Occasion.LATE
             # Whether the silence has kept back a message is decided now. Of an acknowledged or a muted alert it is
             # not: it may fire again, or its cause may end.
             if raised or (firing and after.inhibited_by is None):
                 after = replace(after, was_silenced=False)
+            # The same is true of maintenance. Another window may follow the one that has kept it back.
+            if after.maintenance_id is not None:
+                after = replace(after, maintenance_id=item.maintenance_id)
         elif item.track is not None and not any(self._sent(after).values()):
             after = replace(after, not_sent=NotSentReason.SILENCED)
         if occasion is None or item.track is None:
@@ -153,6 +165,11 @@ class Decisions:
         cycles = alert.inhibited_cycles + 1
         over = cycles >= CYCLES_AFTER_CAUSE
         return replace(alert, inhibited_cycles=0 if over else cycles, inhibited_by=None if over else alert.inhibited_by)
+
+    def _after_maintenance(self, alert: Alert) -> Occasion:
+        """What a window has kept back: that it got worse, where its beginning was sent before; else its beginning."""
+        got_worse = any(self._sent(alert).values()) and alert.severity is alert.max_severity
+        return Occasion.RAISED if got_worse else Occasion.LATE
 
     def _forgotten_in_silence(self, alert: Alert) -> bool:
         """Whether a silence has kept everybody from being notified of this episode (row 11)."""
@@ -203,7 +220,11 @@ class Decisions:
                 yield self.messages.resolved(alert, channel, rule_ids, after_id)
 
     def _notified(self, item: Item, alert: Alert, track: Track, occasion: Occasion) -> Step:
-        """The step with the rows that the rules want."""
+        """The step with the rows that the rules want. In maintenance no rule is evaluated."""
+        if item.maintenance_id is not None:
+            not_sent = None if any(self._sent(alert).values()) else NotSentReason.MAINTENANCE
+            kept = replace(alert, maintenance_id=item.maintenance_id, not_sent=not_sent)
+            return Step(item=item, alert=kept, track=track)
         muted = self.audience.reached_by(item.cause.event) if item.cause else frozenset()
         request = NotificationRequest(
             occasion=occasion,

@@ -59,6 +59,19 @@ class AlertEvent:
         return resource_type, rest.partition("/")[0]
 
     @property
+    def resources(self) -> frozenset[tuple[str, str]]:
+        """Type and id of everything that it is about."""
+        ids = {
+            "source": self.source_id,
+            "destination": self.destination_id,
+            "pipeline": self.pipeline_id,
+            "delivery": self.delivery_id,
+            "connect_cluster": self.connect_cluster_id,
+        }
+        named = ((kind, resource_id) for kind, resource_id in ids.items() if resource_id)
+        return frozenset({self.resource, (self.emitter.type, self.emitter.id), *named})
+
+    @property
     def fingerprint(self) -> str:
         """SHA-256, in hex, of kind, emitter, pipeline, connector on its cluster, and task: what makes it the same.
 

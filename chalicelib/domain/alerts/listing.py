@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from chalicelib.domain.alerts.alert import AlertStatus, status_at
+from chalicelib.domain.alerts.cooldown import NotSentReason
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.kit.adapters import adapter
@@ -29,7 +30,9 @@ class StatusFilter(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """What filters need of one alert. `without_silence` is its status once `silenced_until` has passed."""
+    """What filters need of one alert, and what says how urgent it is. `without_silence` is its status once
+    `silenced_until` has passed.
+    """
 
     id: str
     status: AlertStatus
@@ -37,6 +40,7 @@ class Facets:
     silenced_until: datetime | None
     severity: AlertSeverity
     kind: EventKind
+    not_sent: NotSentReason | None
     pipeline_id: str | None
     source_id: str | None
     emitter_id: str | None

@@ -87,7 +87,7 @@ class Activity:
 _SHOWN_TO_ALL = frozenset(
     {
         *("source", "destination", "connection", "stream_cluster", "connect_cluster", "pipeline", "delivery"),
-        *("incident", "alert", "alert_rule", "notification_channel", "topic"),
+        *("incident", "alert", "alert_rule", "maintenance_window", "notification_channel", "topic"),
     }
 )
 """The types of resources of which everybody may read. What is not named here is for Admins, also what is added later.

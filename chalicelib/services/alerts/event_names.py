@@ -36,14 +36,14 @@ class EventNames:
     def events(self, conditions: Sequence[Condition]) -> list[AlertEvent]:
         """The events of the conditions, without those whose resource does not exist (any more), or that have none."""
         conditions = [condition for condition in conditions if condition.code not in WITHOUT_ALERTS]
-        self._read((condition.resource_type, condition.resource_id) for condition in conditions)
+        self.read((condition.resource_type, condition.resource_id) for condition in conditions)
         resources = [
             (condition, self._known[condition.resource_type, condition.resource_id]) for condition in conditions
         ]
         pipelines = [pipeline_id_of(condition, resource) for condition, resource in resources]
         emitters = [emitter_of(condition, resource) for condition, resource in resources]
         # Emitters and pipelines are known only after the resources of the conditions: two reads, whatever the number.
-        self._read([*(("pipeline", pipeline_id) for pipeline_id in pipelines if pipeline_id), *emitters])
+        self.read([*(("pipeline", pipeline_id) for pipeline_id in pipelines if pipeline_id), *emitters])
         return [
             event_of(condition, resource, self._known[emitter], self._pipeline(pipeline_id))
             for (condition, resource), pipeline_id, emitter in zip(resources, pipelines, emitters, strict=True)
@@ -51,14 +51,18 @@ class EventNames:
         ]
 
     def existing(self, resources: Sequence[Resource]) -> frozenset[Resource]:
-        self._read(resources)
+        self.read(resources)
         return frozenset(resource for resource in resources if self._known[resource] is not None)
+
+    def labels(self, resource: Resource) -> Mapping[str, str]:
+        """The labels of a resource that was read; none where its row cannot be read."""
+        return getattr(self._known.get(resource), "labels", {})
 
     def _pipeline(self, pipeline_id: str | None) -> Pipeline | None:
         pipeline = self._known.get(("pipeline", pipeline_id or ""))
         return pipeline if isinstance(pipeline, Pipeline) else None
 
-    def _read(self, resources: Iterable[Resource]) -> None:
+    def read(self, resources: Iterable[Resource]) -> None:
         """Read those that were not read yet: one call for each hundred."""
         missing = [resource for resource in dict.fromkeys(resources) if resource not in self._known]
         # Conditions are about other rows than resources, such as rules, only because these cannot be read.

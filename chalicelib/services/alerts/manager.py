@@ -5,13 +5,14 @@ conditionally and knows the newest report that was applied, so each report count
 earlier one has left.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.inhibition import sources_in_question, storms
+from chalicelib.domain.alerts.maintenance import MaintenanceWindow
 from chalicelib.domain.alerts.naming import worst_by_fingerprint
 from chalicelib.domain.alerts.plan import AlertPlan
 from chalicelib.domain.alerts.transitions import without_expired_silence
@@ -32,10 +33,11 @@ _ATTEMPTS = 3
 class AlertManager:
     """`wake` sends a worker to a channel, by its id. `public_url` is where people reach this Headgate, if known.
 
-    `names` makes what reads the resources of one report.
+    `names` makes what reads the resources of one report. `windows` reads the active maintenance windows.
     """
 
     stores: AlertStores
+    windows: Callable[[], Sequence[MaintenanceWindow]]
     names: Callable[[], EventNames]
     wake: Callable[[str], None]
     public_url: str | None
@@ -49,9 +51,16 @@ class AlertManager:
         for that alone no report is repeated, and the next one begins with what was not counted for longest.
         """
         active = {alert.fingerprint: alert for alert in self.stores.alerts.active_of(episodes.report.origin)}
-        plan = self._plan(episodes, active, self.names())
+        names = self.names()
+        plan = self._plan(episodes, active, names)
         recorder = Recorder(
-            stores=self.stores, episodes=episodes, now=self.clock(), public_url=self.public_url, deadline=deadline
+            stores=self.stores,
+            windows=self.windows,
+            names=names,
+            episodes=episodes,
+            now=self.clock(),
+            public_url=self.public_url,
+            deadline=deadline,
         )
         try:
             # Each part needs the alerts of the one before: the widest causes, the causes that they mute, the rest.

@@ -1,6 +1,6 @@
 """Stores what one report changes about alerts: reads in batches, decides, and writes in bounded transactions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -10,12 +10,15 @@ from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.channel import Channel
 from chalicelib.domain.alerts.cooldown import Audience
 from chalicelib.domain.alerts.decisions import Decisions, Item, Step
+from chalicelib.domain.alerts.event import AlertEvent
+from chalicelib.domain.alerts.maintenance import MaintenanceWindow, covering
 from chalicelib.domain.alerts.messages import Messages
 from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.monitoring.episodes import Episodes
 from chalicelib.errors import StoreRefused, UnreadableRow, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
+from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import Readable, batch_results
@@ -33,9 +36,12 @@ _ATTEMPTS = 4
 
 @dataclass(kw_only=True)
 class Recorder:
-    """Of one report. `recorded` are the alerts that were stored, by fingerprint; `queued` channels with new rows."""
+    """Of one report. `windows` reads the active maintenance windows, `names` the resources of the report's alerts.
+    `recorded` are the alerts that were stored, by fingerprint; `queued` channels with new rows."""
 
     stores: AlertStores
+    windows: Callable[[], Sequence[MaintenanceWindow]]
+    names: EventNames
     episodes: Episodes
     now: datetime
     public_url: str | None
@@ -80,7 +86,7 @@ class Recorder:
         return all(recorded)
 
     def _steps(self, items: Sequence[Item], *, listed: bool) -> list[Step]:
-        items = self._as_stored(items, listed=listed)
+        items = self._as_stored(self._in_maintenance(items), listed=listed)
         notifies = any(item.track is not None or item.alert is None for item in items)
         decisions = Decisions(
             episodes=self.episodes,
@@ -91,6 +97,19 @@ class Recorder:
             rows=self._rows(items),
         )
         return [step for item in items if (step := decisions.step(item))]
+
+    def _in_maintenance(self, items: Sequence[Item]) -> list[Item]:
+        """The items with the window that each is in. Windows are read once, and only for what goes on."""
+        events = [item.event for item in items if item.event]
+        windows = self._windows if events else ()
+        if any(window.scope.labels for window in windows):
+            self.names.read(resource for event in events for resource in event.resources)
+
+        def window_id(event: AlertEvent | None) -> str | None:
+            window = covering(windows, event, self.names.labels) if event else None
+            return window.id if window else None
+
+        return [replace(item, maintenance_id=window_id(item.event)) for item in items] if windows else list(items)
 
     def _as_stored(self, items: Sequence[Item], *, listed: bool) -> list[Item]:
         # What was listed is believed where the alert is only counted: if it is out of date, it cannot be written.
@@ -137,6 +156,10 @@ class Recorder:
         transaction.commit()
         self.recorded.update({alert.fingerprint: alert for alert in stored})
         self.queued.update(row.channel_id for step in steps for row in step.rows if row.status.is_open)
+
+    @cached_property
+    def _windows(self) -> Sequence[MaintenanceWindow]:
+        return self.windows()
 
     @cached_property
     def _channels(self) -> dict[str, Channel]:

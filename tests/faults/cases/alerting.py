@@ -2,8 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
+from chalicelib.api.contract.maintenance import MaintenanceBody
+from chalicelib.domain.alerts.maintenance import MaintenanceWindow
 from chalicelib.domain.alerts.rule import AlertRule, AlertRuleValues
+from chalicelib.kit.clock import rfc3339
 from tests.faults.cases.incidents import fail
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.registered import api_operation, changing, channel, creating, deleting
@@ -29,6 +33,24 @@ def rule(app: InProcessApp) -> AlertRule:
 def rule_of_channel(app: InProcessApp) -> AlertRule:
     data = AlertRuleValues(name="rule", channel_ids=(channel(app).id,))
     return app.services.alerting.rules.create(app.context(), data)
+
+
+def window_body(app: InProcessApp, name: str) -> Json:
+    """Work on a source, from now on. Another window is over: whoever makes one closes it."""
+    data = MaintenanceBody.model_validate(_window(app, "over")).to_values()
+    app.services.alerting.maintenance.create(app.context(), data)
+    app.clock.advance(3_600)
+    return _window(app, name)
+
+
+def _window(app: InProcessApp, name: str) -> Json:
+    begin, end = (rfc3339(app.clock() + timedelta(seconds=seconds)) for seconds in (0, 3_600))
+    return {"name": name, "from": begin, "until": end, "reason": "upgrade", "scope": {"labels": {"team": "shop"}}}
+
+
+def window(app: InProcessApp) -> MaintenanceWindow:
+    data = MaintenanceBody.model_validate(_window(app, "window")).to_values()
+    return app.services.alerting.maintenance.create(app.context(), data)
 
 
 def moving(*verbs: str, status: str) -> Callable[[InProcessApp], PreparedOperation]:
@@ -74,5 +96,7 @@ ALERTING_CASES = named_cases(
     ("alert acknowledge", moving("acknowledge", status="acknowledged")),
     ("alert silence", moving("silence", status="silenced")),
     ("alert unsilence", moving("silence", "unsilence", status="firing")),
+    ("maintenance create", creating("/maintenance", lambda app: window_body(app, "new"))),
+    ("maintenance delete", deleting("/maintenance", window)),
     ("channel test", channel_test),
 )

@@ -24,6 +24,7 @@ TABLES = {
     "/pipelines": "pipelines",
     "/notification-channels": "notification-channels",
     "/alert-rules": "alert-rules",
+    "/maintenance": "maintenance-windows",
 }
 
 

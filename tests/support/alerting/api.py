@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from chalicelib.api.routes import alerts as alert_routes
+from chalicelib.api.routes import maintenance as maintenance_routes
 from chalicelib.api.routes import operations as operation_routes
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.incident import origin_of
@@ -133,7 +134,9 @@ class AlertingApi:
 def world(app: InProcessApp, monkeypatch: pytest.MonkeyPatch) -> Iterator[AlertingApi]:
     """Alerting over HTTP, with empty tables."""
     with alerting_of(app) as driver:
-        for module in (alert_routes, operation_routes):
+        for module in (alert_routes, maintenance_routes, operation_routes):
             monkeypatch.setattr(module, "services", lambda: app.services)
-        edge = make_edge(alert_routes.routes, alert_routes.metrics_routes, operation_routes.routes)
+        edge = make_edge(
+            alert_routes.routes, alert_routes.metrics_routes, maintenance_routes.routes, operation_routes.routes
+        )
         yield AlertingApi(app=app, driver=driver, send=through_lambda_event(edge.app))

@@ -11,12 +11,13 @@ One source, one destination and one Connect cluster are registered, with a pipel
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress
 from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.alerts.channel import Channel
+from chalicelib.domain.alerts.maintenance import MaintenanceScope, MaintenanceWindow, active_at
 from chalicelib.domain.alerts.notification import MessageKind, Notification, NotificationStatus
 from chalicelib.domain.alerts.rule import AlertRule
 from chalicelib.domain.cluster import ConnectCluster
@@ -30,7 +31,7 @@ from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.domain.pipeline import Capture
 from chalicelib.domain.source import Source
 from chalicelib.kit.clock import Deadline
-from chalicelib.kit.ids import id_from
+from chalicelib.kit.ids import id_from, new_id
 from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.services.alerts.manager import AlertManager
 from chalicelib.stores.alerts.group import AlertStores
@@ -78,6 +79,7 @@ class Alerting:
         """A manager as another process has it."""
         return AlertManager(
             stores=self.stores,
+            windows=lambda: active_at(self.stores.maintenance.not_closed(), self.clock()),
             names=lambda: EventNames(RESOURCES),
             wake=self.wake or self.woken.append,
             public_url=PUBLIC_URL,
@@ -126,6 +128,15 @@ class Alerting:
         """The source's database cannot be used."""
         condition = Condition(code=code, resource_type="source", resource_id=SOURCE, message="no answer")
         return replace(condition, **fields)
+
+    def maintenance(self, seconds: float = 600, **scope: Any) -> MaintenanceWindow:
+        """A window that begins now and lasts so long."""
+        now = self.clock()
+        window = MaintenanceWindow(
+            id=new_id(), name="upgrade", starts_at=now, until=now + timedelta(seconds=seconds), reason="planned",
+            scope=MaintenanceScope(**scope), created_by="ann@example.com", created_at=now,
+        )  # fmt: skip
+        return put(self.stores.maintenance, window)
 
     # time and reports
 

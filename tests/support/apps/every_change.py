@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.report import MonitorReport
-from chalicelib.kit.clock import Deadline
+from chalicelib.kit.clock import Deadline, rfc3339
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
 from tests.faults.harness.whole_app import EMAIL, PASSWORD, ApiUser, answered, deliver, messages
@@ -219,6 +220,10 @@ class EveryChange:
         yield self._do("POST /api/v1/alerts/{uuid}/acknowledge", {"note": "n"}, uuid=alert.id)
         yield self._do("POST /api/v1/alerts/{uuid}/silence", {"duration_seconds": 60}, uuid=alert.id)
         yield self._do("POST /api/v1/alerts/{uuid}/unsilence", uuid=alert.id)
+        begin, end = (rfc3339(app.clock() + timedelta(seconds=seconds)) for seconds in (0, 60))
+        work = {"name": "w", "from": begin, "until": end, "reason": "w", "scope": {"labels": {"team": "shop"}}}
+        yield self._do("POST /api/v1/maintenance", work)
+        yield self._do("DELETE /api/v1/maintenance/{uuid}", uuid=self.answer["id"])
         incident = self._incident()
         yield self._do("PATCH /api/v1/operations/errors/{uuid}", query="?status=ACKNOWLEDGED", uuid=incident)
 
