@@ -75,6 +75,7 @@ def capture_conditions(pipeline_id: str, findings: Sequence[Finding]) -> Iterato
             resource_id=pipeline_id,
             message=finding.message,
             severity=finding.severity,
+            advice=finding.hint,
         )
 
 
