@@ -9,6 +9,7 @@ from chalicelib.kit.clock import Clock
 from chalicelib.notify.contract import Sender
 from chalicelib.services.alerts.alerts import AlertService
 from chalicelib.services.alerts.attempt import Attempts
+from chalicelib.services.alerts.backlogs import Backlogs
 from chalicelib.services.alerts.bus import EventBus, InProcessBus
 from chalicelib.services.alerts.channels import ChannelService
 from chalicelib.services.alerts.delivery import NotificationDelivery
@@ -40,7 +41,7 @@ class Alerting:
         self._queues = queues
         self.manager = AlertManager(
             stores=stores.alerts,
-            names=lambda: EventNames(stores.resources.by_type()),
+            names=lambda: EventNames(stores.resources.by_type(), Backlogs(monitoring=stores.monitoring, clock=clock)),
             wake=self.wake,
             public_url=public_url,
             clock=clock,

@@ -13,7 +13,8 @@ from chalicelib.domain.monitoring.lock_waits import MAX_BLOCKERS, Blocker, LockW
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
-    from chalicelib.clients.databases.mysql.session import MySQLSession, Row
+    from chalicelib.clients.databases.mysql.connection import Row
+    from chalicelib.clients.databases.mysql.session import MySQLSession
 
 _MAX_ROWS = 100
 RIGHTS = "SELECT on performance_schema.*"
