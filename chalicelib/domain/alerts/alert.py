@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from chalicelib.domain.alerts.consequences import waiting_since
+from chalicelib.domain.alerts.backlog import waiting_since
 from chalicelib.domain.alerts.cooldown import NotSentReason
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.kinds import AlertSeverity

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 
-from chalicelib.domain.alerts.consequences import Backlog, lost_sentence
+from chalicelib.domain.alerts.backlog import Backlog, lost_sentence
 from chalicelib.domain.alerts.kinds import SEVERITIES, TITLES, AlertSeverity, general_kind
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.domain.monitoring.condition import Condition

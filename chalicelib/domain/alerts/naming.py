@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from chalicelib.domain.alerts.consequences import Backlog, lost_sentence
+from chalicelib.domain.alerts.backlog import Backlog, lost_sentence
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
 from chalicelib.domain.alerts.kinds import SEVERITIES
 from chalicelib.domain.delivery import Delivery

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from chalicelib.domain.alerts.backlog import Backlog, waiting_since
 from chalicelib.domain.alerts.channel import ChannelProvider
-from chalicelib.domain.alerts.consequences import Backlog, waiting_since
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.kit.ids import id_from

@@ -8,7 +8,7 @@ from typing import Any
 
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.clients.http.guarded import HttpAnswer
-from chalicelib.domain.alerts.consequences import Backlog
+from chalicelib.domain.alerts.backlog import Backlog
 from chalicelib.domain.alerts.kinds import TITLES
 from chalicelib.domain.alerts.notification import MessageContent
 from chalicelib.errors import Unavailable

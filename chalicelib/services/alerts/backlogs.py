@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from chalicelib.domain.alerts.consequences import Backlog, backlog_of
+from chalicelib.domain.alerts.backlog import Backlog, backlog_of
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.source_state import SourceState
 from chalicelib.domain.pipeline import Pipeline

@@ -5,27 +5,27 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
 
-from chalicelib.domain.monitoring.condition import Cause, Condition, ConditionCode
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode, Severity
 from chalicelib.domain.monitoring.progress import Progress, is_known
 from chalicelib.domain.monitoring.source_log import readable_size
 from chalicelib.domain.monitoring.source_state import VALID_FOR, SourceState
 
 
-class Consequence(Enum):
-    """`WAIT`: they wait, at the place that depends on the resource. `UNKNOWN`: the status has to be read for that.
-    `NONE`: the condition keeps no changes.
+class Changes(Enum):
+    """What becomes of the changes. `WAIT`: where depends on the resource. `UNCONCERNED`: the condition keeps none
+    of them.
     """
 
     WAIT = auto()
     LOST = auto()
     NOT_CAPTURED = auto()
-    ROWS_REMOVED = auto()
+    REMOVED_LATER = auto()
     UNKNOWN = auto()
-    NONE = auto()
+    UNCONCERNED = auto()
 
 
 _CODE = ConditionCode
-CONSEQUENCES: Mapping[ConditionCode, Consequence] = {
+CHANGES_BY_CODE: Mapping[ConditionCode, Changes] = {
     **dict.fromkeys(
         (
             *(_CODE.CONNECTOR_FAILED, _CODE.CONNECTOR_UNASSIGNED, _CODE.CONNECTOR_PAUSED, _CODE.CONNECT_TASK_FAILED),
@@ -36,24 +36,24 @@ CONSEQUENCES: Mapping[ConditionCode, Consequence] = {
             *(_CODE.PIPELINE_FAILED, _CODE.PIPELINE_NO_EVENTS, _CODE.PIPELINE_LAG_HIGH, _CODE.STALLED),
             *(_CODE.LOG_AT_RISK, _CODE.CREATIONS_PENDING),
         ),
-        Consequence.WAIT,
+        Changes.WAIT,
     ),
-    _CODE.CHANGES_LOST: Consequence.LOST,
-    _CODE.CAPTURE_NARROWED: Consequence.NOT_CAPTURED,
-    _CODE.TARGET_REPLACED: Consequence.ROWS_REMOVED,
+    _CODE.CHANGES_LOST: Changes.LOST,
+    _CODE.CAPTURE_NARROWED: Changes.NOT_CAPTURED,
+    _CODE.TARGET_REPLACED: Changes.REMOVED_LATER,
     **dict.fromkeys(
         (
             *(_CODE.CDC_REPLICATION_SLOT_ERROR, _CODE.CDC_BINLOG_ERROR, _CODE.CDC_WAL_ERROR),
             *(_CODE.CONNECT_NOT_OBSERVED, _CODE.KAFKA_CLUSTER_CHANGED, _CODE.CONNECTOR_NAME_CONFLICT),
         ),
-        Consequence.UNKNOWN,
+        Changes.UNKNOWN,
     ),
     **dict.fromkeys(
         (
             *(_CODE.PIPELINE_DEGRADED, _CODE.CONFIG_DRIFT, _CODE.SCHEMA_CHANGED, _CODE.UNREADABLE_ROW),
             _CODE.AUDIT_TRAIL_CHANGED,
         ),
-        Consequence.NONE,
+        Changes.UNCONCERNED,
     ),
 }
 
@@ -72,11 +72,11 @@ _PLACES: Mapping[str, str] = {
 }
 """Where changes wait, by the type of the resource that stands."""
 
-_SENTENCES: Mapping[Consequence, str] = {
-    Consequence.LOST: "Changes are lost: they stay missing in the target until the tables are copied again.",
-    Consequence.NOT_CAPTURED: ("Changes of the tables that it names are lost while this lasts: nobody captures them."),
-    Consequence.ROWS_REMOVED: "Rows are lost in the target: somebody else has removed them.",
-    Consequence.UNKNOWN: "Whether changes are lost is not known: the status of the pipeline says what its source has.",
+_SENTENCES: Mapping[Changes, str] = {
+    Changes.LOST: "Changes are lost: they stay missing in the target until the tables are copied again.",
+    Changes.NOT_CAPTURED: ("Changes of the tables that it names are lost while this lasts: nobody captures them."),
+    Changes.REMOVED_LATER: "Rows are lost in the target: somebody else has removed them.",
+    Changes.UNKNOWN: "Whether changes are lost is not known: the status of the pipeline says what its source has.",
 }
 
 
@@ -127,11 +127,11 @@ def waiting_since(backlog: Backlog | None, first_seen_at: datetime) -> datetime 
 
 def lost_sentence(condition: Condition, backlog: Backlog | None) -> str | None:
     """Whether anything is lost, in a sentence; None where the condition concerns no changes."""
-    if condition.cause is Cause.SWAPPED:
+    if condition.severity is Severity.INFO:
         return None
-    consequence = CONSEQUENCES[condition.code]
-    if consequence is not Consequence.WAIT:
-        return _SENTENCES.get(consequence)
+    changes = CHANGES_BY_CODE[condition.code]
+    if changes is not Changes.WAIT:
+        return _SENTENCES.get(changes)
     place = _PLACES.get(condition.resource_type)
     return place.format(room=_room(backlog)) if place else None
 
