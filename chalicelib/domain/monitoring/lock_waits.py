@@ -104,12 +104,13 @@ def wait_message(wait: LockWait) -> str:
 def wait_hint(wait: LockWait) -> str:
     """What to do: end the session that is in the way."""
     goes_on = "The delivery then goes on by itself: a restart does not help before that."
-    endings = [blocker.ending for blocker in wait.blockers if blocker.ending]
-    if endings:
-        more = " If it still waits, the next one: " + " ".join(endings[1:]) if endings[1:] else ""
+    named = [blocker for blocker in wait.blockers if blocker.ending]
+    if named:
+        first, *others = named
+        more = " If it still waits, the next: " + " ".join(str(other.ending) for other in others) if others else ""
         return (
-            f"End that transaction in its application, or end the session at the destination: {endings[0]}{more} "
-            f"{goes_on}"
+            f"End the transaction of session {first.session} in its application, or end that session at the "
+            f"destination: {first.ending}{more} {goes_on}"
         )
     rights = f" To see it here, give the user of the destination these rights: {wait.rights}." if wait.rights else ""
     return f"Find the session that holds the lock, and end it.{rights} {goes_on}"

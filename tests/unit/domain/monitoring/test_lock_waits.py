@@ -92,4 +92,4 @@ def test_a_prepared_transaction_has_no_statement_that_ends_its_session() -> None
 
 def test_several_sessions_are_told_in_the_order_in_which_they_are_to_end() -> None:
     wait = replace(WAIT, blockers=(Blocker(session=7, ending="KILL 7;"), Blocker(session=8, ending="KILL 8;")))
-    assert "KILL 7; If it still waits, the next one: KILL 8;" in wait_hint(wait)
+    assert "KILL 7; If it still waits, the next: KILL 8;" in wait_hint(wait)
