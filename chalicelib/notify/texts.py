@@ -119,6 +119,10 @@ def _single(line: MessageLine) -> Iterator[str]:
     else:
         yield f"Since: {_time(content.first_seen_at)}"
         yield f"What: {content.error}"
+        if content.backlog and content.waiting_since:
+            yield f"What waits: {content.backlog}, since {_time(content.waiting_since)}"
+        if content.lost:
+            yield content.lost
         if content.hint:
             yield f"What to do: {content.hint}"
     yield from _notes(line)

@@ -11,6 +11,7 @@ from chalicelib.kit.recent import Recent
 from chalicelib.notify.contract import Sender
 from chalicelib.services.alerts.alerts import AlertService
 from chalicelib.services.alerts.attempt import Attempts
+from chalicelib.services.alerts.backlogs import Backlogs
 from chalicelib.services.alerts.bus import EventBus, InProcessBus
 from chalicelib.services.alerts.channels import ChannelService
 from chalicelib.services.alerts.delivery import NotificationDelivery
@@ -48,7 +49,7 @@ class Alerting:
         self.manager = AlertManager(
             stores=stores.alerts,
             windows=self.maintenance.active,
-            names=lambda: EventNames(stores.resources.by_type()),
+            names=lambda: EventNames(stores.resources.by_type(), Backlogs(monitoring=stores.monitoring, clock=clock)),
             wake=self.wake,
             public_url=public_url,
             clock=clock,

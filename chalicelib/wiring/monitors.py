@@ -69,6 +69,7 @@ class Monitors:
             streams=stores.resources.streams,
             owners=connectors.owners,
             store=stores.monitoring.progress,
+            targets=stores.monitoring.target_losses,
             clients=resources.clients,
         )
         self.own_state = OwnState(

@@ -121,6 +121,7 @@ _RECORDS_CHANGES: Rights = {"PutItem": "audit"}
 _OPENS_ALERTS: Rights = {
     _READ_ADD_CHANGE: "alerts alert-tracks",
     _READ_ADD: "notifications",
+    _READ: "progress source-states",
     _QUERY: "incidents/by_origin alerts/by_origin alert-rules/by_listing notification-channels/by_listing "
     "maintenance-windows/by_open",
 }

@@ -84,17 +84,28 @@ class AlertSourceOutput(Output):
     name: str
 
 
+class WaitingOutput(Output):
+    """What waited when the alert began, by the last measurement: null is what was not measured."""
+
+    records: int | None = Field(description="Records in Kafka that the delivery has not delivered.")
+    retained_bytes: int | None = Field(description="Bytes of its log that the source keeps for the capture.")
+
+
 class AlertDetailsOutput(Output):
     """What helps. `error` is what is wrong and `hint` what it means and what to do, both in Headgate's words.
 
     `episode` counts the alerts about the same; `muted_episodes` of them, just before, were not reported because of a
     cooldown. `inhibited_by` is the alert that stands for this one in messages, `maintenance_id` the maintenance window
-    that keeps back a message about it. `resolution` says why it is over:
-    recovered, or what it was about does not exist any more.
+    that keeps back a message about it. `resolution` says why it is over: recovered, or what it was about does not exist
+    any more. `waiting` and `waiting_since` are those of a pipeline or delivery, else null; `lost` says in a sentence
+    whether changes are lost.
     """
 
     error: str = Field(validation_alias=AliasPath("event", "error"))
     hint: str | None = Field(validation_alias=AliasPath("event", "hint"))
+    waiting: WaitingOutput | None = Field(validation_alias=AliasPath("event", "backlog"))
+    waiting_since: Timestamp | None
+    lost: str | None = Field(validation_alias=AliasPath("event", "lost"))
     source_id: str | None
     destination_id: str | None = Field(validation_alias=AliasPath("event", "destination_id"))
     delivery_id: str | None = Field(validation_alias=AliasPath("event", "delivery_id"))

@@ -8,11 +8,13 @@ A new kind of database is an implementation of `Database` in a package beside `p
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from chalicelib.clients.targets import TargetClient
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.lock_waits import LockWait
 from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.release import ReleaseState, SourceRelease
 from chalicelib.domain.table import TableName
@@ -56,6 +58,11 @@ class Database(TargetClient, Protocol):
 
     def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
         """Reads the state of target tables from the catalogue, without those that do not exist."""
+
+    def lock_waits(self, targets: Sequence[TableName], at: datetime, deadline: Deadline) -> Sequence[LockWait]:
+        """Reads for which locks other sessions of this user wait on the target tables, and who is in the way. `at` is
+        now, for what is found.
+        """
 
     def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
         """Counts the rows of each of these tables, up to its bound, without those that cannot be counted in time."""

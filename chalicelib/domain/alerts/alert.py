@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from chalicelib.domain.alerts.backlog import waiting_since
 from chalicelib.domain.alerts.cooldown import NotSentReason
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.kinds import AlertSeverity
@@ -117,6 +118,11 @@ class Alert:
     def source_id(self) -> str | None:
         """The source of that pipeline."""
         return self.event.source_id
+
+    @property
+    def waiting_since(self) -> datetime | None:
+        """Since when changes wait: when the connector stopped moving, else when the alert began."""
+        return waiting_since(self.event.backlog, self.first_seen_at)
 
     @property
     def emitter_id(self) -> str:

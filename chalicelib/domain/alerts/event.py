@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 
+from chalicelib.domain.alerts.backlog import Backlog, lost_sentence
 from chalicelib.domain.alerts.kinds import SEVERITIES, TITLES, AlertSeverity, general_kind
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.domain.monitoring.condition import Condition
@@ -22,7 +23,8 @@ class AlertEvent:
     """Something wrong. `error` is what is wrong and `hint` what it means and what to do: sentences of ours.
 
     `source_id` is the source of the pipeline, so that people find everything about a source. `condition_key` is the
-    condition that it was made from.
+    condition that it was made from. `backlog` is what waited of a pipeline or delivery when the event began, and
+    `lost` says whether anything is lost.
     """
 
     kind: EventKind
@@ -38,6 +40,8 @@ class AlertEvent:
     task_id: int | None = None
     error: str
     hint: str | None
+    backlog: Backlog | None = None
+    lost: str | None = None
     condition_key: str
 
     @property
@@ -89,5 +93,5 @@ class AlertEvent:
 
     def repeated(self, condition: Condition) -> "AlertEvent":
         """The event of an active alert as its condition is now. Its names stay: nothing has to be read for them."""
-        severity = SEVERITIES[condition.severity]
-        return replace(self, severity=severity, error=condition.message, hint=condition.hint)
+        severity, lost = SEVERITIES[condition.severity], lost_sentence(condition, self.backlog)
+        return replace(self, severity=severity, error=condition.message, hint=condition.hint, lost=lost)

@@ -62,7 +62,7 @@ class Messages:
         )
 
     def _content(self, alert: Alert, kind: MessageKind, affected: int) -> MessageContent:
-        event = alert.event
+        event, fires = alert.event, kind is MessageKind.FIRING
         return MessageContent(
             alert_id=alert.id,
             event=event.kind,
@@ -79,7 +79,9 @@ class Messages:
             hint=event.hint,
             first_seen_at=alert.first_seen_at,
             recovery_seconds=alert.recovery_seconds,
-            muted_before=alert.muted_before if kind is MessageKind.FIRING else 0,
+            muted_before=alert.muted_before if fires else 0,
             affected=affected,
+            backlog=event.backlog if fires else None,
+            lost=event.lost if fires else None,
             link=f"{self.public_url.rstrip('/')}/api/v1/alerts/{alert.id}" if self.public_url else None,
         )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from chalicelib.domain.alerts.backlog import Backlog, lost_sentence
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
 from chalicelib.domain.alerts.kinds import SEVERITIES
 from chalicelib.domain.delivery import Delivery
@@ -31,7 +32,9 @@ def emitter_of(condition: Condition, resource: Any) -> Resource:
     return condition.resource_type, condition.resource_id
 
 
-def event_of(condition: Condition, resource: Any, emitter: Any, pipeline: Pipeline | None) -> AlertEvent:
+def event_of(
+    condition: Condition, resource: Any, emitter: Any, pipeline: Pipeline | None, backlog: Backlog | None = None
+) -> AlertEvent:
     emitter_type, emitter_id = emitter_of(condition, resource)
     return AlertEvent(
         kind=condition.code.event_kind,
@@ -47,6 +50,8 @@ def event_of(condition: Condition, resource: Any, emitter: Any, pipeline: Pipeli
         task_id=condition.task_id,
         error=condition.message,
         hint=condition.hint,
+        backlog=backlog,
+        lost=lost_sentence(condition, backlog),
         condition_key=condition.key,
     )
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from chalicelib.domain.alerts.backlog import Backlog, waiting_since
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.event_kind import EventKind
@@ -56,7 +57,8 @@ class MessageContent:
     """What a message says, as it was when it was queued: every attempt sends the same.
 
     `at` is when the alert fired or was resolved. `muted_before` are earlier episodes that a cooldown has muted,
-    `affected` the alerts that this one stands for. `link` opens the alert.
+    `affected` the alerts that this one stands for. `link` opens the alert. `backlog` is what waits of a pipeline or
+    delivery, and `lost` says whether anything is lost; both are null when it is over.
     """
 
     alert_id: str
@@ -77,6 +79,13 @@ class MessageContent:
     muted_before: int = 0
     affected: int = 0
     link: str | None = None
+    backlog: Backlog | None = None
+    lost: str | None = None
+
+    @property
+    def waiting_since(self) -> datetime | None:
+        """Since when changes wait: when the connector stopped moving, else when the alert began."""
+        return waiting_since(self.backlog, self.first_seen_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ for `scheduled.rebalance.max.delay.ms`, five minutes by default.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from chalicelib.domain.connectors.cluster_view import ClusterView, creations_wait
@@ -120,7 +121,8 @@ def _conditions(subject: "_Subject", memory: ConnectorMemory, now: datetime) -> 
             yield from _wrong_state(subject, memory, memory.observation.state, status, now)
     for finding in memory.findings:
         cause = Cause.RECORDS_REMOVED if finding.code is FindingCode.CHANGES_LOST else None
-        yield subject.condition(CODES[finding.code], finding.message, cause, severity=finding.severity)
+        condition = subject.condition(CODES[finding.code], finding.message, cause, severity=finding.severity)
+        yield replace(condition, advice=finding.hint)
     yield from _repeated(subject, memory.restarts, memory.recreations)
     if memory.drift and memory.drift.confirmed:
         yield subject.condition(ConditionCode.CONFIG_DRIFT, DRIFTED)

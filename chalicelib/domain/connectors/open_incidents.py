@@ -59,4 +59,5 @@ def memory_of(conditions: tuple[Condition, ...], desired: DesiredConnector | Non
 def _findings(conditions: Iterable[Condition]) -> Iterator[Finding]:
     for condition in conditions:
         if condition.code in _PROGRESS:
-            yield Finding(code=_PROGRESS[condition.code], message=condition.message, severity=condition.severity)
+            code, severity = _PROGRESS[condition.code], condition.severity
+            yield Finding(code=code, message=condition.message, severity=severity, hint=condition.advice)

@@ -31,6 +31,7 @@ def watched_connector(resource: Pipeline | Delivery) -> WatchedConnector:
         kind=ConnectorKind.SINK,
         topics=tuple(dict.fromkeys(resource.topics)),
         quiet=SINK_QUIET,
+        destination_id=resource.destination_id,
     )
 
 

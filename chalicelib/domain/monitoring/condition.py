@@ -242,7 +242,8 @@ class Condition:
     """Something wrong with one resource: a pipeline, delivery, source, destination, connect_cluster or installation.
 
     `message` says what is wrong, in a sentence of ours. `diagnosis` is that of the connector or task that has failed.
-    `pipeline_id` is the only pipeline that a source's condition concerns, if there is only one.
+    `pipeline_id` is the only pipeline that a source's condition concerns, if there is only one. `advice` is the hint
+    where who has found the condition knows a better one than the table.
     """
 
     code: ConditionCode
@@ -255,6 +256,7 @@ class Condition:
     connector_name: str | None = None
     task_id: int | None = None
     pipeline_id: str | None = None
+    advice: str | None = None
 
     @property
     def key(self) -> str:
@@ -263,6 +265,8 @@ class Condition:
 
     @property
     def hint(self) -> str | None:
+        if self.advice:
+            return self.advice
         if self.diagnosis and self.connector_name:
             return hint_of(self.diagnosis, kind_of_connector(self.connector_name)).message
         return _CAUSE_HINTS[self.cause] if self.cause else DESCRIPTIONS[self.code].hint

@@ -46,6 +46,12 @@ _LAST_LOOK = (
     "Throughput and lag are not known: Kafka was last asked for them at {at}. It is asked every 30 seconds while "
     "a metrics provider is installed."
 )
+_NO_MEMBERS_HINT = (
+    "Restart the delivery. If that happens again, look for a destination that takes longer than five minutes to write "
+    "one batch, and lower batch_size."
+)
+_QUIET_SINK_HINT = "Check whether the destination can be reached and accepts writes, then restart the delivery."
+_QUIET_CAPTURE_HINT = "Check whether the source can be reached and its log position is read, then restart the pipeline."
 _NO_PIPELINE_LAG = "A pipeline has no lag of its own: its deliveries have."
 _ONE_MEASUREMENT = "Throughput is known after a second measurement, 30 seconds after the first."
 
@@ -141,6 +147,10 @@ def after_measurement(
 def is_known(progress: Progress, now: datetime) -> bool:
     """Whether it was measured lately. If not, its findings have neither begun nor ended."""
     return progress.notice != _UNREADABLE and now - progress.measured_at <= VALID_FOR
+
+
+def is_stalled(progress: Progress | None) -> bool:
+    return progress is not None and any(finding.code is FindingCode.STALLED for finding in progress.findings)
 
 
 def findings(progress: Progress | None, now: datetime) -> tuple[Finding, ...]:
@@ -241,7 +251,7 @@ def _with_quiet(
     if before is None:
         return replace(after, starting=True)
     # An outage of Kafka is no recovery: who stood still before it is not given time again.
-    missed = now - before.measured_at > MAX_GAP and not _was_stalled(before)
+    missed = now - before.measured_at > MAX_GAP and not is_stalled(before)
     excused = after.rebalancing_since is not None and now - after.rebalancing_since <= LONGEST_REBALANCE
     starting = missed or running is False
     after = replace(
@@ -266,10 +276,6 @@ def _no_members_since(
     return before or (now if running else None)
 
 
-def _was_stalled(before: Progress | None) -> bool:
-    return before is not None and any(finding.code is FindingCode.STALLED for finding in before.findings)
-
-
 def _has_work(after: Progress, watched: WatchedConnector, facts: ProgressFacts) -> bool:
     """A capture always has heartbeats to send; a sink has records, or one that came after its last commit."""
     if not watched.is_sink:
@@ -285,7 +291,7 @@ def _findings(
     findings, now = list[Finding](), after.measured_at
     since = {finding.code: finding.since for finding in before.findings} if before else {}
     stalled = _no_members(after) or _quiet(after, watched, facts)
-    if stalled and (running or _was_stalled(before)):
+    if stalled and (running or is_stalled(before)):
         findings.append(stalled)
     elif after.catch_up and (late := lag_finding(after.catch_up, facts.lag or 0, now)):
         findings.append(late)
@@ -306,10 +312,9 @@ def _no_members(after: Progress) -> Finding | None:
         return None
     message = (
         f"Kafka Connect says that it is running, but its consumer group has had no member since {rfc3339(since)}, so "
-        "nothing is delivered. Restart the delivery. If that happens again, look for a destination that takes longer "
-        "than five minutes to write one batch, and lower batch_size."
+        "nothing is delivered."
     )
-    return Finding(code=FindingCode.STALLED, message=message, certain=True, since=since)
+    return Finding(code=FindingCode.STALLED, message=message, certain=True, since=since, hint=_NO_MEMBERS_HINT)
 
 
 def _quiet(after: Progress, watched: WatchedConnector, facts: ProgressFacts) -> Finding | None:
@@ -319,13 +324,12 @@ def _quiet(after: Progress, watched: WatchedConnector, facts: ProgressFacts) -> 
     if watched.is_sink:
         message = (
             f"Kafka Connect says that it is running, but it has committed nothing since {rfc3339(since)}, and "
-            f"{facts.lag} records wait to be delivered. Check whether the destination can be reached and accepts "
-            "writes, then restart the delivery."
+            f"{facts.lag} records wait to be delivered."
         )
     else:
         message = (
             f"Kafka Connect says that it is running, but it has written nothing to Kafka since {rfc3339(since)}, not "
-            "even a heartbeat. Check whether the source can be reached and its log position is read, then restart the "
-            "pipeline."
+            "even a heartbeat."
         )
-    return Finding(code=FindingCode.STALLED, message=message, certain=True, since=since)
+    hint = _QUIET_SINK_HINT if watched.is_sink else _QUIET_CAPTURE_HINT
+    return Finding(code=FindingCode.STALLED, message=message, certain=True, since=since, hint=hint)

@@ -47,7 +47,8 @@ class Finding:
     """Something wrong with a capture. `message` is a sentence of ours. `since` is when it was first found.
 
     `certain`: it is reported at once, because it does not pass by itself or there is no time to look again.
-    `condition` is the code of its incident where only the provider of the source knows it.
+    `condition` is the code of its incident where only the provider of the source knows it. `hint` says what to do
+    where that is known better than by its code.
     """
 
     code: FindingCode
@@ -56,6 +57,12 @@ class Finding:
     severity: Severity = Severity.ERROR
     certain: bool = False
     since: datetime | None = None
+    hint: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """What people read in the reasons of a status."""
+        return f"{self.message} {self.hint}" if self.hint else self.message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +207,7 @@ def observed_with(observation: Observation, findings: Iterable[Finding]) -> Obse
         return observation
     is_degraded = observation.state is ObservedState.RUNNING and _has_error(findings)
     state = ObservedState.DEGRADED if is_degraded else observation.state
-    return replace(observation, state=state, reasons=(*observation.reasons, *(finding.message for finding in findings)))
+    return replace(observation, state=state, reasons=(*observation.reasons, *(finding.reason for finding in findings)))
 
 
 def with_unread_findings(observation: Observation, place: str) -> Observation:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.condition import Cause, Condition, ConditionCode, Severity
+from chalicelib.domain.monitoring.lock_waits import LockWait
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.monitoring.target_tables import LossKind, TableLoss
 from chalicelib.domain.names import name_list
@@ -33,10 +34,13 @@ _PHRASES: Mapping[LossKind, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetLosses:
-    """What deliveries to a destination (`id`) have lost there, by the id of the delivery."""
+    """What deliveries to a destination (`id`) have lost there, and what those wait for that stand, by the id of the
+    delivery.
+    """
 
     id: str
     losses: Mapping[str, tuple[TableLoss, ...]] = field(default_factory=dict)
+    lock_waits: Mapping[str, LockWait] = field(default_factory=dict)
     revision: int = 1
     created_at: datetime
 
@@ -65,15 +69,18 @@ def after_looks(
     deliveries: Collection[str],
     accepted: Collection[str],
     now: datetime,
+    lock_waits: Mapping[str, LockWait] | None = None,
 ) -> TargetLosses:
     """What is known after looks at all `deliveries` (their ids): what was known before, and what they have `found`.
 
-    A person has resolved the incidents of the deliveries in `accepted`: their losses are forgotten.
+    A person has resolved the incidents of the deliveries in `accepted`: their losses are forgotten. Of `lock_waits`
+    only those count that the look has seen.
     """
     state = before or TargetLosses(id=destination_id, created_at=now)
     known = {one: state.losses.get(one, ()) for one in deliveries if one not in accepted}
     joined = {one: tuple(_joined(losses, found.get(one, ()), now)) for one, losses in known.items()}
-    return replace(state, losses={one: losses for one, losses in joined.items() if losses})
+    losses = {one: losses for one, losses in joined.items() if losses}
+    return replace(state, losses=losses, lock_waits=lock_waits or {})
 
 
 def _joined(known: Iterable[TableLoss], found: Iterable[TableLoss], now: datetime) -> list[TableLoss]:

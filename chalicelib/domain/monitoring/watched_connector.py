@@ -13,7 +13,8 @@ REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedConnector:
-    """A connector that is measured. `heartbeat_topic` is null for sinks, and where heartbeats are switched off.
+    """A connector that is measured. `heartbeat_topic` is null for sinks, and where heartbeats are switched off;
+    `destination_id` is null for captures.
 
     `notice` says why it cannot be seen whether it moves, where that is so.
     """
@@ -24,6 +25,7 @@ class WatchedConnector:
     heartbeat_topic: str | None = None
     quiet: timedelta
     notice: str | None = None
+    destination_id: str | None = None
 
     @property
     def is_sink(self) -> bool:

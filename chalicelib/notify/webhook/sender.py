@@ -8,6 +8,7 @@ from typing import Any
 
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.clients.http.guarded import HttpAnswer
+from chalicelib.domain.alerts.backlog import Backlog
 from chalicelib.domain.alerts.kinds import TITLES
 from chalicelib.domain.alerts.notification import MessageContent
 from chalicelib.errors import Unavailable
@@ -114,12 +115,19 @@ def _alert(content: MessageContent) -> dict[str, Any]:
         "source": {"type": content.emitter_type, "name": content.emitter_name},
         "task_id": content.task_id,
         "hint": content.hint,
+        "waiting": _waiting(content.backlog),
+        "since": rfc3339(content.waiting_since) if content.waiting_since else None,
+        "lost": content.lost,
         "first_seen_at": rfc3339(content.first_seen_at),
         "recovery_seconds": content.recovery_seconds,
         "muted_before": content.muted_before,
         "affected": content.affected,
         "link": content.link,
     }
+
+
+def _waiting(backlog: Backlog | None) -> dict[str, int | None] | None:
+    return {"records": backlog.records, "retained_bytes": backlog.retained_bytes} if backlog else None
 
 
 def _headers(message: OutgoingMessage, body: bytes, secrets: Mapping[str, Secret]) -> dict[str, str]:

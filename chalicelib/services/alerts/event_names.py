@@ -6,9 +6,11 @@ from typing import Any
 
 from chalicelib.domain.alerts.event import AlertEvent
 from chalicelib.domain.alerts.naming import Resource, emitter_of, event_of, pipeline_id_of
+from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.condition import WITHOUT_ALERTS, Condition
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import UnreadableRow
+from chalicelib.services.alerts.backlogs import Backlogs
 from chalicelib.stores.documents import Documents, batch_results
 
 
@@ -31,6 +33,7 @@ class EventNames:
     """
 
     stores: Mapping[str, Documents[Any]]
+    backlogs: Backlogs
     _known: dict[Resource, Any] = field(default_factory=dict)
 
     def events(self, conditions: Sequence[Condition]) -> list[AlertEvent]:
@@ -44,8 +47,16 @@ class EventNames:
         emitters = [emitter_of(condition, resource) for condition, resource in resources]
         # Emitters and pipelines are known only after the resources of the conditions: two reads, whatever the number.
         self.read([*(("pipeline", pipeline_id) for pipeline_id in pipelines if pipeline_id), *emitters])
+        moving = {one.id: one for _, one in resources if isinstance(one, Pipeline | Delivery)}
+        waiting = self.backlogs.read(moving.values())
         return [
-            event_of(condition, resource, self._known[emitter], self._pipeline(pipeline_id))
+            event_of(
+                condition,
+                resource,
+                self._known[emitter],
+                self._pipeline(pipeline_id),
+                waiting.get(condition.resource_id),
+            )
             for (condition, resource), pipeline_id, emitter in zip(resources, pipelines, emitters, strict=True)
             if resource is not None and self._known[emitter] is not None
         ]

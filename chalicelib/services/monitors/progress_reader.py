@@ -9,8 +9,16 @@ from typing import Any
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, StreamCluster
 from chalicelib.domain.connectors.memory import DesiredConnector
 from chalicelib.domain.connectors.watched import watched_connector
+from chalicelib.domain.monitoring.lock_waits import with_lock_wait
 from chalicelib.domain.monitoring.offsets import Offsets
-from chalicelib.domain.monitoring.progress import Progress, ProgressLook, after_measurement, is_known, measure_due
+from chalicelib.domain.monitoring.progress import (
+    Progress,
+    ProgressLook,
+    after_measurement,
+    is_known,
+    is_stalled,
+    measure_due,
+)
 from chalicelib.domain.monitoring.watched_connector import WatchedConnector, progress_facts
 from chalicelib.domain.observation import ConnectorStatus, ReportedState
 from chalicelib.domain.timing import ONCE_A_MINUTE
@@ -21,6 +29,7 @@ from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.stores.clusters import StreamClusters
 from chalicelib.stores.documents import batch_find_readable
 from chalicelib.stores.monitoring.progress import ProgressStore
+from chalicelib.stores.monitoring.target_tables import TargetLossStore
 from chalicelib.stores.rows import ROWS_PER_CALL
 
 MAX_LOADED = 5_000
@@ -37,6 +46,7 @@ class ProgressReader:
     streams: StreamClusters
     owners: Mapping[str, ConnectorOwner[Any]]
     store: ProgressStore
+    targets: TargetLossStore
     clients: ClientFactory
     _known: dict[str, _Known] = field(default_factory=dict)
     _unmeasured: dict[str, datetime] = field(default_factory=dict)
@@ -75,6 +85,7 @@ class ProgressReader:
         for name, connector in connectors.items():
             facts, running = progress_facts(connector, offsets), _runs(statuses, name)
             measured[name] = after_measurement(measured.get(name), connector, facts, running, now)
+        measured |= self._waiting(connectors, desired, measured, now)
         self.store.write(cluster.id, measured, _totals(connectors, measured, now, len(desired)), stored)
         return measured
 
@@ -88,6 +99,29 @@ class ProgressReader:
             self._unmeasured[stream_id] = now
             return None
         return stream
+
+    def _waiting(
+        self,
+        connectors: Mapping[str, WatchedConnector],
+        desired: Mapping[str, DesiredConnector],
+        measured: Mapping[str, Progress],
+        now: datetime,
+    ) -> dict[str, Progress]:
+        """The progress of the deliveries that stand, with who is in the way at their targets: one read for all, and
+        none while everything moves.
+        """
+        stalled = {
+            name: connector.destination_id
+            for name, connector in connectors.items()
+            if connector.destination_id and is_stalled(measured[name])
+        }
+        ids = sorted(set(stalled.values()))
+        found = batch_find_readable(*((self.targets, destination_id) for destination_id in ids)) if ids else []
+        waits = {state.id: state.lock_waits for state in found if state}
+        return {
+            name: with_lock_wait(measured[name], waits.get(target, {}).get(desired[name].resource_id), now)
+            for name, target in stalled.items()
+        }
 
     def _offsets(self, stream: StreamCluster, connectors: Iterable[WatchedConnector], deadline: Deadline) -> Offsets:
         topics, groups = set[str](), dict[str, tuple[str, ...]]()

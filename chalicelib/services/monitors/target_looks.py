@@ -1,4 +1,5 @@
-"""Looks at the tables that deliveries write to: whether rows that were delivered are still there.
+"""Looks at the tables that deliveries write to: whether rows that were delivered are still there, and whether another
+session is in the way of a delivery that does not move.
 
 What was lost is stored before the tables are remembered as they are now: a crash in between finds it again.
 """
@@ -14,6 +15,7 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.monitoring.condition import ConditionCode
 from chalicelib.domain.monitoring.incident import origin_of
+from chalicelib.domain.monitoring.lock_waits import LockWait, may_wait, waits_of
 from chalicelib.domain.monitoring.progress import is_known
 from chalicelib.domain.monitoring.target_losses import TargetLosses, after_looks
 from chalicelib.domain.monitoring.target_tables import (
@@ -38,14 +40,16 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
 from chalicelib.kit.pages import Page
 from chalicelib.services.client_factory import ClientFactory
-from chalicelib.services.connectors.known_progress import known_progress, progress_rows
+from chalicelib.services.connectors.known_progress import KnownProgress, known_progress, progress_rows
 from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.documents import batch_results
 from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
 
-_READ_SECONDS, _COUNT_SECONDS, _KAFKA_SECONDS = 6.0, 6.0, 4.0
+_LOCK_SECONDS, _READ_SECONDS, _COUNT_SECONDS, _KAFKA_SECONDS = 4.0, 6.0, 6.0, 4.0
 _UNREADABLE = (Unavailable, TimedOut, Invalid)
+
+_Memories = Sequence[TargetMemory | UnreadableRow | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +102,17 @@ class TargetLooks:
         running = [one for one in deliveries if one.desired_state is DesiredState.RUNNING and not one.open_operation]
         looks: Sequence[_Look] = []
         counted: Mapping[TableName, int] = {}
+        memories, progress = self._remembered(running)
+        # First: while a table is locked, the look at the tables may take all of the time.
+        lock_waits = self._lock_waits(destination, running, progress, at, deadline)
         try:
-            looks = self._read(destination, running, accepted, at, deadline)
+            looks = self._read(destination, running, memories, progress, accepted, at, deadline)
             counted = self._count(destination, looks, deadline)
         except _UNREADABLE as error:
             get_logger().info("tables were not read", extra={"destination_id": destination.id, "failure": error.code})
         found = {look.delivery.id: look.found(counted, at) for look in looks}
         ids = [*(delivery.id for delivery in deliveries), *page.unreadable]
-        after = after_looks(known, destination.id, found, ids, accepted, at)
+        after = after_looks(known, destination.id, found, ids, accepted, at, lock_waits)
         try:
             stored = self.monitoring.target_losses.write(known, after)
         except WriteConflict:  # another look was faster
@@ -120,22 +127,49 @@ class TargetLooks:
             return ()
         return self.incidents.dismissed(origin_of("destination", destination.id), ConditionCode.TARGET_REPLACED)
 
+    def _remembered(self, running: Sequence[Delivery]) -> tuple[_Memories, KnownProgress]:
+        """The tables of each delivery as of the look before, and how the deliveries move: one call."""
+        if not running:
+            return [], KnownProgress()
+        rows = progress_rows(running)
+        entities = batch_results(
+            *((self.monitoring.target_tables, delivery.id) for delivery in running),
+            *((self.monitoring.progress, row) for row in rows),
+        )
+        return entities[: len(running)], known_progress(rows, entities[len(running) :])
+
+    def _lock_waits(
+        self,
+        destination: Destination,
+        running: Sequence[Delivery],
+        progress: KnownProgress,
+        at: datetime,
+        deadline: Deadline,
+    ) -> Mapping[str, LockWait]:
+        """Who is in the way of the deliveries that do not move, by their ids. Of the others nothing is asked."""
+        targets = {one.id: one.table_writing.targets for one in running if may_wait(progress.of(one), at)}
+        tables = list(islice((table for own in targets.values() for table in own), MAX_TABLES))
+        if not tables:
+            return {}
+        try:
+            database = self.clients.database(destination.endpoint)
+            return waits_of(database.lock_waits(tables, at, deadline.within(_LOCK_SECONDS)), targets)
+        except _UNREADABLE as error:
+            get_logger().info("locks were not read", extra={"destination_id": destination.id, "failure": error.code})
+            return {}
+
     def _read(
         self,
         destination: Destination,
         running: Sequence[Delivery],
+        memories: _Memories,
+        progress: KnownProgress,
         accepted: Collection[str],
         at: datetime,
         deadline: Deadline,
     ) -> Sequence[_Look]:
         if not running:
             return []
-        rows = progress_rows(running)
-        entities = batch_results(
-            *((self.monitoring.target_tables, delivery.id) for delivery in running),
-            *((self.monitoring.progress, row) for row in rows),
-        )
-        progress = known_progress(rows, entities[len(running) :])
         targets = list(
             islice((target for delivery in running for target in delivery.table_writing.targets), MAX_TABLES)
         )
@@ -143,7 +177,7 @@ class TargetLooks:
         seen = by_name(database.target_tables(targets, deadline.within(_READ_SECONDS)))
         read = frozenset(targets)
         looks = []
-        for delivery, memory in zip(running, entities, strict=False):
+        for delivery, memory in zip(running, memories, strict=True):
             if isinstance(memory, UnreadableRow):
                 continue  # begun anew, a look would not find what was lost since the one that has written it
             if read.issuperset(delivery.table_writing.targets):

@@ -33,15 +33,17 @@ class TargetTables(LargeDocuments[TargetMemory]):
 
 
 class TargetLossStore(LargeDocuments[TargetLosses]):
-    """By the destination's id; a destination whose deliveries have never lost anything has no row. A row stays when its
-    destination is deleted, and is never read again.
+    """By the destination's id; a destination whose deliveries have never lost anything, nor waited for a lock, has no
+    row. A row stays when its destination is deleted, and is never read again.
     """
 
     table, entity, noun = TargetLossRows, TargetLosses, "target_loss"
 
     def write(self, before: TargetLosses | None, after: TargetLosses) -> TargetLosses:
         """Store what has changed; returns what is stored. Raises WriteConflict when another look was faster."""
-        if after.losses == (before.losses if before else {}):
+        if not after.losses and not after.lock_waits and before is None:
+            return after
+        if before and (after.losses, after.lock_waits) == (before.losses, before.lock_waits):
             return after
         with Transaction() as transaction:
             return self.put_new(transaction, after) if before is None else self.save(transaction, after)

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.alerts.alert import MAX_HISTORY, AlertStatus, HistoryEntry, Resolution
+from chalicelib.domain.alerts.backlog import Backlog
 from chalicelib.domain.alerts.event import Emitter
 from chalicelib.domain.alerts.notification import MessageKind, Notification, NotificationError, NotificationStatus
+from chalicelib.kit.clock import rfc3339
 from chalicelib.kit.ids import id_from
 from chalicelib.kit.pages import PAGE_BYTES
 from tests.support.alerting.api import AlertingApi, world
@@ -100,6 +102,16 @@ def test_a_resolved_alert_shows_how_long_it_lasted(app: InProcessApp, world: Ale
     assert (details["resolution"], details["episode"], details["muted_episodes"]) == ("recovered", 2, 1)
 
 
+def test_an_alert_shows_what_waits_since_when_and_whether_anything_is_lost(
+    app: InProcessApp, world: AlertingApi
+) -> None:
+    quiet_since = START_TIME - timedelta(minutes=4)
+    event = an_event(backlog=Backlog(records=7, since=quiet_since), lost="Nothing is lost.")
+    details = world.ok("GET", f"/alerts/{stored(app, an_alert(event=event)).id}")["details"]
+    assert details["waiting"] == {"records": 7, "retained_bytes": None}
+    assert (details["waiting_since"], details["lost"]) == (rfc3339(quiet_since), "Nothing is lost.")
+
+
 # lists
 
 
@@ -177,7 +189,11 @@ def test_a_bad_query_is_refused_with_its_place(world: AlertingApi, query: str, n
 def test_a_page_of_the_largest_alerts_stays_within_a_body(app: InProcessApp, world: AlertingApi, letter: str) -> None:
     name, text = letter * 200, letter * 5000
     event = an_event(
-        emitter=Emitter(type="source", id=SOURCES[0], name=name), pipeline_name=name, error=text, hint=text
+        emitter=Emitter(type="source", id=SOURCES[0], name=name),
+        pipeline_name=name,
+        error=text,
+        hint=text,
+        lost="x" * 200,
     )
     entry = HistoryEntry(
         at=START_TIME, before=AlertStatus.FIRING, after=AlertStatus.FIRING, actor="a" * 254, reason=letter * 300

@@ -84,16 +84,21 @@ def test_each_wrong_setting_has_its_step_and_code(
 
 
 @pytest.mark.parametrize(
-    ("statement", "expected"),
+    ("statement", "expected", "words"),
     [
-        ("ALTER ROLE {role} NOLOGIN", ("authenticate", "ACCESS_NOT_ALLOWED")),
-        ("REVOKE CONNECT ON DATABASE {database} FROM PUBLIC", ("database", "PERMISSION_DENIED")),
-        ("ALTER ROLE {role} CONNECTION LIMIT 0", ("database", "TOO_MANY_CONNECTIONS")),
+        ("ALTER ROLE {role} NOLOGIN", ("authenticate", "ACCESS_NOT_ALLOWED"), "ALTER ROLE ... LOGIN"),
+        ("ALTER ROLE {role} VALID UNTIL '2001-01-01'", ("authenticate", "AUTHENTICATION_FAILED"), "expired"),
+        ("REVOKE CONNECT ON DATABASE {database} FROM PUBLIC", ("database", "PERMISSION_DENIED"), "GRANT CONNECT"),
+        ("ALTER ROLE {role} CONNECTION LIMIT 0", ("database", "TOO_MANY_CONNECTIONS"), "no connection left"),
     ],
 )
-def test_each_missing_right_has_its_step_and_code(shop: Shop, statement: str, expected: tuple[str, str]) -> None:
+def test_each_missing_right_has_its_step_its_code_and_its_sentence(
+    shop: Shop, statement: str, expected: tuple[str, str], words: str
+) -> None:
     shop.run(statement)
-    assert outcome(attempt(shop)) == expected
+    result = attempt(shop)
+    assert outcome(result) == expected
+    assert [words in check.message for check in result.checks if check.status is CheckStatus.FAILED] == [True]
 
 
 def test_closed_port(shop: Shop) -> None:

@@ -7,17 +7,23 @@ from unittest.mock import patch
 import pytest
 
 from chalicelib.clients.databases.errors import FailureCode
+from chalicelib.domain.addresses import ObjectStoreAddress
 from chalicelib.domain.connection_checks import TestResult
+from chalicelib.domain.delivery import MappingInput
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.incident import IncidentStatus
+from chalicelib.domain.object_store import ObjectStoreProvider
+from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.masking import Secret
 from chalicelib.services.monitors import destination_monitor
 from tests.faults.inspection import incidents
 from tests.support.alerting.recording_bus import RecordingBus
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
 from tests.support.apps.fakes import FakeDatabaseClient
-from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.in_process_app import InProcessApp, system_input
+from tests.support.object_store.scripted_store import scripted_store
 
 REFUSED, PASSWORD = FailureCode.CONNECTION_REFUSED, FailureCode.AUTHENTICATION_FAILED
 
@@ -86,6 +92,54 @@ def test_a_failure_that_a_second_test_confirms_is_an_incident_and_is_reported_un
     assert bus.codes[2:] == [[]]
     assert incidents(app) == [(code, IncidentStatus.RESOLVED)]
     assert health(app, destination) is HealthStatus.HEALTHY
+
+
+def reasons(app: InProcessApp, destination: Destination) -> tuple[ObservedState, list[str]]:
+    """What the only delivery of the destination shows, where nothing but what is stored is read."""
+    (delivery,) = app.services.deliveries.list_of(destination.id).items
+    assert delivery.observation
+    return delivery.observation.state, list(delivery.observation.reasons)
+
+
+def test_a_delivery_whose_database_is_away_is_degraded_after_one_look_and_says_why(
+    app: InProcessApp, destination: Destination
+) -> None:
+    app.tick()
+    look(app, destination, REFUSED, REFUSED)
+    app.tick()
+    state, (reason,) = reasons(app, destination)
+    assert state is ObservedState.DEGRADED
+    assert reason.startswith("Its destination cannot be reached, so nothing is delivered: The host refuses")
+    look(app, destination)
+    assert reasons(app, destination) == (ObservedState.RUNNING, [])
+
+
+def test_a_delivery_whose_object_store_is_away_is_degraded_after_one_look_and_says_why(app: InProcessApp) -> None:
+    pipeline = app.deployed_pipeline()
+    with scripted_store() as store:
+        address = ObjectStoreAddress(
+            provider=ObjectStoreProvider.MINIO,
+            bucket="lake",
+            region="us-east-1",
+            endpoint_url=store.url,
+            path_style=True,
+        )
+        keys = {"access_key_id": Secret("key"), "secret_access_key": Secret("secret")}
+        data = replace(system_input("destination", 1), address=address, secrets=keys)
+        destination = app.services.destinations.create(app.context(), data)
+        files = (MappingInput(topic=pipeline.capture.topics[0]),)
+        app.services.deliveries.deploy(
+            app.context(), destination.id, replace(app.delivery_input(pipeline), mappings=files)
+        )
+        app.tick()
+        look(app, destination)
+        assert reasons(app, destination) == (ObservedState.RUNNING, [])
+    look(app, destination)
+    app.tick()
+    state, (reason,) = reasons(app, destination)
+    assert state is ObservedState.DEGRADED
+    assert reason.startswith("Its destination cannot be reached, so nothing is delivered: ")
+    assert incidents(app) == [("DESTINATION_CONNECTION_FAILED", IncidentStatus.OPEN)]
 
 
 def test_a_failure_that_a_second_test_five_seconds_later_does_not_find_counts_for_nothing(

@@ -32,6 +32,7 @@ from chalicelib.domain.pipeline import Capture
 from chalicelib.domain.source import Source
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import id_from, new_id
+from chalicelib.services.alerts.backlogs import Backlogs
 from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.services.alerts.manager import AlertManager
 from chalicelib.stores.alerts.group import AlertStores
@@ -39,6 +40,7 @@ from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.deliveries import Deliveries
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.documents import Documents
+from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
 from tests.support.apps.in_process_app import START_TIME, VirtualClock
@@ -80,7 +82,7 @@ class Alerting:
         return AlertManager(
             stores=self.stores,
             windows=lambda: active_at(self.stores.maintenance.not_closed(), self.clock()),
-            names=lambda: EventNames(RESOURCES),
+            names=lambda: EventNames(RESOURCES, Backlogs(monitoring=MonitoringStores(), clock=clock or self.clock)),
             wake=self.wake or self.woken.append,
             public_url=PUBLIC_URL,
             clock=clock or self.clock,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from typing import Any
 
 from chalicelib.clients.databases.checks import failure_result, success_result
@@ -17,6 +18,7 @@ from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.lock_waits import LockWait
 from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.providers.postgresql.facts import (
     PostgreSQLRawColumn,
@@ -86,6 +88,10 @@ class FakeDatabase:
     """What the next reads of them show, before that."""
     target_tables: dict[TableName, WatchedTable] = field(default_factory=dict)
     """The target tables that exist, and their rows as they are counted."""
+    lock_waits: list[LockWait] = field(default_factory=list)
+    """For which locks sessions of deliveries wait."""
+    locks_read: int = 0
+    """How often that was asked."""
 
     def at(self, endpoint: OpenedEndpoint[DatabaseAddress]) -> "FakeDatabaseClient":
         """A client of it, the same for every address."""
@@ -199,6 +205,11 @@ class FakeDatabaseClient:
     def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
         self.database.raise_if_unreadable()
         return [self.database.target_tables[name] for name in targets if name in self.database.target_tables]
+
+    def lock_waits(self, targets: Sequence[TableName], at: datetime, deadline: Deadline) -> Sequence[LockWait]:
+        self.database.raise_if_unreadable()
+        self.database.locks_read += 1
+        return [replace(wait, seen_at=at) for wait in self.database.lock_waits if wait.table in targets]
 
     def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
         self.database.raise_if_unreadable()

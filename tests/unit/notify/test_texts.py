@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib.domain.alerts.backlog import Backlog
 from chalicelib.domain.alerts.digest import MAX_LINES
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.notification import MessageKind
@@ -31,6 +32,14 @@ def test_a_message_says_what_where_since_when_and_what_to_do() -> None:
         "https://headgate.example.com/alerts/1",
         f"Delivery {DELIVERY_ID[:8]}",
     ]
+
+
+def test_a_message_says_how_much_waits_since_when_and_whether_anything_is_lost() -> None:
+    alert = content(backlog=Backlog(records=1204), lost="Nothing is lost: the records wait.")
+    text = render(message(alert), TextStyle(max_size=4_000))
+    assert "What waits: 1,204 records, since 20" in text
+    assert "Nothing is lost: the records wait." in text
+    assert "What waits: not measured" in render(message(content(backlog=Backlog())), TextStyle(max_size=4_000))
 
 
 def test_a_recovery_says_how_long_it_lasted() -> None:

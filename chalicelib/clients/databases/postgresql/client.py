@@ -7,16 +7,18 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.checks import failure_result, success_result
 from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
-from chalicelib.clients.databases.postgresql import catalog, queries, running_captures, slots, target_tables
+from chalicelib.clients.databases.postgresql import catalog, lock_waits, queries, running_captures, slots, target_tables
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.lock_waits import LockWait
 from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.providers.postgresql.facts import (
     ConnectionLimit,
@@ -143,6 +145,11 @@ class PostgreSQL:
     def target_tables(self, targets: Sequence[TableName], deadline: Deadline) -> Sequence[WatchedTable]:
         with self._session(deadline) as session:
             return target_tables.read(session, targets)
+
+    def lock_waits(self, targets: Sequence[TableName], at: datetime, deadline: Deadline) -> Sequence[LockWait]:
+        secrets = [secret.reveal() for secret in self.endpoint.secrets.values()]
+        with self._session(deadline) as session:
+            return lock_waits.read(session, targets, at, secrets)
 
     def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
         with self._session(deadline) as session:

@@ -11,6 +11,10 @@ from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure,
 
 _MESSAGES: Mapping[FailureCode, str] = {
     FailureCode.NOT_A_DATABASE: "Something answers there, and it is not PostgreSQL. Check the port.",
+    FailureCode.AUTHENTICATION_FAILED: (
+        "The server refused the user name or the password. It says the same where the password has expired (VALID "
+        "UNTIL of the role)."
+    ),
     FailureCode.ACCESS_NOT_ALLOWED: (
         "The server lets no such connection in: its pg_hba.conf has no line for this user, database and address."
     ),
@@ -74,6 +78,14 @@ _PHRASES: tuple[tuple[str, FailureCode], ...] = (
 )
 """The first phrase in the text decides, so more specific ones come first."""
 
+_PHRASE_MESSAGES: Mapping[str, str] = {
+    "is not permitted to log in": "The role may not log in. ALTER ROLE ... LOGIN; lets it in.",
+    "permission denied for database": (
+        "The role may not connect to this database. GRANT CONNECT ON DATABASE ... TO ...; lets it in."
+    ),
+}
+"""Sentences that are better than that of the code."""
+
 
 def failure(code: FailureCode, step: ConnectionStep | None = None) -> DatabaseFailure:
     """A failure with the sentence for PostgreSQL, where there is one."""
@@ -96,7 +108,7 @@ def failure_of_connecting(text: str, database_name: str) -> DatabaseFailure:
     unquoted = "".join(lower.split('"')[::2])
     for phrase, code in _PHRASES:
         if phrase in unquoted:
-            return failure(code)
+            return DatabaseFailure(code, message=_PHRASE_MESSAGES.get(phrase) or _MESSAGES.get(code))
     # The server answered and refused, perhaps in another language than English.
     refused = "fatal:" in lower or " failed: " in lower
     return failure(FailureCode.CONNECTION_REJECTED if refused else FailureCode.CONNECTION_LOST)
