@@ -19,6 +19,8 @@ from chalicelib.kit.recent import Recent
 from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
+from chalicelib.services.alerts.metrics import MetricsService
+from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
 from chalicelib.services.overview import OverviewService
@@ -71,6 +73,12 @@ class Services:
             alerts=self.stores.alerts,
             audit=self.audit,
             clock=clock,
+        )
+        self.metrics = MetricsService(
+            stores=self.stores.alerts,
+            clock=clock,
+            tick_ages=TickAges.of(self.stores, clock),
+            observed=self.overview.observed,
         )
 
     def _build_accounts(self, make: Clients) -> None:
