@@ -44,8 +44,7 @@ def test_it_has_every_field_of_the_contract_and_every_state(sandbox: Sandbox) ->
     assert set(overview["incidents"]) == {"open", "acknowledged"}
     assert 0 <= overview["alerts"]["critical"] <= overview["alerts"]["active"]
     assert set(overview["alerts"]) == {"active", "critical"}
-    assert (overview["throughput"], overview["lag"]) == (None, None)
-    assert overview["metrics_notice"]
+    assert overview["metrics_notice"] or None not in (overview["throughput"], overview["lag"])
     assert set(overview) == {
         *("incidents", "alerts", "throughput", "lag", "metrics_notice", "recent_activity"),
     }
