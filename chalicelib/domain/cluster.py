@@ -28,7 +28,7 @@ class SecretDelivery(StrEnum):
 class StreamCluster(Registered[KafkaAddress]):
     """Kafka brokers. `kafka_cluster_id` is the id that Kafka has for itself, null until brokers or workers said it."""
 
-    metrics_provider: MetricsProvider = MetricsProvider.NONE
+    metrics_provider: MetricsProvider = MetricsProvider.CONSUMER_GROUPS
     kafka_cluster_id: str | None = None
 
 

@@ -102,6 +102,8 @@ class Observation:
 
 
 MISSING = "The connector does not exist in Kafka Connect."
+NEVER_DEPLOYED = "It has not been deployed."
+PAUSED = "The connector is paused."
 
 LOOKS_APART = timedelta(seconds=5)
 """What was seen twice within less was seen once: messages that were delayed arrive together."""
@@ -201,7 +203,7 @@ def _judge_inactive(
     others = _tasks_that(status, lambda task: task.state is not expected)
     if others:
         return ObservedState.DEGRADED, (f"The connector is {state.lower()}, but not all of its tasks are.", *others)
-    return state, (f"The connector is {state.lower()}.",)
+    return state, (PAUSED if state is ObservedState.PAUSED else f"The connector is {state.lower()}.",)
 
 
 def _tasks_that(status: ConnectorStatus, picked: Callable[[TaskStatus], bool]) -> tuple[str, ...]:

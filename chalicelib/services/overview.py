@@ -6,7 +6,7 @@ many there are.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,7 +15,7 @@ from chalicelib.domain.alerts.attention import Attention
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.audit.record import Activity, AuditRecord
 from chalicelib.domain.connectors.cluster_view import ClusterView
-from chalicelib.domain.connectors.state_counts import state_counts
+from chalicelib.domain.connectors.state_counts import StateTotals, state_counts
 from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.metrics import Metrics
@@ -28,7 +28,7 @@ from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.counts import REGISTERED
-from chalicelib.stores.documents import Documents, batch_read
+from chalicelib.stores.documents import Documents, batch_find_readable, batch_read
 from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.tables import LISTING
@@ -48,6 +48,9 @@ COUNTED_AGAIN_AFTER = timedelta(minutes=2)
 
 MAX_COUNTED_AT_ONCE = 1_000
 """So many resources are counted when somebody asks: one call for each kind. More are shown as of the last minute."""
+
+MAX_SOURCES = 1_000
+"""Sources whose logs are read once a minute: one call for each hundred. Of more of them the largest is not known."""
 
 _WITH_CONNECTOR = ("pipeline", "delivery")
 _CONNECT = "connect_cluster"
@@ -94,6 +97,38 @@ class OverviewService:
         Raises StoreUnavailable, and TimedOut when there are more incidents and alerts than can be read.
         """
         now, deadline = self.clock(), Deadline.after(_COUNT_SECONDS)
+        registered, observed, looks, clusters = self._states(now, deadline)
+        incidents = self.monitoring.incidents.count_active(deadline)
+        active = self.alerts.alerts.facets(deadline, only_active=True)
+        severities = Counter(alert.severity for alert in active)
+        return Overview(
+            sources=_all_of(HealthStatus, registered.of("source")),
+            destinations=_all_of(HealthStatus, registered.of("destination")),
+            stream_clusters=_all_of(HealthStatus, registered.of("stream_cluster")),
+            connect_clusters=_all_of(HealthStatus, observed.connect_clusters),
+            pipelines=_all_of(ObservedState, observed.pipelines),
+            deliveries=_all_of(ObservedState, observed.deliveries),
+            incidents={status: incidents.get(status, 0) for status in INCIDENT_STATES},
+            active_alerts=severities.total(),
+            critical_alerts=severities[AlertSeverity.CRITICAL],
+            metrics=total_metrics(looks, now, clusters=sum(observed.connect_clusters.values())),
+            attention=self.attention.read(reader, active, clusters),
+            recent_activity=self._activity(reader),
+        )
+
+    def observed(self, deadline: Deadline) -> tuple[StateTotals, int | None]:
+        """The counts by observed state, as the overview shows them, and the most that a source keeps of its log for one
+        pipeline; None where that is not known. Raises StoreUnavailable and TimedOut.
+        """
+        registered, observed, *_ = self._states(self.clock(), deadline)
+        return observed, registered.max_log_bytes
+
+    def _states(
+        self, now: datetime, deadline: Deadline
+    ) -> tuple[RegisteredCounts, StateTotals, Sequence[ProgressLook], Mapping[str, HealthStatus]]:
+        """What is registered, in which states that is, the last measurements of progress, and the health of the Connect
+        clusters by their ids.
+        """
         page = self.resources.connects.list(limit=MAX_CLUSTERS)
         ids = [cluster.id for cluster in page.items]
         registered, views, looks = self._read_stored(ids, now, deadline)
@@ -109,23 +144,8 @@ class OverviewService:
         views += [ClusterView() for _ in page.unreadable]
         degraded = self.monitoring.findings.pipelines(since=now - VALID_FOR)
         observed = state_counts(views, degraded, registered, _WITH_CONNECTOR, now)
-        incidents = self.monitoring.incidents.count_active(deadline)
-        active = self.alerts.alerts.facets(deadline, only_active=True)
-        severities = Counter(alert.severity for alert in active)
-        return Overview(
-            sources=_all_of(HealthStatus, registered.of("source")),
-            destinations=_all_of(HealthStatus, registered.of("destination")),
-            stream_clusters=_all_of(HealthStatus, registered.of("stream_cluster")),
-            connect_clusters=_all_of(HealthStatus, connects),
-            pipelines=_all_of(ObservedState, observed["pipeline"]),
-            deliveries=_all_of(ObservedState, observed["delivery"]),
-            incidents={status: incidents.get(status, 0) for status in INCIDENT_STATES},
-            active_alerts=severities.total(),
-            critical_alerts=severities[AlertSeverity.CRITICAL],
-            metrics=total_metrics(looks, now, clusters=connects.total()),
-            attention=self.attention.read(reader, active, clusters),
-            recent_activity=self._activity(reader),
-        )
+        counts = StateTotals(connect_clusters=connects, pipelines=observed["pipeline"], deliveries=observed["delivery"])
+        return registered, counts, looks, clusters
 
     def _activity(self, reader: Actor) -> Sequence[AuditRecord | Activity]:
         if reader.may(Permission.ADMINISTER):
@@ -144,10 +164,11 @@ class OverviewService:
             *((self.connectors.observations, cluster_id) for cluster_id in cluster_ids),
             *((self.monitoring.progress, (cluster_id, None)) for cluster_id in cluster_ids),
         )
-        registered = self.monitoring.counts.decode(row)
+        stored = registered = self.monitoring.counts.decode(row)
         # Who registers a few resources sees them at once. Without the schedule even a large number is counted again.
         if registered is None or registered.total <= MAX_COUNTED_AT_ONCE or now - registered.at > COUNTED_AGAIN_AFTER:
-            registered = self._count(deadline)
+            log_bytes = stored.max_log_bytes if stored and now - stored.at <= VALID_FOR else None
+            registered = replace(self._count(deadline), max_log_bytes=log_bytes)
         views = self.connectors.observations.views(filter(None, rows[: len(cluster_ids)]))
         parts = map(self.monitoring.progress.decode, rows[len(cluster_ids) :])
         looks = [part.look for part in parts if part.look]
@@ -155,9 +176,19 @@ class OverviewService:
 
     def count(self, *, within_seconds: float = _COUNT_SECONDS) -> int:
         """Count what is registered, for the overviews of the next minute; returns how much that is. Raises TimedOut."""
-        counts = self._count(Deadline.after(within_seconds))
-        self.monitoring.counts.write(counts)
+        deadline = Deadline.after(within_seconds)
+        counts = self._count(deadline)
+        self.monitoring.counts.write(replace(counts, max_log_bytes=self._max_log_bytes(deadline)))
         return counts.total
+
+    def _max_log_bytes(self, deadline: Deadline) -> int | None:
+        sources = self.resources.sources
+        ids = [source_id for source_id, _ in sources.columns_in(LISTING, sources.noun, deadline)]
+        if len(ids) > MAX_SOURCES:
+            return None
+        now, states = self.clock(), batch_find_readable(*((self.monitoring.source_states, id_) for id_ in ids))
+        kept = (state.max_retained_bytes(now) for state in states if state)
+        return max((size for size in kept if size is not None), default=None)
 
     def _count(self, deadline: Deadline) -> RegisteredCounts:
         at = self.clock()

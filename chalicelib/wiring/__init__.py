@@ -20,6 +20,8 @@ from chalicelib.secrets.envelope import Envelope
 from chalicelib.secrets.keys import CachedKeys
 from chalicelib.secrets.sealer import Sealer
 from chalicelib.services.alerts.attention import AttentionService
+from chalicelib.services.alerts.metrics import MetricsService
+from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.export import ExportService
 from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
@@ -82,6 +84,12 @@ class Services:
             clock=clock,
         )
         self.export = ExportService(resources=self.stores.resources, alerts=self.stores.alerts, audit=self.audit)
+        self.metrics = MetricsService(
+            stores=self.stores.alerts,
+            clock=clock,
+            tick_ages=TickAges.of(self.stores, clock),
+            observed=self.overview.observed,
+        )
 
     def _build_accounts(self, make: Clients) -> None:
         accounts = Accounts(

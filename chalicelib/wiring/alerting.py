@@ -18,10 +18,8 @@ from chalicelib.services.alerts.delivery import NotificationDelivery
 from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.services.alerts.maintenance import MaintenanceService
 from chalicelib.services.alerts.manager import AlertManager
-from chalicelib.services.alerts.metrics import MetricsService
 from chalicelib.services.alerts.rules import AlertRuleService
 from chalicelib.services.audit.trail import AuditTrail
-from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.services.registry import Registry
 from chalicelib.stores.groups import Stores
 
@@ -70,7 +68,6 @@ class Alerting:
         self.delivery = NotificationDelivery(
             stores=stores.alerts, attempts=attempts, wake=self.wake, clock=clock, sleep=sleep
         )
-        self.metrics = MetricsService(stores=stores.alerts, clock=clock, tick_ages=TickAges.of(stores, clock))
 
     def wake(self, channel_id: str, delay_seconds: int = 0) -> None:
         """Wake the worker of a channel. Raises StoreUnavailable: then the schedule wakes it."""

@@ -27,7 +27,7 @@ BUDGETS = {
     "checked delivery": 10,
     "deployed delivery": 11,
     "session": 2,
-    "public": 5,
+    "public": 8,
     "login": 6,
     "summary": 5,
 }

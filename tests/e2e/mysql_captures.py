@@ -104,7 +104,7 @@ class Captured:
     def until_healthy(self) -> None:
         eventually(
             self.shown,
-            lambda seen: seen["observed_state"] == "RUNNING" and not problems(seen),
+            lambda seen: seen["observed_state"] == "RUNNING" and not seen["reasons"],
             seconds=120,
         )
 
@@ -143,11 +143,6 @@ def said(status: Json) -> str:
     """The sentences of a status, with those about its tasks."""
     hints = [task["hint"]["message"] for task in status["tasks"] if task["hint"]]
     return " ".join([*status["reasons"], *hints])
-
-
-def problems(status: Json) -> list[str]:
-    """Its reasons, but for that its progress cannot be measured here."""
-    return [reason for reason in status["reasons"] if reason != status["progress_notice"]]
 
 
 ORDERS = "CREATE TABLE orders (id INT PRIMARY KEY, customer VARCHAR(100))"

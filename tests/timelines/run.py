@@ -4,15 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.domain.providers.mysql import running_capture as of_mysql
-from chalicelib.domain.providers.postgresql import running_capture as of_postgresql
 from tests.timelines.script import CAPTURE, DELIVERY, Timeline
 from tests.timelines.world import World
 
 LIVE_EVERY = 3
 """Statuses are read after every third tick: each costs a call of Kafka Connect and several of the store."""
-
-PAUSE_REASONS = frozenset({"The connector is paused.", of_mysql.PAUSED_NOTICE, of_postgresql.PAUSED_NOTICE})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +18,7 @@ class ShownState:
 
     def is_well(self, desired: str) -> bool:
         """Whether it reads as if nothing were wrong."""
-        return self.state == desired and not set(self.reasons) - PAUSE_REASONS
+        return self.state == desired and not self.reasons
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +81,4 @@ def read(world: World, *, live: bool) -> Reading:
 
 
 def _state_in(body: Mapping[str, Any]) -> ShownState:
-    # Why its progress is not known says nothing about the connector.
-    reasons = (reason for reason in body["reasons"] if reason != body.get("progress_notice"))
-    return ShownState(state=body["observed_state"], reasons=tuple(reasons))
+    return ShownState(state=body["observed_state"], reasons=tuple(body["reasons"]))

@@ -107,7 +107,7 @@ class StreamClusterBody(Input):
     client_id: Line | None = Field(default=None, max_length=255, validate_default=True)
     scope: Line | None = Field(default=None, max_length=1000, validate_default=True)
     credentials: KafkaCredentials | None = None
-    metrics_provider: MetricsProvider = MetricsProvider.NONE
+    metrics_provider: MetricsProvider = MetricsProvider.CONSUMER_GROUPS
 
     @field_validator("sasl_mechanism", "username", "token_endpoint_url", "client_id", "scope")
     @classmethod

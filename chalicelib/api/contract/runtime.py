@@ -12,7 +12,7 @@ from chalicelib.domain.monitoring.metrics import NOT_READ, OF_DRAFT, Metrics
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, ObservedState, TaskStatus
 from chalicelib.domain.operation import OperationKind, OperationStep
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.reasons import observed_reasons
+from chalicelib.domain.reasons import explanation
 
 
 class TaskQuery(Input):
@@ -84,16 +84,23 @@ class OpenOperationOutput(Output):
 class MetricsOutput(Output):
     """Null means not known; nothing is inferred."""
 
-    throughput: float | None = None
-    lag: int | None = None
+    throughput: float | None = Field(default=None, description="Records a second, written or delivered.")
+    lag: int | None = Field(default=None, description="Records that a delivery has not delivered yet.")
+    seconds_behind: int | None = Field(
+        default=None, description="How long ago the record was written that a delivery has to deliver next."
+    )
     notice: str | None = None
 
 
 class ProgressOutput(Output):
-    """`moved_at` is null when the connector has not moved since it was first measured, `lag` for pipelines."""
+    """`moved_at` is null when the connector has not moved since it was first measured, the rest for pipelines.
+
+    `seconds_behind` is 0 when nothing waits, and null until it is known when the oldest record that waits was written.
+    """
 
     moved_at: Timestamp | None
     lag: int | None
+    seconds_behind: int | None
 
 
 class ConnectorOwnerOutput(Output):
@@ -107,7 +114,8 @@ class ConnectorOwnerOutput(Output):
     desired_state: DesiredState
     observed_state: ObservedState
     observed_at: Timestamp | None
-    reasons: list[str]
+    reasons: list[str] = Field(description="What is wrong; empty where nothing is.")
+    notices: list[str] = Field(description="What is good to know though nothing is wrong.")
     tasks: list[TaskOutput]
     open_operation: OpenOperationOutput | None
     last_error: FailureOutput | None
@@ -125,9 +133,9 @@ class StatusOutput(Output):
     observed_at: Timestamp | None
     connector: ConnectorStateOutput | None
     tasks: list[TaskOutput]
-    reasons: list[str]
+    reasons: list[str] = Field(description="What is wrong; empty where nothing is.")
+    notices: list[str] = Field(description="What is good to know though nothing is wrong.")
     progress: ProgressOutput | None
-    progress_notice: str | None
 
 
 class LogKind(StrEnum):
@@ -181,13 +189,14 @@ def observed_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
     """What is known of the connector. Without an observation its state is UNKNOWN."""
     observation = resource.observation
     connector = observation.connector if observation else None
-    is_draft = resource.desired_state is DesiredState.DRAFT
+    is_draft, explained = resource.desired_state is DesiredState.DRAFT, explanation(resource)
     return {
         "observed_state": observation.state if observation else ObservedState.UNKNOWN,
         "observed_at": observation.observed_at if observation else None,
         "connector": connector,
         "tasks": [_task(connector, task) for task in connector.tasks] if connector else (),
-        "reasons": observed_reasons(resource),
+        "reasons": explained.reasons,
+        "notices": explained.notices,
         "metrics": resource.metrics or Metrics(notice=OF_DRAFT if is_draft else NOT_READ),
     }
 
@@ -198,10 +207,6 @@ def _task(connector: ConnectorStatus, task: TaskStatus) -> dict[str, Any]:
 
 
 def _fields_with_progress(resource: Pipeline | Delivery) -> dict[str, Any]:
-    """With `progress`, and why it is null or not complete; null has its reason."""
+    """With `progress`, null where nothing measures it."""
     fields = observed_fields(resource)
-    metrics: Metrics = fields["metrics"]
-    if metrics.measured:
-        return {**fields, "progress": metrics, "progress_notice": metrics.notice}
-    why = (metrics.notice,) if metrics.notice and resource.desired_state is not DesiredState.DRAFT else ()
-    return {**fields, "progress": None, "progress_notice": metrics.notice, "reasons": (*fields["reasons"], *why)}
+    return {**fields, "progress": fields["metrics"] if fields["metrics"].measured else None}

@@ -148,12 +148,14 @@ def test_channel(context: RequestContext, uuid: UuidPath) -> TestSendOutput:
 
 @metrics_routes.get("/metrics", needs=Permission.PUBLIC, any_query=True, also=(401,))
 def get_metrics(context: RequestContext, request: HttpRequest) -> TextResponse:
-    """Numbers of alerts and notifications for Prometheus. With `HEADGATE_METRICS_TOKEN` set, it is a bearer token.
+    """Numbers for Prometheus, of pipelines, deliveries, clusters, alerts and notifications.
+
+    With `HEADGATE_METRICS_TOKEN` set, it asks for that as a bearer token.
 
     They are read at most once in five seconds.
     """
     require_token(request.headers, services().settings.metrics_token)
-    text = services().recent_metrics.get(lambda: services().alerting.metrics.text(context.deadline))
+    text = services().recent_metrics.get(lambda: services().metrics.text(context.deadline))
     return TextResponse(text=text, media_type=METRICS_TYPE)
 
 

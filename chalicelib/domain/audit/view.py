@@ -10,7 +10,7 @@ from chalicelib.domain.audit.record import View
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import ConnectorStatus, Observation, TaskStatus
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.reasons import observed_reasons
+from chalicelib.domain.reasons import explanation
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import rfc3339
 
@@ -40,12 +40,12 @@ def view(entity: Any) -> View:
 
 def _observation_texts(resource: Pipeline | Delivery, observation: Observation) -> View:
     """The fields of an observation that are texts for people, which are stored as codes."""
-    reasons = observed_reasons(resource)
-    connector = observation.connector
+    explained = explanation(resource)
+    texts, connector = {"reasons": explained.reasons, "notices": explained.notices}, observation.connector
     if connector is None:
-        return {"reasons": reasons}
+        return texts
     tasks = [_with_hint(connector, task) for task in connector.tasks]
-    return {"reasons": reasons, "connector": {**_with_hint(connector, connector), "tasks": tasks}}
+    return {**texts, "connector": {**_with_hint(connector, connector), "tasks": tasks}}
 
 
 def _with_hint(connector: ConnectorStatus, part: ConnectorStatus | TaskStatus) -> dict[str, Any]:

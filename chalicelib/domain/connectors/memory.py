@@ -7,7 +7,7 @@ from datetime import datetime
 from chalicelib.domain.connectors.drift import DRIFTED, Drift
 from chalicelib.domain.connectors.orphans import Orphan
 from chalicelib.domain.connectors.recreations import Recreations
-from chalicelib.domain.connectors.restarts import NOT_RESTARTED, Restarts, notice, restart_cause
+from chalicelib.domain.connectors.restarts import NOT_RESTARTED, Restarts, restart_cause, tried_restarts
 from chalicelib.domain.connectors.reverts import REVERTED, is_contested
 from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.source_state import Finding
@@ -80,14 +80,14 @@ class ConnectorMemory:
             self.recreations or self.conditions or self.restarts or self.drift or self.reverted_at or self.findings
         )
 
-    def notices(self, observation: Observation) -> tuple[str, ...]:
+    def reasons(self, observation: Observation) -> tuple[str, ...]:
         """What people have to know of a connector that was observed so, by the same tick or later, besides its state:
         what was tried, and what something else has changed.
         """
         desired, needs_restart = self.desired, restart_cause(observation) is not None
         left_alone = desired is not None and desired.should_run and not desired.restartable
         sentences = (
-            notice(self.restarts) if self.restarts and needs_restart else None,
+            tried_restarts(self.restarts) if self.restarts and needs_restart else None,
             NOT_RESTARTED if left_alone and needs_restart else None,
             REVERTED if is_contested(self.reverted_at) else None,
             NOT_STARTED if self.not_started and observation.is_stopped else None,

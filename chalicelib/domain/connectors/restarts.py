@@ -114,7 +114,7 @@ NOT_RESTARTED = (
 )
 
 
-def notice(restarts: Restarts) -> str | None:
+def tried_restarts(restarts: Restarts) -> str | None:
     """The sentence for people while a restart is needed; None before the first attempt."""
     if not restarts.count or restarts.cause is None:
         return None

@@ -1,15 +1,26 @@
 """How many pipelines and deliveries are in which observed state: as their lists show it, without the lists."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.counts import RegisteredCounts
+from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import OLD_AFTER, DesiredState, ObservedState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateTotals:
+    """How many there are of what ticks observe, by their state; a state in which none is may be missing."""
+
+    connect_clusters: Mapping[HealthStatus, int]
+    pipelines: Mapping[ObservedState, int]
+    deliveries: Mapping[ObservedState, int]
 
 
 def state_counts(

@@ -6,7 +6,10 @@ from datetime import datetime
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode, observed_with
 from chalicelib.domain.observation import Observation, ObservedState
 
-NOT_KNOWN = "Throughput and lag are not known: no metrics provider is installed, or nothing was measured yet."
+NOT_KNOWN = (
+    "Throughput and lag are not measured: the metrics_provider of the stream cluster is none, or its first measurement "
+    "is still to come."
+)
 OF_DRAFT = "A draft has no connector yet, so it has no throughput and no lag."
 NOT_READ = "This answer does not tell throughput and lag. Read the resource again."
 
@@ -17,14 +20,18 @@ _WHILE_RUNNING = (FindingCode.STALLED, FindingCode.LAG_HIGH)
 class Metrics:
     """`throughput` in records a second, `lag` in records; `notice` says why something is null.
 
-    `moved_at` is when the connector was last found to have moved, null when it has not since the first measurement.
+    `seconds_behind` is how long ago, at the measurement, the record was written that a delivery has to deliver next: 0
+    when nothing waits. `moved_at` is when the connector was last found to have moved, null when it has not since the
+    first measurement. `not_watched` says why it cannot be seen whether it moves, although it was measured.
     """
 
     throughput: float | None = None
     lag: int | None = None
+    seconds_behind: int | None = None
     notice: str | None = NOT_KNOWN
     measured: bool = False
     moved_at: datetime | None = None
+    not_watched: str | None = None
     findings: tuple[Finding, ...] = ()
 
     def explain(self, observation: Observation) -> Observation:

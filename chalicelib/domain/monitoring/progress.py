@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from chalicelib.domain.monitoring.catch_up import CatchUp, after_interval, lag_finding
 from chalicelib.domain.monitoring.metrics import Metrics
+from chalicelib.domain.monitoring.seconds_behind import WaitingPartition, after_look, seconds_behind
 from chalicelib.domain.monitoring.source_state import VALID_FOR, Finding, FindingCode
 from chalicelib.domain.monitoring.watched_connector import ProgressFacts, WatchedConnector
 from chalicelib.domain.timing import TICK
@@ -34,17 +35,10 @@ FIRST_HEARTBEAT_WITHIN = timedelta(minutes=10)
 LONGEST_REBALANCE = timedelta(minutes=10)
 """Nothing is committed while a group rebalances: at most `max.poll.interval.ms`, by default 5 minutes."""
 
-NOT_MEASURED = (
-    "Throughput and lag have not been measured yet. They are measured every "
-    f"{MEASURE_EVERY.seconds} seconds once it is deployed."
-)
+NOT_MEASURED = f"Throughput and lag have not been measured yet: they are every {MEASURE_EVERY.seconds} seconds."
 _UNREADABLE = (
-    "Throughput and lag are not known: the brokers do not show all of its topics, or not its consumer group. Allow the "
-    "user of the stream cluster to describe and read them."
-)
-_LAST_LOOK = (
-    "Throughput and lag are not known: Kafka was last asked for them at {at}. It is asked every 30 seconds while "
-    "a metrics provider is installed."
+    "Throughput and lag are not known: the user of the stream cluster may not describe and read all of its topics and "
+    "its consumer group."
 )
 _NO_MEMBERS_HINT = (
     "Restart the delivery. If that happens again, look for a destination that takes longer than five minutes to write "
@@ -52,6 +46,7 @@ _NO_MEMBERS_HINT = (
 )
 _QUIET_SINK_HINT = "Check whether the destination can be reached and accepts writes, then restart the delivery."
 _QUIET_CAPTURE_HINT = "Check whether the source can be reached and its log position is read, then restart the pipeline."
+_LAST_LOOK = "Throughput and lag are not known: Kafka was last asked for them at {at}."
 _NO_PIPELINE_LAG = "A pipeline has no lag of its own: its deliveries have."
 _ONE_MEASUREMENT = "Throughput is known after a second measurement, 30 seconds after the first."
 
@@ -64,7 +59,8 @@ class Progress:
     since the measurement before, `lag` in records. `quiet_since` (in the future while it starts) and `looks` (without
     movement, counted up to `LOOKS_WITHOUT_MOVE`) say for how long it has not moved although it should. `starting`: it
     did not run, or was not measured before, so it is given time. `basis` says which topics the numbers are of. `notice`
-    says why nothing is known. `catch_up` is that of a delivery while it runs.
+    says why nothing is known. `catch_up` is that of a delivery while it runs, and `waiting` are its partitions with
+    records to deliver, null for captures.
 
     Where nothing has changed two measurements differ in `measured_at` alone, and only that is stored.
     """
@@ -86,6 +82,7 @@ class Progress:
     no_members_since: datetime | None = None
     rebalancing_since: datetime | None = None
     catch_up: CatchUp | None = None
+    waiting: tuple[WaitingPartition, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +137,7 @@ def after_measurement(
         rebalancing_since=(former.rebalancing_since or now) if facts.rebalancing else None,
         catch_up=_catch_up(before, facts, running, now),
     )
+    after = replace(after, waiting=_waiting(after, before, facts))
     after = _with_quiet(after, before, watched, facts, running, moved=moved)
     return replace(after, findings=_findings(after, before, watched, facts, running))
 
@@ -180,8 +178,10 @@ def metrics(progress: Progress | None, look: ProgressLook | None, now: datetime,
         throughput=progress.throughput,
         lag=progress.lag,
         notice=" ".join(part.strip() for part in parts if part) or None,
+        seconds_behind=seconds_behind(progress.waiting, progress.measured_at),
         measured=True,
         moved_at=progress.moved_at,
+        not_watched=progress.notice,
         findings=progress.findings,
     )
 
@@ -237,6 +237,16 @@ def _catch_up(before: Progress | None, facts: ProgressFacts, running: bool | Non
     )
 
 
+def _waiting(after: Progress, before: Progress | None, facts: ProgressFacts) -> tuple[WaitingPartition, ...] | None:
+    """None for a capture. The last record of a partition waits only when it came after the last commit."""
+    if facts.lag is None:
+        return None
+    fewest = 1 if before is None or _has_newer(after) else 2
+    backlogs = {key: backlog for key, backlog in facts.backlogs.items() if backlog.records >= fewest}
+    former, last_look = (before.waiting, before.measured_at) if before else (None, after.measured_at)
+    return after_look(former, backlogs, last_look, after.measured_at)
+
+
 def _with_quiet(
     after: Progress,
     before: Progress | None,
@@ -280,8 +290,12 @@ def _has_work(after: Progress, watched: WatchedConnector, facts: ProgressFacts) 
     """A capture always has heartbeats to send; a sink has records, or one that came after its last commit."""
     if not watched.is_sink:
         return watched.notice is None
-    newer = after.end_moved_at is not None and (after.moved_at is None or after.end_moved_at > after.moved_at)
-    return facts.behind or (bool(facts.lag) and newer)
+    return facts.behind or (bool(facts.lag) and _has_newer(after))
+
+
+def _has_newer(after: Progress) -> bool:
+    """Whether a record came after the last commit."""
+    return after.end_moved_at is not None and (after.moved_at is None or after.end_moved_at > after.moved_at)
 
 
 def _findings(

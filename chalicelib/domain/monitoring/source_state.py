@@ -132,6 +132,12 @@ class SourceState:
         log = self.captures.get(pipeline_id, CaptureState()).log
         return log if log and now - log.observed_at <= VALID_FOR else None
 
+    def max_retained_bytes(self, now: datetime) -> int | None:
+        """The most that the source keeps of its log for one pipeline; None when no look has read it lately."""
+        logs = (self.log(pipeline_id, now) for pipeline_id in self.captures)
+        known = (log.retained_bytes for log in logs if log and log.retained_bytes is not None)
+        return max(known, default=None)
+
     def degraded(self, pipeline_ids: Iterable[str]) -> frozenset[str]:
         """Those of the pipelines that are not simply RUNNING, by what was found when the source was looked at."""
         findings = {pipeline_id: self.findings(pipeline_id, self.checked_at) for pipeline_id in pipeline_ids}

@@ -2,10 +2,11 @@
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from chalicelib.domain.monitoring.offsets import GroupOffsets, Offsets
+from chalicelib.domain.monitoring.seconds_behind import Backlog, Backlogs
 from chalicelib.domain.names import ConnectorKind, consumer_group
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
@@ -51,8 +52,9 @@ class ProgressFacts:
 
     `position` grows whenever the connector moves; `records` counts the records that it has written or delivered;
     `end` is where its topics end, `lag` what a sink has not delivered. `behind`: more than one record of a partition is
-    not delivered. `lost` were removed from Kafka before they were delivered. `begun`: a capture has sent heartbeats
-    before, or needs none. `members` is null for sources, and where the group may not be described.
+    not delivered; `backlogs` are those with at least one. `lost` were removed from Kafka before they were delivered.
+    `begun`: a capture has sent heartbeats before, or needs none. `members` is null for sources, and where the group may
+    not be described.
     """
 
     position: int
@@ -60,6 +62,7 @@ class ProgressFacts:
     end: int
     lag: int | None = None
     behind: bool = False
+    backlogs: Backlogs = field(default_factory=dict)
     lost: int = 0
     begun: bool = True
     members: int | None = None
@@ -89,6 +92,7 @@ def _source_facts(watched: WatchedConnector, offsets: Offsets) -> ProgressFacts:
 def _sink_facts(watched: WatchedConnector, offsets: Offsets, group: GroupOffsets) -> ProgressFacts:
     """A partition that was never committed is read from its beginning."""
     position = records = end = lag = lost = furthest = 0
+    backlogs = dict[tuple[str, int], Backlog]()
     for topic in watched.topics:
         committed: Mapping[int, int] = group.committed.get(topic, {})
         for partition, stored in (offsets.topics.get(topic) or {}).items():
@@ -100,6 +104,8 @@ def _sink_facts(watched: WatchedConnector, offsets: Offsets, group: GroupOffsets
             end += stored.end
             lag += left
             furthest = max(furthest, left)
+            if left:
+                backlogs[topic, partition] = Backlog(at, stored.end)
             # Connect commits behind the last record that it delivered. Where the mark of a transaction follows, one
             # record seems to be left for good, and it is not lost when it goes: one of a partition proves nothing.
             lost += beginning - at if beginning - at > 1 else 0
@@ -109,6 +115,7 @@ def _sink_facts(watched: WatchedConnector, offsets: Offsets, group: GroupOffsets
         end=end,
         lag=lag,
         behind=furthest > 1,
+        backlogs=backlogs,
         lost=lost,
         # A group of Kafka's newer protocol is called dead here, however many members it has.
         members=None if group.state == "Dead" else group.members,

@@ -1,20 +1,24 @@
 """What `/metrics` says, in Prometheus' text format, version 0.0.4.
 
-The numbers are those of durable counters and of the index of active alerts, never of one process's memory. Every series
-exists from the beginning, with 0.
+The numbers are those of durable counters and of stored rows, never of one process's memory. Every series exists from
+the beginning, with 0, but what a source keeps of its log: that is left out while it is not known.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.notification import NotificationStatus
+from chalicelib.domain.connectors.state_counts import StateTotals
 from chalicelib.domain.event_kind import EventKind
+from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.observation import ObservedState
 from chalicelib.errors import TimedOut
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.alerts.channel_states import CHANNEL_STATUSES, ChannelState, channel_state
@@ -32,8 +36,12 @@ Sample = tuple[str, Labels, float]
 class Readings:
     """What all metrics are made of: counters since the beginning, active alerts, and channels as they are now.
 
-    `tick_age` is how long ago the Connect cluster was looked at that was not looked at for longest.
+    `tick_age` is how long ago the Connect cluster was looked at that was not looked at for longest. `log_bytes` is the
+    most that a source keeps of its log for one pipeline, None where that is not known.
     """
+
+    observed: StateTotals
+    log_bytes: int | None
 
     numbers: AlertNumbers
     active: Mapping[tuple[AlertSeverity, EventKind], int]
@@ -46,6 +54,8 @@ class MetricsService:
     stores: AlertStores
     clock: Clock
     tick_ages: TickAges
+    observed: Callable[[Deadline], tuple[StateTotals, int | None]]
+    """Reads `Readings.observed` and `log_bytes`."""
 
     def text(self, deadline: Deadline) -> str:
         """All metrics. Its cost grows with the number of active alerts: one call for about 2,700; and with that of
@@ -54,7 +64,10 @@ class MetricsService:
         active = Counter(
             (alert.severity, alert.kind) for alert in self.stores.alerts.facets(deadline, only_active=True)
         )
+        observed, log_bytes = self.observed(deadline)
         readings = Readings(
+            observed=observed,
+            log_bytes=log_bytes,
             numbers=self.stores.counters.read(),
             active=active,
             channels=self._channel_states(deadline),
@@ -126,6 +139,28 @@ def _overdue(readings: Readings) -> Iterator[Sample]:
         yield "", {"provider": provider}, counts[provider]
 
 
+def _by_state(counts: Mapping[Any, int], states: Iterable[StrEnum]) -> Iterator[Sample]:
+    for state in states:
+        yield "", {"status": state.value}, counts.get(state, 0)
+
+
+def _pipelines(readings: Readings) -> Iterator[Sample]:
+    return _by_state(readings.observed.pipelines, ObservedState)
+
+
+def _deliveries(readings: Readings) -> Iterator[Sample]:
+    return _by_state(readings.observed.deliveries, ObservedState)
+
+
+def _connect_clusters(readings: Readings) -> Iterator[Sample]:
+    return _by_state(readings.observed.connect_clusters, HealthStatus)
+
+
+def _log_bytes(readings: Readings) -> Iterator[Sample]:
+    if readings.log_bytes is not None:
+        yield "", {}, readings.log_bytes
+
+
 def _tick_age(readings: Readings) -> Iterator[Sample]:
     yield "", {}, readings.tick_age.total_seconds()
 
@@ -139,14 +174,27 @@ class Metric(NamedTuple):
     samples: Callable[[Readings], Iterator[Sample]]
 
     def lines(self, readings: Readings) -> Iterator[str]:
+        """Nothing while none of its values is known."""
+        samples = list(self.samples(readings))
+        if not samples:
+            return
         yield f"# HELP {self.name} {self.help}"
         yield f"# TYPE {self.name} {self.type}"
-        for suffix, labels, value in self.samples(readings):
+        for suffix, labels, value in samples:
             shown = ",".join(f'{name}="{text}"' for name, text in labels.items())
             yield f"{self.name}{suffix}{{{shown}}} {value}" if shown else f"{self.name}{suffix} {value}"
 
 
 METRICS = (
+    Metric("headgate_pipelines", "gauge", "Pipelines by their observed state.", _pipelines),
+    Metric("headgate_deliveries", "gauge", "Deliveries by their observed state.", _deliveries),
+    Metric("headgate_connect_clusters", "gauge", "Connect clusters by their health.", _connect_clusters),
+    Metric(
+        "headgate_source_log_retained_bytes_max",
+        "gauge",
+        "Bytes of its log that a source keeps for a pipeline, of the one with most; left out when not known.",
+        _log_bytes,
+    ),
     Metric(
         "headgate_tick_age_seconds",
         "gauge",

@@ -14,6 +14,7 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.live_reads import LiveAnswer, LiveQuestion
 from chalicelib.domain.observation import (
     MISSING,
+    NEVER_DEPLOYED,
     OLD_AFTER,
     ConnectorStatus,
     DesiredState,
@@ -197,7 +198,7 @@ class ObservationReader:
         if status is None:
             return replace(resource, observation=_missing(resource, view, at))
         observation: Observation = observe(status, now=at, tasks=resource.expected_tasks)
-        reasons = (*observation.reasons, *_notices(resource, observation, view))
+        reasons = (*observation.reasons, *_remembered(resource, observation, view))
         return _explained(resource, replace(observation, reasons=reasons), view)
 
     def _with_observation(self, resource: R, views: Views, known: KnownProgress) -> R:
@@ -254,7 +255,7 @@ def _seen_by_tick(view: ClusterView, resource: Pipeline | Delivery) -> Observati
     observation = memory.observation
     if observation is None:
         return _missing(resource, view, view.observed_at)
-    reasons = (*observation.reasons, *memory.notices(observation))
+    reasons = (*observation.reasons, *memory.reasons(observation))
     return replace(observation, observed_at=view.observed_at, reasons=reasons)
 
 
@@ -262,14 +263,14 @@ def _view(views: Views, resource: Pipeline | Delivery) -> ClusterView:
     return views.get(resource.connect_cluster_id) or ClusterView()
 
 
-def _notices(resource: Pipeline | Delivery, observation: Observation, view: ClusterView) -> tuple[str, ...]:
+def _remembered(resource: Pipeline | Delivery, observation: Observation, view: ClusterView) -> tuple[str, ...]:
     """What the last tick remembers about a connector that was observed now; nothing when that tick was before the last
     operation, or too long ago. That Headgate has created the connector and not started it yet is known also then.
     """
     at, stored, memory = view.observed_at, resource.observation, view.memory.of(resource.connector_name)
     changed_since = stored is not None and at is not None and stored.observed_at > at
     if at is not None and not changed_since and not view.unreadable and observation.observed_at - at < OLD_AFTER:
-        return memory.notices(observation)
+        return memory.reasons(observation)
     # The observation of a deploy that has not started its connector; no tick has seen it run since.
     created = stored is not None and stored.state is ObservedState.STOPPED and stored.connector is None
     waits = created and (memory.observation is None or memory.not_started) and observation.is_stopped
@@ -284,4 +285,4 @@ def _missing(resource: Pipeline | Delivery, view: ClusterView, at: datetime) -> 
 
 
 def _not_deployed(at: datetime) -> Observation:
-    return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=at, reasons=("It has not been deployed.",))
+    return Observation(state=ObservedState.NOT_DEPLOYED, observed_at=at, reasons=(NEVER_DEPLOYED,))

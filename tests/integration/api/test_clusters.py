@@ -36,7 +36,7 @@ def test_a_stream_cluster_is_checked_once_when_it_is_registered(sandbox: Sandbox
     assert set(created) == STREAM
     assert is_uuid(created["id"])
     assert (created["status"], created["last_error"], created["kafka_cluster_id"]) == ("HEALTHY", None, "sandbox")
-    assert (created["security_protocol"], created["metrics_provider"]) == ("PLAINTEXT", "none")
+    assert (created["security_protocol"], created["metrics_provider"]) == ("PLAINTEXT", "consumer-groups")
     assert is_timestamp(created["last_checked_at"])
     assert sandbox.admin.get_ok(f"/stream/clusters/{created['id']}") == created
 

@@ -48,7 +48,7 @@ def test_a_deploy_answers_201_with_the_running_delivery(sandbox: Sandbox) -> Non
         "write_mode": "upsert", "delete_enabled": True, "auto_create": True, "auto_evolve": True, "batch_size": 500,
         "tasks_max": 1,
     }  # fmt: skip
-    assert set(created["metrics"]) == {"throughput", "lag", "notice"}
+    assert set(created["metrics"]) == {"throughput", "lag", "seconds_behind", "notice"}
     shown = sandbox.admin.get_ok(f"/deliveries/{created['id']}")
     assert shown["id"] == created["id"]
     [in_pipeline] = [

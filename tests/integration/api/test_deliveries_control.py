@@ -7,7 +7,7 @@ from tests.support.waiting import eventually
 
 STATUS = {
     "id", "delivery_id", "name", "connector_name", "desired_state", "observed_state", "observed_at", "connector",
-    "tasks", "reasons", "progress", "progress_notice",
+    "tasks", "reasons", "notices", "progress",
 }  # fmt: skip
 
 

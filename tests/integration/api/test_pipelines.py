@@ -65,7 +65,7 @@ def test_a_new_pipeline_is_a_draft_and_nothing_is_deployed(sandbox: Sandbox) -> 
         1,
     )
     assert (created["snapshot_mode"], created["converter"], created["properties"]) == ("initial", "json_schema", {})
-    assert set(created["metrics"]) == {"throughput", "lag", "notice"}
+    assert set(created["metrics"]) == {"throughput", "lag", "seconds_behind", "notice"}
     assert (created["metrics"]["throughput"], created["metrics"]["lag"]) == (None, None)
     assert created["options"]["publication_mode"] == "filtered"
     assert created["connector_name"] not in sandbox.doubles.connect_double.names()

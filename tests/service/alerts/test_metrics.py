@@ -9,6 +9,8 @@ from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.notification import NotificationStatus
 from chalicelib.domain.event_kind import EventKind
+from chalicelib.domain.health import HealthStatus
+from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.alerts.channel_states import CHANNEL_STATUSES
 from chalicelib.stores.alerts.counters import AlertCounters
@@ -18,12 +20,13 @@ from tests.support.alerting.rows import an_alert, an_event, put_alerts, random_a
 from tests.support.alerting.scripted_provider import status
 from tests.support.alerting.virtual import AlertingDriver
 from tests.support.apps.in_process_app import START_TIME, InProcessApp
+from tests.support.apps.source_looks import GB, keep, look
 
 PROVIDERS = tuple(provider.value for provider in ChannelProvider)
 
 
 def read(app: InProcessApp) -> dict[str, Metric]:
-    return read_exposition(app.services.alerting.metrics.text(Deadline.after(600)))
+    return read_exposition(app.services.metrics.text(Deadline.after(600)))
 
 
 def ended(provider: ChannelProvider, status: NotificationStatus, seconds: float) -> None:
@@ -35,6 +38,9 @@ def ended(provider: ChannelProvider, status: NotificationStatus, seconds: float)
 def test_every_series_exists_from_the_beginning_with_0(app: InProcessApp) -> None:
     metrics = read(app)
     assert {name: (metric.type, len(metric.samples)) for name, metric in metrics.items()} == {
+        "headgate_pipelines": ("gauge", len(ObservedState)),
+        "headgate_deliveries": ("gauge", len(ObservedState)),
+        "headgate_connect_clusters": ("gauge", len(HealthStatus)),
         "headgate_tick_age_seconds": ("gauge", 1),
         "headgate_alerts_active": ("gauge", 69),
         "headgate_alerts_total": ("counter", 69),
@@ -54,6 +60,43 @@ def test_the_age_of_ticks_is_that_of_the_cluster_that_was_not_looked_at_for_long
     app.tick(other, after=70)
     app.clock.advance(5)
     assert read(app)["headgate_tick_age_seconds"].value() == 75
+
+
+def test_pipelines_deliveries_and_clusters_are_counted_by_what_was_observed(app: InProcessApp) -> None:
+    app.pipeline()
+    pipeline = app.deployed_pipeline()
+    delivery = app.services.deliveries.deploy(app.context(), app.destination().id, app.delivery_input(pipeline))
+    app.tick()
+    app.connect.fail_task(delivery.connector_name, "java.lang.OutOfMemoryError: Java heap space")
+    app.tick()
+    metrics, overview = read(app), app.services.overview.read()
+    for name, counts in (
+        ("headgate_pipelines", overview.pipelines),
+        ("headgate_deliveries", overview.deliveries),
+        ("headgate_connect_clusters", overview.connect_clusters),
+    ):
+        assert {state: metrics[name].value(status=state) for state in counts} == dict(counts)
+    assert {state: number for state, number in overview.pipelines.items() if number} == {
+        "RUNNING": 1,
+        "NOT_DEPLOYED": 1,
+    }
+    assert metrics["headgate_deliveries"].value(status="FAILED") == 1
+    assert metrics["headgate_connect_clusters"].value(status="HEALTHY") == 1
+
+
+def test_the_most_that_a_source_keeps_of_its_log_is_left_out_until_it_is_known(app: InProcessApp) -> None:
+    """As of the last count of the schedule."""
+    name, pipelines = "headgate_source_log_retained_bytes_max", [app.deployed_pipeline(), app.deployed_pipeline()]
+    app.services.overview.count()
+    assert name not in read(app)
+    for pipeline, gigabytes in zip(pipelines, (3, 2), strict=True):
+        app.tick()
+        keep(app, pipeline, retained_bytes=gigabytes * GB)
+        look(app, pipeline)
+    app.services.overview.count()
+    assert read(app)[name].value() == 3 * GB
+    app.clock.advance(360)
+    assert name not in read(app)
 
 
 def test_the_buckets_are_those_of_the_contract(app: InProcessApp) -> None:

@@ -1,13 +1,14 @@
 """What audit records show of entities, and of denials."""
 
 import json
+from dataclasses import replace
 
 from chalicelib.domain.audit.record import Outcome
 from chalicelib.domain.audit.view import view
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.names import ConnectorKind
-from chalicelib.domain.observation import ConnectorStatus, ReportedState, TaskStatus, observe
+from chalicelib.domain.observation import ConnectorStatus, DesiredState, ReportedState, TaskStatus, observe
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.running_capture import PAUSED_NOTICE
 from tests.support.apps.in_process_app import ADMIN, InProcessApp
@@ -57,8 +58,8 @@ def test_a_failed_task_is_shown_with_its_hint() -> None:
 
 def test_a_paused_pipeline_is_shown_with_what_goes_on_in_its_source() -> None:
     paused = TaskStatus(id=0, state=ReportedState.PAUSED, worker_id="w")
-    reasons = view(observed(ReportedState.PAUSED, paused))["observation"]["reasons"]
-    assert reasons == ["The connector is paused.", PAUSED_NOTICE]
+    shown = view(replace(observed(ReportedState.PAUSED, paused), desired_state=DesiredState.PAUSED))["observation"]
+    assert (shown["reasons"], shown["notices"]) == ([], ["The connector is paused.", PAUSED_NOTICE])
 
 
 def test_a_pipeline_whose_connector_is_missing_is_shown_without_one() -> None:

@@ -92,7 +92,32 @@ def test_a_delivery_shows_what_it_has_not_delivered(app: InProcessApp, delivery:
         services.pipelines.detail(delivery.pipeline_id).deliveries.items[0].metrics,
         services.pipelines.destinations(delivery.pipeline_id, limit=10, after=None).items[0].metrics,
     ):
-        assert (found.throughput, found.lag, found.notice) == (1.0, 30, None)
+        assert (found.throughput, found.lag, found.seconds_behind, found.notice) == (1.0, 30, None, None)
+
+
+def test_a_delivery_shows_how_old_the_record_is_that_it_delivers_next(app: InProcessApp, delivery: Delivery) -> None:
+    """Ten records come before each look. The sink delivers all of them, then none, then some, then all but the last."""
+    state, group = app.kafka.state, f"connect-{delivery.connector_name}"
+    behind: list[int | None] = []
+    for committed in (0, 10, 20, 20, 20, 20, 20, 35, 70):
+        if committed:
+            state.advance(delivery.topics[0], 10)
+        state.commit(group, delivery.topics[0], 0, committed)
+        measure(app)
+        behind.append(metrics(app.services.deliveries, delivery.id).seconds_behind)
+    assert behind == [0, 0, 0, 30, 60, 90, 120, 105, 30]
+
+
+def test_a_mark_of_a_transaction_is_no_record_that_waits(app: InProcessApp, delivery: Delivery) -> None:
+    state, group = app.kafka.state, f"connect-{delivery.connector_name}"
+    measure(app)
+    state.advance(delivery.topics[0], 11)
+    measure(app)
+    state.commit(group, delivery.topics[0], 0, 10)
+    for _ in range(3):
+        measure(app)
+    found = metrics(app.services.deliveries, delivery.id)
+    assert (found.lag, found.seconds_behind) == (1, 0)
 
 
 def test_a_pipeline_that_stands_still_behind_running_is_degraded_until_it_moves(

@@ -266,7 +266,7 @@ class InProcessApp:
         return StreamClusterInput(
             name="stream",
             address=KafkaAddress(bootstrap_servers=servers, **address),
-            metrics_provider=MetricsProvider.NONE,
+            metrics_provider=MetricsProvider.NONE,  # tests of ticks count calls; those of progress measure it
             secrets={},
         )
 

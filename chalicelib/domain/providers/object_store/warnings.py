@@ -23,7 +23,7 @@ ALWAYS: Sequence[ConfigWarning] = (
     ConfigWarning(
         code="HEALTH_BY_LAG",
         message="The sink stays RUNNING when nothing can be written. Whether files are written is seen by the lag of "
-        "its consumer group, which needs a stream cluster with the metrics_provider consumer-groups.",
+        "its consumer group, which is not measured where the metrics_provider of the stream cluster is none.",
     ),
     ConfigWarning(code="SNAPSHOT_READS", message="The rows of the snapshot are lines with op r."),
     ConfigWarning(

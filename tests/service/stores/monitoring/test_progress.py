@@ -1,5 +1,6 @@
 """Progress by Connect cluster: in a fixed number of rows, never overwritten by an older measurement."""
 
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -7,7 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from chalicelib.domain.monitoring.progress import Progress, ProgressLook
+from chalicelib.domain.monitoring.progress import Progress, ProgressLook, metrics
+from chalicelib.domain.monitoring.seconds_behind import MeasuredEnd, WaitingPartition
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.names import ConnectorKind, connector_name
 from chalicelib.errors import StoreUnavailable
@@ -31,6 +33,15 @@ FULL = Progress(
     end=4,
     quiet_since=NOW,
     looks=2,
+    waiting=tuple(
+        WaitingPartition(
+            topic="shop.public.orders",
+            partition=partition,
+            next_offset=1_000,
+            ends=tuple(MeasuredEnd(NOW + timedelta(seconds=30 * number), 990 + 20 * number) for number in range(8)),
+        )
+        for partition in range(4)
+    ),
 )
 
 FORTY_NAMES = tuple(f"c{number}" for number in range(40))
@@ -66,6 +77,13 @@ def test_what_was_measured_is_read_again(tables: Tables) -> None:
     assert look() == found
     assert stored() == {"a": FULL, "b": plain()}
     assert ProgressStore().read("other").connectors == {}
+
+
+def test_a_row_without_what_a_former_release_did_not_measure_is_read_as_not_known(tables: Tables) -> None:
+    body = b'{"a": {"measured_at": "2026-01-31T12:00:00Z", "throughput": 1.5, "lag": 7, "position": 3}}'
+    (progress,) = ProgressPart(row_id="k:0", body=zlib.compress(body), measured_at=NOW).stored.values()
+    shown = metrics(progress, ProgressLook(at=NOW), NOW, is_sink=True)
+    assert (shown.throughput, shown.lag, shown.seconds_behind) == (1.5, 7, None)
 
 
 def test_a_connector_is_read_in_the_call_that_reads_other_things(tables: Tables, interceptor: CallInterceptor) -> None:

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from chalicelib.api.contract.pipelines import PipelineOutput
 from chalicelib.api.contract.runtime import PipelineStatusOutput, observed_fields
 from chalicelib.domain.monitoring.metrics import NOT_KNOWN, NOT_READ, OF_DRAFT, Metrics
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, ReportedState, TaskStatus, observe
 from chalicelib.domain.pipeline import Capture, Pipeline
-from chalicelib.domain.providers.postgresql.running_capture import PAUSED_NOTICE
 from tests.support.entities import make_pipeline
 
 AT = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -20,31 +20,25 @@ def pipeline(metrics: Metrics | None, state: DesiredState = DesiredState.RUNNING
 
 
 def test_progress_that_was_measured_is_shown() -> None:
-    shown = PipelineStatusOutput.of(pipeline(Metrics(measured=True, moved_at=AT, lag=3, notice=None)))
-    assert shown.model_dump(mode="json")["progress"] == {"moved_at": "2026-01-31T12:00:00.000Z", "lag": 3}
-    assert shown.progress_notice is None
+    shown = PipelineStatusOutput.of(pipeline(Metrics(measured=True, moved_at=AT, lag=3, seconds_behind=7)))
+    assert shown.model_dump(mode="json")["progress"] == {
+        "moved_at": "2026-01-31T12:00:00.000Z",
+        "lag": 3,
+        "seconds_behind": 7,
+    }
 
 
-def test_progress_that_nothing_measures_is_null_with_the_reason() -> None:
-    shown = PipelineStatusOutput.of(pipeline(Metrics()))
-    assert (shown.progress, shown.progress_notice) == (None, NOT_KNOWN)
-    assert shown.reasons[-1] == NOT_KNOWN
-
-
-def test_a_draft_has_no_progress_and_no_reason_for_that_but_a_notice() -> None:
-    shown = PipelineStatusOutput.of(pipeline(None, DesiredState.DRAFT))
-    assert (shown.progress, shown.progress_notice) == (None, OF_DRAFT)
-    assert OF_DRAFT not in shown.reasons
-
-
-@pytest.mark.parametrize("state", [ReportedState.PAUSED, ReportedState.STOPPED, ReportedState.RUNNING])
-def test_a_paused_pipeline_says_that_the_source_keeps_its_log(state: ReportedState) -> None:
-    task = TaskStatus(id=0, state=state, worker_id="w")
-    connector = ConnectorStatus(name="c", state=state, worker_id="w", tasks=(task,))
-    observation = replace(observe(connector, now=AT), reasons=("The state.", "More."))
-    shown = PipelineStatusOutput.of(replace(pipeline(Metrics(measured=True)), observation=observation))
-    expected = ["The state.", *([PAUSED_NOTICE] if state is ReportedState.PAUSED else []), "More."]
-    assert shown.reasons == expected
+def test_a_running_pipeline_whose_progress_nothing_measures_has_a_notice_and_no_reason() -> None:
+    connector = ConnectorStatus(
+        name="c",
+        state=ReportedState.RUNNING,
+        worker_id="w",
+        tasks=(TaskStatus(id=0, state=ReportedState.RUNNING, worker_id="w"),),
+    )
+    running = replace(pipeline(Metrics()), observation=observe(connector, now=AT))
+    for shown in (PipelineStatusOutput.of(running), PipelineOutput.of(running)):
+        assert (shown.reasons, shown.notices) == ([], [NOT_KNOWN])
+    assert PipelineStatusOutput.of(running).progress is None
 
 
 @pytest.mark.parametrize(("state", "notice"), [(DesiredState.DRAFT, OF_DRAFT), (DesiredState.RUNNING, NOT_READ)])

@@ -16,8 +16,8 @@ from chalicelib.domain.connectors.restarts import (
     after_observation,
     choose,
     is_due,
-    notice,
     restart_cause,
+    tried_restarts,
     with_attempt,
 )
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
@@ -156,13 +156,13 @@ def test_connectors_with_fewest_attempts_and_longest_wait_are_restarted_first() 
     assert turn == tuple(f"c{n}" for n in range(98, 98 - 2 * RESTARTED_PER_TICK, -2))
 
 
-def test_the_notice_says_how_often_it_was_tried_and_when_the_next_attempt_is() -> None:
+def test_the_reason_says_how_often_it_was_tried_and_when_the_next_attempt_is() -> None:
     once = Restarts(count=1, tried_at=NOW, cause=RestartCause.FAILED)
-    assert notice(once) == "Headgate has tried to restart it once; next try at 2026-01-01T00:01:00.000Z."
+    assert tried_restarts(once) == "Headgate has tried to restart it once; next try at 2026-01-01T00:01:00.000Z."
     twice = Restarts(count=2, tried_at=NOW, cause=RestartCause.FAILED)
-    assert notice(twice) == "Headgate has tried to restart it 2 times; next try at 2026-01-01T00:02:00.000Z."
+    assert tried_restarts(twice) == "Headgate has tried to restart it 2 times; next try at 2026-01-01T00:02:00.000Z."
     spent = Restarts(count=MAX_RESTARTS, tried_at=NOW, cause=RestartCause.FAILED)
-    assert notice(spent) == (
+    assert tried_restarts(spent) == (
         "Headgate has tried to restart it 20 times and does not try again. Mend the cause, then restart it."
     )
 
@@ -170,5 +170,5 @@ def test_the_notice_says_how_often_it_was_tried_and_when_the_next_attempt_is() -
 @pytest.mark.parametrize(
     "one", [Restarts(cause=RestartCause.FAILED), Restarts(count=2, tried_at=NOW, running_since=NOW)]
 )
-def test_there_is_no_notice_before_the_first_attempt_or_while_it_runs(one: Restarts) -> None:
-    assert notice(one) is None
+def test_there_is_no_reason_before_the_first_attempt_or_while_it_runs(one: Restarts) -> None:
+    assert tried_restarts(one) is None

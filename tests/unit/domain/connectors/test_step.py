@@ -369,7 +369,7 @@ def test_the_notices_say_that_nothing_restarts_a_connector_that_would_read_every
     for seen, expected in ((FAILED, (NOT_RESTARTED,)), (RUNNING, ())):
         after = step(memory(FAILED, NO_RESTART), look(seen, NO_RESTART), NOW).memory
         assert after.observation
-        assert after.notices(after.observation) == expected
+        assert after.reasons(after.observation) == expected
 
 
 # transitions
