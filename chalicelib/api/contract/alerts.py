@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.channels import DeliveryErrorOutput
 from chalicelib.api.contract.common import Input, Integer, Lines, Output, Time, Timestamp, Uuid
+from chalicelib.api.contract.runtime import CauseOutput
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, Resolution
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.kinds import AlertSeverity
@@ -84,7 +85,8 @@ class AlertSourceOutput(Output):
 
 
 class AlertDetailsOutput(Output):
-    """What helps. `error` is what is wrong and `hint` what it means and what to do, both in Headgate's words.
+    """What helps. `error` is what is wrong and `hint` what it means and what to do, both in Headgate's words. `cause`
+    is what a failure is about, where Headgate knows it.
 
     `episode` counts the alerts about the same; `muted_episodes` of them, just before, were not reported because of a
     cooldown. `inhibited_by` is the alert that stands for this one in messages. `resolution` says why it is over:
@@ -93,6 +95,7 @@ class AlertDetailsOutput(Output):
 
     error: str = Field(validation_alias=AliasPath("event", "error"))
     hint: str | None = Field(validation_alias=AliasPath("event", "hint"))
+    cause: CauseOutput | None = Field(validation_alias=AliasPath("event", "cause"))
     source_id: str | None
     destination_id: str | None = Field(validation_alias=AliasPath("event", "destination_id"))
     delivery_id: str | None = Field(validation_alias=AliasPath("event", "delivery_id"))

@@ -1,13 +1,14 @@
 """Incidents (wire contract, section 5)."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import AliasPath, BeforeValidator, Field
 
 from chalicelib.api.contract.common import Input, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.runtime import CauseOutput
 from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Category, ConditionCode, Severity
-from chalicelib.domain.monitoring.incident import IncidentStatus
+from chalicelib.domain.monitoring.incident import Incident, IncidentStatus
 
 
 class IncidentQuery(ListQuery):
@@ -29,12 +30,24 @@ def _category_of(code: ConditionCode) -> Category:
     return DESCRIPTIONS[code].category
 
 
+class IncidentResourceOutput(Output):
+    """What an incident is about: a source, destination, pipeline, delivery, connect_cluster or the installation. Its
+    name is as it was when the incident began, null where it has none.
+    """
+
+    type: str = Field(validation_alias=AliasPath("condition", "resource_type"))
+    id: str = Field(validation_alias=AliasPath("condition", "resource_id"))
+    name: str | None = Field(validation_alias=AliasPath("associations", "name"))
+
+
 class IncidentOutput(Output):
     """Something that is or was wrong. `code` is an event kind, or one of STALLED, LOG_AT_RISK, CHANGES_LOST,
     CAPTURE_NARROWED, CONFIG_DRIFT, AUDIT_TRAIL_CHANGED, UNREADABLE_ROW. `hint` says what it means and what to do.
     """
 
     id: str
+    resource: IncidentResourceOutput
+    cause: CauseOutput | None = Field(validation_alias=AliasPath("condition", "cause"))
     category: Annotated[Category, BeforeValidator(_category_of)] = Field(
         validation_alias=AliasPath("condition", "code")
     )
@@ -54,3 +67,7 @@ class IncidentOutput(Output):
     last_seen_at: Timestamp
     resolved_at: Timestamp | None
     correlation_id: str | None
+
+    @classmethod
+    def of(cls, incident: Incident) -> Self:
+        return cls._read(incident, resource=incident)

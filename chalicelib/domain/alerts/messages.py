@@ -81,5 +81,6 @@ class Messages:
             recovery_seconds=alert.recovery_seconds,
             muted_before=alert.muted_before if kind is MessageKind.FIRING else 0,
             affected=affected,
+            title=event.title,
             link=f"{self.public_url.rstrip('/')}/api/v1/alerts/{alert.id}" if self.public_url else None,
         )

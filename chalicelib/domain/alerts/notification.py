@@ -55,8 +55,8 @@ class MessageKind(StrEnum):
 class MessageContent:
     """What a message says, as it was when it was queued: every attempt sends the same.
 
-    `at` is when the alert fired or was resolved. `muted_before` are earlier episodes that a cooldown has muted,
-    `affected` the alerts that this one stands for. `link` opens the alert.
+    `title` says what stands, and why. `at` is when the alert fired or was resolved. `muted_before` are earlier episodes
+    that a cooldown has muted, `affected` the alerts that this one stands for. `link` opens the alert.
     """
 
     alert_id: str
@@ -77,6 +77,7 @@ class MessageContent:
     muted_before: int = 0
     affected: int = 0
     link: str | None = None
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

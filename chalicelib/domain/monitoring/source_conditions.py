@@ -25,16 +25,18 @@ _REFUSED_WRITE = (
     *("PUT_DENIED", "MULTIPART_DENIED", "ABORT_DENIED", "KMS_DENIED", "KMS_KEY_UNUSABLE"),
     "STORE_FULL",
 )
+_NO_RIGHT = ("PERMISSION_DENIED",)
 _NO_DATABASE = ("DATABASE_NOT_FOUND", "TOO_MANY_CONNECTIONS", "NOT_ACCEPTING_CONNECTIONS")
 
 _FAILURES: Mapping[str, Mapping[str, ConditionCode]] = {
     "source": {
         **dict.fromkeys(_REFUSED_LOGIN, ConditionCode.SOURCE_AUTH_FAILED),
+        **dict.fromkeys(_NO_RIGHT, ConditionCode.CDC_PERMISSION_ERROR),
         **dict.fromkeys(_NO_DATABASE, ConditionCode.SOURCE_DATABASE_UNAVAILABLE),
     },
     "destination": {
         **dict.fromkeys((*_REFUSED_LOGIN, *_REFUSED_KEY), ConditionCode.DESTINATION_AUTH_FAILED),
-        **dict.fromkeys(_REFUSED_WRITE, ConditionCode.DESTINATION_WRITE_FAILED),
+        **dict.fromkeys((*_REFUSED_WRITE, *_NO_RIGHT), ConditionCode.DESTINATION_WRITE_FAILED),
     },
 }
 """By the code of a failed connection; every other one is in `_OTHER_FAILURES`."""

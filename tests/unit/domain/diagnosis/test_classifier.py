@@ -1,8 +1,9 @@
 import pytest
 
-from chalicelib.domain.diagnosis.classifier import MAX_CHARACTERS, classify
+from chalicelib.domain.diagnosis.classifier import classify
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import hint_of
+from chalicelib.domain.diagnosis.traces import MAX_CHARACTERS
 from chalicelib.domain.names import ConnectorKind
 from tests.classifier.labelled import load
 from tests.support.diagnoses import event_kind
