@@ -53,7 +53,7 @@ RESTING = frozenset({ReportedState.PAUSED, ReportedState.STOPPED})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStatus:
     """One task as Connect reports it, its trace replaced by a diagnosis, and by what is known of its cause: an empty
-    one where that was looked up, and nothing is known.
+    one where that was looked up, and nothing is known. `checksum` is that of the names in the trace.
     """
 
     id: int
@@ -61,11 +61,12 @@ class TaskStatus:
     worker_id: str | None
     diagnosis: Diagnosis | None = None
     cause: Cause | None = None
+    checksum: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorStatus:
-    """A connector as Connect reports it, traces replaced by diagnoses. `cause` is as that of a task."""
+    """A connector as Connect reports it, traces replaced by diagnoses. `cause` and `checksum` are as those of a task."""
 
     name: str
     state: ReportedState
@@ -73,6 +74,7 @@ class ConnectorStatus:
     tasks: tuple[TaskStatus, ...]
     diagnosis: Diagnosis | None = None
     cause: Cause | None = None
+    checksum: int | None = None
 
     def hint(self, part: "ConnectorStatus | TaskStatus") -> Hint | None:
         """The hint for what is wrong with this connector, or with one of its tasks."""

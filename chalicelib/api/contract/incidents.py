@@ -1,6 +1,6 @@
 """Incidents (wire contract, section 5)."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import AliasPath, BeforeValidator, Field
 
@@ -8,7 +8,7 @@ from chalicelib.api.contract.common import Input, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.runtime import CauseOutput
 from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Category, ConditionCode, Severity
-from chalicelib.domain.monitoring.incident import Incident, IncidentStatus
+from chalicelib.domain.monitoring.incident import IncidentStatus
 
 
 class IncidentQuery(ListQuery):
@@ -35,9 +35,9 @@ class IncidentResourceOutput(Output):
     name is as it was when the incident began, null where it has none.
     """
 
-    type: str = Field(validation_alias=AliasPath("condition", "resource_type"))
-    id: str = Field(validation_alias=AliasPath("condition", "resource_id"))
-    name: str | None = Field(validation_alias=AliasPath("associations", "name"))
+    type: str
+    id: str
+    name: str | None
 
 
 class IncidentOutput(Output):
@@ -67,7 +67,3 @@ class IncidentOutput(Output):
     last_seen_at: Timestamp
     resolved_at: Timestamp | None
     correlation_id: str | None
-
-    @classmethod
-    def of(cls, incident: Incident) -> Self:
-        return cls._read(incident, resource=incident)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from chalicelib.clients.connect.phrases import REFUSED, sentence_for
 from chalicelib.domain.cluster import ConnectorPlugin
@@ -112,7 +113,7 @@ def read_status(name: str, body: object, note: NoteNames = no_names) -> Connecto
         worker_id=_worker(connector),
         tasks=tuple([_task(name, entry, kind, note) for entry in tasks]),
         diagnosis=_diagnosis(connector, kind),
-        cause=_cause(name, None, connector, note),
+        **_named(name, None, connector, note),
     )
 
 
@@ -254,7 +255,7 @@ def _task(name: str, entry: object, kind: ConnectorKind, note: NoteNames) -> Tas
         state=_state(task),
         worker_id=_worker(task),
         diagnosis=diagnosis,
-        cause=_cause(name, number, task, note),
+        **_named(name, number, task, note),
     )
 
 
@@ -285,15 +286,16 @@ def _diagnosis(part: Mapping[str, object], kind: ConnectorKind) -> Diagnosis | N
     return classify(trace, kind) if isinstance(trace, str) and trace else None
 
 
-def _cause(name: str, task_id: int | None, part: Mapping[str, object], note: NoteNames) -> Cause | None:
-    """What of the trace may be shown without knowing any names; those are noted."""
+def _named(name: str, task_id: int | None, part: Mapping[str, object], note: NoteNames) -> dict[str, Any]:
+    """What of the trace may be shown without knowing any names, and their checksum; the names are noted."""
     trace = part.get("trace")
     candidates = candidates_in(trace) if isinstance(trace, str) and trace else None
     if candidates is None:
-        return None
+        return {}
     if candidates.names_something:
         note(name, task_id, candidates)
-    return Cause(sqlstate=candidates.sqlstate) if candidates.sqlstate else None
+    cause = Cause(sqlstate=candidates.sqlstate) if candidates.sqlstate else None
+    return {"cause": cause, "checksum": candidates.checksum}
 
 
 def _word(value: object, pattern: re.Pattern[str] = _WORD) -> str | None:

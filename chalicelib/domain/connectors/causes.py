@@ -39,7 +39,7 @@ def _remembered(before: ConnectorStatus | None, now: ConnectorStatus, part: Part
     earlier, current = _part(before, part), _part(now, part)
     if earlier is None or current is None or earlier.state is not ReportedState.FAILED or earlier.cause is None:
         return None
-    is_same = earlier.diagnosis is current.diagnosis and noted.agree_with(earlier.cause)
+    is_same = (earlier.diagnosis, earlier.checksum) == (current.diagnosis, noted.checksum)
     return earlier.cause if is_same else None
 
 

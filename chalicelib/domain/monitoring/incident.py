@@ -49,6 +49,15 @@ class Associations:
     name: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class IncidentResource:
+    """What an incident is about."""
+
+    type: str
+    id: str
+    name: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
     """`origin` is who observes the recovery: a Connect cluster's ticks, a source's looks, or operations.
@@ -76,6 +85,10 @@ class Incident:
     @property
     def key(self) -> str:
         return self.condition.key
+
+    @property
+    def resource(self) -> IncidentResource:
+        return IncidentResource(self.condition.resource_type, self.condition.resource_id, self.associations.name)
 
     @property
     def is_active(self) -> bool:

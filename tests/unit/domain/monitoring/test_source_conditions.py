@@ -36,6 +36,8 @@ def codes(before: HealthRecord, after: HealthRecord, kind: str = "source") -> tu
         ("source", "A_NEW_CODE", "SOURCE_CONNECTION_FAILED"),
         ("destination", "AUTHENTICATION_FAILED", "DESTINATION_AUTH_FAILED"),
         ("destination", "SECRET_KEY_WRONG", "DESTINATION_AUTH_FAILED"),
+        ("source", "PERMISSION_DENIED", "CDC_PERMISSION_ERROR"),
+        ("destination", "PERMISSION_DENIED", "DESTINATION_WRITE_FAILED"),
         ("destination", "MULTIPART_DENIED", "DESTINATION_WRITE_FAILED"),
         ("destination", "BUCKET_NOT_FOUND", "DESTINATION_CONNECTION_FAILED"),
         ("destination", "TOO_MANY_CONNECTIONS", "DESTINATION_CONNECTION_FAILED"),
@@ -48,14 +50,16 @@ def test_a_failed_connection_is_a_condition_by_its_cause(kind: str, code: str, e
 def test_another_cause_ends_the_condition_of_the_former_one() -> None:
     began, ended = codes(failed("CONNECTION_REFUSED"), failed("AUTHENTICATION_FAILED"))
     assert began == {"SOURCE_AUTH_FAILED"}
-    assert ended == {"SOURCE_CONNECTION_FAILED", "SOURCE_DATABASE_UNAVAILABLE"}
+    assert ended == {"SOURCE_CONNECTION_FAILED", "SOURCE_DATABASE_UNAVAILABLE", "CDC_PERMISSION_ERROR"}
 
 
 @pytest.mark.parametrize("before", [UNKNOWN, failed("CONNECTION_REFUSED")])
 def test_a_connection_that_works_ends_all(before: HealthRecord) -> None:
     began, ended = codes(before, HEALTHY)
     assert began == set()
-    assert ended == {"SOURCE_CONNECTION_FAILED", "SOURCE_AUTH_FAILED", "SOURCE_DATABASE_UNAVAILABLE"}
+    assert ended == {
+        *("SOURCE_CONNECTION_FAILED", "SOURCE_AUTH_FAILED", "SOURCE_DATABASE_UNAVAILABLE", "CDC_PERMISSION_ERROR")
+    }
 
 
 @pytest.mark.parametrize(("before", "after"), [(HEALTHY, HEALTHY), (failed("X"), UNKNOWN), (HEALTHY, UNKNOWN)])
