@@ -66,7 +66,7 @@ class TaskStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorStatus:
-    """A connector as Connect reports it, traces replaced by diagnoses. `cause` and `checksum` are as those of a task."""
+    """A connector as Connect reports it, traces replaced by diagnoses. `cause` and `checksum` are those of its own."""
 
     name: str
     state: ReportedState

@@ -1,6 +1,6 @@
 """What the failures of connectors are about: the names in their traces, compared with those that Headgate knows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chalicelib.domain.connectors.memory import ClusterMemory
@@ -35,25 +35,19 @@ def known_tables(resource: Pipeline | Delivery) -> tuple[TableName, ...]:
     return tuple(resource.writing.targets) if isinstance(resource.writing, TableWriting) else ()
 
 
-def _remembered(before: ConnectorStatus | None, now: ConnectorStatus, part: Part, noted: Candidates) -> Cause | None:
-    earlier, current = _part(before, part), _part(now, part)
-    if earlier is None or current is None or earlier.state is not ReportedState.FAILED or earlier.cause is None:
-        return None
-    is_same = (earlier.diagnosis, earlier.checksum) == (current.diagnosis, noted.checksum)
-    return earlier.cause if is_same else None
-
-
 def remembered_causes(
     statuses: Mapping[str, ConnectorStatus], noted: NotedNames, memory: ClusterMemory
 ) -> dict[Part, Cause | None]:
     """What the last tick has found out, by failed connector and task; None where it has to be looked up."""
-    causes = dict[Part, Cause | None]()
-    for part, candidates in noted.by_part.items():
-        status, observation = statuses.get(part[0]), memory.of(part[0]).observation
-        if status is not None:
-            before = observation.connector if observation else None
-            causes[part] = _remembered(before, status, part, candidates)
-    return causes
+    names = {name for name, _ in noted.by_part}
+    observations = (memory.of(name).observation for name in names)
+    before = _by_part(one.connector for one in observations if one and one.connector)
+    now = _by_part(statuses[name] for name in names if name in statuses)
+    return {
+        part: before[part].cause if part in before and _is_same(before[part], now[part]) else None
+        for part in noted.by_part
+        if part in now
+    }
 
 
 def with_known_tables(
@@ -77,7 +71,7 @@ def with_causes(
     statuses: Mapping[str, ConnectorStatus], causes: Mapping[Part, Cause | None]
 ) -> dict[str, ConnectorStatus]:
     """The connectors with what their failures are about. None: it was not looked up."""
-    changed = {name: _with_causes(statuses[name], causes) for name, _ in causes}
+    changed = {name: _with_causes(statuses[name], causes) for name in {name for name, _ in causes}}
     return {**statuses, **changed}
 
 
@@ -89,8 +83,15 @@ def _with_causes(status: ConnectorStatus, causes: Mapping[Part, Cause | None]) -
     return replace(status, tasks=tasks, cause=causes.get((status.name, None), status.cause))
 
 
-def _part(status: ConnectorStatus | None, part: Part) -> ConnectorStatus | TaskStatus | None:
-    if status is None or part[1] is None:
-        return status
-    tasks: Sequence[TaskStatus] = status.tasks
-    return next((task for task in tasks if task.id == part[1]), None)
+def _by_part(statuses: Iterable[ConnectorStatus]) -> dict[Part, ConnectorStatus | TaskStatus]:
+    parts: dict[Part, ConnectorStatus | TaskStatus] = {}
+    for status in statuses:
+        parts[status.name, None] = status
+        parts.update({(status.name, task.id): task for task in status.tasks})
+    return parts
+
+
+def _is_same(before: ConnectorStatus | TaskStatus, now: ConnectorStatus | TaskStatus) -> bool:
+    """Whether it is the same failure, whose names were looked up."""
+    was_looked_up = before.state is ReportedState.FAILED and before.cause is not None
+    return was_looked_up and (before.diagnosis, before.checksum) == (now.diagnosis, now.checksum)
