@@ -96,7 +96,7 @@ class Observation:
 
     @property
     def rests(self) -> bool:
-        """Whether the connector itself is paused or stopped: DEGRADED all the same when one of its tasks has failed."""
+        """Whether the connector itself is paused or stopped: also when its tasks have failed."""
         return self.connector is not None and self.connector.state in RESTING
 
     @property
@@ -207,7 +207,10 @@ def _judge_inactive(
 ) -> tuple[ObservedState, tuple[str, ...]]:
     others = _tasks_that(status, lambda task: task.state is not expected)
     if others:
-        return ObservedState.DEGRADED, (f"The connector is {state.lower()}, but not all of its tasks are.", *others)
+        # A task that has failed is neither paused nor stopped. A stopped connector loses its tasks, also these.
+        all_failed = {task.state for task in status.tasks} == {ReportedState.FAILED}
+        wrong = ObservedState.FAILED if all_failed and state is ObservedState.PAUSED else ObservedState.DEGRADED
+        return wrong, (f"The connector is {state.lower()}, but not all of its tasks are.", *others)
     return state, (f"The connector is {state.lower()}.",)
 
 
