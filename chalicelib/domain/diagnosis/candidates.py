@@ -80,7 +80,8 @@ def _named(lines: list[str], printed: str | None) -> Iterator[Candidates]:
     for line in lines:
         for pattern, usual in _COMPILED:
             if match := pattern.search(line):
-                names = {group: name for group, name in match.groupdict().items() if name}
+                # A name with control characters, or with those that change the direction of a text, is never shown.
+                names = {group: name for group, name in match.groupdict().items() if name and name.isprintable()}
                 yield _split(Candidates(**names, sqlstate=printed or usual))
 
 

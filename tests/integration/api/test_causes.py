@@ -8,6 +8,7 @@ from chalicelib.api.contract.runtime import DeliveryStatusOutput
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.diagnosis.cause import CatalogName
 from chalicelib.domain.table import TableName
+from chalicelib.services.connectors.cause_lookup import MAX_CATALOGS
 from tests.support.alerting.api import CHAT, WEBHOOK, AlertingApi, world
 from tests.support.alerting.notification_network import Network, network
 from tests.support.apps.in_process_app import app, app_of_the_module
@@ -104,3 +105,44 @@ def test_a_catalogue_that_cannot_be_read_leaves_the_table(world: AlertingApi, de
     world.app.database.reachable = False
     alert = failed(world, delivery, "orders", "total_max")
     assert alert["details"]["cause"] == {**CAUSE, "constraint": None}
+
+
+def test_a_failure_that_lasts_is_looked_up_once(world: AlertingApi, delivery: Delivery) -> None:
+    failed(world, delivery, "orders", "total_max")
+    world.app.database.reachable = False
+    world.app.tick(times=3)
+    assert world.alert("status=active")["details"]["cause"] == CAUSE
+
+
+def test_of_many_failures_at_once_each_look_asks_some_servers(world: AlertingApi) -> None:
+    app = world.app
+    app.database.catalog = [CatalogName(ORDERS, "total_max", is_column=False)]
+    pipeline = app.deployed_pipeline()
+    made = [
+        app.services.deliveries.deploy(app.context(), app.destination().id, app.delivery_input(pipeline))
+        for _ in range(MAX_CATALOGS + 1)
+    ]
+    app.tick(times=2)
+    for delivery in made:
+        app.connect.fail_task(delivery.connector_name, REFUSED.format(table="orders", constraint="total_max"))
+
+    def named() -> int:
+        app.tick()
+        view = app.services.stores.connectors.observations.read([app.cluster.id])[app.cluster.id]
+        return str(view.memory).count("constraint='total_max'") // 2  # in the task, and in its condition
+
+    assert [named(), named()] == [MAX_CATALOGS, MAX_CATALOGS + 1]
+
+
+def test_a_right_that_a_source_has_revoked_is_told_with_the_table(world: AlertingApi) -> None:
+    app = world.app
+    pipeline = app.deployed_pipeline()
+    app.tick(times=2)
+    table = pipeline.capture.tables[0]
+    trace = f"org.postgresql.util.PSQLException: ERROR: permission denied for table {table.table_name}"
+    app.connect.fail_task(pipeline.connector_name, trace)
+    app.tick()
+    alert = world.alert("status=active")
+    assert alert["event_type"] == "CDC_PERMISSION_ERROR"
+    assert alert["title"].startswith(f"Pipeline '{pipeline.name}' is stopped: a right on ")
+    assert alert["title"].endswith(f".{table} is missing")

@@ -81,6 +81,13 @@ def test_a_hostile_text_names_nothing(text: str) -> None:
     assert candidates_in(text) is None
 
 
+@pytest.mark.parametrize("name", ["a\x1b[2Jb", "a\u202eb", "a\u200bb", "a\x00b"])
+def test_a_name_that_is_not_as_it_looks_is_no_candidate(name: str) -> None:
+    candidates = candidates_in(f'x: ERROR: new row for relation "orders" violates check constraint "{name}"')
+    assert candidates is not None
+    assert (candidates.table, candidates.constraint) == ("orders", None)
+
+
 def test_candidates_are_not_shown_by_their_representation() -> None:
     assert SECRET not in repr(Candidates(schema=SECRET, table=SECRET, constraint=SECRET, column=SECRET))
 
