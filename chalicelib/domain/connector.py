@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chalicelib.domain.diagnosis.diagnoses import Diagnosis
-from chalicelib.domain.diagnosis.hints import Hint, hint_of
+from chalicelib.domain.diagnosis.hints import Hint, hint_about
 from chalicelib.domain.names import ConnectorKind, kind_of_connector
-from chalicelib.domain.observation import ConnectorStatus
+from chalicelib.domain.observation import ConnectorStatus, TaskStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +24,10 @@ class ListedConnector:
     def name(self) -> str:
         return self.status.name
 
-    def hint(self, diagnosis: Diagnosis | None) -> Hint | None:
-        """The hint for a diagnosis of the connector or of one of its tasks."""
-        return hint_of(diagnosis, self.type or kind_of_connector(self.name)) if diagnosis else None
+    def hint(self, part: ConnectorStatus | TaskStatus) -> Hint | None:
+        """The hint for what is wrong with the connector, or with one of its tasks."""
+        kind = self.type or kind_of_connector(self.name)
+        return hint_about(part.diagnosis, kind, part.cause) if part.diagnosis else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from chalicelib.domain.diagnosis.cause import Cause
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
-from chalicelib.domain.diagnosis.hints import Hint, hint_of
+from chalicelib.domain.diagnosis.hints import Hint, hint_about
 from chalicelib.domain.health import last_looked
 from chalicelib.domain.names import kind_of_connector
 from chalicelib.domain.timing import CLOCKS_APART, OBSERVED_FOR
@@ -51,27 +52,33 @@ RESTING = frozenset({ReportedState.PAUSED, ReportedState.STOPPED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStatus:
-    """One task as Connect reports it, its trace replaced by a diagnosis."""
+    """One task as Connect reports it, its trace replaced by a diagnosis, and by what is known of its cause: an empty
+    one where that was looked up, and nothing is known. `checksum` is that of the names in the trace.
+    """
 
     id: int
     state: ReportedState
     worker_id: str | None
     diagnosis: Diagnosis | None = None
+    cause: Cause | None = None
+    checksum: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorStatus:
-    """A connector as Connect reports it, traces replaced by diagnoses."""
+    """A connector as Connect reports it, traces replaced by diagnoses. `cause` and `checksum` are those of its own."""
 
     name: str
     state: ReportedState
     worker_id: str | None
     tasks: tuple[TaskStatus, ...]
     diagnosis: Diagnosis | None = None
+    cause: Cause | None = None
+    checksum: int | None = None
 
-    def hint(self, diagnosis: Diagnosis | None) -> Hint | None:
-        """The hint for a diagnosis of this connector or of one of its tasks."""
-        return hint_of(diagnosis, kind_of_connector(self.name)) if diagnosis else None
+    def hint(self, part: "ConnectorStatus | TaskStatus") -> Hint | None:
+        """The hint for what is wrong with this connector, or with one of its tasks."""
+        return hint_about(part.diagnosis, kind_of_connector(self.name), part.cause) if part.diagnosis else None
 
     @property
     def parts(self) -> "tuple[ConnectorStatus | TaskStatus, ...]":
@@ -89,7 +96,7 @@ class Observation:
 
     @property
     def rests(self) -> bool:
-        """Whether the connector itself is paused or stopped: DEGRADED all the same when one of its tasks has failed."""
+        """Whether the connector itself is paused or stopped: also when its tasks have failed."""
         return self.connector is not None and self.connector.state in RESTING
 
     @property
@@ -179,7 +186,7 @@ def _judge(status: ConnectorStatus, expected: int) -> tuple[ObservedState, tuple
         case ReportedState.UNKNOWN:
             return ObservedState.UNKNOWN, ("Kafka Connect reports a connector state that Headgate does not know.",)
     state, sentence = _STATES[status.state]
-    hint = status.hint(status.diagnosis)
+    hint = status.hint(status)
     failed = _tasks_that(status, lambda task: task.state is ReportedState.FAILED)
     return state, (sentence, *((hint.message,) if hint else ()), *failed)
 
@@ -202,7 +209,10 @@ def _judge_inactive(
 ) -> tuple[ObservedState, tuple[str, ...]]:
     others = _tasks_that(status, lambda task: task.state is not expected)
     if others:
-        return ObservedState.DEGRADED, (f"The connector is {state.lower()}, but not all of its tasks are.", *others)
+        # A task that has failed is neither paused nor stopped. A stopped connector loses its tasks, also these.
+        all_failed = {task.state for task in status.tasks} == {ReportedState.FAILED}
+        wrong = ObservedState.FAILED if all_failed and state is ObservedState.PAUSED else ObservedState.DEGRADED
+        return wrong, (f"The connector is {state.lower()}, but not all of its tasks are.", *others)
     return state, (PAUSED if state is ObservedState.PAUSED else f"The connector is {state.lower()}.",)
 
 
@@ -214,5 +224,5 @@ def _tasks_that(status: ConnectorStatus, picked: Callable[[TaskStatus], bool]) -
 
 
 def _task_sentence(status: ConnectorStatus, task: TaskStatus) -> str:
-    hint = status.hint(task.diagnosis)
+    hint = status.hint(task)
     return f"Task {task.id} {_TASK_PHRASES[task.state]}." + (f" {hint.message}" if hint else "")

@@ -167,7 +167,7 @@ def _digest_line(line: MessageLine) -> str:
 
 def _title(content: MessageContent) -> str:
     state = "RESOLVED" if content.kind is MessageKind.RESOLVED else content.severity.upper()
-    return f"[{state}] {TITLES[content.event]} ({content.event})"
+    return f"[{state}] {content.title or TITLES[content.event]} ({content.event})"
 
 
 def _link(message: OutgoingMessage) -> str | None:

@@ -297,14 +297,13 @@ class IncidentService:
     def _associations(self, conditions: Sequence[Condition]) -> dict[str, Associations]:
         """Where people look for incidents of these resources, by the resource's id."""
         associations = {condition.resource_id: _own_associations(condition) for condition in conditions}
-        ids = [condition.resource_id for condition in conditions if condition.resource_type == "delivery"]
-        stored: list[Delivery | None] = batch_find_readable(
-            *((self.resources["delivery"], delivery_id) for delivery_id in ids)
-        )
-        for delivery in filter(None, stored):
-            associations[delivery.id] = Associations(
-                pipeline_id=delivery.pipeline_id, destination_id=delivery.destination_id, delivery_id=delivery.id
-            )
+        about = dict.fromkeys((condition.resource_type, condition.resource_id) for condition in conditions)
+        stores = [(self.resources[noun], resource_id) for noun, resource_id in about if noun in self.resources]
+        for resource in filter(None, batch_find_readable(*stores) if stores else ()):
+            found = associations[resource.id]
+            if isinstance(resource, Delivery):
+                found = replace(found, pipeline_id=resource.pipeline_id, destination_id=resource.destination_id)
+            associations[resource.id] = replace(found, name=resource.name)
         return associations
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from chalicelib.clients.queue import DESTINATION_CHECKS, SOURCE_CHECKS, TICKS, Queues
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.services.alerts.bus import EventBus
+from chalicelib.services.connectors.cause_lookup import CauseLookup
 from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.services.monitors.destination_monitor import DestinationMonitor
 from chalicelib.services.monitors.own_state import OwnState
@@ -86,6 +87,7 @@ class Monitors:
             lifecycle=connectors.lifecycle,
             clients=resources.clients,
             incidents=resources.incidents,
+            causes=CauseLookup(resources=stores.resources, clients=resources.clients),
             progress=self.progress_reader,
             bus=bus,
             clock=clock,

@@ -8,6 +8,7 @@ had been written. `traces/written_*.json` holds traces made from the messages of
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,9 @@ OTHER = "OTHER"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """One trace; `expected` is an event kind or OTHER, `shape` its difficulty."""
+    """One trace; `expected` is an event kind or OTHER, `shape` its difficulty. `names` are those of the schema, table,
+    constraint and column that the innermost message names, and the SQLSTATE that it has or that its wording means.
+    """
 
     id: str
     provider: str
@@ -31,6 +34,7 @@ class Labelled:
     expected: str
     origin: str
     trace: str
+    names: Mapping[str, str] | None = None
 
     @property
     def public(self) -> bool:

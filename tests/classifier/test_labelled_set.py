@@ -2,6 +2,7 @@
 
 import pytest
 
+from chalicelib.domain.diagnosis.candidates import candidates_in
 from chalicelib.domain.diagnosis.hints import HINTS
 from tests.classifier.__main__ import MIN_PRECISION, MIN_RECALL, main
 from tests.classifier.labelled import OTHER, load
@@ -19,6 +20,20 @@ def test_precision_and_recall_hold_on_the_whole_set() -> None:
 def test_precision_holds_on_the_public_threads_alone() -> None:
     figures = score(answers(case for case in CASES if case.public))
     assert figures.precision >= MIN_PRECISION
+
+
+def test_the_names_in_each_trace_are_found_and_no_others() -> None:
+    wrong = {case.id: found for case in CASES if (found := _names(case.trace)) != (case.names or {})}
+    assert wrong == {}
+    assert sum(case.names is not None for case in CASES) >= 50
+
+
+def _names(trace: str) -> dict[str, str]:
+    candidates = candidates_in(trace)
+    if candidates is None or not candidates.names_something:
+        return {}
+    fields = ("schema", "table", "constraint", "column", "sqlstate")
+    return {name: value for name in fields if (value := getattr(candidates, name))}
 
 
 def test_a_third_of_at_least_200_traces_comes_from_public_threads_and_names_them() -> None:

@@ -110,6 +110,13 @@ def test_a_failed_task_is_one_message_and_its_recovery_another_one(
     assert "[CRITICAL]" in first.json["text"]
     assert str(delivery["connector_name"]) in first.json["text"]
     detail = headgate.get(f"/alerts/{alert['id']}")
+    refuses = f"is stopped: {delivery['target'].name}.shop.orders refuses a row (check constraint small)"
+    assert detail["title"] == f"Delivery '{delivery['name']}' {refuses}"
+    assert "shop.orders refuses a row (check constraint small)" in first.json["text"].replace("\u200b", "")
+    cause = {"schema": "shop", "table": "orders", "constraint": "small", "column": None, "sqlstate": "23514"}
+    assert detail["details"]["cause"] == cause
+    status = headgate.get(f"/deliveries/{delivery['id']}/status")
+    assert (status["observed_state"], status["tasks"][0]["hint"]["cause"]) == ("FAILED", cause)
     assert [(one["kind"], one["status"], one["attempt_count"]) for one in detail["deliveries"]] == [
         ("firing", "delivered", 1)
     ]

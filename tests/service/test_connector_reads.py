@@ -136,7 +136,7 @@ def test_a_connector_of_others_has_the_hint_of_its_kind_and_no_trace(
     answer = app.services.connector_reads.status(app.context(), app.cluster.id, "theirs", fresh=True)
     connector = answer.value.connector
     (task,) = connector.status.tasks
-    hint = connector.hint(task.diagnosis)
+    hint = connector.hint(task)
     assert hint is not None
     assert hint.event_type is event_type
     assert "hunter2" not in repr((answer, hint))

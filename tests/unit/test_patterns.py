@@ -10,6 +10,7 @@ import pytest
 
 from chalicelib.domain import names
 from chalicelib.domain.accounts import email
+from chalicelib.domain.diagnosis import candidates
 from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES
 from infra.aws.parameters import PARAMETERS
 from infra.local.app import connection
@@ -22,6 +23,7 @@ Pattern = re.Pattern[Any]
 COMPUTED: Mapping[str, list[tuple[Pattern, bool]]] = {
     "chalicelib/api/contract/access.py": [(email.ADDRESS, True)],
     "chalicelib/domain/debezium.py": [(pattern, False) for pattern in ALLOWED_PROPERTIES.values()],
+    "chalicelib/domain/diagnosis/candidates.py": [(pattern, True) for pattern, _ in candidates._COMPILED],
     "chalicelib/domain/names.py": [(names._CONNECTOR, False)],
     "infra/aws/parameters.py": [(re.compile(one.pattern), False) for one in PARAMETERS if one.pattern],
     "infra/local/app/connection.py": [(connection._CORRELATION, True)],

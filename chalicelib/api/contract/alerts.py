@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.channels import DeliveryErrorOutput
 from chalicelib.api.contract.common import Input, Integer, Lines, Output, Time, Timestamp, Uuid
+from chalicelib.api.contract.runtime import CauseOutput
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, Resolution
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.alerts.cooldown import NotSentReason
@@ -92,7 +93,8 @@ class WaitingOutput(Output):
 
 
 class AlertDetailsOutput(Output):
-    """What helps. `error` is what is wrong and `hint` what it means and what to do, both in Headgate's words.
+    """What helps. `error` is what is wrong and `hint` what it means and what to do, both in Headgate's words. `cause`
+    is what a failure is about, where Headgate knows it.
 
     `episode` counts the alerts about the same; `muted_episodes` of them, just before, were not reported because of a
     cooldown. `inhibited_by` is the alert that stands for this one in messages, `maintenance_id` the maintenance window
@@ -106,6 +108,7 @@ class AlertDetailsOutput(Output):
     waiting: WaitingOutput | None = Field(validation_alias=AliasPath("event", "backlog"))
     waiting_since: Timestamp | None
     lost: str | None = Field(validation_alias=AliasPath("event", "lost"))
+    cause: CauseOutput | None = Field(validation_alias=AliasPath("event", "cause"))
     source_id: str | None
     destination_id: str | None = Field(validation_alias=AliasPath("event", "destination_id"))
     delivery_id: str | None = Field(validation_alias=AliasPath("event", "delivery_id"))

@@ -75,7 +75,7 @@ class ConnectorStatusOutput(Output):
         part = {
             "state": connector.status.state,
             "worker_id": connector.status.worker_id,
-            "hint": connector.hint(connector.status.diagnosis),
+            "hint": connector.hint(connector.status),
         }
         return cls.model_validate({**_fields(answer.value), "connector": part, "observed_at": answer.at})
 
@@ -83,7 +83,7 @@ class ConnectorStatusOutput(Output):
 def _fields(entity: ClusterConnector) -> dict[str, Any]:
     connector = entity.connector
     tasks = [
-        {"id": task.id, "state": task.state, "worker_id": task.worker_id, "hint": connector.hint(task.diagnosis)}
+        {"id": task.id, "state": task.state, "worker_id": task.worker_id, "hint": connector.hint(task)}
         for task in connector.status.tasks
     ]
     return {

@@ -6,6 +6,7 @@ from pydantic import AliasPath, BeforeValidator, Field
 
 from chalicelib.api.contract.common import Input, Output, Timestamp, Uuid
 from chalicelib.api.contract.lists import ListQuery
+from chalicelib.api.contract.runtime import CauseOutput
 from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Category, ConditionCode, Severity
 from chalicelib.domain.monitoring.incident import IncidentStatus
 
@@ -29,12 +30,24 @@ def _category_of(code: ConditionCode) -> Category:
     return DESCRIPTIONS[code].category
 
 
+class IncidentResourceOutput(Output):
+    """What an incident is about: a source, destination, pipeline, delivery, connect_cluster or the installation. Its
+    name is as it was when the incident began, null where it has none.
+    """
+
+    type: str
+    id: str
+    name: str | None
+
+
 class IncidentOutput(Output):
     """Something that is or was wrong. `code` is an event kind, or one of STALLED, LOG_AT_RISK, CHANGES_LOST,
     CAPTURE_NARROWED, CONFIG_DRIFT, AUDIT_TRAIL_CHANGED, UNREADABLE_ROW. `hint` says what it means and what to do.
     """
 
     id: str
+    resource: IncidentResourceOutput
+    cause: CauseOutput | None = Field(validation_alias=AliasPath("condition", "cause"))
     category: Annotated[Category, BeforeValidator(_category_of)] = Field(
         validation_alias=AliasPath("condition", "code")
     )

@@ -49,11 +49,24 @@ class PipelineDeletionQuery(DeletionQuery):
         return self
 
 
+class CauseOutput(Output):
+    """What a failure is about: each name only where Headgate knows it itself, from the mappings or the tables of the
+    pipeline, or from the catalogue of the server. Nothing else of a trace is shown.
+    """
+
+    schema_: str | None = Field(serialization_alias="schema", validation_alias="schema")
+    table: str | None
+    constraint: str | None
+    column: str | None
+    sqlstate: str | None
+
+
 class HintOutput(Output):
-    """What the error means. The trace itself is withheld."""
+    """What the error means, and what it is about. The trace itself is withheld."""
 
     event_type: str
     message: str
+    cause: CauseOutput | None
 
 
 class TaskOutput(Output):
@@ -202,7 +215,7 @@ def observed_fields(resource: Pipeline | Delivery) -> dict[str, Any]:
 
 
 def _task(connector: ConnectorStatus, task: TaskStatus) -> dict[str, Any]:
-    hint = connector.hint(task.diagnosis)
+    hint = connector.hint(task)
     return {"id": task.id, "state": task.state, "worker_id": task.worker_id, "hint": hint}
 
 

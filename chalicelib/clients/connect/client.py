@@ -14,7 +14,7 @@ from urllib.parse import quote
 from chalicelib.clients.connect import outcomes, parse
 from chalicelib.clients.connect.http import Answer, checked_base_url, parse_answer
 from chalicelib.clients.connect.outcomes import AlreadyExists, OutcomeUnknown
-from chalicelib.clients.connect.parse import ConnectRoot, FieldError, ListedConfig
+from chalicelib.clients.connect.parse import ConnectRoot, FieldError, ListedConfig, NoteNames, no_names
 from chalicelib.clients.connect.version import supports_initial_state, supports_offset_changes
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.clients.http.guarded import (
@@ -109,11 +109,13 @@ class Connect:
         body = self._find(f"{_connector(name)}/config", deadline)
         return None if body is None else parse.read_config(body)
 
-    def find_status(self, name: str, deadline: Deadline) -> ConnectorStatus | None:
-        """The connector and its tasks; None when it does not exist. A new one has no status yet: UNASSIGNED."""
+    def find_status(self, name: str, deadline: Deadline, note: NoteNames = no_names) -> ConnectorStatus | None:
+        """The connector and its tasks; None when it does not exist. A new one has no status yet: UNASSIGNED. `note` is
+        given the names in traces.
+        """
         body = self._find(f"{_connector(name)}/status", deadline)
         if body is not None:
-            return parse.read_status(name, body)
+            return parse.read_status(name, body, note)
         if self.find_config(name, deadline) is None:
             return None
         return ConnectorStatus(name=name, state=ReportedState.UNASSIGNED, worker_id=None, tasks=())
@@ -130,16 +132,18 @@ class Connect:
             raise outcomes.read_error(answer)
         return parse.read_offset(answer.body)
 
-    def statuses(self, deadline: Deadline) -> dict[str, ConnectorStatus]:
+    def statuses(self, deadline: Deadline, note: NoteNames = no_names) -> dict[str, ConnectorStatus]:
         """All connectors by name, in one request: the view of one worker. A missing connector may still exist."""
-        return self._connectors("/connectors?expand=status", deadline)[0]
+        return parse.read_connectors(self._members("/connectors?expand=status", deadline), note)[0]
 
-    def statuses_and_configs(self, deadline: Deadline) -> tuple[dict[str, ConnectorStatus], dict[str, ListedConfig]]:
+    def statuses_and_configs(
+        self, deadline: Deadline, note: NoteNames = no_names
+    ) -> tuple[dict[str, ConnectorStatus], dict[str, ListedConfig]]:
         """The statuses of all connectors, and what tells the configs apart of those with names of Headgate, in one
         request.
         """
         # There is no retry: an answer that is too large or too slow would be so again.
-        return self._connectors("/connectors?expand=status&expand=info", deadline, attempts=1)
+        return parse.read_connectors(self._members("/connectors?expand=status&expand=info", deadline, attempts=1), note)
 
     def connectors(self, deadline: Deadline) -> dict[str, ListedConnector]:
         """All connectors by name, of Headgate and of others, in one request: the view of one worker."""
@@ -297,11 +301,6 @@ class Connect:
             if deadline.passed:
                 break
         raise outcomes.outcome_unknown()
-
-    def _connectors(
-        self, path: str, deadline: Deadline, attempts: int = MAX_ATTEMPTS
-    ) -> tuple[dict[str, ConnectorStatus], dict[str, ListedConfig]]:
-        return parse.read_connectors(self._members(path, deadline, attempts))
 
     def _members(self, path: str, deadline: Deadline, attempts: int = MAX_ATTEMPTS) -> Iterator[tuple[str, object]]:
         """The members of an expanded list."""

@@ -1,15 +1,18 @@
 """Parses the JSON of Connect into our own types. It is untrusted: any wrong shape is one error, and no text is kept."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from chalicelib.clients.connect.phrases import REFUSED, sentence_for
 from chalicelib.domain.cluster import ConnectorPlugin
 from chalicelib.domain.connector import ListedConnector
 from chalicelib.domain.connector_config import INSTALLATION_KEY, config_hash
+from chalicelib.domain.diagnosis.candidates import candidates_in
+from chalicelib.domain.diagnosis.cause import Candidates, Cause
 from chalicelib.domain.diagnosis.classifier import classify
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.names import OWNER_KEY, ConnectorKind, parse_connector_name
@@ -31,6 +34,15 @@ _CLASS = re.compile(r"[A-Za-z0-9._$]{1,256}\Z")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}\Z")
 _MARK = re.compile(r"[A-Za-z0-9./_-]{1,128}\Z")
 _MARKS = (OWNER_KEY, INSTALLATION_KEY)
+
+NoteNames = Callable[[str, int | None, Candidates], None]
+"""Is given what the trace of a connector (its name), or of one of its tasks (its id), seems to name."""
+
+
+def no_names(_connector: str, _task_id: int | None, _candidates: Candidates, /) -> None:
+    """For those that show no names: of a trace only the diagnosis and the SQLSTATE are left."""
+
+
 _NOT_VISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters and halves of characters. Connect accepts no such names; whatever answers may send them."""
 
@@ -87,7 +99,7 @@ def read_config(body: object) -> dict[str, str]:
     return {key: value for key, value in config.items() if isinstance(value, str)}
 
 
-def read_status(name: str, body: object) -> ConnectorStatus:
+def read_status(name: str, body: object, note: NoteNames = no_names) -> ConnectorStatus:
     """`GET /connectors/NAME/status`, or the `status` in an expanded list. The name in the body is ignored."""
     answer = _object(body)
     kind = ConnectorKind.SINK if answer.get("type") == "sink" else ConnectorKind.SOURCE
@@ -99,13 +111,14 @@ def read_status(name: str, body: object) -> ConnectorStatus:
         name=name,
         state=_state(connector),
         worker_id=_worker(connector),
-        tasks=tuple([_task(entry, kind) for entry in tasks]),
+        tasks=tuple([_task(name, entry, kind, note) for entry in tasks]),
         diagnosis=_diagnosis(connector, kind),
+        **_named(name, None, connector, note),
     )
 
 
 def read_connectors(
-    members: Iterable[tuple[str, object]],
+    members: Iterable[tuple[str, object]], note: NoteNames = no_names
 ) -> tuple[dict[str, ConnectorStatus], dict[str, ListedConfig]]:
     """`GET /connectors?expand=status`: statuses, and with `expand=info` the configs of Headgate's connectors."""
     statuses: dict[str, ConnectorStatus] = {}
@@ -114,7 +127,7 @@ def read_connectors(
         for name, entry in members:
             if len(statuses) >= MAX_CONNECTORS:
                 raise _unexpected()
-            statuses[name] = _readable_status(name, entry.get("status") if isinstance(entry, dict) else None)
+            statuses[name] = _readable_status(name, entry.get("status") if isinstance(entry, dict) else None, note)
             if isinstance(entry, dict) and "info" in entry and parse_connector_name(name):
                 with suppress(Unavailable):
                     configs[name] = _listed_config(read_config(_object(entry["info"]).get("config")))
@@ -221,15 +234,15 @@ def _listed_config(config: Mapping[str, str]) -> ListedConfig:
     return ListedConfig(hash=config_hash(config), marks=marks)
 
 
-def _readable_status(name: str, status: object) -> ConnectorStatus:
+def _readable_status(name: str, status: object, note: NoteNames = no_names) -> ConnectorStatus:
     try:
-        return read_status(name, status)
+        return read_status(name, status, note)
     except Unavailable:
         # An entry that cannot be read hides no others, and its connector must not seem absent: it would be made again.
         return ConnectorStatus(name=name, state=ReportedState.UNKNOWN, worker_id=None, tasks=())
 
 
-def _task(entry: object, kind: ConnectorKind) -> TaskStatus:
+def _task(name: str, entry: object, kind: ConnectorKind, note: NoteNames) -> TaskStatus:
     task = _object(entry)
     number = task.get("id")
     if type(number) is not int or not 0 <= number < 100_000:
@@ -237,7 +250,13 @@ def _task(entry: object, kind: ConnectorKind) -> TaskStatus:
     diagnosis = _diagnosis(task, kind)
     if diagnosis is None:
         return _plain_task(number, _state(task), _worker(task))
-    return TaskStatus(id=number, state=_state(task), worker_id=_worker(task), diagnosis=diagnosis)
+    return TaskStatus(
+        id=number,
+        state=_state(task),
+        worker_id=_worker(task),
+        diagnosis=diagnosis,
+        **_named(name, number, task, note),
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -265,6 +284,18 @@ def _is_worker(text: str) -> bool:
 def _diagnosis(part: Mapping[str, object], kind: ConnectorKind) -> Diagnosis | None:
     trace = part.get("trace")
     return classify(trace, kind) if isinstance(trace, str) and trace else None
+
+
+def _named(name: str, task_id: int | None, part: Mapping[str, object], note: NoteNames) -> dict[str, Any]:
+    """What of the trace may be shown without knowing any names, and their checksum; the names are noted."""
+    trace = part.get("trace")
+    candidates = candidates_in(trace) if isinstance(trace, str) and trace else None
+    if candidates is None:
+        return {}
+    if candidates.names_something:
+        note(name, task_id, candidates)
+    cause = Cause(sqlstate=candidates.sqlstate) if candidates.sqlstate else None
+    return {"cause": cause, "checksum": candidates.checksum}
 
 
 def _word(value: object, pattern: re.Pattern[str] = _WORD) -> str | None:

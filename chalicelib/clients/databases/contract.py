@@ -6,13 +6,14 @@ A new kind of database is an implementation of `Database` in a package beside `p
 `TargetClient` only.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from chalicelib.clients.targets import TargetClient
 from chalicelib.domain.addresses import DatabaseAddress
+from chalicelib.domain.diagnosis.cause import CatalogName
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.lock_waits import LockWait
 from chalicelib.domain.monitoring.target_tables import WatchedTable
@@ -66,6 +67,11 @@ class Database(TargetClient, Protocol):
 
     def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
         """Counts the rows of each of these tables, up to its bound, without those that cannot be counted in time."""
+
+    def catalog_names(
+        self, tables: Sequence[TableName], names: Collection[str], deadline: Deadline
+    ) -> Sequence[CatalogName]:
+        """Reads which of these names are constraints or columns of these tables."""
 
     def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
         """Releases a resource of the source when it is no longer used, and waits for that until the deadline.

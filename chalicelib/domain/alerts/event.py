@@ -4,7 +4,10 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from chalicelib.domain.alerts.backlog import Backlog, lost_sentence
-from chalicelib.domain.alerts.kinds import SEVERITIES, TITLES, AlertSeverity, general_kind
+from chalicelib.domain.alerts.kinds import SEVERITIES, AlertSeverity, general_kind
+from chalicelib.domain.alerts.titles import Subject, title_of
+from chalicelib.domain.diagnosis.cause import Cause
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.event_kind import EventKind
 from chalicelib.domain.monitoring.condition import Condition
 
@@ -23,8 +26,9 @@ class AlertEvent:
     """Something wrong. `error` is what is wrong and `hint` what it means and what to do: sentences of ours.
 
     `source_id` is the source of the pipeline, so that people find everything about a source. `condition_key` is the
-    condition that it was made from. `backlog` is what waited of a pipeline or delivery when the event began, and
-    `lost` says whether anything is lost.
+    condition that it was made from, `diagnosis` and `cause` are those of a failed connector or task, of `tasks` that
+    the connector has. `database` is the one of the target where names of tables do not say it. `backlog` is what waited
+    of a pipeline or delivery when the event began, and `lost` says whether anything is lost.
     """
 
     kind: EventKind
@@ -34,12 +38,17 @@ class AlertEvent:
     pipeline_name: str | None = None
     source_id: str | None = None
     delivery_id: str | None = None
+    delivery_name: str | None = None
     destination_id: str | None = None
     connect_cluster_id: str | None = None
     connector_name: str | None = None
     task_id: int | None = None
     error: str
     hint: str | None
+    diagnosis: Diagnosis | None = None
+    cause: Cause | None = None
+    tasks: int = 1
+    database: str | None = None
     backlog: Backlog | None = None
     lost: str | None = None
     condition_key: str
@@ -51,10 +60,23 @@ class AlertEvent:
 
     @property
     def title(self) -> str:
-        """`Connector task failed: orders, task 0`: the pipeline's name, or that of what the event comes from."""
-        where = self.pipeline_name or self.emitter.name
-        task = "" if self.task_id is None else f", task {self.task_id}"
-        return f"{TITLES[self.kind]}: {where}{task}"
+        """What stands, and why: `Delivery 'orders to the lake' is stopped: lake.public.orders refuses a row`."""
+        return title_of(
+            self._subject,
+            kind=self.kind,
+            code=self.condition_key.rpartition("/")[2],
+            diagnosis=self.diagnosis,
+            cause=self.cause,
+            task_id=self.task_id if self.tasks > 1 else None,
+            database=self.database,
+        )
+
+    @property
+    def _subject(self) -> Subject:
+        resource_type, _ = self.resource
+        names = {"pipeline": self.pipeline_name, "delivery": self.delivery_name}
+        name = names.get(resource_type)
+        return Subject(resource_type, name) if name else Subject(self.emitter.type, self.emitter.name)
 
     @property
     def resource(self) -> tuple[str, str]:
@@ -93,5 +115,12 @@ class AlertEvent:
 
     def repeated(self, condition: Condition) -> "AlertEvent":
         """The event of an active alert as its condition is now. Its names stay: nothing has to be read for them."""
-        severity, lost = SEVERITIES[condition.severity], lost_sentence(condition, self.backlog)
-        return replace(self, severity=severity, error=condition.message, hint=condition.hint, lost=lost)
+        return replace(
+            self,
+            severity=SEVERITIES[condition.severity],
+            error=condition.message,
+            hint=condition.hint,
+            diagnosis=condition.diagnosis,
+            cause=condition.cause,
+            lost=lost_sentence(condition, self.backlog),
+        )

@@ -83,5 +83,6 @@ class Messages:
             affected=affected,
             backlog=event.backlog if fires else None,
             lost=event.lost if fires else None,
+            title=event.title,
             link=f"{self.public_url.rstrip('/')}/api/v1/alerts/{alert.id}" if self.public_url else None,
         )

@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from typing import Any
 
+from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.alerts.backlog import Backlog, lost_sentence
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
 from chalicelib.domain.alerts.kinds import SEVERITIES
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.providers.registry import database_defaults
 
 Resource = tuple[str, str]
 """Type and id."""
@@ -44,16 +46,27 @@ def event_of(
         pipeline_name=pipeline.name if pipeline else None,
         source_id=_only("source", condition) or (pipeline.source_id if pipeline else None),
         delivery_id=_only("delivery", condition),
+        delivery_name=resource.name if isinstance(resource, Delivery) else None,
         destination_id=emitter_id if emitter_type == "destination" else None,
         connect_cluster_id=_only("connect_cluster", condition) or getattr(resource, "connect_cluster_id", None),
         connector_name=condition.connector_name,
         task_id=condition.task_id,
         error=condition.message,
         hint=condition.hint,
+        diagnosis=condition.diagnosis,
+        cause=condition.cause,
+        tasks=getattr(resource, "expected_tasks", 1),
+        database=_database_of(getattr(emitter, "address", None)),
         backlog=backlog,
         lost=lost_sentence(condition, backlog),
         condition_key=condition.key,
     )
+
+
+def _database_of(address: Any) -> str | None:
+    """The database of a source or destination whose names of tables do not say in which one they are."""
+    is_database = isinstance(address, DatabaseAddress)
+    return str(address.database_name) if is_database and database_defaults(address.provider).schema else None
 
 
 def worst_by_fingerprint(events: Iterable[AlertEvent]) -> dict[str, AlertEvent]:

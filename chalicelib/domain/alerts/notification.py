@@ -56,9 +56,9 @@ class MessageKind(StrEnum):
 class MessageContent:
     """What a message says, as it was when it was queued: every attempt sends the same.
 
-    `at` is when the alert fired or was resolved. `muted_before` are earlier episodes that a cooldown has muted,
-    `affected` the alerts that this one stands for. `link` opens the alert. `backlog` is what waits of a pipeline or
-    delivery, and `lost` says whether anything is lost; both are null when it is over.
+    `title` says what stands, and why. `at` is when the alert fired or was resolved. `muted_before` are earlier episodes
+    that a cooldown has muted, `affected` the alerts that this one stands for. `link` opens the alert. `backlog` is what
+    waits of a pipeline or delivery, and `lost` says whether anything is lost; both are null when it is over.
     """
 
     alert_id: str
@@ -79,6 +79,7 @@ class MessageContent:
     muted_before: int = 0
     affected: int = 0
     link: str | None = None
+    title: str | None = None
     backlog: Backlog | None = None
     lost: str | None = None
 

@@ -49,8 +49,8 @@ def _observation_texts(resource: Pipeline | Delivery, observation: Observation) 
 
 
 def _with_hint(connector: ConnectorStatus, part: ConnectorStatus | TaskStatus) -> dict[str, Any]:
-    shown, hint = asdict(part), connector.hint(part.diagnosis)
-    del shown["diagnosis"]
+    shown, hint = asdict(part), connector.hint(part)
+    del shown["diagnosis"], shown["cause"], shown["checksum"]
     return {**shown, "hint": asdict(hint) if hint else None}
 
 

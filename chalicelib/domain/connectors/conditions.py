@@ -16,9 +16,10 @@ from chalicelib.domain.connectors.recreations import CONTESTED, Recreations
 from chalicelib.domain.connectors.restarts import MAX_RESTARTS, Restarts
 from chalicelib.domain.connectors.reverts import REVERTED, is_contested
 from chalicelib.domain.connectors.workers import WorkersFaultCode
+from chalicelib.domain.diagnosis.cause import Cause
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import hint_of
-from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Cause, Condition, ConditionCode, Severity
+from chalicelib.domain.monitoring.condition import DESCRIPTIONS, Condition, ConditionCode, Severity, Variant
 from chalicelib.domain.monitoring.source_conditions import CODES
 from chalicelib.domain.monitoring.source_state import FindingCode
 from chalicelib.domain.names import kind_of_connector
@@ -110,18 +111,18 @@ def unobserved_condition(cluster_id: str, since: datetime) -> Condition:
 def _conditions(subject: "_Subject", memory: ConnectorMemory, now: datetime) -> Iterator[Condition]:
     if memory.missing_since is not None:
         if now - memory.missing_since >= WRONG_STATE_FOR:
-            yield subject.condition(ConditionCode.CONNECTOR_FAILED, MISSING, Cause.MISSING)
+            yield subject.condition(ConditionCode.CONNECTOR_FAILED, MISSING, Variant.MISSING)
     elif memory.observation is not None and (status := memory.observation.connector) is not None:
         yield from _failures(subject, status)
         yield from _unassigned(subject, status, memory.unassigned_since, now)
         if is_contested(memory.reverted_at) and subject.desired.should_run:
-            yield subject.condition(ConditionCode.CONNECTOR_PAUSED, REVERTED, Cause.PAUSED_REPEATEDLY)
+            yield subject.condition(ConditionCode.CONNECTOR_PAUSED, REVERTED, Variant.PAUSED_REPEATEDLY)
         elif memory.recreations is None or not subject.desired.should_run:
             # Headgate creates connectors STOPPED: nobody else has stopped one that has not run since.
             yield from _wrong_state(subject, memory, memory.observation.state, status, now)
     for finding in memory.findings:
-        cause = Cause.RECORDS_REMOVED if finding.code is FindingCode.CHANGES_LOST else None
-        condition = subject.condition(CODES[finding.code], finding.message, cause, severity=finding.severity)
+        variant = Variant.RECORDS_REMOVED if finding.code is FindingCode.CHANGES_LOST else None
+        condition = subject.condition(CODES[finding.code], finding.message, variant, severity=finding.severity)
         yield replace(condition, advice=finding.hint)
     yield from _repeated(subject, memory.restarts, memory.recreations)
     if memory.drift and memory.drift.confirmed:
@@ -136,9 +137,10 @@ class _Subject:
         self,
         code: ConditionCode,
         message: str,
-        cause: Cause | None = None,
+        variant: Variant | None = None,
         *,
         diagnosis: Diagnosis | None = None,
+        cause: Cause | None = None,
         severity: Severity | None = None,
         task_id: int | None = None,
     ) -> Condition:
@@ -148,8 +150,9 @@ class _Subject:
             resource_type=self.desired.resource_type,
             resource_id=self.desired.resource_id,
             message=message,
-            cause=cause,
+            variant=variant,
             diagnosis=diagnosis,
+            cause=cause,
             severity=severity or DESCRIPTIONS[code].severity,
             connector_name=self.name,
             task_id=task_id,
@@ -170,8 +173,10 @@ def _failure(subject: _Subject, part: ConnectorStatus | TaskStatus) -> Condition
         code, message = ConditionCode.CONNECTOR_FAILED, "The connector has failed."
     if part.diagnosis not in (None, Diagnosis.GENERAL):
         code = ConditionCode(hint_of(part.diagnosis, kind_of_connector(subject.name)).event_type)
-    task_id = part.id if isinstance(part, TaskStatus) else None
-    return subject.condition(code, message, diagnosis=part.diagnosis, task_id=task_id)
+    task_id, cause = part.id if isinstance(part, TaskStatus) else None, part.cause or None
+    if cause and cause.sentence:
+        message = f"{message} {cause.sentence}"
+    return subject.condition(code, message, diagnosis=part.diagnosis, cause=cause, task_id=task_id)
 
 
 def _unassigned(
@@ -193,10 +198,10 @@ def _wrong_state(
         return
     if memory.not_started:
         code = ConditionCode.PIPELINE_DEGRADED
-        yield subject.condition(code, _NOT_STARTED, Cause.NOT_STARTED, severity=Severity.ERROR)
+        yield subject.condition(code, _NOT_STARTED, Variant.NOT_STARTED, severity=Severity.ERROR)
     elif subject.desired.should_run:
         message = _PAUSED.format(state=status.state.lower())
-        yield subject.condition(ConditionCode.CONNECTOR_PAUSED, message, Cause.PAUSED_ONCE)
+        yield subject.condition(ConditionCode.CONNECTOR_PAUSED, message, Variant.PAUSED_ONCE)
     elif status.state is not ReportedState.FAILED:
         yield subject.condition(ConditionCode.PIPELINE_DEGRADED, _RUNNING.format(state=state.lower()))
 
@@ -205,6 +210,6 @@ def _repeated(subject: _Subject, restarts: Restarts | None, recreations: Recreat
     if restarts and restarts.count >= LOOP_AFTER:
         text = _STOPPED_RESTARTING if restarts.count >= MAX_RESTARTS else _RESTARTING
         message = text.format(count=restarts.count)
-        yield subject.condition(ConditionCode.CONNECTOR_RESTART_LOOP, message, Cause.RESTARTS)
+        yield subject.condition(ConditionCode.CONNECTOR_RESTART_LOOP, message, Variant.RESTARTS)
     elif recreations and recreations.contested:
-        yield subject.condition(ConditionCode.CONNECTOR_RESTART_LOOP, CONTESTED, Cause.RECREATIONS)
+        yield subject.condition(ConditionCode.CONNECTOR_RESTART_LOOP, CONTESTED, Variant.RECREATIONS)

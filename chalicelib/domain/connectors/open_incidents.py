@@ -14,7 +14,7 @@ from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnecto
 from chalicelib.domain.connectors.recreations import VANISHED_TIMES, Recreations
 from chalicelib.domain.connectors.restarts import Restarts
 from chalicelib.domain.connectors.reverts import REVERTED_TIMES
-from chalicelib.domain.monitoring.condition import Cause, Condition, ConditionCode
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode, Variant
 from chalicelib.domain.monitoring.source_conditions import CODES
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 
@@ -42,17 +42,17 @@ def memory_of(conditions: tuple[Condition, ...], desired: DesiredConnector | Non
     if desired is None:
         return ConnectorMemory(conditions=conditions)
     codes = {condition.code for condition in conditions}
-    causes = {condition.cause for condition in conditions}
+    variants = {condition.variant for condition in conditions}
     drifted = ConditionCode.CONFIG_DRIFT in codes and desired.config_hash is not None
     contested = Recreations(count=VANISHED_TIMES, tried_at=now, contested=True)
     return ConnectorMemory(
         conditions=conditions,
         findings=tuple(_findings(conditions)),
         drift=Drift(expected=str(desired.config_hash), confirmed=True) if drifted else None,
-        restarts=Restarts(count=LOOP_AFTER, tried_at=now) if Cause.RESTARTS in causes else None,
-        recreations=contested if Cause.RECREATIONS in causes else None,
+        restarts=Restarts(count=LOOP_AFTER, tried_at=now) if Variant.RESTARTS in variants else None,
+        recreations=contested if Variant.RECREATIONS in variants else None,
         conflict=ConditionCode.CONNECTOR_NAME_CONFLICT in codes,
-        reverted_at=(now,) * REVERTED_TIMES if Cause.PAUSED_REPEATEDLY in causes else (),
+        reverted_at=(now,) * REVERTED_TIMES if Variant.PAUSED_REPEATEDLY in variants else (),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnector
-from chalicelib.domain.monitoring.condition import Cause, Condition, ConditionCode
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode, Variant
 from chalicelib.domain.observation import RESTING, ConnectorStatus, DesiredState, ObservedState, ReportedState
 
 WRONG_STATE_FOR = timedelta(seconds=60)
@@ -45,7 +45,7 @@ def _lasts(memory: ConnectorMemory, status: ConnectorStatus, desired: DesiredCon
     states = {task.id: task.state for task in status.tasks}
     if condition.task_id is not None and states.get(condition.task_id) is ReportedState.UNKNOWN:
         return True
-    if condition.cause is Cause.MISSING:
+    if condition.variant is Variant.MISSING:
         return False
     code = condition.code
     if code is ConditionCode.CONNECTOR_UNASSIGNED:

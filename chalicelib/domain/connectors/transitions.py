@@ -85,5 +85,5 @@ def hint_kinds(observation: Observation) -> tuple[str, ...]:
     """The event types of what has failed of a connector, sorted."""
     if observation.connector is None:
         return ()
-    hints = (observation.connector.hint(part.diagnosis) for part in observation.connector.parts)
+    hints = (observation.connector.hint(part) for part in observation.connector.parts)
     return tuple(sorted({hint.event_type for hint in hints if hint}))

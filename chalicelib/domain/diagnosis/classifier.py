@@ -5,58 +5,24 @@ innermost cause decides, and in it error numbers and SQLSTATEs before wording. W
 guess.
 """
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 from chalicelib.domain.diagnosis import codes
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import concerns, hint_of
 from chalicelib.domain.diagnosis.rules import RULES
+from chalicelib.domain.diagnosis.traces import causes_of, message_lines
 from chalicelib.domain.names import ConnectorKind
 
-MAX_CHARACTERS = 64 * 1024
-MAX_CAUSES = 32
-_HEAD = 16 * 1024
-_CAUSE = "caused by:"
-_SUPPRESSED = "suppressed:"
-_FRAMES = ("at ", "... ", _SUPPRESSED, "detail:", "where:", "statement:", "call getnextexception")
-_ROWS = ("struct{", "sinkrecord{", "sourcerecord{", "connectrecord{")
 _MAX_QUOTED_LINE = 8 * 1024
 
 
 def classify(trace: str, role: ConnectorKind) -> Diagnosis:
     """The diagnosis for a trace of a source or a sink connector. Linear in at most 64 KiB of it."""
-    for cause in _innermost_first(trace):
+    for cause in causes_of(trace.casefold()):
         if diagnosis := _of_message(_message_of(cause), role):
             return diagnosis
     return Diagnosis.GENERAL
-
-
-def _innermost_first(trace: str) -> Iterator[str]:
-    """The causes of the trace, from the last, which Java prints innermost, to the first."""
-    if len(trace) > MAX_CHARACTERS:
-        # The wrapper is at the start and the innermost cause at the end: keep both.
-        trace = trace[:_HEAD] + "\n" + trace[-(MAX_CHARACTERS - _HEAD) :]
-    return reversed(_without_suppressed(trace.casefold()).split(_CAUSE)[-MAX_CAUSES:])
-
-
-def _without_suppressed(trace: str) -> str:
-    """The trace without what Java prints indented below `Suppressed:`: errors of cleaning up, whose causes are none of
-    the failure. Each block ends where its indentation does.
-    """
-    if _SUPPRESSED not in trace:
-        return trace
-    kept, block = list[str](), 0
-    for line in trace.splitlines():
-        text = line.lstrip()
-        indentation = len(line) - len(text)
-        if block and text and indentation < block:
-            block = 0
-        if not block and indentation and text.startswith(_SUPPRESSED):
-            block = indentation
-        if not block:
-            kept.append(line)
-    return "\n".join(kept)
 
 
 def _of_message(text: str, role: ConnectorKind) -> Diagnosis | None:
@@ -67,24 +33,16 @@ def _of_message(text: str, role: ConnectorKind) -> Diagnosis | None:
 
 
 def _message_of(cause: str) -> str:
-    """The message lines of one cause: without stack frames, without rows, without quoted names."""
-    before, batch, after = cause.partition("batch entry ")
-    if batch:
-        # The driver prints the whole statement with its values here; in a trace that was cut, nothing else follows.
-        cause = before + after.rpartition("was aborted")[2] if "was aborted" in after else before
-    lines = (line.strip() for line in cause.splitlines())
-    return "\n".join(_unquoted(line) for line in lines if line and not line.startswith(_FRAMES))
+    """The message lines of one cause, without quoted names."""
+    return "\n".join(map(_unquoted, message_lines(cause)))
 
 
 def _unquoted(line: str) -> str:
-    """The line without what is between double quotes, backticks, or single quotes outside of words, and without rows.
+    """The line without what is between double quotes, backticks, or single quotes outside of words.
 
     These are names and values; a table called "permission denied for" must not decide anything.
     """
     line = line[:_MAX_QUOTED_LINE]
-    for start in _ROWS:
-        if start in line:
-            line = line.partition(start)[0] + line.rpartition("}")[2]
     # Connector/J quotes what the server said, and Java the expression that was null: these are no names.
     line = line.replace('message from server: "', "message from server: ").replace('because "this.', "because this.")
     for quote in ('"', "`"):

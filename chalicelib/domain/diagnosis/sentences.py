@@ -125,9 +125,6 @@ OF_SINKS: Mapping[EventKind, Sentences] = {
         ),
     },
     EventKind.DESTINATION_AUTH_FAILED: {
-        Diagnosis.PERMISSION: (
-            "The destination's role lacks a privilege. Let it write to the tables (and create, with auto_create)."
-        ),
         Diagnosis.ACCESS_KEY: "The object store refuses the access key. Check the key, its secret and what it may do.",
         Diagnosis.NO_CREDENTIALS: (
             "The sink has no credentials for the object store. Give the destination an access key, or the worker a "
@@ -150,6 +147,9 @@ OF_SINKS: Mapping[EventKind, Sentences] = {
         ),
     },
     EventKind.DESTINATION_WRITE_FAILED: {
+        Diagnosis.PERMISSION: (
+            "The destination's role lacks a privilege. Let it write to the tables (and create, with auto_create)."
+        ),
         Diagnosis.SERVER_MEMORY: "The destination ran out of memory. Give it more, or use smaller batches.",
         Diagnosis.DUPLICATE: (
             "The target refuses a row: its key exists already. Use write_mode upsert, or remove the constraint."

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from chalicelib.domain.diagnosis.cause import Cause
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import hint_of
 from chalicelib.domain.event_kind import EventKind
@@ -97,8 +98,8 @@ that the alarms of the platform see it.
 """
 
 
-class Cause(StrEnum):
-    """Which of several causes of one code it is, where decisions or hints differ."""
+class Variant(StrEnum):
+    """Which of several things that one code stands for, where decisions or hints differ."""
 
     MISSING = "MISSING"  # CONNECTOR_FAILED
     PAUSED_ONCE = "PAUSED_ONCE"  # CONNECTOR_PAUSED
@@ -206,25 +207,25 @@ DESCRIPTIONS: Mapping[ConditionCode, Description] = {
 pipeline that writes nothing, or a delivery of which nothing arrives.
 """
 
-_CAUSE_HINTS: Mapping[Cause, str | None] = {
-    Cause.MISSING: (
+_VARIANT_HINTS: Mapping[Variant, str | None] = {
+    Variant.MISSING: (
         "Headgate creates it again, unless many are missing at once. Its status says what was tried, and when it is "
         "tried again."
     ),
-    Cause.PAUSED_ONCE: (
+    Variant.PAUSED_ONCE: (
         "Headgate resumes it in each tick. If it does not stay so, another program controls this connector."
     ),
-    Cause.PAUSED_REPEATEDLY: "Headgate resumes it each time. The incident ends when it has run for 15 minutes.",
-    Cause.NOT_STARTED: (
+    Variant.PAUSED_REPEATEDLY: "Headgate resumes it each time. The incident ends when it has run for 15 minutes.",
+    Variant.NOT_STARTED: (
         "Headgate tries to start it in each tick. Its status says what it waits for, or why the last attempt failed."
     ),
-    Cause.RESTARTS: "Remove the cause that its other incidents and its status name, then restart it.",
-    Cause.RECREATIONS: None,
-    Cause.RECORDS_REMOVED: (
+    Variant.RESTARTS: "Remove the cause that its other incidents and its status name, then restart it.",
+    Variant.RECREATIONS: None,
+    Variant.RECORDS_REMOVED: (
         "What was removed stays missing in the target, also when the delivery goes on. This incident ends when a "
         "person resolves it or the delivery is deleted."
     ),
-    Cause.SWAPPED: "Changes that arrived while the other table was filled may be missing in it. Compare some rows.",
+    Variant.SWAPPED: "Changes that arrived while the other table was filled may be missing in it. Compare some rows.",
 }
 """Instead of the hint of the code."""
 
@@ -241,17 +242,18 @@ def condition_key(
 class Condition:
     """Something wrong with one resource: a pipeline, delivery, source, destination, connect_cluster or installation.
 
-    `message` says what is wrong, in a sentence of ours. `diagnosis` is that of the connector or task that has failed.
-    `pipeline_id` is the only pipeline that a source's condition concerns, if there is only one. `advice` is the hint
-    where who has found the condition knows a better one than the table.
+    `message` says what is wrong, in a sentence of ours. `diagnosis` is that of the connector or task that has failed,
+    `cause` what that is about, where it is known. `pipeline_id` is the only pipeline that a source's condition
+    concerns, if there is only one. `advice` is the hint where who has found the condition knows a better one than the table.
     """
 
     code: ConditionCode
     resource_type: str
     resource_id: str
     message: str
-    cause: Cause | None = None
+    variant: Variant | None = None
     diagnosis: Diagnosis | None = None
+    cause: Cause | None = None
     severity: Severity = Severity.ERROR
     connector_name: str | None = None
     task_id: int | None = None
@@ -269,4 +271,4 @@ class Condition:
             return self.advice
         if self.diagnosis and self.connector_name:
             return hint_of(self.diagnosis, kind_of_connector(self.connector_name)).message
-        return _CAUSE_HINTS[self.cause] if self.cause else DESCRIPTIONS[self.code].hint
+        return _VARIANT_HINTS[self.variant] if self.variant else DESCRIPTIONS[self.code].hint

@@ -75,7 +75,7 @@ def phase_of(report: MonitorReport, named: Condition | None, incident: Incident 
         if incident is None:
             return Phase.BEGAN
         # One that gets better does not begin again: near a threshold it would do so for ever.
-        again = incident.lapsed or is_worse(incident.condition, named)
+        again = incident.lapsed or is_worse(incident.condition, named) or is_elsewhere(incident.condition, named)
         return Phase.REPEATED if again else Phase.CONTINUES
     if incident is None or incident.origin != report.origin or (incident.lapsed and incident.is_lasting):
         return Phase.CONTINUES
@@ -103,6 +103,11 @@ def episode_of(report: MonitorReport, named: Condition | None, incident: Inciden
 def seen_episode(report: MonitorReport, named: Condition, correlation_id: str | None) -> Episode:
     """The episode of a condition that the report names. The correlation id is that of its incident, or None."""
     return Episode(condition=named, sight=Sight.SEEN, seen_at=report.at, correlation_id=correlation_id)
+
+
+def is_elsewhere(before: Condition, now: Condition) -> bool:
+    """Whether it has failed again, about something else. Where nothing is known now, it may be about the same."""
+    return bool(now.cause and now.cause.place and now.cause != before.cause)
 
 
 def is_worse(before: Condition, now: Condition) -> bool:

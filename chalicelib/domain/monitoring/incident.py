@@ -39,11 +39,23 @@ def origin_of(resource_type: str, resource_id: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Associations:
-    """The resources at which people look for an incident."""
+    """The resources at which people look for an incident. `name` is that of what it is about, as it was then; null
+    where it could not be read.
+    """
 
     pipeline_id: str | None = None
     destination_id: str | None = None
     delivery_id: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentResource:
+    """What an incident is about."""
+
+    type: str
+    id: str
+    name: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +85,10 @@ class Incident:
     @property
     def key(self) -> str:
         return self.condition.key
+
+    @property
+    def resource(self) -> IncidentResource:
+        return IncidentResource(self.condition.resource_type, self.condition.resource_id, self.associations.name)
 
     @property
     def is_active(self) -> bool:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthStatus
-from chalicelib.domain.monitoring.condition import Cause, Condition, ConditionCode, Severity
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode, Severity, Variant
 from chalicelib.domain.monitoring.lock_waits import LockWait
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.monitoring.target_tables import LossKind, TableLoss
@@ -101,7 +101,7 @@ def loss_conditions(state: TargetLosses | None, delivery_ids: Iterable[str]) -> 
         if state and severity:
             yield Condition(
                 code=ConditionCode.TARGET_REPLACED,
-                cause=Cause.SWAPPED if severity is Severity.INFO else None,
+                variant=Variant.SWAPPED if severity is Severity.INFO else None,
                 resource_type="delivery",
                 resource_id=delivery_id,
                 message=state.message(delivery_id),

@@ -111,7 +111,7 @@ def payload(message: OutgoingMessage) -> dict[str, Any]:
 def _alert(content: MessageContent) -> dict[str, Any]:
     return {
         "id": content.alert_id,
-        "title": TITLES[content.event],
+        "title": content.title or TITLES[content.event],
         "source": {"type": content.emitter_type, "name": content.emitter_name},
         "task_id": content.task_id,
         "hint": content.hint,

@@ -8,6 +8,7 @@ from datetime import datetime
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.connectors import recreations
+from chalicelib.domain.connectors.causes import NotedNames, with_known_tables
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.memory import NOT_STARTED
 from chalicelib.domain.delivery import Delivery
@@ -85,7 +86,7 @@ class ObservationReader:
         """
         statuses: _Statuses = {}
         if not _is_draft(resource):
-            statuses = self._statuses(cluster, [resource.connector_name], context.deadline.within(LIVE_SECONDS))
+            statuses = self._statuses(cluster, [resource], view or ClusterView(), context.deadline.within(LIVE_SECONDS))
         return self._observed(resource, _answered(statuses, self.clock()), view or ClusterView())
 
     def recent(
@@ -144,7 +145,6 @@ class ObservationReader:
         """What Connect says about the connectors of these resources; None for what is older than the view."""
         if isinstance(cluster, UnreadableRow):
             return _answered(cluster.message, self.clock())
-        names = [resource.connector_name for resource in resources]
         question = LiveQuestion[_Statuses](
             server=cluster.address.identity,
             # An operation on a connector is a write of the resource that owns it: what was seen before is outdated.
@@ -153,7 +153,11 @@ class ObservationReader:
         )
         try:
             answer = self.live_reads.ask(
-                context, question, lambda: self._statuses(cluster, names, deadline), fresh=fresh, deadline=deadline
+                context,
+                question,
+                lambda: self._statuses(cluster, resources, view, deadline),
+                fresh=fresh,
+                deadline=deadline,
             )
         except ServerBusy:
             if fresh:
@@ -175,16 +179,23 @@ class ObservationReader:
         views = {**loaded, **self.observations.views(filter(None, rows[: len(unread)]))}
         return views, known or known_progress(parts, [self.progress.decode(row) for row in rows[len(unread) :]])
 
-    def _statuses(self, cluster: ConnectCluster, names: Sequence[str], deadline: Deadline) -> _Statuses:
-        """The connectors by name; of one alone only that one is asked for."""
+    def _statuses(
+        self, cluster: ConnectCluster, resources: Sequence[Pipeline | Delivery], view: ClusterView, deadline: Deadline
+    ) -> _Statuses:
+        """The connectors by name; of one alone only that one is asked for. Of their failures is told what the last tick
+        has found out, or which tables of the resources they name.
+        """
+        noted, name = NotedNames(), resources[0].connector_name
         try:
             connect = self.clients.connect(cluster)
-            if len(names) > 1:
-                return connect.statuses(deadline)
-            status = connect.find_status(names[0], deadline)
+            if len(resources) > 1:
+                statuses = connect.statuses(deadline, noted.note)
+            else:
+                status = connect.find_status(name, deadline, noted.note)
+                statuses = {name: status} if status else {}
         except HeadgateError as error:
             return error.message
-        return {names[0]: status} if status else {}
+        return with_known_tables(statuses, noted, view.memory, resources)
 
     def _observed(self, resource: R, answer: _Answer | None, view: ClusterView) -> R:
         if answer is None:

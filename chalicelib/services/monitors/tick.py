@@ -13,6 +13,7 @@ from typing import Any
 
 from chalicelib.clients.connect.client import Connect
 from chalicelib.domain.cluster import ChangeKind, ConnectCluster, PendingChanges, SecretDelivery
+from chalicelib.domain.connectors.causes import NotedNames
 from chalicelib.domain.connectors.cluster import ConnectSnapshot, TickInput, TickResult, evaluate_tick, with_verdicts
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.drift import MAX_COMPARED, refresh_due
@@ -34,6 +35,7 @@ from chalicelib.kit.log import add_to_log, get_logger
 from chalicelib.kit.randomness import shuffled
 from chalicelib.services.alerts.bus import EventBus
 from chalicelib.services.client_factory import ClientFactory
+from chalicelib.services.connectors.cause_lookup import CauseLookup
 from chalicelib.services.connectors.lifecycle import Lifecycle
 from chalicelib.services.connectors.open_operations import OpenOperations
 from chalicelib.services.connectors.owner import ConnectorOwner
@@ -61,6 +63,7 @@ class Tick:
     lifecycle: Lifecycle
     clients: ClientFactory
     incidents: IncidentService
+    causes: CauseLookup
     progress: ProgressReader
     bus: EventBus
     clock: Clock
@@ -209,20 +212,20 @@ class Tick:
         Configs with inline secrets are not read: Headgate hashes the config with references, and stores no hash of a
         secret.
         """
-        configs, known = None, view.memory.observed
+        configs, known, noted = None, view.memory.observed, NotedNames()
         refreshing = view.settled and view.unreadable is None and refresh_due(view.compared_at, now)
         if refreshing and known <= MAX_COMPARED and cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER:
             try:
-                statuses, configs = connect.statuses_and_configs(deadline)
+                statuses, configs = connect.statuses_and_configs(deadline, noted.note)
             except TimedOut:
                 return None
             except HeadgateError:
                 configs = None  # Too large for us: the statuses alone can still be read, and the configs have to wait.
         if configs is None:
-            statuses = connect.statuses(deadline)
+            statuses = connect.statuses(deadline, noted.note)
         is_ours, listed = self.clients.is_ours, configs or {}
         return ConnectSnapshot(
-            statuses=_ours(statuses, view.memory),
+            statuses=self.causes.found(_ours(statuses, view.memory), noted, view.memory, deadline),
             config_hashes=None if configs is None else {name: config.hash for name, config in listed.items()},
             foreign=frozenset(name for name, config in listed.items() if not is_ours(name, config.marks)),
             compared_at=now if refreshing else view.compared_at,

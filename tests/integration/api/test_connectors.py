@@ -68,7 +68,7 @@ def test_a_trace_is_never_shown(sandbox: Sandbox, double: ConnectDouble) -> None
     assert not [answer.text for answer in answers if "hunter2" in answer.text]
     status = answers[0].json()
     for part in (status["connector"], *status["tasks"]):
-        assert part["hint"].keys() == {"event_type", "message"}
+        assert part["hint"].keys() == {"event_type", "message", "cause"}
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])

@@ -7,8 +7,9 @@ from tests.support.apps.sandbox import Json, Sandbox
 from tests.support.waiting import eventually
 
 FIELDS = {
-    "id", "category", "severity", "code", "message", "hint", "status", "pipeline_id", "destination_id", "delivery_id",
-    "connector_name", "task_id", "occurrences", "first_seen_at", "last_seen_at", "resolved_at", "correlation_id",
+    "id", "resource", "cause", "category", "severity", "code", "message", "hint", "status", "pipeline_id",
+    "destination_id", "delivery_id", "connector_name", "task_id", "occurrences", "first_seen_at", "last_seen_at",
+    "resolved_at", "correlation_id",
 }  # fmt: skip
 
 

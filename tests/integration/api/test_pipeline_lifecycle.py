@@ -60,7 +60,7 @@ def test_the_status_follows_connector_and_tasks_and_withholds_traces(sandbox: Sa
     sandbox.doubles.connect_double.fail_task(pipeline["connector_name"], trace)
     failed = eventually(lambda: sandbox.admin.get_ok(path), lambda seen: seen["observed_state"] != "RUNNING")
     assert both_states(failed) == ("RUNNING", "FAILED")
-    assert set(failed["tasks"][0]["hint"]) == {"event_type", "message"}
+    assert set(failed["tasks"][0]["hint"]) == {"event_type", "message", "cause"}
     assert failed["tasks"][0]["hint"]["event_type"] == "SOURCE_AUTH_FAILED"
     assert "planted" not in str(failed)
     sandbox.admin.post_ok(f"/pipelines/{pipeline['id']}/restart-task?task=0", status=200)

@@ -5,7 +5,7 @@ double without databases and secrets: every connection test passes, and every ta
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
@@ -17,6 +17,7 @@ from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
+from chalicelib.domain.diagnosis.cause import CatalogName
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.lock_waits import LockWait
 from chalicelib.domain.monitoring.target_tables import WatchedTable
@@ -87,6 +88,7 @@ class FakeDatabase:
     next_captures: list[Any] = field(default_factory=list)
     """What the next reads of them show, before that."""
     target_tables: dict[TableName, WatchedTable] = field(default_factory=dict)
+    catalog: list[CatalogName] = field(default_factory=list)
     """The target tables that exist, and their rows as they are counted."""
     lock_waits: list[LockWait] = field(default_factory=list)
     """For which locks sessions of deliveries wait."""
@@ -215,6 +217,12 @@ class FakeDatabaseClient:
         self.database.raise_if_unreadable()
         existing = bounds.keys() & self.database.target_tables.keys()
         return {name: min(self.database.target_tables[name].rows, bounds[name]) for name in existing}
+
+    def catalog_names(
+        self, tables: Sequence[TableName], names: Collection[str], deadline: Deadline
+    ) -> Sequence[CatalogName]:
+        self.database.raise_if_unreadable()
+        return [one for one in self.database.catalog if one.table in tables and one.name in names]
 
     def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
         """Drops the slot unless something reads from it; waits for nothing."""

@@ -1,7 +1,7 @@
 """Reads a MySQL server: version, variables, tables and privileges. Nothing of it is ever changed."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +23,7 @@ from chalicelib.clients.databases.mysql import (
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
+from chalicelib.domain.diagnosis.cause import CatalogName
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.lock_waits import LockWait
 from chalicelib.domain.monitoring.target_tables import WatchedTable
@@ -107,6 +108,12 @@ class MySQL:
     def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
         with self._session(deadline) as session:
             return target_tables.count(session, bounds)
+
+    def catalog_names(
+        self, tables: Sequence[TableName], names: Collection[str], deadline: Deadline
+    ) -> Sequence[CatalogName]:
+        with self._session(deadline) as session:
+            return target_tables.catalog_names(session, tables, names)
 
     def _session(self, deadline: Deadline, *, without_right: bool = False) -> "AbstractContextManager[MySQLSession]":
         # Only functions that read a database pay for the import of the driver.

@@ -61,4 +61,14 @@ STATES: LiteralString = (
     " FROM information_schema.TABLES t WHERE t.TABLE_TYPE = 'BASE TABLE' AND (t.TABLE_SCHEMA, t.TABLE_NAME) IN "
 )
 
+# No metadata lock is waited for.
+NAMED_COLUMNS: LiteralString = (
+    "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME FROM information_schema.COLUMNS"
+    " WHERE (TABLE_SCHEMA, TABLE_NAME) IN ({tables}) AND COLUMN_NAME IN ({names})"
+)
+NAMED_CONSTRAINTS: LiteralString = (
+    "SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS"
+    " WHERE (TABLE_SCHEMA, TABLE_NAME) IN ({tables}) AND CONSTRAINT_NAME IN ({names})"
+)
+
 COUNT_ROWS = "SELECT COUNT(*) FROM (SELECT 1 FROM {table} LIMIT {bound}) AS some_rows"

@@ -4,12 +4,13 @@ The server's own numbers of rows are estimates that may be wrong by half, and 0 
 definition. So rows are counted, up to a bound that keeps the look cheap.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, LiteralString
 
 from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.clients.databases.mysql import target_queries as queries
 from chalicelib.clients.databases.mysql.catalog import chunks
+from chalicelib.domain.diagnosis.cause import CatalogName
 from chalicelib.domain.monitoring.target_tables import MAX_COUNTED, WatchedTable
 from chalicelib.domain.providers.mysql.sql import quoted_table
 from chalicelib.domain.table import TableName
@@ -23,6 +24,7 @@ COUNTED_PER_LOOK = MAX_COUNTED
 MIN_COUNTED = 200
 """Rows that it counts of each, however many tables there are."""
 _PER_STATEMENT = 100
+_MAX_CATALOG_NAMES = 5_000
 _LAST_COUNT_SECONDS = 2.0
 """No count is begun with less."""
 
@@ -42,6 +44,25 @@ def read(session: "MySQLSession", targets: Sequence[TableName]) -> list[WatchedT
 def count(session: "MySQLSession", bounds: Mapping[TableName, int]) -> dict[TableName, int]:
     counted = ((name, _counted(session, name, bound)) for name, bound in bounds.items())
     return {name: rows for name, rows in counted if rows is not None}
+
+
+def catalog_names(session: "MySQLSession", tables: Sequence[TableName], names: Collection[str]) -> list[CatalogName]:
+    """Of the tables, which of these names are columns or constraints."""
+    folded, found = {_folded(name): name for name in tables}, []
+    for sql, is_column in ((queries.NAMED_COLUMNS, True), (queries.NAMED_CONSTRAINTS, False)):
+        for some in chunks(tables, _PER_STATEMENT):
+            for database, table, name in _named(session, sql, some, sorted(names)):
+                found.append(CatalogName(folded[_folded(TableName(database, table))], name, is_column=is_column))
+    return found
+
+
+def _named(
+    session: "MySQLSession", sql: LiteralString, tables: Sequence[TableName], names: Sequence[str]
+) -> "list[Row]":
+    places: LiteralString = ", ".join(["(%s, %s)"] * len(tables))
+    statement = sql.format(tables=places, names=", ".join(["%s"] * len(names)))
+    parameters = [part for table in tables for part in (table.schema_name, table.table_name)]
+    return session.rows(statement, [*parameters, *names], max_rows=_MAX_CATALOG_NAMES)
 
 
 def _states(session: "MySQLSession", targets: Sequence[TableName]) -> "list[Row]":

@@ -4,7 +4,7 @@ and nothing of it but a slot.
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,6 +17,7 @@ from chalicelib.clients.databases.postgresql import catalog, lock_waits, queries
 from chalicelib.clients.http.addresses import HostCheck
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
+from chalicelib.domain.diagnosis.cause import CatalogName
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.lock_waits import LockWait
 from chalicelib.domain.monitoring.target_tables import WatchedTable
@@ -154,6 +155,12 @@ class PostgreSQL:
     def count_rows(self, bounds: Mapping[TableName, int], deadline: Deadline) -> Mapping[TableName, int]:
         with self._session(deadline) as session:
             return target_tables.count(session, bounds)
+
+    def catalog_names(
+        self, tables: Sequence[TableName], names: Collection[str], deadline: Deadline
+    ) -> Sequence[CatalogName]:
+        with self._session(deadline) as session:
+            return target_tables.catalog_names(session, tables, names)
 
     def release(self, release: SourceRelease, deadline: Deadline) -> ReleaseState:
         with self._session(Deadline.after(deadline.remaining() + _LAST_READ_SECONDS)) as session:

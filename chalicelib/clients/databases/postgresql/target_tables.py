@@ -1,10 +1,11 @@
 """Reads what the catalogue of PostgreSQL says about target tables, and counts rows."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, LiteralString
 
 from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.clients.databases.postgresql import catalog, queries
+from chalicelib.domain.diagnosis.cause import CatalogName
 from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.table import TableName
 
@@ -12,8 +13,25 @@ if TYPE_CHECKING:
     from chalicelib.clients.databases.postgresql.session import DatabaseSession, Row
 
 TABLES_PER_STATEMENT = 500
+MAX_CATALOG_NAMES = 5_000
 _LAST_COUNT_SECONDS = 2.0
 """No count is begun with less."""
+
+CATALOG_NAMES: LiteralString = """
+SELECT n.nspname::text, c.relname::text, found.name, found.is_column
+FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS named (schema_name, table_name)
+JOIN pg_namespace n ON n.nspname = named.schema_name
+JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = named.table_name
+CROSS JOIN LATERAL (
+    SELECT a.attname::text, true FROM pg_attribute a
+    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    UNION SELECT k.conname::text, false FROM pg_constraint k WHERE k.conrelid = c.oid
+    UNION SELECT i.relname::text, false FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+    WHERE x.indrelid = c.oid AND x.indisunique
+) AS found (name, is_column)
+WHERE found.name = ANY (%(names)s::text[]) LIMIT %(max_rows)s
+"""
+"""The server calls a unique index that is no constraint a constraint, too. No lock is waited for."""
 
 
 def read(session: "DatabaseSession", targets: Sequence[TableName]) -> list[WatchedTable]:
@@ -35,6 +53,19 @@ def count(session: "DatabaseSession", bounds: Mapping[TableName, int]) -> dict[T
         except DatabaseFailure:  # it is locked, was dropped, or takes too long
             continue
     return rows
+
+
+def catalog_names(session: "DatabaseSession", tables: Sequence[TableName], names: Collection[str]) -> list[CatalogName]:
+    """Of the tables, which of these names are columns, constraints or unique indexes."""
+    return [
+        CatalogName(TableName(schema_name, table_name), name, is_column=is_column)
+        for some in _chunks(tables)
+        for schema_name, table_name, name, is_column in session.rows(
+            CATALOG_NAMES,
+            {"schemas": catalog.names_of(some)[0], "tables": catalog.names_of(some)[1], "names": list(names)},
+            max_rows=MAX_CATALOG_NAMES,
+        )
+    ]
 
 
 def _states(session: "DatabaseSession", targets: Sequence[TableName]) -> "list[Row]":

@@ -6,7 +6,10 @@ import pytest
 
 from chalicelib.domain.alerts.event import AlertEvent, Emitter
 from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.diagnosis.cause import Cause
+from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.event_kind import EventKind
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from tests.unit.domain.alerts.test_transitions import EVENT
 
 OF_SOURCE = replace(EVENT, condition_key="source/s//SOURCE_DATABASE_UNAVAILABLE")
@@ -41,7 +44,27 @@ def test_these_are_one_alert(event: AlertEvent, other: AlertEvent) -> None:
     assert event.fingerprint == other.fingerprint
 
 
-def test_a_title_says_what_and_where() -> None:
-    assert replace(EVENT, pipeline_name="orders").title == "Connector task failed: orders, task 0"
-    refused = replace(EVENT, kind=EventKind.DESTINATION_AUTH_FAILED, task_id=None)
-    assert refused.title == "Destination refuses the login: shop"
+def test_a_title_says_which_resource_and_why_it_stands() -> None:
+    assert replace(EVENT, pipeline_name="orders").title == "Pipeline 'orders': Connector task failed"
+    failed = replace(EVENT, pipeline_name="orders", kind=EventKind.SOURCE_AUTH_FAILED, diagnosis=Diagnosis.AUTH)
+    assert failed.title == "Pipeline 'orders' is stopped: the source refuses the login"
+    assert (
+        replace(failed, tasks=2).title == "Pipeline 'orders' is stopped in part (task 0): the source refuses the login"
+    )
+
+
+def test_what_is_known_later_of_the_cause_is_in_the_title() -> None:
+    event = replace(EVENT, condition_key="delivery/d/c/0/DESTINATION_WRITE_FAILED", delivery_name="to the lake")
+    condition = Condition(
+        code=ConditionCode.DESTINATION_WRITE_FAILED,
+        resource_type="delivery",
+        resource_id="d",
+        message="It has failed.",
+        diagnosis=Diagnosis.CONSTRAINT,
+        cause=Cause(schema="public", table="orders", constraint="total_max", sqlstate="23514"),
+    )
+    after = replace(event, kind=EventKind.DESTINATION_WRITE_FAILED).repeated(condition)
+    assert after.title == (
+        "Delivery 'to the lake' is stopped: public.orders refuses a row (check constraint total_max)"
+    )
+    assert after.fingerprint == replace(event, kind=EventKind.DESTINATION_WRITE_FAILED).fingerprint

@@ -14,7 +14,7 @@ from chalicelib.domain.connectors.recreations import Recreations
 from chalicelib.domain.connectors.restarts import MAX_RESTARTS, RestartCause, Restarts
 from chalicelib.domain.connectors.step import ConnectorLook, step
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
-from chalicelib.domain.monitoring.condition import Cause
+from chalicelib.domain.monitoring.condition import Variant
 from chalicelib.domain.observation import ConnectorStatus
 from tests.unit.domain.connectors.looks import NOW, PAUSED, RUNNING, RUNS, TICK, A, desired, look, memory, status
 
@@ -76,7 +76,7 @@ def test_a_connector_that_is_not_started_within_a_minute_is_wrong_and_nobody_is_
     seen = look(status(A, "STOPPED"))
     assert after((NOT_NOW, seen), (WRONG_STATE_FOR - TICK, seen), before=NOTHING).conditions == ()
     (condition,) = after((NOT_NOW, seen), (WRONG_STATE_FOR, seen), before=NOTHING).conditions
-    assert (condition.code, condition.cause) == ("PIPELINE_DEGRADED", Cause.NOT_STARTED)
+    assert (condition.code, condition.variant) == ("PIPELINE_DEGRADED", Variant.NOT_STARTED)
     assert "Somebody" not in condition.message
 
 

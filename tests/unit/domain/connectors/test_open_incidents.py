@@ -13,7 +13,7 @@ from chalicelib.domain.connectors.open_incidents import memory_of, with_open_inc
 from chalicelib.domain.connectors.recreations import CONTESTED_PAUSES, STEADY_AFTER
 from chalicelib.domain.connectors.restarts import PAUSES
 from chalicelib.domain.connectors.step import Action, ConnectorLook, step
-from chalicelib.domain.monitoring.condition import Cause, Condition, ConditionCode, Severity
+from chalicelib.domain.monitoring.condition import Condition, ConditionCode, Severity, Variant
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.observation import ConnectorStatus
 from tests.unit.domain.connectors.looks import NOW, RUNNING, RUNS, TICK, A, B, look, read, status
@@ -73,21 +73,21 @@ def test_a_config_that_differed_does_so_until_it_is_found_equal(seen: ConnectorL
 
 
 def test_restarts_that_did_not_help_go_on_with_long_pauses() -> None:
-    loop = wrong(ConditionCode.CONNECTOR_RESTART_LOOP, cause=Cause.RESTARTS)
+    loop = wrong(ConditionCode.CONNECTOR_RESTART_LOOP, variant=Variant.RESTARTS)
     known = after_loss(loop, seen=look(status(A, "RUNNING", "FAILED")))
     assert known.restarts.next_at == NOW + PAUSES[2]
     assert "CONNECTOR_RESTART_LOOP" in codes(known)
 
 
 def test_a_connector_that_something_else_removes_is_not_created_again_at_once() -> None:
-    known = after_loss(wrong(ConditionCode.CONNECTOR_RESTART_LOOP, cause=Cause.RECREATIONS), seen=look(None))
+    known = after_loss(wrong(ConditionCode.CONNECTOR_RESTART_LOOP, variant=Variant.RECREATIONS), seen=look(None))
     assert codes(known) == ["CONNECTOR_RESTART_LOOP"]
     for passed, actions in ((2 * TICK, ()), (CONTESTED_PAUSES[0], (Action.CREATE,))):
         assert step(known, look(None), NOW + passed).actions == actions
 
 
 def test_a_connector_that_something_else_pauses_is_well_when_it_has_run_for_a_while() -> None:
-    paused = wrong(ConditionCode.CONNECTOR_PAUSED, cause=Cause.PAUSED_REPEATEDLY)
+    paused = wrong(ConditionCode.CONNECTOR_PAUSED, variant=Variant.PAUSED_REPEATEDLY)
     for passed, expected in ((STEADY_AFTER - TICK, ["CONNECTOR_PAUSED"]), (STEADY_AFTER, [])):
         assert codes(after_loss(paused, seen=look(), passed=passed)) == expected
 

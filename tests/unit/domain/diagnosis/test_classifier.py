@@ -1,8 +1,9 @@
 import pytest
 
-from chalicelib.domain.diagnosis.classifier import MAX_CHARACTERS, classify
+from chalicelib.domain.diagnosis.classifier import classify
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.diagnosis.hints import hint_of
+from chalicelib.domain.diagnosis.traces import MAX_CHARACTERS
 from chalicelib.domain.names import ConnectorKind
 from tests.classifier.labelled import load
 from tests.support.diagnoses import event_kind
@@ -138,6 +139,11 @@ SINK_CAUSES = {
         SQL + 'ERROR: null value in column "a" violates not-null constraint',
         SQL + "ERROR: value too long for type character varying(10)",
         SQL + "ERROR: deadlock detected",
+        SQL + "ERROR: permission denied for table orders",
+        SQL + 'ERROR: new row violates row-level security policy for table "orders"',
+        SQL + "ERROR: must be owner of table orders",
+        "java.sql.SQLSyntaxErrorException: INSERT command denied to user 'w'@'10.0.0.1' for table 'orders'",
+        "java.sql.SQLSyntaxErrorException: Access denied for user 'w'@'10.0.0.1' to database 'dwh'",
         SQL + "ERROR: cannot execute INSERT in a read-only transaction",
         "x: Exceeded max retries 5 times, failed to process sink records",
         "java.sql.SQLException: Duplicate entry '7' for key 'orders.PRIMARY'",
@@ -146,9 +152,7 @@ SINK_CAUSES = {
     ],
     "DESTINATION_AUTH_FAILED": [
         SQL + 'FATAL: password authentication failed for user "w"',
-        SQL + "ERROR: permission denied for table orders",
-        SQL + 'ERROR: new row violates row-level security policy for table "orders"',
-        SQL + "ERROR: must be owner of table orders",
+        "java.sql.SQLException: Access denied for user 'w'@'10.0.0.1' (using password: YES)",
         "x.AmazonS3Exception: The AWS Access Key Id ... (Error Code: InvalidAccessKeyId)",
     ],
     "DESTINATION_CONNECTION_FAILED": [
