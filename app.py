@@ -19,7 +19,7 @@ ROUTE_MODULES = {
     "sources": ("sources", "jobs"),
     "schemas": ("data",),
     "connections": ("connections",),
-    "clusters": ("stream", "connect"),
+    "clusters": ("stream",),
     "connectors": ("connect",),
     "consumer_groups": ("stream",),
     "topics": ("stream",),
@@ -55,6 +55,7 @@ boundary = Boundary(boundary_dependencies)
 lazy_routes = LazyRoutes(app, boundary)
 for module, segments in ROUTE_MODULES.items():
     lazy_routes.declare(API, segments, partial(routes_of, module))
+lazy_routes.declare(API, ("connect",), partial(routes_of, "clusters", "connect_routes"))
 lazy_routes.declare("", ("internal",), partial(routes_of, "access", "internal_routes"))
 lazy_routes.declare("", ("health", "ready"), health)
 lazy_routes.declare("", ("metrics",), partial(routes_of, "alerts", "metrics_routes"))

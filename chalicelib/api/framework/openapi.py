@@ -7,6 +7,10 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
+from chalicelib.api.documentation.bodies import bodies_of
+from chalicelib.api.documentation.groups import GROUPS, INTRODUCTION
+from chalicelib.api.documentation.schemas import add_examples, describe
+from chalicelib.api.documentation.texts import path_text
 from chalicelib.api.framework.errors import CODES
 from chalicelib.api.framework.rendering import NEXT_CURSOR, UNREADABLE
 from chalicelib.api.framework.route import Route
@@ -79,6 +83,7 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
     if len({route.name for _, route in shown}) < len(shown):
         raise ValueError("two handlers have one name: it is the id of the operation")
     schemas, definitions = _schemas([route for _, route in shown])
+    describe(definitions)
     paths: dict[str, Json] = {}
     for path, route in shown:
         paths.setdefault(path, {})[route.method.lower()] = _operation(path, route, schemas, definitions)
@@ -88,8 +93,9 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
             definitions.pop(_reference(schemas[_key(route, "query")]), None)
     return {
         "openapi": "3.1.0",
-        "info": {"title": title, "version": version},
+        "info": {"title": title, "version": version, "description": INTRODUCTION},
         "servers": [{"url": "/"}],
+        "tags": [{"name": name, "description": text} for name, text in GROUPS.items()],
         "paths": paths,
         "components": {
             "schemas": {"Error": _error_schema(None), **definitions},
@@ -150,9 +156,17 @@ def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[s
         "responses": _responses(route, schemas),
     }
     if route.body is not None:
-        content = {"application/json": {"schema": schemas[_key(route, "body")]}}
-        operation["requestBody"] = {"required": route.body_required, "content": content}
+        operation["requestBody"] = _body(route, schemas[_key(route, "body")], definitions)
     return operation
+
+
+def _body(route: Route, schema: Json, definitions: Mapping[str, Json]) -> Json:
+    content: Json = {"schema": schema}
+    if bodies := bodies_of(route.name):
+        content["examples"] = {name: {"summary": name, "value": body} for name, body in bodies.items()}
+        for body in bodies.values():
+            add_examples(schema, body, definitions)
+    return {"required": route.body_required, "content": {"application/json": content}}
 
 
 def _who_may(route: Route, roles: list[str]) -> str:
@@ -167,7 +181,13 @@ def _who_may(route: Route, roles: list[str]) -> str:
 
 def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> list[Json]:
     named = [
-        {"name": name, "in": "path", "required": True, "schema": dict(route.variables[name].schema)}
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": path_text(path, name) or "",
+            "schema": dict(route.variables[name].schema),
+        }
         for name in _VARIABLE.findall(path)
     ]
     conditional = {"POST": ["IdempotencyKey"], "PUT": ["IfMatch"], "PATCH": ["IfMatch"], "DELETE": ["IfMatch"]}
@@ -277,11 +297,16 @@ def _problem(status: int, text: str) -> Json:
 
 
 def _error_schema(codes: tuple[str, ...] | None) -> Json:
-    code: Json = {"type": "string"} if codes is None else {"type": "string", "enum": list(codes)}
+    code: Json = {"type": "string", "description": "A fixed word for programs to compare."}
     error: Json = {
         "type": "object",
+        "description": "What is wrong.",
         "required": ["code", "message", "details"],
-        "properties": {"code": code, "message": {"type": "string"}, "details": {"type": ["object", "array"]}},
+        "properties": {
+            "code": code if codes is None else {**code, "enum": list(codes)},
+            "message": {"type": "string", "description": "One sentence for people: what is wrong and what is right."},
+            "details": {"type": ["object", "array"], "description": "What helps, by the code; empty where nothing does."},
+        },
     }
     return {"type": "object", "required": ["error"], "properties": {"error": error}}
 

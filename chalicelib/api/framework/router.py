@@ -75,14 +75,16 @@ class Router:
         any_query: bool = False,
         shows_secret: bool = False,
         before_second_factor: bool = False,
+        tag: str | None = None,
     ) -> Callable[[Handler], Handler]:
         """Declares a route.
 
         `status` is that of success (201 adds `Location`: the path and the new id, or `location` with `{id}` filled in),
         `also` are further statuses that a `JsonResponse` may have, `hidden` keeps the route out of the OpenAPI
         document, `any_query` allows unknown query parameters, `shows_secret` gives the answer to a repeated request
-        in the same session only, `before_second_factor` serves sessions that have to set one up first. Raises
-        `TypeError` for a signature that cannot be served.
+        in the same session only, `before_second_factor` serves sessions that have to set one up first, `tag` is its
+        group in the documentation where it is not that of the others. Raises `TypeError` for a signature that cannot
+        be served.
         """
 
         def declare(handler: Handler) -> Handler:
@@ -91,7 +93,7 @@ class Router:
                 Route(
                     method=method,
                     path=path,
-                    tag=self.tag,
+                    tag=tag or self.tag,
                     needs=needs,
                     handler=handler,
                     status=204 if declared["response"].kind == "none" and status == 200 else status,
