@@ -6,7 +6,7 @@ GROUPS: Mapping[str, str] = {
     "Sign-in": "Sessions, passwords, second factors, and tokens for programs.",
     "Stream clusters": "The Kafka brokers that changes go through. Register one first.",
     "Connect clusters": "The Kafka Connect workers that run the connectors. Register one for the brokers.",
-    "Connections": "Addresses with credentials, for several sources and destinations to share. You can do without them.",
+    "Connections": "Addresses with credentials, for sources and destinations to share. You can do without them.",
     "Sources": "Databases to capture from: register, test, discover the tables, check that capture will work.",
     "Destinations": "Databases and object stores to deliver to: register and test.",
     "Pipelines": "Captures of the tables of a source: preview, create a draft, deploy, pause, resume, restart.",
@@ -34,6 +34,6 @@ A change with a cookie needs the header `X-Correlation-ID`.
 operation name the codes that it can give.
 - **Repeating** a `POST` is safe with the header `Idempotency-Key`. `If-Match` with the version makes a change \
 conditional.
-- **Operations on connectors** answer 202 with `open_operation` when Kafka Connect has not confirmed them yet. Headgate \
-finishes them by itself; the state of the resource shows how.
+- **Operations on connectors** answer 202 with `open_operation` when Kafka Connect has not confirmed them yet. \
+Headgate finishes them by itself; the state of the resource shows how.
 """

@@ -95,7 +95,7 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
         "openapi": "3.1.0",
         "info": {"title": title, "version": version, "description": INTRODUCTION},
         "servers": [{"url": "/"}],
-        "tags": [{"name": name, "description": text} for name, text in GROUPS.items()],
+        "tags": _groups({route.tag for _, route in shown}),
         "paths": paths,
         "components": {
             "schemas": {"Error": _error_schema(None), **definitions},
@@ -104,6 +104,12 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
             "securitySchemes": dict(_SECURITY),
         },
     }
+
+
+def _groups(used: set[str]) -> list[Json]:
+    """The groups in the order of work, those that nobody has described behind them."""
+    names = [*(name for name in GROUPS if name in used), *sorted(used - GROUPS.keys())]
+    return [{"name": name, "description": GROUPS.get(name, "")} for name in names]
 
 
 def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
@@ -305,7 +311,10 @@ def _error_schema(codes: tuple[str, ...] | None) -> Json:
         "properties": {
             "code": code if codes is None else {**code, "enum": list(codes)},
             "message": {"type": "string", "description": "One sentence for people: what is wrong and what is right."},
-            "details": {"type": ["object", "array"], "description": "What helps, by the code; empty where nothing does."},
+            "details": {
+                "type": ["object", "array"],
+                "description": "What helps, by the code; empty where nothing does.",
+            },
         },
     }
     return {"type": "object", "required": ["error"], "properties": {"error": error}}

@@ -12,6 +12,7 @@ from chalicelib.api.framework.openapi import document
 from chalicelib.api.framework.route import Route
 
 Json = dict[str, Any]
+ARTICLES = {"the", "a", "an", "of", "its"}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,9 @@ def _operations(built: Json) -> Iterator[tuple[str, Json]]:
 def test_every_field_of_every_model_is_described(built: Json) -> None:
     """Without one: write it beside the field, or in chalicelib/api/documentation/fields.toml."""
     models = built["components"]["schemas"].items()
-    described = {(m, f): bool(field.get("description")) for m, s in models for f, field in s["properties"].items()}
+    described = {
+        (m, f): bool(field.get("description")) for m, s in models for f, field in s.get("properties", {}).items()
+    }
     assert len(described) > 900
     assert [field for field, has_text in described.items() if not has_text] == []
 
@@ -48,13 +51,13 @@ def test_every_parameter_and_every_operation_is_described(built: Json) -> None:
 def test_descriptions_do_not_repeat_the_name(built: Json) -> None:
     for model, schema in built["components"]["schemas"].items():
         for name, field in schema.get("properties", {}).items():
-            words = {word.strip(".,").lower() for word in field["description"].split()} - {"the", "a", "an", "of", "its"}
-            assert words - set(name.lower().split("_")), (model, name)
+            words = {word.strip(".,").lower() for word in field["description"].split()}
+            assert words - ARTICLES - set(name.lower().split("_")), (model, name)
 
 
 def test_every_text_is_about_a_field_or_a_path_that_exists(built: Json, routes: list[tuple[str, Route]]) -> None:
     inputs = [route.query for _, route in routes if route.query is not None]
-    names = {model: set(schema["properties"]) for model, schema in built["components"]["schemas"].items()}
+    names = {model: set(schema.get("properties", ())) for model, schema in built["components"]["schemas"].items()}
     names |= {query.__name__: {field.alias or name for name, field in query.model_fields.items()} for query in inputs}
     everywhere = set().union(*names.values())
     for model, texts in fields().items():
