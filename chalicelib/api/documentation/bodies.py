@@ -163,7 +163,7 @@ _DELIVERIES: Bodies = {
         "name": "Customers to the lake",
         "mappings": [{"topic": "shop-production.shop.customers"}],
         "format": "jsonl",
-        "shape": "row",
+        "shape": "envelope",
         "compression": "gzip",
         "max_records_per_file": 100_000,
     },

@@ -1,11 +1,14 @@
 """The OpenAPI document as a newcomer reads it: everything is described, nothing twice."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 import app
+from chalicelib.api.documentation.bodies import bodies_of
 from chalicelib.api.documentation.groups import GROUPS
 from chalicelib.api.documentation.texts import ANY, fields, path_variables
 from chalicelib.api.framework.openapi import document
@@ -79,3 +82,13 @@ def test_every_body_has_examples_that_are_shown_at_its_fields(built: Json) -> No
     assert all(body["content"]["application/json"]["examples"] for body in bodies)
     host = built["components"]["schemas"]["DatabaseConfig"]["properties"]["host"]
     assert host["examples"] == ["shop-db.example.com"]
+
+
+def test_every_example_of_a_body_is_one_that_its_model_takes(routes: list[tuple[str, Route]]) -> None:
+    """Also those whose acceptance depends on what has happened before, such as a silence of an alert."""
+    for _, route in routes:
+        for name, body in bodies_of(route.name).items():
+            try:
+                TypeAdapter(route.body).validate_json(json.dumps(body))
+            except ValidationError as error:
+                pytest.fail(f"{route.name}, {name}: {error}")
