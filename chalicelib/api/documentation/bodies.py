@@ -192,7 +192,7 @@ _CHANNELS: Bodies = {
     "Bot in a chat": {
         "name": "On-call chat",
         "provider": "bot-chat",
-        "config": {"bot_token": "123456789:AAExampleTokenOfABotThatDoesNotExist", "chat_id": "-1001234567890"},
+        "config": {"bot_token": "123456789:AAExampleTokenOfABotThatDoesNotExist", "chat_id": "-1009876543210"},
     },
     "A server of yours": {
         "name": "Ticket system",

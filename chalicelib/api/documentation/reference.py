@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from chalicelib.api.documentation.guide import GUIDE, Step
+from chalicelib.api.documentation.errors import MEANINGS
+from chalicelib.api.documentation.guide import GUIDE, FirstStep
 
 Json = dict[str, Any]
 _REFERENCE = re.compile(r"#/components/\w+/")
@@ -28,6 +29,7 @@ def reference(document: Json) -> str:
     """The guide, the groups in their order, and the models. Other pages are beside it in the folder `docs`."""
     parts = [_introduction(document["info"]), _guide(document)]
     parts += [_group(group, document) for group in document["tags"]]
+    parts.append(_errors())
     models = "".join(_model(name, model) for name, model in sorted(document["components"]["schemas"].items()))
     parts.append(f'<section><h2 id="models">Models</h2>{models}</section>')
     return "\n".join(parts)
@@ -46,7 +48,7 @@ def _guide(document: Json) -> str:
     return f'<section><h2 id="first-steps">First steps</h2><ol>{steps}</ol></section>'
 
 
-def _step(step: Step, known: set[str]) -> str:
+def _step(step: FirstStep, known: set[str]) -> str:
     links = ", ".join(f'<a href="#{name}"><code>{name}</code></a>' for name in step.operations if name in known)
     more = f'<a href="docs/{step.page}">More</a>'
     return f"<li><strong>{step.title}.</strong> {_text(step.text)} {links}. {more}.</li>"
@@ -95,8 +97,15 @@ def _body(content: Json) -> str:
 def _answer(status: str, resolved: Json) -> tuple[str, ...]:
     schema = resolved.get("content", {}).get("application/json", {}).get("schema", {})
     codes = schema.get("properties", {}).get("error", {}).get("properties", {}).get("code", {}).get("enum")
-    shown = ", ".join(f"<code>{code}</code>" for code in codes) if codes else _type(schema) if schema else ""
-    return status, _text(resolved["description"]), shown
+    shown = ", ".join(f'<a href="#error-{code}"><code>{code}</code></a>' for code in codes or ())
+    # The list of codes behind the first line says the same for readers of the document.
+    first = resolved["description"].partition("\n")[0]
+    return status, _text(first), shown or (_type(schema) if schema else "")
+
+
+def _errors() -> str:
+    rows = [(f'<code id="error-{code}">{code}</code>', _text(meaning)) for code, meaning in MEANINGS.items()]
+    return f'<section><h2 id="errors">Error codes</h2>{_table("", ("code", "meaning"), rows)}</section>'
 
 
 def _model(name: str, model: Json) -> str:

@@ -3,18 +3,43 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from chalicelib.api.documentation.bodies import (
+    CHANNEL_ID,
+    CONNECT_CLUSTER_ID,
+    CONNECTION_ID,
+    PIPELINE_ID,
+    SOURCE_ID,
+    STREAM_CLUSTER_ID,
+)
 from chalicelib.api.documentation.texts import field_text
 
 Json = dict[str, Any]
 _REFERENCE = "#/components/schemas/"
+_IDS: Mapping[str, str] = {
+    "id": SOURCE_ID,
+    "source_id": SOURCE_ID,
+    "pipeline_id": PIPELINE_ID,
+    "stream_cluster_id": STREAM_CLUSTER_ID,
+    "connect_cluster_id": CONNECT_CLUSTER_ID,
+    "connection_id": CONNECTION_ID,
+    "channel_id": CHANNEL_ID,
+}
+_TIME = "2026-01-31T12:00:00.000Z"
 
 
 def describe(definitions: Mapping[str, Json]) -> None:
-    """Gives every field a description, unless its model has one for it."""
+    """Gives every field a description, unless its model has one for it, and ids and times an example."""
     for model, definition in definitions.items():
         for name, field in definition.get("properties", {}).items():
             if "description" not in field and (text := field_text(model, name)):
                 field["description"] = text
+            example = _TIME if name.endswith("_at") else _IDS.get(name)
+            if example and _takes_text(field):
+                field["examples"] = [example]
+
+
+def _takes_text(field: Json) -> bool:
+    return any(member.get("type") == "string" for member in [field, *field.get("anyOf", ())])
 
 
 def add_examples(schema: Json, body: Any, definitions: Mapping[str, Json]) -> None:

@@ -35,7 +35,7 @@ _PAGE = """<!doctype html>
 <link rel="stylesheet" href="{style}">
 </head>
 <body>
-<nav>{links}</nav>
+<nav><a href="{root}docs">reference</a> <a href="{folder}try">try requests</a> {links}</nav>
 {content}
 {scripts}
 </body>
@@ -90,7 +90,8 @@ def _page(folder: str, content: str, style: str, *scripts: str) -> str:
     """A page; `folder` is where the files and the documents are, seen from it."""
     names = {_plain(name): folder + name for name in _assets()}
     tags = "\n".join(f'<script src="{names[script]}"></script>' for script in scripts)
-    return _PAGE.format(title=NAME, links=links(folder), content=content, style=names[style], scripts=tags)
+    shown = {"title": NAME, "root": "" if folder else "../", "folder": folder, "links": links(folder)}
+    return _PAGE.format(**shown, content=content, style=names[style], scripts=tags)
 
 
 @cache

@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter, ValidationError
 
 import app
 from chalicelib.api.documentation.bodies import bodies_of
+from chalicelib.api.documentation.errors import CODES_OF, MEANINGS
 from chalicelib.api.documentation.groups import GROUPS
 from chalicelib.api.documentation.texts import ANY, fields, path_variables
+from chalicelib.api.framework.errors import CODES
 from chalicelib.api.framework.openapi import document
 from chalicelib.api.framework.route import Route
 
@@ -84,6 +87,18 @@ def test_every_body_has_examples_that_are_shown_at_its_fields(built: Json) -> No
     assert host["examples"] == ["shop-db.example.com"]
 
 
+def test_every_example_of_a_field_is_one_that_its_schema_takes(built: Json) -> None:
+    components = {"components": built["components"]}
+    shown = 0
+    for model, schema in built["components"]["schemas"].items():
+        for name, field in schema.get("properties", {}).items():
+            for example in field.get("examples", ()):
+                errors = list(Draft202012Validator({**field, **components}).iter_errors(example))
+                assert errors == [], (model, name)
+                shown += 1
+    assert shown > 250
+
+
 def test_every_example_of_a_body_is_one_that_its_model_takes(routes: list[tuple[str, Route]]) -> None:
     """Also those whose acceptance depends on what has happened before, such as a silence of an alert."""
     for _, route in routes:
@@ -92,3 +107,9 @@ def test_every_example_of_a_body_is_one_that_its_model_takes(routes: list[tuple[
                 TypeAdapter(route.body).validate_json(json.dumps(body))
             except ValidationError as error:
                 pytest.fail(f"{route.name}, {name}: {error}")
+
+
+def test_every_code_has_a_meaning_and_every_row_of_codes_an_operation(routes: list[tuple[str, Route]]) -> None:
+    assert {code for codes in CODES.values() for code in codes} == MEANINGS.keys() | {"METHOD_NOT_ALLOWED"}
+    assert set(CODES_OF) <= {route.name for _, route in routes}
+    assert set().union(*CODES_OF.values()) <= MEANINGS.keys()
