@@ -4,22 +4,22 @@ from functools import partial
 
 from chalice.app import Chalice
 
+from chalicelib import __version__
 from chalicelib.api.framework.boundary import Boundary
 from chalicelib.api.framework.dependencies import boundary_dependencies
 from chalicelib.api.framework.lazy_routes import LazyRoutes, routes_of
-from chalicelib.api.framework.router import Router, finish_app
+from chalicelib.api.framework.router import NAME, Router, finish_app
 from chalicelib.schedules.entry import schedules
 from chalicelib.workers.entry import workers
 
 API = "/api/v1"
-VERSION = "1.0.0"
 ROUTE_MODULES = {
     "access": ("auth", "session"),
     "users": ("users", "invites"),
     "sources": ("sources", "jobs"),
     "schemas": ("data",),
     "connections": ("connections",),
-    "clusters": ("stream", "connect"),
+    "clusters": ("stream",),
     "connectors": ("connect",),
     "consumer_groups": ("stream",),
     "topics": ("stream",),
@@ -47,9 +47,9 @@ def health() -> Router:
 def docs() -> Router:
     """The documentation of every route."""
     from chalicelib.api.framework.openapi import document
-    from chalicelib.api.routes.docs import TITLE, docs_routes
+    from chalicelib.api.routes.docs import docs_routes
 
-    return docs_routes(lambda: document(lazy_routes, title=TITLE, version=VERSION))
+    return docs_routes(lambda: document(lazy_routes, title=NAME, version=__version__))
 
 
 app = Chalice(app_name="headgate", configure_logs=False)
@@ -57,6 +57,7 @@ boundary = Boundary(boundary_dependencies)
 lazy_routes = LazyRoutes(app, boundary)
 for module, segments in ROUTE_MODULES.items():
     lazy_routes.declare(API, segments, partial(routes_of, module))
+lazy_routes.declare(API, ("connect",), partial(routes_of, "clusters", "connect_routes"))
 lazy_routes.declare("", ("internal",), partial(routes_of, "access", "internal_routes"))
 lazy_routes.declare("", ("health", "ready"), health)
 lazy_routes.declare("", ("metrics",), partial(routes_of, "alerts", "metrics_routes"))

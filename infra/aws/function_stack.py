@@ -73,6 +73,8 @@ def _api() -> Json:
         "info": {"title": prefixed(API_NAME)},
         "x-amazon-apigateway-gateway-responses": gateway_responses.declarations(),
         "x-amazon-apigateway-policy": door.resource_policy(),
+        # Of whatever type: bodies that the function has compressed reach the client as bytes.
+        "x-amazon-apigateway-binary-media-types": ["*/*"],
     }
     # A stage may write its log once the account has the role.
     return {"DependsOn": door.ACCOUNT, "Properties": {"DefinitionBody": body, **door.stage_properties("AccessLog")}}

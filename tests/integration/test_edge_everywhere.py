@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from chalicelib import __version__
 from infra.local.app.server import ApiServer
 from infra.local.process.ports import free_port
 from tests.support.apps.edge import (
@@ -94,7 +95,7 @@ def test_several_cookies_are_sent_as_several_headers(send: Send) -> None:
     assert (response.status, response.headers["set-cookie"]) == (202, ("a=1; HttpOnly", "b=2"))
 
 
-@pytest.mark.parametrize("path", ["/nope", "/nope/deeper/still", "/api/v1/nope", "/api/v1/things/a/b/c", "/"])
+@pytest.mark.parametrize("path", ["/nope", "/nope/deeper/still", "/api/v1/nope", "/api/v1/things/a/b/c"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
 def test_an_unknown_path_is_404_in_the_envelope(send: Send, method: str, path: str) -> None:
     response = send(method, path, {"authorization": "Bearer abc"}, b"")
@@ -112,9 +113,20 @@ def test_a_browser_is_led_to_the_documentation(send: Send, accept: str) -> None:
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", ""])
-def test_a_program_finds_nothing_at_the_root(send: Send, accept: str) -> None:
+def test_a_program_finds_the_documentation_at_the_root(send: Send, accept: str) -> None:
     response = send("GET", "/", {"accept": accept}, b"")
-    assert (response.status, code(response)) == (404, "NOT_FOUND")
+    about = json.loads(response.body)
+    assert (response.status, set(about)) == (200, {"name", "version", "docs", "openapi"})
+    assert (about["docs"] in ("/docs", "/api/docs"), about["version"]) == (True, __version__)
+
+
+def test_a_body_over_1_kib_is_compressed_for_who_accepts_it(send: Send) -> None:
+    plain = send("GET", "/openapi.json", {}, b"")
+    small = send("GET", "/openapi.json", {"accept-encoding": "deflate, gzip;q=0.5"}, b"")
+    assert (small.headers["content-encoding"], small.body) == ("gzip", plain.body)
+    assert small.size * 4 < plain.size
+    assert plain.headers["vary"] == small.headers["vary"] == "Accept-Encoding"
+    assert "content-encoding" not in send("GET", "/health", {"accept-encoding": "gzip"}, b"").headers
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE", "OPTIONS"])

@@ -103,7 +103,7 @@ def test_importing_the_runner_loads_no_table() -> None:
 
 def test_it_serves_the_api_on_loopback(runner: Runner) -> None:
     with urlopen(f"{runner.url}/health", timeout=WAIT) as response:
-        assert json.loads(response.read()) == {"status": "ok"}
+        assert json.loads(response.read())["status"] == "ok"
     assert runner.url.startswith("http://127.0.0.1:")
 
 

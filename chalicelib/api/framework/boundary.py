@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from chalicelib.api.framework import errors as http_errors
 from chalicelib.api.framework import inputs
+from chalicelib.api.framework.compression import compressed
 from chalicelib.api.framework.http import JSON, HttpRequest, HttpResponse, over_https
 from chalicelib.api.framework.idempotency import IdempotentRequests
 from chalicelib.api.framework.rendering import UNREADABLE, render, with_security_headers
@@ -80,6 +81,8 @@ class Boundary:
     def respond(self, route: Route, request: HttpRequest) -> HttpResponse:
         with unreadable_rows() as rows:
             response = self.safely(lambda: self._respond(route, request), request)
+        if route.shows_secret or route.needs is Permission.SERVICE:
+            response = replace(response, has_secret=True)
         # Strangers must not learn, by a header or by the time that a note takes, which accounts exist.
         if not rows or route.needs is Permission.PUBLIC:
             return response
@@ -109,7 +112,8 @@ class Boundary:
         # RFC 9110, section 9.3.2: no answer to HEAD has content.
         body = "" if request.method == "HEAD" else response.body
         _log(request, response)
-        return with_security_headers(replace(response, headers=headers, body=body), https=over_https(request.headers))
+        finished = replace(response, headers=headers, body=body)
+        return compressed(request, with_security_headers(finished, https=over_https(request.headers)))
 
     def _respond(self, route: Route, request: HttpRequest) -> HttpResponse:
         inputs.check_size(request)

@@ -50,11 +50,16 @@ def over_https(headers: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
-    """A response as it is sent. A header with several values (`Set-Cookie`) is a tuple."""
+    """A response as it is sent. A header with several values (`Set-Cookie`) is a tuple.
+
+    `compressed` is sent in place of the body. `has_secret`: the body shows what must not be guessed from its length.
+    """
 
     status: int
     body: str = ""
     headers: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    compressed: bytes | None = None
+    has_secret: bool = False
 
 
 class Caching(Enum):

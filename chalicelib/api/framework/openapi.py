@@ -7,7 +7,11 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from chalicelib.api.framework.errors import CODES
+from chalicelib.api.documentation.bodies import bodies_of
+from chalicelib.api.documentation.groups import GROUPS, INTRODUCTION
+from chalicelib.api.documentation.schemas import add_examples, describe
+from chalicelib.api.documentation.texts import path_text
+from chalicelib.api.framework.problems import CORRELATION, all_problems, error_schema, is_gone, problems
 from chalicelib.api.framework.rendering import NEXT_CURSOR, UNREADABLE
 from chalicelib.api.framework.route import Route
 from chalicelib.domain.access import GRANTS, Permission
@@ -21,7 +25,6 @@ Mode = Literal["validation", "serialization"]
 Key = tuple[str, Mode]
 Schemas = dict[Key, Json]
 
-CORRELATION = {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"}
 _PARAMETERS: Mapping[str, Json] = {
     "CorrelationId": {
         "name": "X-Correlation-ID",
@@ -48,23 +51,6 @@ _SECURITY: Mapping[str, Json] = {
     "session": {"type": "apiKey", "in": "cookie", "name": "headgate_session", "description": "From POST /auth/login."},
     "token": {"type": "http", "scheme": "bearer", "description": "An API token, `hg_...`."},
 }
-_PROBLEMS: Mapping[int, str] = {
-    400: "The body cannot be read.",
-    401: "The caller is not signed in.",
-    403: "The role does not allow it.",
-    404: "There is no such resource.",
-    409: "The state of the resource does not allow it now.",
-    410: "Removed for good.",
-    412: "The stored version is another one.",
-    413: "The body is over 256 KiB.",
-    415: "The body is not declared as JSON.",
-    422: "The request is well-formed and cannot be carried out.",
-    429: "Too many attempts.",
-    500: "An unexpected failure.",
-    502: "Kafka Connect refused.",
-    503: "A required system cannot be reached.",
-    504: "A required system did not respond in time.",
-}
 _UNREADABLE = (
     "Rows that are left out because this release cannot read them, such as `pipeline/<id>`: a newer release has "
     "written them. At most 20."
@@ -79,6 +65,7 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
     if len({route.name for _, route in shown}) < len(shown):
         raise ValueError("two handlers have one name: it is the id of the operation")
     schemas, definitions = _schemas([route for _, route in shown])
+    describe(definitions)
     paths: dict[str, Json] = {}
     for path, route in shown:
         paths.setdefault(path, {})[route.method.lower()] = _operation(path, route, schemas, definitions)
@@ -88,16 +75,23 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
             definitions.pop(_reference(schemas[_key(route, "query")]), None)
     return {
         "openapi": "3.1.0",
-        "info": {"title": title, "version": version},
+        "info": {"title": title, "version": version, "description": INTRODUCTION},
         "servers": [{"url": "/"}],
+        "tags": _groups({route.tag for _, route in shown}),
         "paths": paths,
         "components": {
-            "schemas": {"Error": _error_schema(None), **definitions},
-            "responses": {f"Problem{status}": _problem(status, text) for status, text in _PROBLEMS.items()},
+            "schemas": {"Error": error_schema(None), **definitions},
+            "responses": all_problems(),
             "parameters": dict(_PARAMETERS),
             "securitySchemes": dict(_SECURITY),
         },
     }
+
+
+def _groups(used: set[str]) -> list[Json]:
+    """The groups in the order of work, those that nobody has described behind them."""
+    names = [*(name for name in GROUPS if name in used), *sorted(used - GROUPS.keys())]
+    return [{"name": name, "description": GROUPS.get(name, "")} for name in names]
 
 
 def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
@@ -142,7 +136,7 @@ def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[s
         "tags": [route.tag],
         "summary": route.summary.rstrip("."),
         "description": f"{route.description}\n\n{_who_may(route, roles)}",
-        "deprecated": _is_gone(route),
+        "deprecated": is_gone(route),
         "x-permission": route.needs.value,
         "x-roles": roles or [role.value for role in GRANTS],
         "security": [{scheme: []} for scheme in _SCHEMES.get(route.needs, ("session", "token"))],
@@ -150,9 +144,17 @@ def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[s
         "responses": _responses(route, schemas),
     }
     if route.body is not None:
-        content = {"application/json": {"schema": schemas[_key(route, "body")]}}
-        operation["requestBody"] = {"required": route.body_required, "content": content}
+        operation["requestBody"] = _body(route, schemas[_key(route, "body")], definitions)
     return operation
+
+
+def _body(route: Route, schema: Json, definitions: Mapping[str, Json]) -> Json:
+    content: Json = {"schema": schema}
+    if bodies := bodies_of(route.name):
+        content["examples"] = {name: {"summary": name, "value": body} for name, body in bodies.items()}
+        for body in bodies.values():
+            add_examples(schema, body, definitions)
+    return {"required": route.body_required, "content": {"application/json": content}}
 
 
 def _who_may(route: Route, roles: list[str]) -> str:
@@ -167,7 +169,13 @@ def _who_may(route: Route, roles: list[str]) -> str:
 
 def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> list[Json]:
     named = [
-        {"name": name, "in": "path", "required": True, "schema": dict(route.variables[name].schema)}
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": path_text(path, name) or "",
+            "schema": dict(route.variables[name].schema),
+        }
         for name in _VARIABLE.findall(path)
     ]
     conditional = {"POST": ["IdempotencyKey"], "PUT": ["IfMatch"], "PATCH": ["IfMatch"], "DELETE": ["IfMatch"]}
@@ -209,16 +217,11 @@ def _reference(schema: Json) -> str:
 
 def _responses(route: Route, schemas: Schemas) -> Json:
     responses: Json = {}
-    for status in () if _is_gone(route) else (route.status, *route.also):
+    for status in () if is_gone(route) else (route.status, *route.also):
         if status < 400 or route.response.kind == "model":
             responses[str(status)] = _success(route, status, schemas)
-    for status in _problems(route):
-        responses.setdefault(str(status), {"$ref": f"#/components/responses/Problem{status}"})
-    return responses
-
-
-def _is_gone(route: Route) -> bool:
-    return 410 in route.also
+    # A documented answer may have the status of an error: that a store does not respond, of `/ready`.
+    return problems(route) | responses
 
 
 def _success(route: Route, status: int, schemas: Schemas) -> Json:
@@ -240,50 +243,6 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
     elif route.response.kind == "text":
         response["content"] = {"text/plain": {"schema": {"type": "string"}}}
     return response
-
-
-def _problems(route: Route) -> list[int]:
-    writes = route.method != "GET"
-    signed_in = route.needs is not Permission.PUBLIC
-    takes_body = route.method in ("POST", "PUT", "PATCH") or route.body is not None
-    applies = {
-        400: takes_body,
-        # A public POST takes a password or a token in its body: a login, an invite.
-        401: signed_in or route.method == "POST" or 401 in route.also,
-        403: signed_in,
-        404: bool(route.variables) or writes or 404 in route.also,
-        # Also of a row that this release cannot read.
-        409: writes or bool(route.variables) or 409 in route.also,
-        410: _is_gone(route),
-        412: writes and route.method != "POST",
-        413: True,
-        415: takes_body,
-        422: not route.any_query,
-        429: True,
-        500: True,
-        502: signed_in,
-        503: True,
-        504: signed_in,
-    }
-    return [status for status, possible in applies.items() if possible]
-
-
-def _problem(status: int, text: str) -> Json:
-    headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
-    if status in (409, 429, 503):
-        headers["Retry-After"] = {"schema": {"type": "integer", "minimum": 1}}
-    content = {"application/json": {"schema": _error_schema(CODES[status])}}
-    return {"description": text, "headers": headers, "content": content}
-
-
-def _error_schema(codes: tuple[str, ...] | None) -> Json:
-    code: Json = {"type": "string"} if codes is None else {"type": "string", "enum": list(codes)}
-    error: Json = {
-        "type": "object",
-        "required": ["code", "message", "details"],
-        "properties": {"code": code, "message": {"type": "string"}, "details": {"type": ["object", "array"]}},
-    }
-    return {"type": "object", "required": ["error"], "properties": {"error": error}}
 
 
 def as_text(document: Json, base: str) -> str:

@@ -24,7 +24,7 @@ _PAGE = """<!doctype html>
 </body>
 </html>
 """
-_SHOWN_LINK = re.compile(r"(https://|#|[a-z]+\.md(#|$))")
+_SHOWN_LINK = re.compile(r"(https://|#|[a-z-]+\.md(#|$))")
 """Links to other pages, to headings and to other sites. All others lead to files that a browser cannot reach here."""
 
 
@@ -34,10 +34,11 @@ def page_names() -> tuple[str, ...]:
 
 @cache
 def page(name: str) -> str:
-    """Raises NotFound."""
-    if name not in page_names():
+    """The page of this name, with or without `.md`. Raises NotFound."""
+    file = f"{name.removesuffix('.md')}.md"
+    if file not in page_names():
         raise NotFound("There is no such page. /docs lists them.")
-    text = (_FOLDER / name).read_text(encoding="utf-8")
+    text = (_FOLDER / file).read_text(encoding="utf-8")
     title = text.partition("\n")[0].removeprefix("# ")
     return _PAGE.format(title=title, links=links(""), body=_html(text))
 

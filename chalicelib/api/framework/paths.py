@@ -95,7 +95,7 @@ class EventMaker:
     """Makes the event that API Gateway would send to the function. Replaces chalice's `LambdaEventConverter`."""
 
     def __init__(self, route_matcher: Any, binary_types: Collection[str] | None = None) -> None:
-        """`route_matcher` is chalice's, used for its `route_urls` only. All responses are text: no `binary_types`."""
+        """`route_matcher` is chalice's, used for its `route_urls` only. No body of a request is binary."""
         self._trie = trie_of(tuple(route_matcher.route_urls))
 
     def create_lambda_event(

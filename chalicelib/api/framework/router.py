@@ -12,17 +12,20 @@ path by their names. The return annotation is the model of the response, None (2
 there is no route without a permission.
 """
 
+import json
 import sys
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from chalice.app import Chalice, Request, Response
 
+from chalicelib import __version__
 from chalicelib.api.framework import errors as http_errors
 from chalicelib.api.framework.boundary import Boundary
-from chalicelib.api.framework.http import FALLBACK, HttpRequest, HttpResponse
+from chalicelib.api.framework.http import FALLBACK, JSON, HttpRequest, HttpResponse
 from chalicelib.api.framework.paths import EventMaker, trie_of
 from chalicelib.api.framework.route import Route, read_signature
 from chalicelib.domain.access import Permission
@@ -34,6 +37,8 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 Respond = Callable[[HttpRequest], HttpResponse]
 ROOT = "/"
 DOCS = "/docs"
+OPENAPI = "/openapi.json"
+NAME = "Headgate"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _request: ContextVar[HttpRequest] = ContextVar("request")
 """The request of this thread: chalice keeps its current request on the app, where concurrent requests share it."""
@@ -75,14 +80,16 @@ class Router:
         any_query: bool = False,
         shows_secret: bool = False,
         before_second_factor: bool = False,
+        tag: str | None = None,
     ) -> Callable[[Handler], Handler]:
         """Declares a route.
 
         `status` is that of success (201 adds `Location`: the path and the new id, or `location` with `{id}` filled in),
         `also` are further statuses that a `JsonResponse` may have, `hidden` keeps the route out of the OpenAPI
         document, `any_query` allows unknown query parameters, `shows_secret` gives the answer to a repeated request
-        in the same session only, `before_second_factor` serves sessions that have to set one up first. Raises
-        `TypeError` for a signature that cannot be served.
+        in the same session only, `before_second_factor` serves sessions that have to set one up first, `tag` is its
+        group in the documentation where it is not that of the others. Raises `TypeError` for a signature that cannot
+        be served.
         """
 
         def declare(handler: Handler) -> Handler:
@@ -91,7 +98,7 @@ class Router:
                 Route(
                     method=method,
                     path=path,
-                    tag=self.tag,
+                    tag=tag or self.tag,
                     needs=needs,
                     handler=handler,
                     status=204 if declared["response"].kind == "none" and status == 200 else status,
@@ -121,14 +128,13 @@ class Router:
 def finish_app(app: Chalice, boundary: Boundary, candidates: Callable[[str], tuple[str, ...]]) -> None:
     """Registers the fallback for unknown paths and the middleware around every request.
 
-    `GET /` leads a browser to the documentation; for all others it is an unknown path.
+    `GET /` leads a browser to the documentation, and says to all others where it is.
     `candidates` returns the patterns that may match a path: when one does, only the method was wrong.
     """
 
     def refuse(request: HttpRequest) -> HttpResponse:
-        if request.path == ROOT and request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-            # own-rule redirect: to a path of our own
-            return HttpResponse(status=302, headers={"Location": request.base + DOCS})
+        if request.path == ROOT and request.method == "GET":
+            return _root(request)
         match = trie_of(candidates(request.path)).match(request.path)
         if match is not None and match.pattern not in (ROOT, FALLBACK):
             raise MethodNotAllowed("This address does not take that method.", allowed=tuple(app.routes[match.pattern]))
@@ -136,7 +142,7 @@ def finish_app(app: Chalice, boundary: Boundary, candidates: Callable[[str], tup
 
     def unknown(**_: str) -> Response:
         request = _request.get()
-        return _to_chalice(boundary.safely(lambda: refuse(request), request))
+        return _Answer(boundary.safely(lambda: refuse(request), request))
 
     methods = [*METHODS, "HEAD", "OPTIONS"]
     app.route(ROOT, methods=methods, name="root", content_types=["*/*"])(unknown)
@@ -145,9 +151,17 @@ def finish_app(app: Chalice, boundary: Boundary, candidates: Callable[[str], tup
     _replace_local_matcher()
 
 
+def _root(request: HttpRequest) -> HttpResponse:
+    if "text/html" in request.headers.get("accept", ""):
+        # own-rule redirect: to a path of our own
+        return HttpResponse(status=302, headers={"Location": request.base + DOCS})
+    about = {"name": NAME, "version": __version__, "docs": request.base + DOCS, "openapi": request.base + OPENAPI}
+    return HttpResponse(status=200, body=json.dumps(about), headers={"Content-Type": JSON})
+
+
 def _view(route: Route, boundary: Boundary) -> Callable[..., Response]:
     def view(**_: str) -> Response:
-        return _to_chalice(boundary.respond(route, _request.get()))
+        return _Answer(boundary.respond(route, _request.get()))
 
     return view
 
@@ -164,7 +178,7 @@ def _middleware(boundary: Boundary, refuse: Respond) -> Callable[[Any, Callable[
                 )
             finally:
                 _request.reset(token)
-            return _to_chalice(boundary.finish(request, response))
+            return _Answer(boundary.finish(request, response))
 
     return middleware
 
@@ -219,16 +233,26 @@ def _body(incoming: Request) -> bytes | None:
         return None
 
 
-def _to_chalice(response: HttpResponse) -> Response:
-    headers = {name: list(value) if isinstance(value, tuple) else value for name, value in response.headers.items()}
-    return Response(body=response.body, status_code=response.status, headers=headers)
+class _Answer(Response):
+    """One of our responses on its way through Chalice."""
+
+    def __init__(self, ours: HttpResponse) -> None:
+        headers = {name: list(value) if isinstance(value, tuple) else value for name, value in ours.headers.items()}
+        super().__init__(body=ours.body, status_code=ours.status, headers=headers)
+        self.ours = ours
+
+    def to_dict(self, binary_types: list[str] | None = None) -> dict[str, Any]:
+        """What the function answers. Chalice would decide by the type of content what is binary."""
+        answer = super().to_dict(None)
+        if self.ours.compressed is not None:
+            answer |= {"body": b64encode(self.ours.compressed).decode(), "isBase64Encoded": True}
+        return answer
 
 
 def _from_chalice_response(response: Response, request: HttpRequest, refuse: Respond) -> HttpResponse:
-    """The response of one of our views. Raises for Chalice's own responses, whose body is a dict."""
-    if isinstance(response.body, str):
-        headers = {name: tuple(value) if isinstance(value, list) else value for name, value in response.headers.items()}
-        return HttpResponse(status=response.status_code, body=response.body, headers=headers)
+    """The response of one of our views. Raises for Chalice's own responses."""
+    if isinstance(response, _Answer):
+        return response.ours
     if response.status_code == 405:
         # The methods that Chalice lists include those of our fallback.
         return refuse(request)

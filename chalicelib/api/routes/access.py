@@ -33,7 +33,7 @@ from chalicelib.kit.pages import Page
 from chalicelib.services.accounts.single_sign_on import SignOnCallback, SingleSignOn
 from chalicelib.wiring import services
 
-routes = Router(tag="Access")
+routes = Router(tag="Sign-in")
 internal_routes = Router(tag="Internal")
 
 

@@ -31,8 +31,8 @@ from chalicelib.wiring import services
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-routes = Router(tag="Alerts")
-metrics_routes = Router(tag="Service")
+routes = Router(tag="Monitoring")
+metrics_routes = Router(tag="System")
 
 
 @routes.get("/alerts/summary", needs=Permission.READ)

@@ -27,7 +27,8 @@ from chalicelib.domain.cluster import ChangeKind
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(tag="Clusters")
+routes = Router(tag="Stream clusters")
+connect_routes = Router(tag="Connect clusters")
 
 
 @routes.get("/stream/clusters", needs=Permission.READ)
@@ -61,52 +62,52 @@ def delete_stream_cluster(context: RequestContext, uuid: UuidPath) -> None:
     services().stream_clusters.delete(context, uuid)
 
 
-@routes.get("/connect/clusters", needs=Permission.READ)
+@connect_routes.get("/connect/clusters", needs=Permission.READ)
 def list_connect_clusters(query: SearchQuery) -> Page[ConnectClusterOutput | Definition]:
     """List Connect clusters, newest first."""
     page = services().connect_clusters.list(limit=query.limit, after=query.after, search=query.to_search())
     return page.map(query.rendering(ConnectClusterOutput.of, connect_cluster_definition))
 
 
-@routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)
+@connect_routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)
 def create_connect_cluster(context: RequestContext, body: ConnectClusterBody) -> ConnectClusterOutput:
     """Register Kafka Connect workers and check them once."""
     return ConnectClusterOutput.of(services().connect_clusters.create(context, body.to_input()))
 
 
-@routes.get("/connect/clusters/{uuid}", needs=Permission.READ)
+@connect_routes.get("/connect/clusters/{uuid}", needs=Permission.READ)
 def get_connect_cluster(uuid: UuidPath, query: ViewQuery) -> ConnectClusterOutput | Definition:
     """Show a Connect cluster."""
     return query.rendering(ConnectClusterOutput.of, connect_cluster_definition)(services().connect_clusters.get(uuid))
 
 
-@routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
+@connect_routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
 def update_connect_cluster(context: RequestContext, uuid: UuidPath, body: ConnectClusterBody) -> ConnectClusterOutput:
     """Replace a Connect cluster and check it again. A blank password keeps the stored one."""
     return ConnectClusterOutput.of(services().connect_clusters.update(context, uuid, body.to_input()))
 
 
-@routes.delete("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
+@connect_routes.delete("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
 def delete_connect_cluster(context: RequestContext, uuid: UuidPath) -> None:
     """Delete a Connect cluster that nothing uses."""
     services().connect_clusters.delete(context, uuid)
 
 
-@routes.post("/connect/clusters/{uuid}/confirm-deletions", needs=Permission.ADMINISTER)
+@connect_routes.post("/connect/clusters/{uuid}/confirm-deletions", needs=Permission.ADMINISTER)
 def confirm_deletions(context: RequestContext, uuid: UuidPath, body: ConfirmationBody) -> ConnectClusterOutput:
     """Let Headgate delete the connectors that nothing needs any more. It waits for this when they are many."""
     cluster = services().connect_clusters.confirm(context, uuid, ChangeKind.DELETIONS, body.count)
     return ConnectClusterOutput.of(cluster)
 
 
-@routes.post("/connect/clusters/{uuid}/confirm-creations", needs=Permission.ADMINISTER)
+@connect_routes.post("/connect/clusters/{uuid}/confirm-creations", needs=Permission.ADMINISTER)
 def confirm_creations(context: RequestContext, uuid: UuidPath, body: ConfirmationBody) -> ConnectClusterOutput:
     """Let Headgate create connectors again that are missing. It waits for this when they are many."""
     cluster = services().connect_clusters.confirm(context, uuid, ChangeKind.CREATIONS, body.count)
     return ConnectClusterOutput.of(cluster)
 
 
-@routes.get("/connect/clusters/{uuid}/plugins", needs=Permission.READ)
+@connect_routes.get("/connect/clusters/{uuid}/plugins", needs=Permission.READ)
 def list_plugins(context: RequestContext, uuid: UuidPath, query: FreshListQuery) -> JsonResponse[Page[PluginOutput]]:
     """List the connector plug-ins that the answering worker has, by class. `X-Observed-At` is when it answered."""
     fresh = query.fresh_for(context)
@@ -125,7 +126,7 @@ def rotate_stream_cluster_credentials(
         )
 
 
-@routes.post("/connect/clusters/{uuid}/credentials", needs=Permission.ADMINISTER)
+@connect_routes.post("/connect/clusters/{uuid}/credentials", needs=Permission.ADMINISTER)
 def rotate_connect_cluster_credentials(
     context: RequestContext, uuid: UuidPath, body: ConnectClusterRotationBody, query: RotationQuery
 ) -> RotationOutput:

@@ -4,7 +4,7 @@ from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission
 from chalicelib.errors import Gone
 
-routes = Router(tag="Events")
+routes = Router(tag="System")
 
 
 @routes.get("/events", needs=Permission.PUBLIC, any_query=True, also=(410,))

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from chalicelib import __version__
 from chalicelib.api.framework.http import JsonResponse
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission
@@ -14,6 +15,7 @@ class Health(BaseModel):
     """The process is running."""
 
     status: Literal["ok"] = "ok"
+    version: str = __version__
 
 
 class Readiness(BaseModel):
@@ -25,7 +27,7 @@ class Readiness(BaseModel):
 
 def health_routes(ready: Callable[[], Mapping[str, bool]]) -> Router:
     """`/health` and `/ready`. `ready` checks every store and queue, each within a time limit, and does not raise."""
-    routes = Router(tag="Service")
+    routes = Router(tag="System")
 
     @routes.get("/health", needs=Permission.PUBLIC, any_query=True)
     def health() -> Health:

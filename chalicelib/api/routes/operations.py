@@ -18,7 +18,7 @@ from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(tag="Operations")
+routes = Router(tag="Monitoring")
 _VERIFY_SECONDS = 10.0
 
 
@@ -32,14 +32,14 @@ def get_overview(context: RequestContext) -> OverviewOutput:
     return OverviewOutput.of(services().overview.read(context.actor))
 
 
-@routes.get("/audit", needs=Permission.ADMINISTER)
+@routes.get("/audit", needs=Permission.ADMINISTER, tag="Audit")
 def list_audit(query: AuditQuery) -> Page[AuditOutput]:
     """List the audit trail, newest first."""
     bounds = query.model_dump(include={"limit", "resource_id", "include_related", "meaningful"})
     return services().audit.list(after=query.after, shown=query.to_filter(), **bounds).map(AuditOutput.of)
 
 
-@routes.get("/audit/verify", needs=Permission.ADMINISTER)
+@routes.get("/audit/verify", needs=Permission.ADMINISTER, tag="Audit")
 def verify_audit(context: RequestContext, query: VerificationQuery) -> WithList[VerificationOutput]:
     """Verify the audit trail: that no record was changed, removed, added or moved since it was written.
 
@@ -57,7 +57,7 @@ def verify_audit(context: RequestContext, query: VerificationQuery) -> WithList[
     return WithList(body=VerificationOutput.of(part), field="shards", page=page, list_path="")
 
 
-@routes.post("/audit/accept-restored", needs=Permission.ADMINISTER, status=204)
+@routes.post("/audit/accept-restored", needs=Permission.ADMINISTER, status=204, tag="Audit")
 def accept_restored_audit(context: RequestContext, body: AcceptRestoredBody) -> None:
     """Accept the tables of the audit trail as they are, after you have restored them from a backup.
 
@@ -83,7 +83,7 @@ def move_incident(context: RequestContext, uuid: UuidPath, query: IncidentStatus
     return JsonResponse(body=IncidentOutput.of(moved), status=200, headers={"ETag": f'"{moved.revision}"'})
 
 
-@routes.get("/operations/keys", needs=Permission.ADMINISTER)
+@routes.get("/operations/keys", needs=Permission.ADMINISTER, tag="System")
 def list_keys(context: RequestContext) -> KeysOutput:
     """Count the stored secrets by the key that they are sealed under.
 

@@ -6,7 +6,7 @@ from chalicelib.domain.access import Permission
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(tag="Sources")
+routes = Router(tag="Schemas")
 
 
 @routes.get("/data/schemas", needs=Permission.READ, also=(404, 409))

@@ -244,7 +244,8 @@ class Condition:
 
     `message` says what is wrong, in a sentence of ours. `diagnosis` is that of the connector or task that has failed,
     `cause` what that is about, where it is known. `pipeline_id` is the only pipeline that a source's condition
-    concerns, if there is only one. `advice` is the hint where who has found the condition knows a better one than the table.
+    concerns, if there is only one. `advice` is the hint where who has found the condition knows a better one than the
+    table.
     """
 
     code: ConditionCode

@@ -145,7 +145,7 @@ class Connection:
         return response
 
     def _send_response(self, response: HttpResponse) -> None:
-        body = response.body.encode()
+        body = response.body.encode() if response.compressed is None else response.compressed
         headers = [("Server", "Headgate"), ("Date", formatdate(usegmt=True))]
         for name, value in response.headers.items():
             headers += [(name, str(item)) for item in (value if isinstance(value, tuple) else [value])]

@@ -1,6 +1,7 @@
 """The local API Gateway: turns a request into an event, and calls the function with it."""
 
 import json
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -41,8 +42,12 @@ class Gateway:
             get_logger().error("the function's answer is larger than AWS Lambda lets it be")
             return refusal(http_errors.internal(), headers.get(CORRELATION_HEADER.lower()))
         multiple = {name: tuple(values) for name, values in answer["multiValueHeaders"].items()}
+        is_text = not answer.get("isBase64Encoded")
         return HttpResponse(
-            status=answer["statusCode"], body=str(answer["body"]), headers={**answer["headers"], **multiple}
+            status=answer["statusCode"],
+            body=str(answer["body"]) if is_text else "",
+            compressed=None if is_text else b64decode(answer["body"]),
+            headers={**answer["headers"], **multiple},
         )
 
 

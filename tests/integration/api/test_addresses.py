@@ -2,12 +2,13 @@
 
 import pytest
 
+from chalicelib import __version__
 from tests.support.api_assertions import UNKNOWN_ID, assert_error
 from tests.support.apps.sandbox import Sandbox
 
 
 @pytest.mark.parametrize(
-    "path", ["//", "//nothing", "/nothing", "/sources/x/y/z", "/internal/secrets/" + UNKNOWN_ID, "//api/v2/sources"]
+    "path", ["//nothing", "/nothing", "/sources/x/y/z", "/internal/secrets/" + UNKNOWN_ID, "//api/v2/sources"]
 )
 def test_an_unknown_path_is_404(sandbox: Sandbox, path: str) -> None:
     for method in ("GET", "POST", "DELETE"):
@@ -43,7 +44,7 @@ def test_an_unknown_id_is_404_everywhere(sandbox: Sandbox) -> None:
 
 
 def test_health_and_readiness_are_open(sandbox: Sandbox) -> None:
-    assert sandbox.unauthenticated().get_ok("//health") == {"status": "ok"}
+    assert sandbox.unauthenticated().get_ok("//health") == {"status": "ok", "version": __version__}
     ready = sandbox.unauthenticated().get_ok("//ready")
     assert set(ready) == {"status", "checks"}
     assert set(ready["checks"].values()) == {"ok"}

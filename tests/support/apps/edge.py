@@ -1,14 +1,16 @@
 """A small app on the real Router, and several ways to send requests to it."""
 
+import gzip
 import logging
 import threading
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
 from io import StringIO
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import unquote_plus, urlsplit
 
 from chalice.app import Chalice
@@ -262,11 +264,22 @@ def special_routes(calls: list[RequestContext]) -> Router:
 
 @dataclass(frozen=True)
 class ClientResponse:
-    """A response as a client sees it. Header names are lower case; a header sent twice is a tuple."""
+    """A response as a client sees it. Header names are lower case; a header sent twice is a tuple.
+
+    `size` is that of the body on the wire, in bytes.
+    """
 
     status: int
     headers: Mapping[str, str | tuple[str, ...]]
     body: str
+    size: int = 0
+
+    @classmethod
+    def of(cls, status: int, headers: Mapping[str, object], content: bytes) -> Self:
+        """The body as it was before it was compressed."""
+        found = _lower(headers)
+        text = gzip.decompress(content) if found.get("content-encoding") == "gzip" else content
+        return cls(status, found, text.decode(), len(content))
 
 
 Send = Callable[[str, str, Mapping[str, str], bytes], ClientResponse]
@@ -278,7 +291,7 @@ def through_test_client(app: Chalice) -> Send:
 
     def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> ClientResponse:
         answer = client.http.request(method, target, headers=dict(headers), body=body)
-        return ClientResponse(answer.status_code, _lower(answer.headers), answer.body.decode())
+        return ClientResponse.of(answer.status_code, answer.headers, answer.body)
 
     return send
 
@@ -289,7 +302,9 @@ def through_lambda_event(app: Chalice) -> Send:
     def send(method: str, target: str, headers: Mapping[str, str], body: bytes) -> ClientResponse:
         answer = app(lambda_event(app, method, target, headers, body), None)
         merged = {**answer["headers"], **answer["multiValueHeaders"]}
-        return ClientResponse(answer["statusCode"], _lower(merged), answer["body"])
+        body = answer["body"]
+        content = b64decode(body) if answer.get("isBase64Encoded") else body.encode()
+        return ClientResponse.of(answer["statusCode"], merged, content)
 
     return send
 
@@ -306,7 +321,7 @@ def through_socket(url: str) -> Send:
             sent_headers: dict[str, list[str]] = {}
             for name, value in answer.getheaders():
                 sent_headers.setdefault(name, []).append(value)
-            return ClientResponse(answer.status, _lower(sent_headers), answer.read().decode())
+            return ClientResponse.of(answer.status, sent_headers, answer.read())
         finally:
             connection.close()
 

@@ -33,6 +33,7 @@ from tests.support.apps.sandbox_stack import (
     running_stack,
 )
 from tests.support.databases.postgresql import RunningPostgreSQL
+from tests.support.documented_errors import check_documented
 from tests.support.servers import PythonProcess, python_process
 from tests.support.waiting import eventually
 
@@ -54,7 +55,9 @@ class Api:
         headers = {"X-Correlation-ID": secrets.token_hex(8), **more.pop("headers", {})}
         sent = {name: value for name, value in headers.items() if value is not None}
         content = {"json": body} if body is not None else {}
-        return self.http.request(method, where, headers=sent, **content, **more)
+        response = self.http.request(method, where, headers=sent, **content, **more)
+        check_documented(str(self.http.base_url), method, response.request.url.path, response)
+        return response
 
     def get(self, path: str, **more: Any) -> httpx.Response:
         return self.call("GET", path, **more)

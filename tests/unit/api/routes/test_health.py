@@ -3,6 +3,7 @@ import json
 import pytest
 from chalice.app import Chalice
 
+from chalicelib import __version__
 from chalicelib.api.framework.boundary import Boundary, BoundaryDependencies
 from chalicelib.api.framework.router import finish_app
 from chalicelib.api.routes.health import health_routes
@@ -21,7 +22,7 @@ def ask(path: str, found: dict[str, bool]) -> ClientResponse:
 
 def test_health_is_ok_whatever_the_stores_do() -> None:
     response = ask("/health?probe=1", {"tables": False})
-    assert (response.status, json.loads(response.body)) == (200, {"status": "ok"})
+    assert (response.status, json.loads(response.body)) == (200, {"status": "ok", "version": __version__})
 
 
 @pytest.mark.parametrize(
