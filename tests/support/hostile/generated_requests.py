@@ -108,7 +108,9 @@ def in_process(gateway: Gateway) -> Iterator[None]:
         for name, value in answer.headers.items():
             for item in value if isinstance(value, tuple) else (value,):
                 fields.add(name, str(item))
-        raw = HTTPResponse(BytesIO(answer.body.encode()), fields, answer.status, preload_content=False)
+        raw = HTTPResponse(
+            BytesIO(answer.compressed or answer.body.encode()), fields, answer.status, preload_content=False
+        )
         return adapter.build_response(request, raw)
 
     with patch.object(HTTPAdapter, "send", send):
