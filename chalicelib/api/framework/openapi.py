@@ -65,6 +65,38 @@ _PROBLEMS: Mapping[int, str] = {
     503: "A required system cannot be reached.",
     504: "A required system did not respond in time.",
 }
+_FAULT: Json = {
+    "type": "object",
+    "description": "What is wrong at one place of a request, and what is right. It repeats no value that was sent.",
+    "required": ["location", "type", "message"],
+    "additionalProperties": False,
+    "properties": {
+        "location": {
+            "type": "array",
+            "items": {"type": ["string", "integer"]},
+            "description": "Where: first body, query, path or header, then names of fields and positions in lists.",
+        },
+        "type": {"type": "string", "description": "The kind of the fault, for programs."},
+        "message": {"type": "string", "description": "One sentence that says what is right."},
+        "allowed": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The values or the fields that are possible here, at most 40.",
+        },
+        "limit": {"type": "integer", "description": "The bound that was broken."},
+        "did_you_mean": {"type": "string", "description": "The known name or value that is nearest to what was sent."},
+        "option": {"type": "string", "description": "The field to set instead of a property of the connector."},
+    },
+}
+_DETAILS: Json = {
+    "type": ["object", "array"],
+    "items": {"$ref": "#/components/schemas/Fault"},
+    "description": "What helps to do better. `VALIDATION_FAILED`: a list of faults. `RESOURCE_IN_USE`: `used_by`, at "
+    "most 20 resources with type, id and name. `NAME_CONFLICT`: `resource`, which has the name. "
+    "`CONNECTOR_CONFIG_INVALID`: `errors`, each with field and messages. `FORBIDDEN`: the permission, and the roles "
+    "that have it. `NOT_FOUND`: `did_you_mean`, a path of this API. `METHOD_NOT_ALLOWED`: `allowed`, its methods. "
+    "`MALFORMED_JSON`: line and column.",
+}
 _UNREADABLE = (
     "Rows that are left out because this release cannot read them, such as `pipeline/<id>`: a newer release has "
     "written them. At most 20."
@@ -92,7 +124,7 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
         "servers": [{"url": "/"}],
         "paths": paths,
         "components": {
-            "schemas": {"Error": _error_schema(None), **definitions},
+            "schemas": {"Error": _error_schema(None), "Fault": _FAULT, **definitions},
             "responses": {f"Problem{status}": _problem(status, text) for status, text in _PROBLEMS.items()},
             "parameters": dict(_PARAMETERS),
             "securitySchemes": dict(_SECURITY),
@@ -281,7 +313,7 @@ def _error_schema(codes: tuple[str, ...] | None) -> Json:
     error: Json = {
         "type": "object",
         "required": ["code", "message", "details"],
-        "properties": {"code": code, "message": {"type": "string"}, "details": {"type": ["object", "array"]}},
+        "properties": {"code": code, "message": {"type": "string"}, "details": _DETAILS},
     }
     return {"type": "object", "required": ["error"], "properties": {"error": error}}
 
