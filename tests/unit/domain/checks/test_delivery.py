@@ -133,7 +133,9 @@ def test_a_delivery_that_cannot_work_has_one_problem(
     mappings: tuple[TableMapping, ...], changes: dict[str, Any], expected: tuple[str, Details]
 ) -> None:
     problem = only(check(*mappings, **changes))
-    assert (problem.code, problem.details) == expected
+    code, details = expected
+    assert problem.code == code
+    assert (places(problem.details) if isinstance(details, list) else problem.details) == details
     assert isinstance(problem, Conflict) is (problem.code == "TARGET_TABLE_CONFLICT")
 
 
