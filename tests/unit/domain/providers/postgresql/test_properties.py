@@ -89,7 +89,9 @@ def test_a_refused_property_says_why_and_what_to_do(key: str, value: str) -> Non
 
 
 def test_a_key_that_nobody_knows_is_refused_without_being_repeated() -> None:
-    error = properties_error(["evil.key", "skipped.operations"], ALLOWED_PROPERTIES, REFUSED_PROPERTIES, PROPERTY_OPTIONS)
+    error = properties_error(
+        ["evil.key", "skipped.operations"], ALLOWED_PROPERTIES, REFUSED_PROPERTIES, PROPERTY_OPTIONS
+    )
     assert "evil" not in error.message
     assert "skipped.operations" in error.message
     assert len(error.details) == 2
