@@ -1,7 +1,6 @@
 """The known word that somebody probably meant."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 MAX_CHARACTERS = 100
 """Of a word that is compared: nobody misspells so long a name, and comparing takes time."""
@@ -17,6 +16,9 @@ def nearest(word: object, known: Iterable[str]) -> str | None:
     """
     if not isinstance(word, str) or not 0 < len(word) <= MAX_CHARACTERS:
         return None
+    # Imported where something is wrong: a cold start loads less.
+    from difflib import get_close_matches
+
     by_lower_case = {name.lower(): name for name in known if name != word}
     sent = word.lower()
     spelled = get_close_matches(sent, by_lower_case, n=1, cutoff=_MISSPELLED)

@@ -1,7 +1,6 @@
 """Which known address somebody probably meant who asked for an unknown one."""
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 from chalicelib.errors import NotFound
 from chalicelib.kit.similar import nearest
@@ -46,4 +45,6 @@ def _segment_score(segment: str, known: str) -> float:
         return _EQUAL
     if known.startswith("{"):
         return _VARIABLE
+    from difflib import SequenceMatcher
+
     return SequenceMatcher(None, segment, known).ratio() if nearest(segment, [known]) else 0
