@@ -64,4 +64,4 @@ lazy_routes.declare("", ("metrics",), partial(routes_of, "alerts", "metrics_rout
 lazy_routes.declare("", ("docs", "openapi.json"), docs)
 app.register_blueprint(schedules)
 app.register_blueprint(workers)
-finish_app(app, boundary, lazy_routes.candidates)
+finish_app(app, boundary, lazy_routes.candidates, lazy_routes.nearest)

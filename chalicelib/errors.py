@@ -34,6 +34,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Details = Mapping[str, Any] | Sequence[Any]
+MAX_SENTENCES = 3
+"""Of the faults in the message of an error; all of them are in its details."""
 
 
 class HeadgateError(Exception):
@@ -53,14 +55,40 @@ class Malformed(HeadgateError):
 
 
 class Invalid(HeadgateError):
-    """A value is wrong. `details` is a list of `{"location": [...], "type": "..."}` for `VALIDATION_FAILED`."""
+    """A value is wrong. `details` is a list of what `fault` makes for `VALIDATION_FAILED`."""
 
     default_code = "VALIDATION_FAILED"
 
     @classmethod
-    def at(cls, *location: str, type_: str, message: str) -> "Invalid":
-        """The error of one field. `location` starts with body, query, path or header."""
-        return cls(message, details=[{"location": list(location), "type": type_}])
+    def at(cls, *location: str | int, type_: str, message: str, **more: Any) -> "Invalid":
+        """The error of one field. `location` starts with body, query, path or header; `more` is as `fault` has it."""
+        return cls(message, details=[fault(*location, type_=type_, message=message, **more)])
+
+    @classmethod
+    def of(cls, faults: Sequence[Mapping[str, Any]], *, code: str | None = None) -> "Invalid":
+        """The error of several fields. Its message is the first sentences of theirs."""
+        sentences = tuple(dict.fromkeys(str(one["message"]) for one in faults))
+        rest = len(sentences) - MAX_SENTENCES
+        more = (f"{rest} more: see details.",) if rest > 0 else ()
+        return cls(" ".join((*sentences[:MAX_SENTENCES], *more)), code=code, details=list(faults))
+
+
+def fault(
+    *location: str | int,
+    type_: str,
+    message: str,
+    allowed: Sequence[str] = (),
+    limit: int | None = None,
+    did_you_mean: str | None = None,
+    option: str | None = None,
+) -> dict[str, Any]:
+    """One entry of the details of `VALIDATION_FAILED`. `message` says what is right, `allowed` are the possible values,
+    `limit` is the bound that was broken, `option` the field to use instead of a connector's property. None of them
+    repeats what was sent. What does not apply is left out.
+    """
+    more = {"allowed": list(allowed), "limit": limit, "did_you_mean": did_you_mean, "option": option}
+    applying = {name: value for name, value in more.items() if value is not None and value != []}
+    return {"location": list(location), "type": type_, "message": message, **applying}
 
 
 class Unauthenticated(HeadgateError):
@@ -87,7 +115,7 @@ class MethodNotAllowed(HeadgateError):
     default_code = "METHOD_NOT_ALLOWED"
 
     def __init__(self, message: str, *, allowed: Sequence[str]) -> None:
-        super().__init__(message)
+        super().__init__(message, details={"allowed": list(allowed)})
         self.allowed = tuple(allowed)
 
 
@@ -134,8 +162,9 @@ class RateLimited(HeadgateError):
     default_code = "RATE_LIMITED"
 
     def __init__(self, message: str, *, retry_after_seconds: int) -> None:
-        super().__init__(message)
-        self.retry_after_seconds = retry_after_seconds
+        seconds = max(1, retry_after_seconds)
+        super().__init__(f"{message} Try again in {seconds} second{'s' if seconds > 1 else ''}.")
+        self.retry_after_seconds = seconds
 
 
 class ServerBusy(HeadgateError):

@@ -1,12 +1,12 @@
 """Roles, permissions, and the context of a request: its actor, correlation id and deadline."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from chalicelib.domain.timing import REQUEST
-from chalicelib.errors import VersionMismatch
+from chalicelib.errors import NotPermitted, VersionMismatch
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 
@@ -19,6 +19,11 @@ class Role(StrEnum):
     VIEWER = "Viewer"
 
 
+SIGN_IN = (
+    "Sign in first: POST /api/v1/auth/login with email and password. A program sends an API token instead: "
+    "Authorization: Bearer hg_..."
+)
+"""What a request without a valid session or token is told."""
 ROLES = (Role.VIEWER, Role.OPS, Role.ADMIN)
 """From the lowest: each has all permissions of those before it."""
 
@@ -84,6 +89,22 @@ class Actor:
         return self.role is not None and (permission is Permission.SIGNED_IN or permission in self.permissions)
 
 
+def lacks(permission: Permission, actor: Actor, *, what: str = "This") -> NotPermitted:
+    """The error for `what` the actor may not do: which permission it needs, and who has that."""
+    roles = [role.value for role in Role if permission in GRANTS[role]]
+    message = f"{what} needs the permission {permission}, which {_either(roles)} has"
+    if actor.via == "token" and permission not in token_grants(Role.ADMIN):
+        message += ", and no token: sign in"
+    elif actor.role is not None and actor.role.value in roles:
+        message += ", and which this token was not given"
+    details = {"permission": permission.value, "roles": roles}
+    return NotPermitted(f"{message}. Ask an Admin.", details=details, actor=actor)
+
+
+def _either(roles: Sequence[str]) -> str:
+    return f"the role {' or '.join(roles)}"
+
+
 SYSTEM = Actor(id=None, email=None, role=None, via="system")
 
 
@@ -113,4 +134,8 @@ class RequestContext:
     def expect_version(self, version: int) -> None:
         """Raise VersionMismatch when the client has seen another version than the stored one."""
         if self.if_match is not None and self.if_match != version:
-            raise VersionMismatch("It has changed since you read it. Read it again and repeat your change.")
+            raise VersionMismatch(
+                "It has changed since you read it. Read it again, and repeat your change with the ETag of that answer "
+                "as If-Match.",
+                details={"version": version},
+            )

@@ -5,6 +5,7 @@ Keys and traps: Debezium 3.6 reference; each line was shown to be needed on real
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connector_config import ERRORS, ConnectorConfig, converters
@@ -17,8 +18,10 @@ from chalicelib.domain.pipeline import (
     Pipeline,
     Representation,
 )
+from chalicelib.domain.property_options import option_sentence
 from chalicelib.domain.table import ColumnName, TableName
-from chalicelib.errors import Invalid
+from chalicelib.errors import Invalid, fault
+from chalicelib.kit.similar import nearest
 
 DEFAULT_HEARTBEAT_MS = 10_000
 _PRODUCER_BUFFER_BYTES = 32 * 1024 * 1024
@@ -175,13 +178,38 @@ def check_properties(properties: Mapping[str, str], allowed: AllowedProperties) 
     )
 
 
-def properties_error(refused: Sequence[str], reasons: Mapping[str, str]) -> Invalid:
-    """The error for refused keys. Only keys that are in `reasons` are named: the others are a user's text."""
-    known = [f"{key}: {reasons[key]}" for key in refused if key in reasons]
-    if len(known) < len(refused):
-        known.append("Some properties are not among those that may be set. The documentation lists them.")
-    details = [{"location": ["body", "properties"], "type": "property_not_allowed"} for _ in refused]
-    return Invalid(" ".join(known), details=details)
+def properties_error(
+    refused: Sequence[str], allowed: AllowedProperties, reasons: Mapping[str, str], options: Mapping[str, str]
+) -> Invalid:
+    """The error for refused keys. Only keys that one of these tables has are named: the others are a user's text."""
+    return Invalid.of([_property_fault(key, allowed, reasons, options) for key in refused])
+
+
+def _property_fault(
+    key: str, allowed: AllowedProperties, reasons: Mapping[str, str], options: Mapping[str, str]
+) -> dict[str, Any]:
+    more: dict[str, Any] = {"option": options.get(key)}
+    if key in reasons:
+        message = f"{key}: {reasons[key]}"
+    elif key in options:
+        message = option_sentence(key, options[key])
+    elif key in allowed:
+        values = allowed[key].pattern.split("|")
+        more["allowed"] = values if all(map(_LITERAL.fullmatch, values)) else ()
+        message = f"{key}: it has to be {_in_words(more['allowed'])}."
+    elif meant := nearest(key, (*allowed, *options)):
+        more["did_you_mean"] = meant
+        message = f"A property is not among those that may be set. Did you mean {meant}?"
+    else:
+        message = "Some properties are not among those that may be set. The documentation lists them."
+    return fault("body", "properties", type_="property_not_allowed", message=message, **more)
+
+
+_LITERAL = re.compile(r"[A-Za-z0-9_,]+")
+
+
+def _in_words(values: Sequence[str]) -> str:
+    return f"one of these: {', '.join(values)}" if values else "a whole number within the bounds of the documentation"
 
 
 _NOT_IN_URL = re.compile(r"[\x00-\x1f\x7f-\x9f?&%#/\\]")
@@ -193,6 +221,6 @@ def url_database_name(address: DatabaseAddress) -> str:
     It cannot be encoded for Debezium, which also compares the same text with names in the server's catalog.
     """
     if _NOT_IN_URL.search(address.database_name):
-        message = "The name of the database holds a character that would change the URL of the connection."
+        message = "The name of the database must not hold ? & % # / \\ or a control character: it is part of a URL."
         raise Invalid.at("body", "config", "database_name", type_="database_name", message=message)
     return address.database_name

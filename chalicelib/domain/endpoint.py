@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.addresses import Address
 from chalicelib.domain.credentials import Credentials, Secrets, without_blanks
 from chalicelib.domain.object_store import ObjectStoreAddress
-from chalicelib.errors import Invalid
+from chalicelib.errors import Invalid, fault
 from chalicelib.kit.masking import Secret
 
 A = TypeVar("A", bound=Address)
@@ -43,12 +43,8 @@ class Endpoint(Generic[A_co]):
     def _require(self, address: Address, secrets: Secrets, reason: str) -> None:
         missing = sorted((self.credentials.fields.keys() & address.SECRETS) - without_blanks(secrets).keys())
         if missing:
-            raise Invalid(
-                f"{reason} Give them with this change: {', '.join(missing)}.",
-                details=[
-                    {"location": ["body", "credentials", name], "type": "required_for_new_target"} for name in missing
-                ],
-            )
+            message = f"{reason} Give them with this change: {', '.join(missing)}."
+            raise Invalid.of([_credential(name, "required_for_new_target", message) for name in missing])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +72,12 @@ def require_needed_secrets(address: Address, given: Collection[str]) -> None:
     """Raise Invalid, as for missing fields, when an object store needs a key, or the other half of one."""
     missing = address.missing_secrets(given) if isinstance(address, ObjectStoreAddress) else ()
     if missing:
-        raise Invalid(
+        message = (
             "A key is an access_key_id and a secret_access_key. Only s3 may leave out both: then the role of the "
-            "workers is used.",
-            details=[{"location": ["body", "credentials", name], "type": "missing"} for name in missing],
+            "workers is used."
         )
+        raise Invalid.of([_credential(name, "missing", message) for name in missing])
+
+
+def _credential(name: str, kind: str, message: str) -> dict[str, Any]:
+    return fault("body", "credentials", name, type_=kind, message=message)

@@ -20,8 +20,28 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _BEGINS_VALUE = (b"[", b"{", b",")
 
 
+_MISTAKES = (
+    ("Illegal trailing comma", "a comma stands before a closing bracket"),
+    ("Expecting property name", "a key in double quotes is expected"),
+    ("Expecting ',' delimiter", "a comma or a closing bracket is expected"),
+    ("Expecting ':' delimiter", "a colon is expected behind a key"),
+    ("Expecting value", "a value is expected: text, a number, true, false, null, a list or an object"),
+    ("Unterminated string", "a text has no closing quote"),
+    ("Invalid control character", "a line break or another control character in a text has to be escaped"),
+    ("Invalid \\", "a backslash in a text is not the beginning of an escape"),
+    ("Extra data", "something stands behind the end of the value"),
+)
+"""How the messages of Python's JSON decoder begin, and how they are said here: some of them quote the text."""
+
+
 class NotStrictJson(ValueError):
-    """The text is not strict JSON. The message says why and quotes nothing."""
+    """The text is not strict JSON. The message says why and quotes nothing. `line` and `column`, from 1, are where it
+    cannot be read; None when it can be read and is refused.
+    """
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.line, self.column = line, column
 
 
 def loads(raw: bytes) -> Any:
@@ -33,6 +53,10 @@ def loads(raw: bytes) -> Any:
         raise
     except UnicodeDecodeError:
         raise NotStrictJson("not UTF-8") from None
+    except json.JSONDecodeError as error:
+        mistake = next((words for begin, words in _MISTAKES if error.msg.startswith(begin)), "it cannot be read")
+        message = f"at line {error.lineno}, column {error.colno}, {mistake}"
+        raise NotStrictJson(message, error.lineno, error.colno) from None
     except ValueError:
         raise NotStrictJson("not JSON") from None
 

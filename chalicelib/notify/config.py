@@ -30,12 +30,14 @@ class ChannelConfig(BaseModel):
         return {name: _to_secret(value) for name, value in dict(self).items()}
 
 
-def text_validator(error_type: LiteralString, is_valid: Callable[[str], object]) -> AfterValidator:
-    """Refuses a secret text that is neither blank nor valid, with this type of error."""
+def text_validator(
+    error_type: LiteralString, is_valid: Callable[[str], object], right: LiteralString
+) -> AfterValidator:
+    """Refuses a secret text that is neither blank nor valid, with this type of error. `right` says what is valid."""
 
     def check(value: SecretStr) -> SecretStr:
         if (text := value.get_secret_value().strip()) and not is_valid(text):
-            raise PydanticCustomError(error_type, "it cannot be used")
+            raise PydanticCustomError(error_type, right)
         return value
 
     return AfterValidator(check)

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 
 from chalicelib.clients.http.guarded import HttpAnswer, NoAnswer
 from chalicelib.domain.alerts.pacing import MAX_RETRY_AFTER
-from chalicelib.errors import Invalid, Unavailable
+from chalicelib.errors import Invalid, Unavailable, fault
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.hosts import HttpsUrl, UrlRefused
 from chalicelib.notify.contract import ATTEMPT_SECONDS, Ambiguous, HttpFactory, Outcome, Permanent, Throttled, Transient
@@ -60,7 +60,7 @@ def errors_at(field: str) -> Iterator[None]:
         yield
     except Invalid as refusal:
         rule = refusal.rule if isinstance(refusal, UrlRefused) else "address_not_allowed"
-        details = [{"location": ["body", "config", field], "type": rule}]
+        details = [fault("body", "config", field, type_=rule, message=refusal.message)]
         raise Invalid(refusal.message, code=refusal.code, details=details) from None
 
 

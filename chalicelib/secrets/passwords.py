@@ -64,7 +64,7 @@ def _unused_hash() -> str:
 @contextmanager
 def _hash_permit() -> Iterator[None]:
     if not _permits.acquire(timeout=_WAIT_SECONDS):
-        raise RateLimited("Too many people sign in at this moment. Try again.", retry_after_seconds=1)
+        raise RateLimited("Too many people sign in at this moment.", retry_after_seconds=1)
     try:
         yield
     finally:

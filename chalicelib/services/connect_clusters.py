@@ -181,7 +181,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
             raise Invalid.at("body", "secret_delivery", type_="not_allowed", message=message)
         stream = self.streams.find(data.stream_cluster_id)
         if stream is None:
-            raise reference_not_found("stream cluster")
+            raise reference_not_found("stream cluster", "body", "stream_cluster_id")
         return stream
 
     def _checked(

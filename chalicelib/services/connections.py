@@ -20,7 +20,6 @@ from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.outdated import OutdatedConnector, OutdatedConnectors
 from chalicelib.services.registered import RegisteredInput, RegisteredService
-from chalicelib.services.registry import name_conflict
 from chalicelib.services.system_checks import SystemChecks
 from chalicelib.services.systems import Edit, SystemService, referred_connection, retried
 from chalicelib.stores.connections import Connections
@@ -128,7 +127,7 @@ class ConnectionService(RegisteredService[Connection]):
             transaction.commit()
         except WriteConflict as conflict:
             if conflict.label == "name":
-                raise name_conflict(self.store.noun) from conflict
+                raise self.registry.name_conflict(self.store, after) from conflict
             raise
         return _Change(before=before, after=after, edits=edits)
 

@@ -24,7 +24,7 @@ from chalicelib.services.connectors.latest_deliveries import latest_deliveries
 from chalicelib.services.connectors.operation_run import changes_nothing
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
-from chalicelib.services.registry import reference_not_found
+from chalicelib.services.registry import name_conflict, reference_not_found
 from chalicelib.stores.documents import batch_find_readable, batch_results
 
 BOUND = 500
@@ -135,11 +135,11 @@ class DeliveryService(ConnectorService[Delivery]):
                 )
             except WriteConflict as conflict:
                 if conflict.label not in _CONTENDED or attempt == _DEPLOY_ATTEMPTS:
-                    raise _deploy_error(conflict.label) from conflict
+                    raise self._deploy_error(delivery, conflict.label) from conflict
                 self.lifecycle.sleep(jitter(0.02, attempt - 1))
             else:
                 return deployed or delivery
-        raise _deploy_error("targets.version")
+        raise _overtaken()
 
     def get(self, delivery_id: str) -> Delivery:
         """The delivery with its latest observation; raises NotFound."""
@@ -247,6 +247,18 @@ class DeliveryService(ConnectorService[Delivery]):
                     delivery = self.status(context, delivery.id, fresh=False)
             return DeliveryOutcome(delivery=delivery, error=error)
 
+    def _deploy_error(self, delivery: Delivery, label: str) -> HeadgateError:
+        match label:
+            case "draft":
+                message = "The first request with this key is not settled yet. Wait a moment and repeat."
+                return Conflict(message, code="OPERATION_IN_PROGRESS")
+            case "name":
+                return name_conflict(self.connector.store.noun, self.connector.name_holder(delivery))
+            case "pipeline.missing" | "connect_cluster.missing":
+                return reference_not_found(label.removesuffix(".missing").replace("_", " "))
+            case _:
+                return _overtaken()
+
     def _draft(
         self, context: RequestContext, destination_id: str, data: DeliveryInput
     ) -> tuple[Delivery, DeliveryDependencies]:
@@ -256,11 +268,14 @@ class DeliveryService(ConnectorService[Delivery]):
         if deps.destination is None:
             raise NotFound("There is no destination with this id.")
         if deps.pipeline is None:
-            raise reference_not_found("pipeline")
+            raise reference_not_found("pipeline", "body", "pipeline_id")
         if deps.connect_cluster is None:
-            raise reference_not_found("Connect cluster")
+            raise reference_not_found("Connect cluster", "body", "connect_cluster_id")
         if deps.connect_cluster.stream_cluster_id != deps.pipeline.stream_cluster_id:
-            message = "This Connect cluster belongs to another stream cluster than the pipeline's topics."
+            message = (
+                "This Connect cluster belongs to another stream cluster than the pipeline's topics. Leave "
+                "connect_cluster_id out for the pipeline's own, or choose one of that stream cluster."
+            )
             raise Invalid.at("body", "connect_cluster_id", type_="other_stream_cluster", message=message)
         address, now = deps.destination.address, self.lifecycle.clock()
         delivery = Delivery(
@@ -320,14 +335,5 @@ def _outcome(delivery: Delivery) -> DeliveryOutcome:
     return DeliveryOutcome(delivery=delivery, error=Conflict(message, code="OPERATION_IN_PROGRESS"))
 
 
-def _deploy_error(label: str) -> HeadgateError:
-    match label:
-        case "draft":
-            message = "The first request with this key is not settled yet. Wait a moment and repeat."
-            return Conflict(message, code="OPERATION_IN_PROGRESS")
-        case "name":
-            return Conflict("Another delivery has this name.", code="NAME_CONFLICT")
-        case "pipeline.missing" | "connect_cluster.missing":
-            return reference_not_found(label.removesuffix(".missing").replace("_", " "))
-        case _:
-            return Conflict("Another change at the same moment was faster. Repeat this.", code="OPERATION_IN_PROGRESS")
+def _overtaken() -> Conflict:
+    return Conflict("Another change at the same moment was faster. Repeat this.", code="OPERATION_IN_PROGRESS")

@@ -209,7 +209,10 @@ class PipelineService(ConnectorService[Pipeline]):
         source = self.connector.resources.sources.get(source_id)
         pipeline = self.connector.store.find(pipeline_id) if pipeline_id else None
         if pipeline_id and (pipeline is None or pipeline.source_id != source_id):
-            raise Invalid("This source has no pipeline with this id.", code="REFERENCE_NOT_FOUND")
+            raise Invalid(
+                "This source has no pipeline with this id. GET /api/v1/pipelines lists the pipelines.",
+                code="REFERENCE_NOT_FOUND",
+            )
         deployed = pipeline is not None and pipeline.desired_state is not DesiredState.DRAFT
         server = self.connector.captures.known_server(pipeline) if pipeline and deployed else None
         stream = self.connector.resources.streams.get(pipeline.stream_cluster_id) if pipeline else None
@@ -285,7 +288,9 @@ class PipelineService(ConnectorService[Pipeline]):
         provider = capture_provider(source.address.provider)
         own = provider.own_options(data.capture.provider_options, source.options)
         if refused := check_properties(data.capture.properties, provider.allowed_properties):
-            raise properties_error(refused, provider.refused_properties)
+            raise properties_error(
+                refused, provider.allowed_properties, provider.refused_properties, provider.property_options
+            )
         pipeline = Pipeline(
             id=context.fresh_id(),
             name=data.name,
@@ -302,13 +307,16 @@ class PipelineService(ConnectorService[Pipeline]):
 
 
 def _require_references(deps: PipelineDependencies) -> None:
-    for referred, noun in (
-        (deps.source, "source"),
-        (deps.stream_cluster, "stream cluster"),
-        (deps.connect_cluster, "Connect cluster"),
+    for referred, noun, field in (
+        (deps.source, "source", "source_id"),
+        (deps.stream_cluster, "stream cluster", "stream_cluster_id"),
+        (deps.connect_cluster, "Connect cluster", "connect_cluster_id"),
     ):
         if referred is None:
-            raise reference_not_found(noun)
+            raise reference_not_found(noun, "body", field)
     if require_found(deps.connect_cluster).stream_cluster_id != require_found(deps.stream_cluster).id:
-        message = "The Connect cluster belongs to another stream cluster."
+        message = (
+            "The Connect cluster belongs to another stream cluster. Give the stream_cluster_id that the Connect "
+            "cluster shows."
+        )
         raise Invalid.at("body", "stream_cluster_id", type_="other_stream_cluster", message=message)

@@ -1,14 +1,15 @@
 """Writing entities with unique names: names, references, secrets and audit change in one transaction."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit.view import view
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.registered import Registered
-from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch, WriteConflict
+from chalicelib.domain.usage import UsedBy, used_by
+from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch, WriteConflict, fault
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.incidents import IncidentService
@@ -90,7 +91,7 @@ class Registry:
         except WriteConflict as conflict:
             if context.request_key == entity.id and (stored := store.find(entity.id)):
                 return stored
-            raise self._create_error(store, entity.id, links, conflict) from conflict
+            raise self._create_error(store, entity, links, conflict) from conflict
         return entity
 
     def update(
@@ -113,7 +114,7 @@ class Registry:
         try:
             transaction.commit()
         except WriteConflict as conflict:
-            raise self._update_error(context, store, before.id, conflict, unused=unused) from conflict
+            raise self._update_error(context, store, after, conflict, unused=unused) from conflict
         return after
 
     def write_update(
@@ -191,15 +192,19 @@ class Registry:
         """Make the entity's name free again."""
         self.claims.release(transaction, _name_key(store, entity), entity.id)
 
-    def holders(self, store: Documents[N], keys: Sequence[str]) -> Mapping[str, str]:
-        """The names of the entities that hold claims, by key; keys that nobody holds are left out."""
+    def holders(self, store: Documents[N], keys: Sequence[str]) -> Mapping[str, UsedBy]:
+        """The entities that hold claims, by key; keys that nobody holds are left out."""
         found = self.claims.holders(keys)
         entities = {entity_id: store.find_readable(entity_id) for entity_id in set(found.values())}
-        return {key: entity.name for key, holder in found.items() if (entity := entities[holder])}
+        readable = {entity_id: used_by(store.noun, entity) for entity_id, entity in entities.items() if entity}
+        return {key: readable[holder] for key, holder in found.items() if holder in readable}
 
-    def _create_error(
-        self, store: Documents[N], entity_id: str, links: Links, conflict: WriteConflict
-    ) -> HeadgateError:
+    def name_conflict(self, store: Documents[N], entity: N) -> Conflict:
+        """The error for a name that another entity of this kind has; it says which."""
+        holder = self.holders(store, [_name_key(store, entity)]).get(_name_key(store, entity))
+        return name_conflict(store.noun, holder)
+
+    def _create_error(self, store: Documents[N], entity: N, links: Links, conflict: WriteConflict) -> HeadgateError:
         label = conflict.label
         for referred, referred_id in links.references:
             if label == f"{referred.noun}.missing" and referred_id in links.revisions and referred.find(referred_id):
@@ -207,20 +212,22 @@ class Registry:
         if _is_of_a_connection(store, conflict):
             return conflict
         keys = [key for key, name in links.claims.items() if name == label]
-        if names := self.holders(store, keys):
-            return claim_conflict(store.noun, next(iter(names.values())), label, links.codes)
+        if holders := self.holders(store, keys):
+            return claim_conflict(store.noun, next(iter(holders.values())), label, links.codes)
+        if label == "name":
+            return self.name_conflict(store, entity)
         return _create_error(store, label, links.codes)
 
     def _update_error(
-        self, context: RequestContext, store: Documents[N], entity_id: str, conflict: WriteConflict, *, unused: bool
+        self, context: RequestContext, store: Documents[N], entity: N, conflict: WriteConflict, *, unused: bool
     ) -> HeadgateError:
         label = conflict.label
         if _is_of_a_connection(store, conflict):
             return conflict
-        if unused and store.references(entity_id):
-            return self.usage.in_use(store.noun, entity_id)
+        if unused and store.references(entity.id):
+            return self.usage.in_use(store.noun, entity.id)
         if label == "name":
-            return name_conflict(store.noun)
+            return self.name_conflict(store, entity)
         return reference_not_found(_noun_of(label)) if label.endswith(".missing") else _changed(context)
 
     def _delete_error(
@@ -237,14 +244,15 @@ class Registry:
 
 def reference_not_found(noun: str, *location: str) -> Invalid:
     """The error for a reference to something that does not exist; with its location where that is one field."""
-    details = [{"location": list(location), "type": "not_found"}] if location else None
-    return Invalid(f"The {noun} that this refers to does not exist.", code="REFERENCE_NOT_FOUND", details=details)
+    message = f"The {noun} that this refers to does not exist. The list of them shows their ids."
+    details = [fault(*location, type_="not_found", message=message)] if location else None
+    return Invalid(message, code="REFERENCE_NOT_FOUND", details=details)
 
 
-def claim_conflict(noun: str, name: str, what: str, codes: Mapping[str, str]) -> Conflict:
-    """The error for what the entity of this name uses already."""
-    message = f'The {_words(noun)} "{name}" uses this {what}. Choose another one.'
-    return Conflict(message, code=codes.get(what, _NAME_CONFLICT))
+def claim_conflict(noun: str, holder: UsedBy, what: str, codes: Mapping[str, str]) -> Conflict:
+    """The error for what this entity uses already."""
+    message = f'The {_words(noun)} "{holder.name}" uses this {what}. Choose another one.'
+    return Conflict(message, code=codes.get(what, _NAME_CONFLICT), details={"resource": asdict(holder)})
 
 
 def _words(noun: str) -> str:
@@ -259,15 +267,20 @@ def _create_error(store: Documents[Any], label: str, codes: Mapping[str, str]) -
     if label.endswith(".missing"):
         return reference_not_found(_noun_of(label))
     if label.endswith(".exists"):
-        return Conflict("The same request is being carried out at this moment.", code="REQUEST_IN_PROGRESS")
-    if label == "name":
-        return name_conflict(store.noun)
-    return Conflict(f"Another {_words(store.noun)} uses this {label}.", code=codes.get(label, _NAME_CONFLICT))
+        return Conflict(
+            "The same request is being carried out at this moment. Repeat this in a few seconds.",
+            code="REQUEST_IN_PROGRESS",
+        )
+    return Conflict(
+        f"Another {_words(store.noun)} uses this {label}. Choose another one.", code=codes.get(label, _NAME_CONFLICT)
+    )
 
 
-def name_conflict(noun: str) -> Conflict:
-    """The error for a name that another entity of this kind has."""
-    return Conflict(f"Another {_words(noun)} has this name.", code="NAME_CONFLICT")
+def name_conflict(noun: str, holder: UsedBy | None) -> Conflict:
+    """The error for a name that another entity of this kind has: this one, unless it is gone again."""
+    message = f"Another {_words(noun)} has this name, in whatever case. Choose another name."
+    details = {"resource": asdict(holder)} if holder else None
+    return Conflict(message, code=_NAME_CONFLICT, details=details)
 
 
 def _is_of_a_connection(store: Documents[Any], conflict: WriteConflict) -> bool:

@@ -92,8 +92,8 @@ class SourceService(SystemService[Source]):
         is_draft = pipeline.desired_state is DesiredState.DRAFT and not pipeline.open_operation
         moved = pipeline.with_claims(current, released=former if is_draft else frozenset())
         new = [key for key in moved.claims if key not in pipeline.claims]
-        for key, name in self.registry.holders(self.resources.pipelines, new).items():
-            raise claim_conflict("pipeline", name, claimed_thing(key), provider.claim_codes)
+        for key, holder in self.registry.holders(self.resources.pipelines, new).items():
+            raise claim_conflict("pipeline", holder, claimed_thing(key), provider.claim_codes)
         for key in new:
             self.registry.claims.take(transaction, key, pipeline.id, label=claimed_thing(key))
         for key in set(pipeline.claims) - set(moved.claims):

@@ -15,6 +15,8 @@ from chalicelib.stores.resources import ResourceStores
 _CLUSTERS = 500
 """Connect clusters among which those of a stream cluster are looked for."""
 
+_NOT_LISTED_YET = "What uses it is being made or removed at this moment: repeat this in a few seconds to see its name."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
@@ -23,7 +25,10 @@ class Usage:
 
     def in_use(self, noun: str, entity_id: str, message: str | None = None) -> Conflict:
         """The error RESOURCE_IN_USE, which names what uses this resource."""
-        return in_use(noun, self.of(noun, entity_id), message)
+        users = self.of(noun, entity_id)
+        if not users:
+            message = f"{message or in_use(noun, users).message} {_NOT_LISTED_YET}"
+        return in_use(noun, users, message)
 
     def of(self, noun: str, entity_id: str) -> Sequence[UsedBy]:
         """At most `MAX_NAMED`. Indexes lag behind, and a delivery that is being deployed is in none: others may be

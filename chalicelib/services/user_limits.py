@@ -47,7 +47,7 @@ class UserLimits:
         limit = LoginLimit(key=key, maximum=self.max_questions, ends_at=ends_at)
         if not self.counters.count(limit, now):
             raise RateLimited(
-                f"You may ask servers {self.max_questions} times in a minute. Wait as long as Retry-After says.",
+                f"You may ask servers {self.max_questions} times in a minute.",
                 retry_after_seconds=int(limit.wait(now).total_seconds()) + 1,
             )
 
@@ -70,6 +70,6 @@ class UserLimits:
             if token := self.leases.take(key, now):
                 return key, token
         raise RateLimited(
-            f"{MAX_TESTS} tests and previews of yours run at this moment. Repeat this when they have ended.",
+            f"{MAX_TESTS} tests and previews of yours run at this moment, and one has to end first.",
             retry_after_seconds=_TRY_AGAIN_SECONDS,
         )

@@ -72,9 +72,15 @@ class IdempotencyKeys:
             except DoesNotExist:  # the other request has released it meanwhile
                 return self.claim(key, body_hash, now)
         if row.body_hash != body_hash:
-            raise Conflict("This key came with another body before.", code="IDEMPOTENCY_KEY_REUSED")
+            raise Conflict(
+                "This Idempotency-Key came with another body before. Use a new key for another request.",
+                code="IDEMPOTENCY_KEY_REUSED",
+            )
         if row.answer is None:
             seconds = max(1, int((row.lease_until - now).total_seconds()))
-            raise RequestInProgress("The first request with this key still runs.", retry_after_seconds=seconds)
+            raise RequestInProgress(
+                "The first request with this Idempotency-Key still runs. Repeat this in a moment.",
+                retry_after_seconds=seconds,
+            )
         status, headers, body = json.loads(self._sealer.open(key, row.answer).reveal())
         return KeptAnswer(status=status, headers=tuple((name, value) for name, value in headers), body=body)

@@ -13,6 +13,7 @@ from chalicelib.services.connect_clusters import SWEPT_AFTER
 from infra.local.doubles.connect import VERSION
 from tests.support.apps.call_interceptor import Side
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.faults import places
 
 
 def shown(app: InProcessApp, pipeline_id: str) -> list[ConnectCluster]:
@@ -92,7 +93,7 @@ def test_the_stored_password_of_workers_is_never_sent_to_another_place(app: InPr
     app.interceptor.watch()
     with pytest.raises(Invalid) as refused:
         app.services.connect_clusters.update(app.context(), cluster.id, replace(data, secrets={}, address=address))
-    assert refused.value.details == [
+    assert places(refused.value.details) == [
         {"location": ["body", "credentials", "password"], "type": "required_for_new_target"}
     ]
     assert not any(point.side is Side.CONNECT or point.writes for point in app.interceptor.unwatch())

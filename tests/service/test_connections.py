@@ -21,6 +21,7 @@ from tests.faults.invariants import violations
 from tests.support.apps.call_interceptor import InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp, changed_connection, changed_input, system_input
 from tests.support.apps.queues import received
+from tests.support.faults import places
 from tests.support.hostile.stored_secrets import password
 
 NEW = {"password": Secret("a new password")}
@@ -137,14 +138,14 @@ def test_a_connection_without_the_capability_is_refused(app: InProcessApp) -> No
     own = app.source()
     for act in (lambda: app.source(connection), lambda: pointed(app, own, connection)):
         error = refused(Invalid, "VALIDATION_FAILED", act)
-        assert error.details == [{"location": ["body", "connection_id"], "type": "capability_missing"}]
+        assert places(error.details) == [{"location": ["body", "connection_id"], "type": "capability_missing"}]
     assert len(users(app, connection)) == 1
 
 
 def test_an_unknown_connection_is_refused_at_its_field(app: InProcessApp) -> None:
     unknown = replace(app.connection(), id=new_id())
     error = refused(Invalid, "REFERENCE_NOT_FOUND", lambda: app.destination(unknown))
-    assert error.details == [{"location": ["body", "connection_id"], "type": "not_found"}]
+    assert places(error.details) == [{"location": ["body", "connection_id"], "type": "not_found"}]
 
 
 def test_a_connection_has_a_bounded_number_of_users(app: InProcessApp) -> None:
@@ -182,7 +183,7 @@ def test_a_secret_of_a_connection_never_becomes_that_of_what_used_it(
     for system in (app.source(connection), app.destination(connection)):
         for secrets in ({}, {"password": None}, {"password": Secret("")}):
             error = refused(Invalid, "VALIDATION_FAILED", lambda s=secrets, one=system: left(app, one, s, **address))
-            assert error.details == [
+            assert places(error.details) == [
                 {"location": ["body", "credentials", "password"], "type": "required_for_new_target"}
             ]
         assert stored(app, system) == system
@@ -295,7 +296,9 @@ def test_stored_secrets_of_a_connection_are_never_sent_to_another_place(app: InP
     source = app.source(connection)
     elsewhere = replace(connection.address, host=ELSEWHERE)
     error = refused(Invalid, "VALIDATION_FAILED", lambda: changed(app, connection, address=elsewhere, secrets={}))
-    assert error.details == [{"location": ["body", "credentials", "password"], "type": "required_for_new_target"}]
+    assert places(error.details) == [
+        {"location": ["body", "credentials", "password"], "type": "required_for_new_target"}
+    ]
     assert (stored(app, connection).address, stored(app, source)) == (connection.address, source)
 
 

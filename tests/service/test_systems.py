@@ -15,6 +15,7 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from tests.support.apps.in_process_app import InProcessApp, changed_input
 from tests.support.apps.queues import received
+from tests.support.faults import places
 
 
 @pytest.fixture
@@ -145,7 +146,7 @@ def test_stored_secrets_are_never_sent_to_another_place(app: InProcessApp, sourc
     ):
         with pytest.raises(Invalid) as refused:
             edited(app, source, secrets=again, **elsewhere)
-        assert refused.value.details == [
+        assert places(refused.value.details) == [
             {"location": ["body", "credentials", name], "type": "required_for_new_target"} for name in missing
         ]
     assert app.services.sources.get(source.id) == source

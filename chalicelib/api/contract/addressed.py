@@ -66,7 +66,7 @@ class ConnectedInput(Input, Generic[ProviderT, ConfigT, CredentialsT]):
     @classmethod
     def _not_beside_a_connection(cls, value: object, info: ValidationInfo) -> object:
         if value is not None and info.data.get("connection_id") is not None:
-            raise PydanticCustomError("not_with_connection", "those of the connection are used")
+            raise PydanticCustomError("not_with_connection", "leave it out beside a connection_id, whose own is used")
         return value
 
     def address(self) -> SystemAddress | ConnectionReference:

@@ -67,7 +67,7 @@ class SilenceBody(Input):
     @classmethod
     def _one_end(cls, until: datetime | None, info: ValidationInfo) -> datetime | None:
         if until is not None and info.data.get("duration_seconds") is not None:
-            raise PydanticCustomError("one_of", "duration_seconds or until, not both")
+            raise PydanticCustomError("one_of", "give duration_seconds or until, not both")
         return until
 
     def to_silence(self) -> Silence:

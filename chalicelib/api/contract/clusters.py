@@ -44,9 +44,9 @@ Servers = Annotated[
 
 def _encrypted(url: str) -> str:
     if read_url(url) is None:
-        raise PydanticCustomError("host", "this is no host and port")
+        raise PydanticCustomError("host", "it has to be https, a host and perhaps a port")
     if not is_protected(url):
-        raise PydanticCustomError("https_required", "a client secret is sent there")
+        raise PydanticCustomError("https_required", "it has to begin with https, because a client secret is sent there")
     return url
 
 
@@ -121,7 +121,7 @@ class StreamClusterBody(Input):
             raise PydanticCustomError("missing", "the protocol and the mechanism take it")
         judged = "sasl_mechanism" in info.data or info.field_name == "sasl_mechanism"
         if value and use.fault and not used and judged:
-            raise PydanticCustomError(use.fault, "the protocol or the mechanism has no use for it")
+            raise PydanticCustomError(use.fault, "leave it out: the protocol or the mechanism has no use for it")
         return value
 
     @field_validator("credentials")

@@ -40,7 +40,7 @@ _DIGITS = re.compile(r"-?[0-9]+\Z")
 
 def _readable(text: str) -> str:
     if any(category(letter) in _UNREADABLE or letter in _DIRECTION_CONTROLS for letter in text):
-        raise PydanticCustomError("not_readable", "a character that cannot be read")
+        raise PydanticCustomError("not_readable", "it must not hold control characters")
     return text
 
 
@@ -92,7 +92,7 @@ def _joins(before: str, after: str) -> bool:
 
 
 def _not_visible() -> PydanticCustomError:
-    return PydanticCustomError("not_visible", "a character without width, or one that changes the direction")
+    return PydanticCustomError("not_visible", "it must not hold characters that are not shown")
 
 
 def _if_text(check: Callable[[str], str]) -> BeforeValidator:

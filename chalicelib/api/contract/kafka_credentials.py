@@ -35,7 +35,7 @@ class KafkaCredentials(PasswordCredentials):
             except ValueError:
                 count = 0
             if not 0 < count <= MAX_CERTIFICATES:
-                raise PydanticCustomError("pem_certificates", "not PEM text with up to ten certificates")
+                raise PydanticCustomError("pem_certificates", "it has to be PEM text with one to ten certificates")
         return value
 
     @field_validator("client_key")
@@ -48,7 +48,9 @@ class KafkaCredentials(PasswordCredentials):
             try:
                 load_pem_private_key(text.encode(), password=None)
             except (ValueError, TypeError, UnsupportedAlgorithm):
-                raise PydanticCustomError("pem_private_key", "not a private key in PEM without a passphrase") from None
+                raise PydanticCustomError(
+                    "pem_private_key", "it has to be a private key in PEM without a passphrase"
+                ) from None
         return value
 
     @model_validator(mode="after")
@@ -77,7 +79,7 @@ class KafkaCredentials(PasswordCredentials):
         )
         for name, used, kind in uses:
             if _text(getattr(self, name)) and not used:
-                raise fault(name, kind, "the protocol or the mechanism has no use for it")
+                raise fault(name, kind, "leave it out: the protocol or the mechanism has no use for it")
 
 
 def fault(name: str, kind: LiteralString, message: LiteralString) -> ValidationError:

@@ -6,9 +6,8 @@ from pydantic import Field
 
 from chalicelib.api.contract.common import Input
 from chalicelib.api.contract.lists import ListQuery
-from chalicelib.domain.access import Permission, RequestContext
+from chalicelib.domain.access import Permission, RequestContext, lacks
 from chalicelib.domain.live_reads import LiveAnswer
-from chalicelib.errors import NotPermitted
 from chalicelib.kit.clock import rfc3339
 
 OBSERVED_AT = "X-Observed-At"
@@ -25,7 +24,7 @@ class FreshQuery(Input):
     def fresh_for(self, context: RequestContext) -> bool:
         """Whether the server is asked anew. Raises NotPermitted for who may only read."""
         if self.fresh and not context.actor.may(Permission.OPERATE):
-            raise NotPermitted(f"fresh=true needs the permission {Permission.OPERATE}.", actor=context.actor)
+            raise lacks(Permission.OPERATE, context.actor, what="fresh=true")
         return self.fresh
 
 

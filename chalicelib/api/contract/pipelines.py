@@ -80,7 +80,7 @@ class PipelineBody(Input):
         options = sent.to_options()
         chosen = self.representation or options.representation
         if "representation" in sent.model_fields_set and chosen is not options.representation:
-            message = "options.representation is another one. Give one of them."
+            message = "options.representation has another value. Give the representation once."
             raise Invalid.at("body", "representation", type_="given_twice", message=message)
         return replace(options, representation=chosen)
 

@@ -45,7 +45,9 @@ class PipelineDeletionQuery(DeletionQuery):
     @model_validator(mode="after")
     def _not_both(self) -> Self:
         if self.forget and (self.drop_slot or self.drop_history):
-            raise PydanticCustomError("not_together", "forget excludes drop_slot and drop_history")
+            raise PydanticCustomError(
+                "not_together", "forget=true touches no server: leave drop_slot and drop_history out"
+            )
         return self
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from chalicelib.api.framework.http import HttpRequest, forwarded_scheme
 from chalicelib.api.framework.sent_credentials import COOKIE, bearer_token, on_plain_loopback, sent_cookie, set_cookie
-from chalicelib.domain.access import Actor
+from chalicelib.domain.access import SIGN_IN, Actor
 from chalicelib.errors import NotPermitted, Unauthenticated
 from chalicelib.kit.clock import utc_now
 from chalicelib.kit.masking import Secret
@@ -64,7 +64,7 @@ def _has_token(headers: Mapping[str, str], hashes: Collection[str]) -> bool:
 def cookie_of(headers: Mapping[str, str]) -> str:
     """The value of `sent_cookie`. Raises Unauthenticated when there is none."""
     if (cookie := sent_cookie(headers)) is None:
-        raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
+        raise Unauthenticated(SIGN_IN)
     return cookie
 
 

@@ -22,7 +22,7 @@ from chalicelib.api.framework.rendering import UNREADABLE, render, with_security
 from chalicelib.api.framework.resources import resource_in_answer, resource_in_path
 from chalicelib.api.framework.route import Route
 from chalicelib.api.framework.sent_credentials import bearer_token, sent_cookie
-from chalicelib.domain.access import Actor, Permission, RequestContext
+from chalicelib.domain.access import Actor, Permission, RequestContext, lacks
 from chalicelib.domain.idempotency import IdempotencyStore
 from chalicelib.errors import HeadgateError, NotPermitted, Unauthenticated
 from chalicelib.kit.clock import Clock
@@ -225,15 +225,9 @@ def _check_permission(route: Route, actor: Actor) -> None:
     if route.needs in (Permission.PUBLIC, Permission.SERVICE):
         return
     if not actor.may(route.needs):
-        raise NotPermitted(f"This needs the permission {route.needs}{_how(route, actor)}.", actor=actor)
+        raise lacks(route.needs, actor)
     if actor.lacks_second_factor and not route.before_second_factor:
         raise NotPermitted(_SET_UP_FIRST, actor=actor)
-
-
-def _how(route: Route, actor: Actor) -> str:
-    if actor.via == "token" and route.needs is Permission.MANAGE_USERS:
-        return ", which no token has: sign in"
-    return ""
 
 
 def _failure_fields(request: HttpRequest, error: Exception) -> dict[str, Any]:

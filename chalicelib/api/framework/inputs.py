@@ -1,6 +1,6 @@
 """From a request to the arguments of a handler: path variables, query, body and conditional headers.
 
-The details of an error contain locations and kinds only, no values. A location consists of field names that the models
+The details of an error contain no value that was sent: see `faults`. A location consists of field names that the models
 of the route declare; what came from the caller (a key of a map, the label of a union's member) is left out. An unknown
 field is named when it looks like a field name: this helps with a spelling mistake and cannot repeat a secret.
 """
@@ -16,25 +16,24 @@ from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
 
+from chalicelib.api.framework.declared import Location, names_in, schema_of
 from chalicelib.api.framework.http import HttpRequest
 from chalicelib.api.framework.route import Route
-from chalicelib.errors import Invalid, Malformed, NotFound, TooLarge, UnsupportedMedia
+from chalicelib.errors import Invalid, Malformed, NotFound, TooLarge, UnsupportedMedia, fault
 from chalicelib.kit import strict_json
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import BadCursor, Signer
 
 MAX_BODY_BYTES = 256 * 1024
 MAX_DETAILS = 100
+NOT_JSON = "Send the body as JSON, in UTF-8, with the header Content-Type: application/json."
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JSON_TYPE = re.compile(r"application/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*\"?utf-?8\"?\s*)?\Z", re.IGNORECASE)
 _VERSION = re.compile(r'"(0|[1-9][0-9]{0,15})"\Z')
-_LIKE_A_FIELD = re.compile(r"[a-z]{1,20}(_[a-z]{1,20}){0,4}\Z")
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
-_NO_MEMBER = ("union_tag_not_found", "union_tag_invalid")
-"""Of a union: the discriminator is missing, or no value of it."""
-Location = tuple[str | int, ...]
-Fault = tuple[Location, str]
-"""Where something is wrong, and the kind of mistake."""
+_KEY_FORM = "1 to 64 letters, digits, dots, underscores and dashes"
+Fault = dict[str, Any]
+"""As `errors.fault` makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +42,15 @@ class Body:
 
     model: Any
     canonical: bytes
+
+
+_TEXT_FAULTS: Mapping[str, str] = {
+    "secret_reference_not_allowed": "No text may hold a dollar sign before an opening brace: Kafka Connect would "
+    "read it as a reference to a secret. Remove it.",
+    "null_character_not_allowed": "No text may hold the character U+0000. Remove it.",
+    "lone_surrogate_not_allowed": "A text holds half of a character (a lone surrogate). Send it in valid UTF-8.",
+}
+"""What no text may hold, whatever its field."""
 
 
 def check_size(request: HttpRequest) -> None:
@@ -55,7 +63,7 @@ def check_size(request: HttpRequest) -> None:
 def check_content_type(request: HttpRequest) -> None:
     """Raises `UnsupportedMedia` for a body that is not declared as JSON in UTF-8."""
     if request.body and not _JSON_TYPE.match(request.headers.get("content-type", "").strip()):
-        raise UnsupportedMedia("Send the body as application/json.")
+        raise UnsupportedMedia(NOT_JSON)
 
 
 def path_values(route: Route, request: HttpRequest) -> dict[str, Any]:
@@ -64,7 +72,7 @@ def path_values(route: Route, request: HttpRequest) -> dict[str, Any]:
     for name, rule in route.variables.items():
         text = unquote(request.path_values.get(name, ""))
         if not rule.accepts(text):
-            raise NotFound("There is nothing at this address.")
+            raise NotFound(f"There is nothing at this address: {{{name}}} in its path has to be {rule.meaning}.")
         values[name] = rule.convert(text)
     return values
 
@@ -80,7 +88,7 @@ def if_match(request: HttpRequest) -> int | None:
     if header is None:
         return None
     if not (match := _VERSION.match(header.strip())):
-        message = 'If-Match takes one version in double quotes, such as "3".'
+        message = 'If-Match takes one version in double quotes, such as "3": the ETag of the answer that you read.'
         raise Invalid.at("header", "If-Match", type_="version", message=message)
     return int(match[1])
 
@@ -89,7 +97,7 @@ def idempotency_key(request: HttpRequest) -> str | None:
     """The `Idempotency-Key` of a POST. Raises `Invalid`."""
     key = request.headers.get("idempotency-key") if request.method == "POST" else None
     if key is not None and not _IDEMPOTENCY_KEY.match(key):
-        message, kind = "Idempotency-Key is 1 to 64 of A-Za-z0-9._-", "string_pattern_mismatch"
+        message, kind = f"Idempotency-Key is {_KEY_FORM}, without blanks, such as a UUID.", "string_pattern_mismatch"
         raise Invalid.at("header", "Idempotency-Key", type_=kind, message=message)
     return key
 
@@ -106,7 +114,7 @@ def query_model(route: Route, request: HttpRequest) -> BaseModel | None:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise _invalid("query", error, frozenset(fields)) from None
+        raise _invalid("query", error, model, values) from None
 
 
 def cursor_key(cursor: str, request: HttpRequest, signer: Signer, now: datetime) -> str:
@@ -114,7 +122,10 @@ def cursor_key(cursor: str, request: HttpRequest, signer: Signer, now: datetime)
     try:
         return signer.unsign(list_scope(request), cursor, now)
     except BadCursor:
-        message = "The cursor is not of this list with these filters, or too old."
+        message = (
+            "The cursor is not of this list with these filters, or older than a day. Take the X-Next-Cursor of the "
+            "page before unchanged, or begin again without a cursor."
+        )
         raise Invalid.at("query", "cursor", type_="cursor", message=message) from None
 
 
@@ -131,22 +142,24 @@ def body_model(route: Route, request: HttpRequest) -> Body:
         raise Malformed("The body cannot be decoded.")
     if not raw.strip():
         if route.body is not None and route.body_required:
-            raise Malformed("The request needs a JSON body.")
+            raise Malformed(
+                "The request needs a JSON body: an object with the fields that /docs lists for this address."
+            )
         return Body(None, b"")
     try:
         parsed = strict_json.loads(raw)
     except strict_json.NotStrictJson as error:
-        raise Malformed(f"The body is not JSON that is accepted here: {error}.") from None
+        where = {} if error.line is None else {"line": error.line, "column": error.column}
+        raise Malformed(f"The body is not JSON that is accepted here: {error}.", details=where) from None
     # A route without a body accepts none or an empty object.
     expected = route.body if route.body is not None else _NoBody
-    fields = _field_names(expected)
     # Walking through every string costs more than searching the bytes once, and few bodies have such a text.
     if strict_json.may_hide(raw, b"${"):
-        _raise_any(_text_faults(parsed, ("body",), fields))
+        _raise_any(_text_faults(parsed, ("body",), _field_names(expected)))
     try:
         model = adapter(expected).validate_json(raw, extra="forbid")
     except ValidationError as error:
-        raise _invalid("body", error, fields, _discriminator(expected)) from None
+        raise _invalid("body", error, expected, parsed) from None
     canonical = json.dumps(parsed, sort_keys=True, separators=(",", ":")).encode()
     return Body(model if route.body is not None else None, canonical)
 
@@ -157,24 +170,15 @@ class _NoBody(BaseModel, defer_build=True):
 
 @lru_cache(maxsize=512)
 def _field_names(model: Any) -> frozenset[str]:
-    return frozenset(_names_in(adapter(model).json_schema()))
+    return frozenset(names_in(schema_of(model)))
 
 
 @lru_cache(maxsize=512)
 def _discriminator(model: Any) -> str | None:
     """The field whose value says which of several models a body is; None for a body that is always the same."""
     # Only whole bodies are such unions, no part of one: a test of the OpenAPI document says so.
-    name = adapter(model).json_schema().get("discriminator", {}).get("propertyName")
+    name = schema_of(model).get("discriminator", {}).get("propertyName")
     return None if name is None else str(name)
-
-
-def _names_in(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        yield from schema.get("properties", {})
-        schema = list(schema.values())
-    if isinstance(schema, list):
-        for part in schema:
-            yield from _names_in(part)
 
 
 @lru_cache(maxsize=256)
@@ -195,23 +199,26 @@ def _query_faults(query: Mapping[str, Iterable[str]], fields: Mapping[str, bool]
     for name, values in query.items():
         texts = list(values)
         if name not in fields:
-            yield ("query", *_field_like(name)), "extra_forbidden"
+            # Imported where something is wrong: most containers never need it.
+            from chalicelib.api.framework.faults import unknown_parameter
+
+            yield unknown_parameter(name, tuple(fields))
         elif len(texts) > 1 and not fields[name]:
-            yield ("query", name), "single_value"
+            yield fault("query", name, type_="single_value", message=f"Give {name} once: it takes a single value.")
         for text in (name, *texts):
             if kind := _text_fault(text):
-                yield ("query", *((name,) if name in fields else ())), kind
+                yield _unusable_text(("query", *((name,) if name in fields else ())), kind)
 
 
 def _text_faults(value: Any, location: Location, fields: frozenset[str]) -> Iterator[Fault]:
     """Strings that no field may contain, at any depth: the parser has bounded the depth."""
     if isinstance(value, str):
         if kind := _text_fault(value):
-            yield location, kind
+            yield _unusable_text(location, kind)
     elif isinstance(value, dict):
         for key, item in value.items():
             if kind := _text_fault(key):
-                yield location, kind
+                yield _unusable_text(location, kind)
             yield from _text_faults(item, (*location, key) if key in fields else location, fields)
     elif isinstance(value, list):
         for index, item in enumerate(value):
@@ -227,31 +234,14 @@ def _text_fault(text: str) -> str | None:
     return "lone_surrogate_not_allowed" if _SURROGATE.search(text) else None
 
 
-def _invalid(part: str, error: ValidationError, fields: frozenset[str], discriminator: str | None = None) -> Invalid:
-    def faults() -> Iterator[Fault]:
-        for detail in error.errors(include_url=False, include_context=False, include_input=False):
-            location, kind = detail["loc"], detail["type"]
-            yield (part, *_location(_without_tag(location, kind, discriminator), kind, fields)), kind
-
-    return _refusal(faults())
+def _unusable_text(location: Location, kind: str) -> Fault:
+    return fault(*location, type_=kind, message=_TEXT_FAULTS[kind])
 
 
-def _without_tag(location: Location, kind: str, discriminator: str | None) -> Location:
-    if discriminator is None:
-        return location
-    # Pydantic begins it with the value of the discriminator.
-    return (discriminator,) if kind in _NO_MEMBER else location[1:]
+def _invalid(part: str, error: ValidationError, model: Any, sent: Any) -> Invalid:
+    from chalicelib.api.framework.faults import faults_of
 
-
-def _location(location: Location, kind: str, fields: frozenset[str]) -> Location:
-    declared = tuple(part for part in location if isinstance(part, int) or part in fields)
-    last = location[-1] if location else ""
-    unknown_field = kind == "extra_forbidden" and declared[-1:] != (last,)
-    return (*declared, *_field_like(last)) if unknown_field else declared
-
-
-def _field_like(name: str | int) -> tuple[str, ...]:
-    return (str(name),) if _LIKE_A_FIELD.match(str(name)) else ()
+    return _refusal(faults_of(part, error, model, _field_names(model), sent, _discriminator(model)))
 
 
 def _raise_any(faults: Iterable[Fault]) -> None:
@@ -261,12 +251,9 @@ def _raise_any(faults: Iterable[Fault]) -> None:
 
 
 def _refusal(faults: Iterable[Fault]) -> Invalid:
-    distinct: dict[Fault, None] = {}
-    for fault in faults:
-        distinct[fault] = None
+    distinct: dict[tuple[Any, ...], Fault] = {}
+    for one in faults:
+        distinct.setdefault((*one["location"], one["type"], one.get("option")), one)
         if len(distinct) == MAX_DETAILS:
             break
-    return Invalid(
-        "The request is not valid; details name the fields.",
-        details=[{"location": list(location), "type": kind} for location, kind in distinct],
-    )
+    return Invalid.of(list(distinct.values()))

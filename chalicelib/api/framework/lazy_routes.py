@@ -13,6 +13,8 @@ from typing import Any
 from chalicelib.api.framework.boundary import Boundary
 from chalicelib.api.framework.route import Route
 from chalicelib.api.framework.router import Router
+from chalicelib.api.framework.unknown_paths import nearest_template, segments_of
+from chalicelib.kit.similar import nearest
 
 Methods = dict[str, Any]
 """Chalice's entries for one path, by method."""
@@ -42,6 +44,19 @@ class LazyRoutes:
         """Patterns that include every one that matches the path."""
         self.load_for(path)
         return tuple(self._table)
+
+    def nearest(self, path: str) -> str | None:
+        """The template of a documented route that this unknown path was probably meant for; None when none is near.
+        Loads the modules of one first segment.
+        """
+        segments, names = segments_of(path), {name for module in self._modules for name in module.segments}
+        first = segments[0] if segments and segments[0] in names else nearest(segments[0] if segments else "", names)
+        if first is None:
+            return None
+        for module in self._modules:
+            self.load_for(f"{module.prefix}/{first}")
+        shown = (known for module in self._modules for known, route in module.mounted or () if not route.hidden)
+        return nearest_template([first, *segments[1:]], shown)
 
     def load_for(self, path: str) -> None:
         for module in self._modules:

@@ -11,7 +11,7 @@ from chalicelib.api.documentation.bodies import bodies_of
 from chalicelib.api.documentation.groups import GROUPS, INTRODUCTION
 from chalicelib.api.documentation.schemas import add_examples, describe
 from chalicelib.api.documentation.texts import path_text
-from chalicelib.api.framework.problems import CORRELATION, all_problems, error_schema, is_gone, problems
+from chalicelib.api.framework.problems import CORRELATION, FAULT, all_problems, error_schema, is_gone, problems
 from chalicelib.api.framework.rendering import NEXT_CURSOR, UNREADABLE
 from chalicelib.api.framework.route import Route
 from chalicelib.domain.access import GRANTS, Permission
@@ -80,7 +80,7 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
         "tags": _groups({route.tag for _, route in shown}),
         "paths": paths,
         "components": {
-            "schemas": {"Error": error_schema(None), **definitions},
+            "schemas": {"Error": error_schema(None), "Fault": FAULT, **definitions},
             "responses": all_problems(),
             "parameters": dict(_PARAMETERS),
             "securitySchemes": dict(_SECURITY),

@@ -28,6 +28,38 @@ _TEXTS: Mapping[int, str] = {
     503: "A required system cannot be reached.",
     504: "A required system did not respond in time.",
 }
+FAULT: Json = {
+    "type": "object",
+    "description": "What is wrong at one place of a request, and what is right. It repeats no value that was sent.",
+    "required": ["location", "type", "message"],
+    "additionalProperties": False,
+    "properties": {
+        "location": {
+            "type": "array",
+            "items": {"type": ["string", "integer"]},
+            "description": "Where: first body, query, path or header, then names of fields and positions in lists.",
+        },
+        "type": {"type": "string", "description": "The kind of the fault, for programs."},
+        "message": {"type": "string", "description": "One sentence that says what is right."},
+        "allowed": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The values or the fields that are possible here, at most 40.",
+        },
+        "limit": {"type": "integer", "description": "The bound that was broken."},
+        "did_you_mean": {"type": "string", "description": "The known name or value that is nearest to what was sent."},
+        "option": {"type": "string", "description": "The field to set instead of a property of the connector."},
+    },
+}
+_DETAILS: Json = {
+    "type": ["object", "array"],
+    "items": {"$ref": "#/components/schemas/Fault"},
+    "description": "What helps to do better. `VALIDATION_FAILED`: a list of faults. `RESOURCE_IN_USE`: `used_by`, at "
+    "most 20 resources with type, id and name. `NAME_CONFLICT`: `resource`, which has the name. "
+    "`CONNECTOR_CONFIG_INVALID`: `errors`, each with field and messages. `FORBIDDEN`: the permission, and the roles "
+    "that have it. `NOT_FOUND`: `did_you_mean`, a path of this API. `METHOD_NOT_ALLOWED`: `allowed`, its methods. "
+    "`MALFORMED_JSON`: line and column.",
+}
 _STATUS = {code: status for status, codes in CODES.items() for code in codes}
 _ALWAYS = ("PAYLOAD_TOO_LARGE", "RATE_LIMITED", "INTERNAL", "TRY_AGAIN")
 
@@ -88,10 +120,7 @@ def error_schema(codes: list[str] | tuple[str, ...] | None) -> Json:
         "properties": {
             "code": code if codes is None else {**code, "enum": list(codes)},
             "message": {"type": "string", "description": "One sentence for people: what is wrong and what is right."},
-            "details": {
-                "type": ["object", "array"],
-                "description": "What helps, by the code; empty where nothing does.",
-            },
+            "details": _DETAILS,
         },
     }
     return {"type": "object", "required": ["error"], "properties": {"error": error}}

@@ -22,18 +22,33 @@ _TASK = re.compile(r"(0|[1-9][0-9]{0,8})\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathRule:
-    """What a path variable may be. Other text makes the address unknown: 404 and not 422."""
+    """What a path variable may be, for people `meaning`. Other text makes the address unknown: 404 and not 422."""
 
     accepts: Callable[[str], object]
+    meaning: str
     schema: Mapping[str, Any]
     convert: Callable[[str], Any] = str
 
 
-NAME_RULE = PathRule(accepts=_NAME.match, schema={"type": "string", "pattern": "^[A-Za-z0-9._-]{1,300}$"})
-UUID_RULE = PathRule(accepts=is_uuid, schema={"type": "string", "format": "uuid"})
-INVITE_RULE = PathRule(accepts=bool, schema={"type": "string", "minLength": 1})
-CONNECTOR_RULE = PathRule(accepts=_CONNECTOR.match, schema={"type": "string", "minLength": 1, "maxLength": 2000})
-TASK_RULE = PathRule(accepts=_TASK.match, schema={"type": "integer", "minimum": 0}, convert=int)
+NAME_RULE = PathRule(
+    accepts=_NAME.match,
+    meaning="a name of letters, digits, dots, underscores and dashes",
+    schema={"type": "string", "pattern": "^[A-Za-z0-9._-]{1,300}$"},
+)
+UUID_RULE = PathRule(
+    accepts=is_uuid,
+    meaning="an id as lists show it: a UUID in lower case with dashes",
+    schema={"type": "string", "format": "uuid"},
+)
+INVITE_RULE = PathRule(accepts=bool, meaning="the token of an invite", schema={"type": "string", "minLength": 1})
+CONNECTOR_RULE = PathRule(
+    accepts=_CONNECTOR.match,
+    meaning="the name of a connector, percent-encoded",
+    schema={"type": "string", "minLength": 1, "maxLength": 2000},
+)
+TASK_RULE = PathRule(
+    accepts=_TASK.match, meaning="the number of a task, from 0", schema={"type": "integer", "minimum": 0}, convert=int
+)
 
 InvitePath = Annotated[str, INVITE_RULE]
 """The token of an invite. Any text is one that does not exist, so that no answer says how a token is made."""

@@ -24,12 +24,14 @@ from chalice.app import Chalice, Request, Response
 
 from chalicelib import __version__
 from chalicelib.api.framework import errors as http_errors
+from chalicelib.api.framework import inputs
 from chalicelib.api.framework.boundary import Boundary
 from chalicelib.api.framework.http import FALLBACK, JSON, HttpRequest, HttpResponse
 from chalicelib.api.framework.paths import EventMaker, trie_of
 from chalicelib.api.framework.route import Route, read_signature
+from chalicelib.api.framework.unknown_paths import nothing_here
 from chalicelib.domain.access import Permission
-from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, NotFound, UnsupportedMedia
+from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, UnsupportedMedia
 from chalicelib.kit.ids import correlation_id
 from chalicelib.kit.log import invocation, log_context
 
@@ -125,11 +127,17 @@ class Router:
         return mounted
 
 
-def finish_app(app: Chalice, boundary: Boundary, candidates: Callable[[str], tuple[str, ...]]) -> None:
+def finish_app(
+    app: Chalice,
+    boundary: Boundary,
+    candidates: Callable[[str], tuple[str, ...]],
+    nearest: Callable[[str], str | None] = lambda _path: None,
+) -> None:
     """Registers the fallback for unknown paths and the middleware around every request.
 
     `GET /` leads a browser to the documentation, and says to all others where it is.
-    `candidates` returns the patterns that may match a path: when one does, only the method was wrong.
+    `candidates` returns the patterns that may match a path: when one does, only the method was wrong. `nearest` returns
+    the pattern that an unknown path was probably meant for.
     """
 
     def refuse(request: HttpRequest) -> HttpResponse:
@@ -137,8 +145,9 @@ def finish_app(app: Chalice, boundary: Boundary, candidates: Callable[[str], tup
             return _root(request)
         match = trie_of(candidates(request.path)).match(request.path)
         if match is not None and match.pattern not in (ROOT, FALLBACK):
-            raise MethodNotAllowed("This address does not take that method.", allowed=tuple(app.routes[match.pattern]))
-        raise NotFound("There is nothing at this address.")
+            methods = sorted(app.routes[match.pattern])
+            raise MethodNotAllowed(f"This address takes {', '.join(methods)} only.", allowed=methods)
+        raise nothing_here(nearest(request.path))
 
     def unknown(**_: str) -> Response:
         request = _request.get()
@@ -264,7 +273,7 @@ def _chalice_error(response: Response) -> HeadgateError:
         case 400:
             return Malformed("The request cannot be read.")
         case 415:
-            return UnsupportedMedia("Send the body as application/json.")
+            return UnsupportedMedia(inputs.NOT_JSON)
         case _:
             return http_errors.internal()
 

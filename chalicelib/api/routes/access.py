@@ -25,9 +25,9 @@ from chalicelib.api.framework.http import HttpRequest, JsonResponse
 from chalicelib.api.framework.route import UuidPath
 from chalicelib.api.framework.router import Router
 from chalicelib.api.framework.sent_credentials import SIGN_ON_COOKIE, sent_cookie, set_cookie
+from chalicelib.api.framework.unknown_paths import nothing_here
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.domain.accounts.sign_on import TICKET_LIFETIME
-from chalicelib.errors import NotFound
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.services.accounts.single_sign_on import SignOnCallback, SingleSignOn
@@ -90,7 +90,7 @@ def finish_single_sign_on(context: RequestContext, request: HttpRequest) -> Json
 def _single_sign_on() -> SingleSignOn:
     """Raises NotFound, as for an unknown path, when it is not configured."""
     if (single_sign_on := services().single_sign_on) is None:
-        raise NotFound("There is nothing at this address.")
+        raise nothing_here()
     return single_sign_on
 
 

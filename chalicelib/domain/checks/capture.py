@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import Capture, OnConversionError
 from chalicelib.domain.table import ColumnName, SourceTable, TableName
-from chalicelib.errors import Invalid
+from chalicelib.errors import Invalid, fault
 
 KAFKA_MESSAGE_BYTES = 1024 * 1024
 """Kafka's own limit for a record, about: what brokers, producers and consumers take when nothing is configured."""
@@ -30,13 +29,13 @@ def check_options(capture: Capture, tables: Mapping[TableName, SourceTable]) -> 
     _check_heartbeat(capture)
     _check_compaction(capture, tables)
     full_names = Counter(f"{table.name}.{column.name}" for table in tables.values() for column in table.columns)
-    details: list[dict[str, Any]] = [
-        {"location": ["body", "options", "exclude_columns", position], "type": fault}
+    faults = [
+        fault("body", "options", "exclude_columns", position, type_=kind, message=_COLUMN_FAULTS[kind])
         for position, column in enumerate(capture.options.exclude_columns)
-        if (fault := _column_fault(column, tables.get(column.table), full_names))
+        if (kind := _column_fault(column, tables.get(column.table), full_names))
     ]
-    if details:
-        raise Invalid(_COLUMN_FAULTS[details[0]["type"]], details=details)
+    if faults:
+        raise Invalid.of(faults)
 
 
 def _check_compaction(capture: Capture, tables: Mapping[TableName, SourceTable]) -> None:

@@ -11,7 +11,7 @@ from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.names import name_list
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.table import IssueCode, IssueSeverity, SourceTable, TableName
-from chalicelib.errors import Invalid
+from chalicelib.errors import Invalid, fault
 
 MAX_MAPPINGS = 500
 
@@ -26,18 +26,26 @@ def captured_tables(pipeline: Pipeline, tables: Mapping[TableName, SourceTable])
 
 def count_problems(topics: Sequence[str]) -> Iterator[Invalid]:
     if not 0 < len(topics) <= MAX_MAPPINGS:
-        yield Invalid.at("body", "mappings", type_="length", message=f"A delivery has 1 to {MAX_MAPPINGS} mappings.")
+        message = f"A delivery has 1 to {MAX_MAPPINGS} mappings."
+        yield Invalid.at("body", "mappings", type_="length", message=message, limit=MAX_MAPPINGS if topics else 1)
 
 
 def repetition_problems(topics: Sequence[str]) -> Iterator[Invalid]:
-    yield from field_problem(repeated(topics), "topic", "duplicate", "A topic may be mapped once per delivery.")
+    yield from field_problem(
+        repeated(topics),
+        "topic",
+        "duplicate",
+        "A topic may be mapped once per delivery. Take the second mapping out, or make another delivery.",
+    )
 
 
 def topic_problems(topics: Sequence[str], captured: Captured, facts: TopicFacts | None) -> Iterator[Invalid]:
     """`facts` are those of the pipeline's stream cluster, or None when they could not be read."""
     foreign = [index for index, topic in enumerate(topics) if topic not in captured]
     yield from mapping_problem(
-        foreign, "TOPIC_NOT_IN_PIPELINE", "A mapping names a topic that the pipeline does not write."
+        foreign,
+        "TOPIC_NOT_IN_PIPELINE",
+        f"A mapping names a topic that the pipeline does not write. Its topics are {name_list(sorted(captured))}.",
     )
     if facts is not None:
         missing = captured.keys() - facts.partitions.keys()
@@ -108,8 +116,7 @@ def repeated(values: Iterable[Hashable]) -> list[int]:
 def field_problem(indexes: Sequence[int], field: str, type_: str, message: str) -> Iterator[Invalid]:
     """A problem at a field of the mappings with these indexes; none without an index."""
     if indexes:
-        details = [{"location": ["body", "mappings", index, field], "type": type_} for index in indexes]
-        yield Invalid(message, details=details)
+        yield Invalid.of([fault("body", "mappings", index, field, type_=type_, message=message) for index in indexes])
 
 
 def mapping_problem(indexes: Sequence[int], code: str, message: str) -> Iterator[Invalid]:

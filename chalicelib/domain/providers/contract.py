@@ -49,6 +49,10 @@ class CaptureProvider(Protocol):
     def refused_properties(self) -> Mapping[str, str]:
         """Known keys that may not be set, or not to every value: why, and what to do instead."""
 
+    @property
+    def property_options(self) -> Mapping[str, str]:
+        """Connector keys by the field of a pipeline's body that sets them."""
+
     def source_options(self, sent: Mapping[str, Any]) -> Mapping[str, Any]:
         """All options of a source that only this provider has: those that were sent, and the defaults of the others.
         Raises Invalid for options of another provider, as for unknown fields of a body.

@@ -6,6 +6,7 @@ from typing import Any
 from chalicelib.domain.connection import SystemProvider
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.object_store import ObjectStoreProvider
+from chalicelib.domain.property_options import TARGET_OPTIONS
 from chalicelib.domain.providers.contract import (
     CaptureProvider,
     DatabaseDefaults,
@@ -16,6 +17,7 @@ from chalicelib.domain.providers.contract import (
 from chalicelib.domain.providers.mysql import defaults as mysql
 from chalicelib.domain.providers.mysql.capture_provider import MySQLCapture
 from chalicelib.domain.providers.mysql.target_provider import MySQLTarget
+from chalicelib.domain.providers.object_store.properties import PROPERTY_OPTIONS as FILE_OPTIONS
 from chalicelib.domain.providers.object_store.target_provider import FileTarget
 from chalicelib.domain.providers.postgresql import defaults as postgresql
 from chalicelib.domain.providers.postgresql.capture_provider import PostgreSQLCapture
@@ -41,6 +43,12 @@ _DEFAULTS: Mapping[DatabaseProvider, DatabaseDefaults] = {
 
 def capture_provider(provider: DatabaseProvider) -> CaptureProvider:
     return _CAPTURE[provider]
+
+
+def property_option(key: str) -> str | None:
+    """The field of a body that sets what this property of a connector would set; None for an unknown property."""
+    tables = (*(provider.property_options for provider in _CAPTURE.values()), TARGET_OPTIONS, FILE_OPTIONS)
+    return next((table[key] for table in tables if key in table), None)
 
 
 def target_provider(provider: SystemProvider) -> TargetProvider[Any, Any]:

@@ -21,10 +21,13 @@ def _chat_id(value: Any) -> Any:
         value = value.strip() or None
     if value is None or (isinstance(value, (int, str)) and not isinstance(value, bool) and _CHAT.match(str(value))):
         return value
-    raise PydanticCustomError("chat_id", "a number, or @ and a name")
+    raise PydanticCustomError("chat_id", "it has to be a number, or @ and the name of a channel")
 
 
-Token = Annotated[SecretField, text_validator("bot_token", _TOKEN.match)]
+Token = Annotated[
+    SecretField,
+    text_validator("bot_token", _TOKEN.match, "it has to be the token as the service shows it, without blanks"),
+]
 ChatId = Annotated[int | str | None, BeforeValidator(_chat_id)]
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import LiteralString
 
 MAX_HEADERS = 20
 MAX_BYTES = 4096
@@ -22,6 +23,15 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}\Z")
 """RFC 9110, 5.6.2."""
 _VALUE = re.compile(r"([!-~]([ !-~]*[!-~])?)?\Z")
 """Visible ASCII with spaces inside."""
+VALUE: LiteralString = "it has to be visible ASCII text in one line"
+HEADER_RULES: Mapping[str, LiteralString] = {
+    "header_not_allowed": "headers of HTTP itself and those of the message's id and signature are set by Headgate",
+    "header_name": "the name of a header has to be letters, digits and dashes",
+    "header_value": VALUE,
+    "header_repeated": "a header may be given once, whatever the case of its name",
+    "headers_too_long": "up to 20 headers of 4096 bytes in all are sent",
+}
+"""What is right, by the type of an error in headers."""
 
 
 def header_faults(headers: Mapping[str, str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Generic webhooks."""
 
-from typing import Annotated
+from typing import Annotated, LiteralString
 
 from pydantic import AfterValidator, Field, SecretStr
 from pydantic_core import PydanticCustomError
@@ -9,7 +9,7 @@ from chalicelib.domain.alerts.pacing import Pace
 from chalicelib.kit.masking import Secret
 from chalicelib.notify.config import ChannelConfig, SecretField, text_validator
 from chalicelib.notify.contract import ChannelDefinition
-from chalicelib.notify.webhook.headers import header_faults, is_value
+from chalicelib.notify.webhook.headers import HEADER_RULES, VALUE, header_faults, is_value
 from chalicelib.notify.webhook.sender import Webhook
 from chalicelib.notify.webhook.signature import signing_key
 
@@ -23,12 +23,13 @@ def _is_key(text: str) -> bool:
 
 def _headers(value: dict[str, str]) -> dict[str, str]:
     for fault in header_faults(value):
-        raise PydanticCustomError(fault, "headers that cannot be sent")
+        raise PydanticCustomError(fault, HEADER_RULES[fault])
     return value
 
 
-Authorization = Annotated[SecretStr, Field(max_length=4096), text_validator("header_value", is_value)]
-SigningSecret = Annotated[SecretStr, Field(max_length=1024), text_validator("signing_secret", _is_key)]
+_KEY: LiteralString = "it has to be text, or whsec_ and base64"
+Authorization = Annotated[SecretStr, Field(max_length=4096), text_validator("header_value", is_value, VALUE)]
+SigningSecret = Annotated[SecretStr, Field(max_length=1024), text_validator("signing_secret", _is_key, _KEY)]
 Headers = Annotated[dict[str, str], AfterValidator(_headers)]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from chalicelib.domain.access import ROLES, Actor, Permission, RequestContext, Role, token_grants
 from chalicelib.domain.accounts.api_token import LIFETIME, MAX_LIFETIME, MAX_TOKENS, ApiToken
 from chalicelib.domain.audit.record import View
-from chalicelib.errors import Conflict, Invalid, NotFound, NotPermitted, Unauthenticated
+from chalicelib.errors import Conflict, Invalid, NotFound, NotPermitted, Unauthenticated, fault
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
@@ -121,7 +121,10 @@ class ApiTokenService:
         now = self.clock()
         role = token.role_under(owner, now) if token and owner else None
         if not token or not owner or role is None or not has_hash(text, [token.token_hash]):
-            raise Unauthenticated("This token is not valid. It may have ended, or been deleted, or its owner disabled.")
+            raise Unauthenticated(
+                "This token is not valid. It may have ended, or been deleted, or its owner "
+                "disabled. Sign in and make another one: POST /api/v1/auth/tokens."
+            )
         if token.last_used_at is None or now - token.last_used_at >= _TOUCH_EVERY:
             self.store.touch(token, now)
         return Actor(
@@ -146,7 +149,12 @@ def _manages_users(actor: Actor) -> bool:
 
 def _possible_end(expires_at: datetime, now: datetime) -> datetime:
     if expires_at <= now:
-        raise Invalid.at("body", "expires_at", type_="in_the_past", message="The token would have ended already.")
+        raise Invalid.at(
+            "body",
+            "expires_at",
+            type_="in_the_past",
+            message="expires_at has to be a time in the future: this token would have ended already.",
+        )
     if expires_at > now + MAX_LIFETIME:
         message = f"A token ends at most {MAX_LIFETIME.days} days from now. Make a new one before it does."
         raise Invalid.at("body", "expires_at", type_="too_late", message=message)
@@ -157,10 +165,10 @@ def _granted(permissions: Sequence[Permission], role: Role) -> tuple[Permission,
     """Each once, in their order. Raises Invalid, with the position of each that a token of the role cannot have."""
     granted = token_grants(role)
     if refused := [at for at, permission in enumerate(permissions) if permission not in granted]:
-        possible = ", ".join(permission for permission in Permission if permission in granted)
-        raise Invalid(
-            f"A token with the role {role} can have these permissions: {possible}. None manages users.",
-            details=[{"location": ["body", "permissions", at], "type": "not_granted"} for at in refused],
+        possible = [permission.value for permission in Permission if permission in granted]
+        message = f"A token with the role {role} can have these permissions: {', '.join(possible)}. None manages users."
+        raise Invalid.of(
+            [fault("body", "permissions", at, type_="not_granted", message=message, allowed=possible) for at in refused]
         )
     return tuple(permission for permission in Permission if permission in permissions)
 

@@ -73,6 +73,6 @@ class LoginThrottle:
     def _refuse(self, context: RequestContext, limit: LoginLimit, user_id: str | None, tried: str) -> NoReturn:
         self.audit.record_refusal(context, "session.login", user_id, reason="throttled", meaningful=False)
         raise RateLimited(
-            f"Too many {tried} were tried. Wait as long as Retry-After says, then try again.",
+            f"Too many {tried} were tried.",
             retry_after_seconds=int(limit.wait(self.clock()).total_seconds()) + 1,
         )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from chalicelib.domain.access import RequestContext
+from chalicelib.domain.access import SIGN_IN, RequestContext
 from chalicelib.domain.accounts.user import Session, User
 from chalicelib.errors import NotFound, Unauthenticated, WriteConflict
 from chalicelib.kit.clock import Clock
@@ -67,7 +67,7 @@ class OwnSessions:
     def _user(self, context: RequestContext) -> User:
         user = self.stores.users.find(context.actor.id or "")
         if user is None:
-            raise Unauthenticated("Sign in first: POST /api/v1/auth/login.")
+            raise Unauthenticated(SIGN_IN)
         return user
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import NamedTuple
 
-from chalicelib.domain.access import Actor, RequestContext
+from chalicelib.domain.access import SIGN_IN, Actor, RequestContext
 from chalicelib.domain.accounts.email import email_key
 from chalicelib.domain.accounts.login_limits import LoginTry
 from chalicelib.domain.accounts.sign_in_rules import PASSWORD, SignInRules
@@ -277,7 +277,7 @@ def person(context: RequestContext) -> str:
 
 
 def _not_signed_in() -> Unauthenticated:
-    return Unauthenticated("Sign in first: POST /api/v1/auth/login.")
+    return Unauthenticated(SIGN_IN)
 
 
 def _session_id(cookie: str) -> str:

@@ -11,7 +11,7 @@ from chalicelib.domain.alerts.rule import MAX_CHANNELS
 from chalicelib.domain.audit.record import Outcome as AuditOutcome
 from chalicelib.domain.credentials import Secrets, without_blanks
 from chalicelib.domain.search import EVERYTHING, Search
-from chalicelib.errors import Conflict, Invalid, RateLimited, SecretMismatch, WriteConflict
+from chalicelib.errors import Conflict, Invalid, RateLimited, SecretMismatch, WriteConflict, fault
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
@@ -158,7 +158,7 @@ class ChannelService:
         channel, now = self.stores.channels.get(channel_id), self.clock()
         if channel.tested_at and (left := (channel.tested_at + TEST_EVERY - now).total_seconds()) > 0:
             wait = min(math.ceil(left), int(TEST_EVERY.total_seconds()))
-            message = "A test notification was sent a moment ago. Wait a few seconds before you send another one."
+            message = "A test notification was sent a moment ago."
             raise RateLimited(message, retry_after_seconds=wait)
         with Transaction() as transaction:
             noted = self.stores.channels.save(transaction, replace(channel, tested_at=now))
@@ -202,7 +202,9 @@ class ChannelService:
 
 def _require_all(required: Sequence[str], given: Mapping[str, Secret]) -> None:
     if missing := [name for name in required if name not in given]:
-        raise _at_config(missing, "missing", "The channel cannot send without these fields.")
+        raise _at_config(
+            missing, "missing", f"The channel cannot send without these fields of config: {', '.join(missing)}."
+        )
 
 
 def _require_all_again(channel: Channel, given: Mapping[str, Secret]) -> None:
@@ -213,4 +215,4 @@ def _require_all_again(channel: Channel, given: Mapping[str, Secret]) -> None:
 
 
 def _at_config(names: Sequence[str], kind: str, message: str) -> Invalid:
-    return Invalid(message, details=[{"location": ["body", "config", name], "type": kind} for name in names])
+    return Invalid.of([fault("body", "config", name, type_=kind, message=message) for name in names])

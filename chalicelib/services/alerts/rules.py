@@ -7,7 +7,7 @@ from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import DEFAULT_RULE_KINDS, DEFAULT_RULE_NAME, MAX_RULES, AlertRule, AlertRuleValues
 from chalicelib.domain.search import EVERYTHING, Search
-from chalicelib.errors import Conflict, Invalid
+from chalicelib.errors import Conflict, Invalid, fault
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, new_id
 from chalicelib.kit.pages import Page
@@ -28,6 +28,13 @@ DEFAULT_RULE = AlertRuleValues(
     severities=(AlertSeverity.CRITICAL,),
     event_types=DEFAULT_RULE_KINDS,
 )
+
+_KINDS = {"channel_ids": "channel", "source_ids": "source", "pipeline_ids": "pipeline"}
+_LISTS = {
+    "channel_ids": "GET /api/v1/notification-channels",
+    "source_ids": "GET /api/v1/sources",
+    "pipeline_ids": "GET /api/v1/pipelines",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +118,14 @@ class AlertRuleService:
         ]
         keys = [(stores[field], entity_id) for field, _, entity_id in references]
         exist = batch_exists(*keys) if keys else []
-        details = [
-            {"location": ["body", field, position], "type": "not_found"}
+        faults = [
+            fault("body", field, position, type_="not_found", message=_no_such(field, position))
             for (field, position, _), exists in zip(references, exist, strict=True)
             if not exists
         ]
-        if details:
-            message = "The rule names something that does not exist. Details name the places."
-            raise Invalid(message, code="REFERENCE_NOT_FOUND", details=details)
+        if faults:
+            raise Invalid.of(faults, code="REFERENCE_NOT_FOUND")
+
+
+def _no_such(field: str, position: int) -> str:
+    return f"{field}[{position}] is no id of a {_KINDS[field]} that exists. {_LISTS[field]} lists the ids."

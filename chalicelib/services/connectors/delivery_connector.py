@@ -12,6 +12,7 @@ from chalicelib.domain.names import unique_key
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.release import ReleaseResult
+from chalicelib.domain.usage import UsedBy, used_by
 from chalicelib.kit.adapters import adapter
 from chalicelib.services.connectors.delivery_checks import DeliveryChecks
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
@@ -167,6 +168,12 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
     def deploying_operation(self, delivery_id: str) -> str | None:
         """The id of the open deploy of this delivery: it has no row before its connector exists."""
         return self.resources.claims.find(_draft_key(delivery_id))
+
+    def name_holder(self, delivery: Delivery) -> UsedBy | None:
+        """The delivery that has this one's name; None when it is not deployed yet, or gone again."""
+        holder = self.resources.claims.find(_name_key(delivery))
+        found = self.store.find_readable(holder) if holder else None
+        return used_by(self.store.noun, found) if found else None
 
     def _release_all(
         self, transaction: Transaction, delivery: Delivery, deps: DeliveryDependencies, *pending: Writing

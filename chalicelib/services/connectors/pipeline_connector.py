@@ -1,6 +1,6 @@
 """Pipelines as owners of source connectors. A pipeline claims everything when it is created."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,8 +16,9 @@ from chalicelib.domain.readiness import ReadinessReport, joined
 from chalicelib.domain.release import ReleaseResult, ReleaseState
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
-from chalicelib.errors import Conflict, HeadgateError, Invalid, StoreUnavailable, Unavailable
+from chalicelib.errors import Conflict, HeadgateError, Invalid, StoreUnavailable, Unavailable, fault
 from chalicelib.kit.clock import Deadline
+from chalicelib.kit.similar import nearest
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS, CaptureChecks
 from chalicelib.services.connectors.dependencies import PipelineDependencies
@@ -43,6 +44,8 @@ _CONTINUES = frozenset(
 _READS_ON = frozenset({OperationKind.RESUME})
 """What does not end a session in which a connector reads its source."""
 
+_MAX_COMPARED, _MAX_KNOWN = 5, 2_000
+"""Tables that discovery did not see, and those that it saw: comparing names takes time."""
 _RELEASE_SECONDS = 8.0
 """A deleted Debezium connector lets go of its source within five seconds, unless it is in a long transaction."""
 
@@ -215,9 +218,16 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         tables = self.resources.tables.find(source, capture.captured_tables)
         missing = [position for position, table in enumerate(capture.tables) if table not in tables]
         if missing or len(tables) < len(capture.captured_tables):
-            raise _undiscovered(missing, heartbeat_table=capture.options.heartbeat_table not in {None, *tables})
+            near = self._near_tables(source, [capture.tables[position] for position in missing[:_MAX_COMPARED]])
+            heartbeat_table = capture.options.heartbeat_table not in {None, *tables}
+            raise _undiscovered(missing, near, heartbeat_table=heartbeat_table)
         capture_provider(pipeline.provider).check_options(capture, tables)
         return tables
+
+    def _near_tables(self, source: Source, names: Sequence[TableName]) -> Sequence[str | None]:
+        """The discovered table that each of these was probably meant for."""
+        known = [str(table.name) for table in self.resources.tables.list(source.id)[:_MAX_KNOWN]]
+        return [nearest(str(name), known) for name in names]
 
     def config(self, resource: Pipeline, deps: PipelineDependencies) -> BuiltConfig:
         provider = capture_provider(resource.provider)
@@ -321,12 +331,18 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             )
 
 
-def _undiscovered(positions: Iterable[int], *, heartbeat_table: bool = False) -> Invalid:
-    fields: list[list[str | int]] = [["tables", at] for at in positions]
+def _undiscovered(
+    positions: Sequence[int], near: Sequence[str | None] = (), *, heartbeat_table: bool = False
+) -> Invalid:
+    meant = dict(zip(positions, near, strict=False))
+    faults = [_not_discovered("tables", at, meant=meant.get(at)) for at in positions]
     if heartbeat_table:
-        fields.append(["options", "heartbeat_table"])
-    return Invalid(
-        "Some tables are not among those that discovery saw. Run discovery, or correct their names.",
-        code="TABLE_NOT_DISCOVERED",
-        details=[{"location": ["body", *field], "type": "not_discovered"} for field in fields],
-    )
+        faults.append(_not_discovered("options", "heartbeat_table"))
+    return Invalid.of(faults, code="TABLE_NOT_DISCOVERED")
+
+
+def _not_discovered(*field: str | int, meant: str | None = None) -> dict[str, Any]:
+    message = "A table is not among those that discovery saw. Run discovery, or correct its name."
+    if meant:
+        message = f"A table is not among those that discovery saw. Did you mean {meant}? Else run discovery."
+    return fault("body", *field, type_="not_discovered", message=message, did_you_mean=meant)

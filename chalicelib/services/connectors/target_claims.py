@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from chalicelib.domain.delivery import Delivery, Writing
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.providers.registry import target_provider
+from chalicelib.domain.usage import MAX_NAMED
 from chalicelib.errors import Conflict
 from chalicelib.stores.claims import TargetRow, Targets, target_key, with_targets
 from chalicelib.stores.transaction import Transaction
@@ -78,8 +79,11 @@ def _by_row(destination: Destination, writings: Iterable[Writing]) -> Mapping[st
 
 
 def _require_free(row: TargetRow, names: Collection[str], delivery_id: str) -> None:
-    if any(row.holders.get(name, delivery_id) != delivery_id for name in names):
+    taken = {name: row.holders[name] for name in names if row.holders.get(name, delivery_id) != delivery_id}
+    if taken:
         raise Conflict(
-            "Another delivery writes to one of these target tables. Two writers would undo each other's rows.",
+            "Another delivery writes to one of these target tables. Two writers would undo each other's rows. Choose "
+            "another table, or take it out of that delivery's mappings first.",
             code="TARGET_TABLE_CONFLICT",
+            details={"delivery_ids": sorted(set(taken.values()))[:MAX_NAMED]},
         )

@@ -16,6 +16,7 @@ from tests.bench.seeds import copies, put_rows
 from tests.support.apps.call_interceptor import InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp
 from tests.support.entities import make_channel
+from tests.support.faults import places
 from tests.support.stored import put, remove
 
 INPUT = AlertRuleValues(name="critical")
@@ -171,7 +172,7 @@ def test_a_reference_to_nothing_is_refused_with_its_place(app: InProcessApp, fie
         with pytest.raises(Invalid) as refused:
             act()
         assert refused.value.code == "REFERENCE_NOT_FOUND"
-        assert refused.value.details == [{"location": ["body", field, 1], "type": "not_found"}]
+        assert places(refused.value.details) == [{"location": ["body", field, 1], "type": "not_found"}]
     assert listed(app) == [rule]
 
 

@@ -10,6 +10,7 @@ from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.usage import MAX_NAMED, UsedBy, in_use
 from chalicelib.errors import Conflict, Invalid
 from tests.support.entities import NOW, make_address
+from tests.support.faults import places
 
 
 def connection(**fields: Any) -> Connection:
@@ -33,7 +34,7 @@ def test_each_kind_of_user_needs_its_capability(noun: str, lacking: Capability) 
     connection().require_capability(noun)
     with pytest.raises(Invalid) as refused:
         connection(capabilities=(lacking,)).require_capability(noun)
-    assert refused.value.details == [{"location": ["body", "connection_id"], "type": "capability_missing"}]
+    assert places(refused.value.details) == [{"location": ["body", "connection_id"], "type": "capability_missing"}]
 
 
 def test_the_provider_may_be_left_out_and_is_that_of_the_connection() -> None:
@@ -42,7 +43,7 @@ def test_the_provider_may_be_left_out_and_is_that_of_the_connection() -> None:
         connection().require_provider(provider)
     with pytest.raises(Invalid) as refused:
         connection().require_provider(another)
-    assert refused.value.details == [{"location": ["body", "provider"], "type": "other_provider"}]
+    assert places(refused.value.details) == [{"location": ["body", "provider"], "type": "other_provider"}]
 
 
 def test_users_are_in_the_order_in_which_they_came_and_each_is_there_once() -> None:

@@ -38,6 +38,25 @@ def test_json_that_parsers_read_differently_is_refused(raw: bytes) -> None:
         loads(raw)
 
 
+@pytest.mark.parametrize(
+    ("raw", "place", "words"),
+    [
+        (b'{"a": 1,\n "b" 2}', (2, 6), "a colon is expected behind a key"),
+        (b'{"a": 1\n "b": 2}', (2, 2), "a comma or a closing bracket is expected"),
+        (b'{"a": hunter2}', (1, 7), "a value is expected"),
+        (b'{"a": "hunter2}', (1, 7), "a text has no closing quote"),
+        (b'{"a": "\\hunter2"}', (1, 8), "a backslash in a text is not the beginning of an escape"),
+        (b"{} hunter2", (1, 4), "something stands behind the end of the value"),
+    ],
+)
+def test_the_fault_is_told_by_its_place_and_without_the_text(raw: bytes, place: tuple[int, int], words: str) -> None:
+    with pytest.raises(NotStrictJson) as refused:
+        loads(raw)
+    assert (refused.value.line, refused.value.column) == place
+    assert words in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+
+
 @pytest.mark.parametrize(("digits", "taken"), [(20, True), (999, True), (1001, False), (5000, False)])
 @pytest.mark.parametrize("sign", [b"", b"-"])
 def test_integers_have_at_most_1000_digits(sign: bytes, digits: int, taken: bool) -> None:

@@ -91,7 +91,8 @@ def _converter_problems(pipeline: Pipeline) -> Iterator[Invalid]:
             "body",
             "pipeline_id",
             type_="converter_without_schema",
-            message="The sink needs records that carry their schema: the pipeline must use the converter json_schema.",
+            message="The sink needs records that carry their schema. Choose a pipeline whose converter is "
+            "json_schema, or make a new one: a pipeline keeps its converter.",
         )
 
 
@@ -112,7 +113,7 @@ def _schema_problems(mappings: Sequence[TableMapping]) -> Iterator[Invalid]:
             "body",
             "mappings",
             type_="one_schema",
-            message="All mappings of a delivery share one target schema: use one delivery each.",
+            message="All mappings of a delivery share one target schema. Make one delivery for each schema.",
         )
 
 
@@ -125,7 +126,7 @@ def _name_problems(mappings: Sequence[TableMapping], rules: Sequence[NameRule]) 
 def _conflicts(mappings: Sequence[TableMapping]) -> Iterator[Conflict]:
     if indexes := repeated(mapping.target for mapping in mappings):
         yield Conflict(
-            "Two topics would be written to the same table. Give each its own.",
+            "Two topics would be written to the same table. Give each a table_name of its own.",
             code="TARGET_TABLE_CONFLICT",
             details={"mappings": indexes},
         )
@@ -140,10 +141,15 @@ def _table_problems(
     tables = [(index, table) for index, topic in enumerate(topics) if (table := captured.get(topic))]
     if writing.upserts:
         keyless = [index for index, table in tables if not table.primary_key_columns]
-        message = "A source table has no primary key, so its rows cannot be upserted. Use write_mode insert."
+        message = (
+            "A source table has no primary key, so its rows cannot be upserted. Use write_mode insert, or add one."
+        )
         yield from mapping_problem(keyless, "KEY_REQUIRED", message)
     stopped = [index for index, table in tables if stops_capture(table) or unsupported_columns(table)]
-    message = "A source table has a column that would stop the sink. Discovery names the column and its type."
+    message = (
+        "A source table has a column that would stop the sink. Discovery names the column and its type: leave it out "
+        "with options.exclude_columns of the pipeline."
+    )
     yield from mapping_problem(stopped, "TYPE_UNSUPPORTED", message)
 
 

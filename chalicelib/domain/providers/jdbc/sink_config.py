@@ -54,7 +54,10 @@ def target_schema(writing: TableWriting) -> str:
     schemas = {mapping.schema_name for mapping in writing.mappings}
     if len(schemas) != 1:
         raise Invalid.at(
-            "body", "mappings", type_="one_schema", message="All mappings of a delivery share one target schema."
+            "body",
+            "mappings",
+            type_="one_schema",
+            message="All mappings of a delivery share one target schema. Make one delivery for each schema.",
         )
     return schemas.pop()
 
@@ -69,7 +72,13 @@ def url_authority(address: DatabaseAddress) -> str:
 def _url_host(host: str) -> str:
     if _HOST.match(host) or ip_address(host):
         return in_url(host)
-    raise Invalid.at("body", "config", "host", type_="host", message="This is not a host name or address.")
+    raise Invalid.at(
+        "body",
+        "config",
+        "host",
+        type_="host",
+        message="host has to be a host name or an IP address, such as db.example.com.",
+    )
 
 
 def _writing_lines(writing: TableWriting) -> ConnectorConfig:

@@ -10,9 +10,10 @@ from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import ClaimedTarget, MappingInput, SetupDocument, TableMapping, TableWriting
 from chalicelib.domain.object_store import SinkPlugin
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.errors import Invalid
+from chalicelib.errors import Invalid, fault
 
 _OPTIONS = frozenset(field.name for field in fields(TableWriting)) - {"mappings"}
+_TABLE = "table_name: the table of the target that the rows of the topic are written to."
 
 
 def table_writing(mappings: Sequence[MappingInput], options: Mapping[str, Any], *, default_schema: str) -> TableWriting:
@@ -31,8 +32,12 @@ def table_mappings(mappings: Sequence[MappingInput], *, default_schema: str) -> 
     )
     if len(complete) < len(mappings):
         missing = [at for at, mapping in enumerate(mappings) if mapping.table_name is None]
-        details = [{"location": ["body", "mappings", at, "table_name"], "type": "missing"} for at in missing]
-        raise Invalid("The request is not valid; details name the fields.", details=details)
+        raise Invalid.of(
+            [
+                fault("body", "mappings", at, "table_name", type_="missing", message=f"Give mappings[{at}].{_TABLE}")
+                for at in missing
+            ]
+        )
     return complete
 
 

@@ -13,7 +13,7 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.mysql import capture_options, capture_tables, capture_warnings, running_capture
 from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
 from chalicelib.domain.providers.mysql.facts import MySQLServerFacts
-from chalicelib.domain.providers.mysql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
+from chalicelib.domain.providers.mysql.properties import ALLOWED_PROPERTIES, PROPERTY_OPTIONS, REFUSED_PROPERTIES
 from chalicelib.domain.providers.mysql.readiness.checks import CHECKS
 from chalicelib.domain.providers.mysql.schema_history import (
     HistoryFacts,
@@ -37,6 +37,7 @@ class MySQLCapture:
 
     allowed_properties = ALLOWED_PROPERTIES
     refused_properties = REFUSED_PROPERTIES
+    property_options = PROPERTY_OPTIONS
     source_options = staticmethod(capture_options.source_options)
     own_options = staticmethod(capture_options.own_options)
     effective_options = staticmethod(capture_options.effective_options)

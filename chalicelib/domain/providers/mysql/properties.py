@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from chalicelib.domain.debezium import BOOLEAN, COMMON_REFUSALS, COUNT, MEASURED, MILLISECONDS, allowed_properties
+from chalicelib.domain.property_options import CAPTURE_OPTIONS
 
 IGNORE_GTIDS_PROPERTY = "gtid.ignore.on.recovery"
 """With this property a connector starts at file and position, whatever GTIDs its server has."""
@@ -38,3 +39,14 @@ REFUSED_PROPERTIES: Mapping[str, str] = {
     "time.precision.mode": MEASURED,
 }
 """Keys with why they, or some of their values, are refused, and what to do instead."""
+
+PROPERTY_OPTIONS: Mapping[str, str] = {
+    **CAPTURE_OPTIONS,
+    "database.connectionTimeZone": "options.connection_time_zone",
+    "database.include.list": "tables",
+    "database.server.id": "options.server_id",
+    "driver.connectionTimeZone": "options.connection_time_zone",
+    "schema.history.internal.kafka.bootstrap.servers": "options.history_bootstrap_servers",
+    "snapshot.locking.mode": "options.snapshot_locking",
+}
+"""The field of a pipeline that sets what a key would set."""

@@ -19,7 +19,7 @@ from chalicelib.domain.providers.postgresql import (
     running_capture,
 )
 from chalicelib.domain.providers.postgresql.facts import PostgreSQLServerFacts
-from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
+from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES, PROPERTY_OPTIONS, REFUSED_PROPERTIES
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.source_config import build_source_config
 from chalicelib.domain.providers.postgresql.table_schemas import TYPE_ORDER, schemas_of
@@ -34,6 +34,7 @@ class PostgreSQLCapture:
 
     allowed_properties = ALLOWED_PROPERTIES
     refused_properties = REFUSED_PROPERTIES
+    property_options = PROPERTY_OPTIONS
     source_options = staticmethod(capture_options.source_options)
     own_options = staticmethod(capture_options.own_options)
     check_options = staticmethod(capture_options.check_options)

@@ -10,6 +10,7 @@ from chalicelib.domain.debezium import (
     MILLISECONDS,
     allowed_properties,
 )
+from chalicelib.domain.property_options import CAPTURE_OPTIONS
 
 PARTITION_ROOT_PROPERTY = "publish.via.partition.root"
 FAILOVER_PROPERTY = "slot.failover"
@@ -50,3 +51,11 @@ REFUSED_PROPERTIES: Mapping[str, str] = {
     "time.precision.mode": MEASURED,
 }
 """Keys with why they, or some of their values, are refused, and what to do instead."""
+
+PROPERTY_OPTIONS: Mapping[str, str] = {
+    **CAPTURE_OPTIONS,
+    "publication.autocreate.mode": "options.publication_mode",
+    "publication.name": "options.publication_name",
+    "slot.name": "options.slot_name",
+}
+"""The field of a pipeline that sets what a key would set."""

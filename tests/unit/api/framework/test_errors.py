@@ -50,7 +50,7 @@ def test_the_envelope_always_has_code_message_and_details() -> None:
     plain = json.loads(render(errors.NotFound("gone")).body)
     detailed = json.loads(render(errors.Invalid.at("body", "port", type_="int_parsing", message="wrong")).body)
     assert plain == {"error": {"code": "NOT_FOUND", "message": "gone", "details": {}}}
-    assert detailed["error"]["details"] == [{"location": ["body", "port"], "type": "int_parsing"}]
+    assert detailed["error"]["details"] == [{"location": ["body", "port"], "type": "int_parsing", "message": "wrong"}]
 
 
 def test_an_error_may_have_its_own_code() -> None:

@@ -14,6 +14,7 @@ from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.table import Column, IssueCode, IssueSeverity, SourceTable, TableIssue, TableName
 from chalicelib.errors import Conflict, Details, HeadgateError, Invalid
 from tests.support.entities import make_pipeline, make_source_table
+from tests.support.faults import places
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ORDERS, LINES = TableName("public", "orders"), TableName("public", "lines")
@@ -132,7 +133,9 @@ def test_a_delivery_that_cannot_work_has_one_problem(
     mappings: tuple[TableMapping, ...], changes: dict[str, Any], expected: tuple[str, Details]
 ) -> None:
     problem = only(check(*mappings, **changes))
-    assert (problem.code, problem.details) == expected
+    code, details = expected
+    assert problem.code == code
+    assert (places(problem.details) if isinstance(details, list) else problem.details) == details
     assert isinstance(problem, Conflict) is (problem.code == "TARGET_TABLE_CONFLICT")
 
 
@@ -245,7 +248,7 @@ def test_table_names_that_differ_only_by_case_are_different() -> None:
 )
 def test_a_name_that_the_sink_does_not_support_is_refused_with_its_location(field: str, name: str, type_: str) -> None:
     problem = only(check(replace(TO_ORDERS, **{field: name})))
-    assert problem.details == [{"location": ["body", "mappings", 0, field], "type": type_}]
+    assert places(problem.details) == [{"location": ["body", "mappings", 0, field], "type": type_}]
 
 
 @pytest.mark.parametrize("name", ["x" * 63, "é" * 31, "Order Lines", "größe", "a$b", "a'b", "100%", "日本"])
@@ -260,7 +263,7 @@ def test_the_number_of_mappings_is_bounded(count: int) -> None:
     mappings = (TableMapping(topic=many.capture.topic(n), schema_name="dwh", table_name=n.table_name) for n in names)
     writing = TableWriting(mappings=tuple(mappings))
     verdict = TARGET.check_mappings(many, {name: table(name) for name in names}, writing, 1, None)
-    assert only(verdict).details == [{"location": ["body", "mappings"], "type": "length"}]
+    assert places(only(verdict).details) == [{"location": ["body", "mappings"], "type": "length"}]
 
 
 def test_the_first_problem_is_the_one_raised() -> None:

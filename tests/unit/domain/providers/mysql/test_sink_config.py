@@ -15,6 +15,7 @@ from chalicelib.domain.providers.mysql.sink_config import NAME_RULES, build_sink
 from chalicelib.domain.providers.mysql.target_provider import MySQLTarget
 from chalicelib.errors import Invalid
 from tests.support.entities import make_address, make_delivery
+from tests.support.faults import places
 
 ADDRESS = make_address(provider=DatabaseProvider.MYSQL, port=3307, database_name="dwh", username="writer")
 ORDERS = TableMapping(topic="shop.public.orders", schema_name="dwh", table_name="orders")
@@ -114,7 +115,7 @@ def test_a_ca_certificate_that_cannot_be_delivered_is_refused() -> None:
     verified = replace(ADDRESS, ssl_mode=SslMode.VERIFY_FULL)
     with pytest.raises(Invalid) as refused:
         built(address=verified, secrets=("password", "ca_certificate"))
-    assert refused.value.details == [{"location": ["body", "config", "ssl_mode"], "type": "ca_not_deliverable"}]
+    assert places(refused.value.details) == [{"location": ["body", "config", "ssl_mode"], "type": "ca_not_deliverable"}]
     assert "VERIFY_IDENTITY" in built(address=verified)["connection.url"]
 
 
@@ -136,7 +137,7 @@ def test_a_mapping_without_a_schema_is_for_the_database_of_the_address_and_anoth
 def test_a_delivery_whose_destination_has_another_database_now_gets_no_config() -> None:
     with pytest.raises(Invalid) as refused:
         built(address=replace(ADDRESS, database_name="other"))
-    assert refused.value.details == [{"location": ["body", "mappings"], "type": "other_database"}]
+    assert places(refused.value.details) == [{"location": ["body", "mappings"], "type": "other_database"}]
 
 
 def broken(name: str) -> list[str]:

@@ -24,6 +24,7 @@ from chalicelib.domain.providers.object_store.plugins import AIVEN, CAMEL, CONFL
 from chalicelib.domain.providers.object_store.target_provider import FileTarget
 from chalicelib.errors import Invalid
 from tests.support.entities import make_delivery
+from tests.support.faults import places
 from tests.unit.domain.providers.object_store import documented
 
 MINIO = ObjectStoreAddress(
@@ -144,4 +145,6 @@ def test_without_a_key_the_role_of_the_workers_is_used() -> None:
 def test_a_temporary_key_is_refused() -> None:
     with pytest.raises(Invalid) as refused:
         built(AIVEN, secrets=(*KEY, "session_token"))
-    assert refused.value.details == [{"location": ["body", "credentials", "session_token"], "type": "not_with_plugin"}]
+    assert places(refused.value.details) == [
+        {"location": ["body", "credentials", "session_token"], "type": "not_with_plugin"}
+    ]

@@ -10,6 +10,7 @@ from chalicelib.domain.providers.object_store.plugins import AIVEN, CAMEL, CONFL
 from chalicelib.domain.providers.object_store.target_provider import FileTarget
 from chalicelib.errors import Invalid
 from tests.support.entities import make_pipeline
+from tests.support.faults import places
 from tests.unit.domain.providers.object_store.test_sink_configs import MINIO
 
 ORDERS = MappingInput(topic="shop.public.orders")
@@ -47,7 +48,7 @@ def test_a_template_that_keeps_files_apart_is_taken(template: str) -> None:
 def test_a_template_by_which_files_could_meet_is_refused(template: str, type_: str) -> None:
     with pytest.raises(Invalid) as refused:
         FileTarget().writing([ORDERS], {"file_name_template": template}, MINIO)
-    assert refused.value.details == [{"location": ["body", "file_name_template"], "type": type_}]
+    assert places(refused.value.details) == [{"location": ["body", "file_name_template"], "type": type_}]
 
 
 def plugin(sink: Any) -> SinkPlugin:

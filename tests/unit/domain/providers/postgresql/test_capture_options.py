@@ -10,6 +10,7 @@ from chalicelib.domain.providers.postgresql.capture_options import check_options
 from chalicelib.domain.table import CapturedType, Column, SourceTable, TableName
 from chalicelib.errors import Invalid
 from tests.support.entities import make_source_table
+from tests.support.faults import places
 
 BEAT = TableName("ops", "beat")
 RIGHT = {"id": "integer", "ts": "timestamp with time zone"}
@@ -56,7 +57,7 @@ def test_options_that_were_not_sent_have_defaults() -> None:
 def test_options_of_another_kind_of_database_are_refused_where_they_were_sent() -> None:
     with pytest.raises(Invalid) as refusal:
         own_options({"slot_name": "mine", "server_id": 7}, {})
-    assert refusal.value.details == [{"location": ["body", "options", "server_id"], "type": "extra_forbidden"}]
+    assert places(refusal.value.details) == [{"location": ["body", "options", "server_id"], "type": "extra_forbidden"}]
 
 
 @pytest.mark.parametrize("name", [None, "p", "_p", "headgate_pub_1", "tables", "between", "a" * 63])
@@ -69,7 +70,7 @@ def test_a_publication_name_that_needs_no_quotes_is_allowed(name: str | None) ->
 )
 def test_a_publication_name_that_needs_quotes_is_refused(name: str) -> None:
     location = ["body", "options", "publication_name"]
-    assert refused(with_publication(name)) == [{"location": location, "type": "name_needs_quotes"}]
+    assert places(refused(with_publication(name))) == [{"location": location, "type": "name_needs_quotes"}]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_a_table_with_id_and_ts_may_be_the_heartbeat_table(columns: Mapping[str,
 )
 def test_a_table_that_the_statement_does_not_fit_is_refused(columns: Mapping[str, str], key: tuple[str, ...]) -> None:
     location = ["body", "options", "heartbeat_table"]
-    assert refused(*heartbeat(columns, key)) == [{"location": location, "type": "not_a_heartbeat_table"}]
+    assert places(refused(*heartbeat(columns, key))) == [{"location": location, "type": "not_a_heartbeat_table"}]
 
 
 def test_the_type_below_a_domain_counts() -> None:
@@ -109,4 +110,4 @@ def test_the_type_below_a_domain_counts() -> None:
 
 def test_a_heartbeat_table_whose_name_would_be_read_as_a_secret_reference_is_refused() -> None:
     details = refused(*heartbeat(RIGHT, name=TableName("ops", "${headgate:x:password}")))
-    assert details == [{"location": ["body", "options", "heartbeat_table"], "type": "name"}]
+    assert places(details) == [{"location": ["body", "options", "heartbeat_table"], "type": "name"}]

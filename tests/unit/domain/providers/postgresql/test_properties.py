@@ -1,7 +1,8 @@
 import pytest
 
 from chalicelib.domain.debezium import check_properties, properties_error
-from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES, REFUSED_PROPERTIES
+from chalicelib.domain.providers.postgresql.properties import ALLOWED_PROPERTIES, PROPERTY_OPTIONS, REFUSED_PROPERTIES
+from tests.support.faults import places
 
 FORBIDDEN = (
     *("connector.class", "name", "tasks.max", "headgate.owner", "slot.name", "publication.name", "table.include.list"),
@@ -82,13 +83,15 @@ def test_all_bad_keys_are_named_in_order() -> None:
 )
 def test_a_refused_property_says_why_and_what_to_do(key: str, value: str) -> None:
     assert check_properties({key: value}, ALLOWED_PROPERTIES) == [key]
-    error = properties_error([key], REFUSED_PROPERTIES)
+    error = properties_error([key], ALLOWED_PROPERTIES, REFUSED_PROPERTIES, PROPERTY_OPTIONS)
     assert error.message.startswith(f"{key}: ")
-    assert error.details == [{"location": ["body", "properties"], "type": "property_not_allowed"}]
+    assert places(error.details) == [{"location": ["body", "properties"], "type": "property_not_allowed"}]
 
 
 def test_a_key_that_nobody_knows_is_refused_without_being_repeated() -> None:
-    error = properties_error(["evil.key", "skipped.operations"], REFUSED_PROPERTIES)
+    error = properties_error(
+        ["evil.key", "skipped.operations"], ALLOWED_PROPERTIES, REFUSED_PROPERTIES, PROPERTY_OPTIONS
+    )
     assert "evil" not in error.message
     assert "skipped.operations" in error.message
     assert len(error.details) == 2
