@@ -12,6 +12,7 @@ from chalicelib.api.contract.channels import DeliveryErrorOutput
 from chalicelib.api.contract.common import Input, Integer, Lines, Output, Time, Timestamp, Uuid
 from chalicelib.domain.alerts.alert import Alert, AlertStatus, Resolution
 from chalicelib.domain.alerts.channel import ChannelProvider
+from chalicelib.domain.alerts.cooldown import NotSentReason
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.listing import AlertFilter, StatusFilter
 from chalicelib.domain.alerts.notification import MessageKind, NotificationStatus
@@ -115,6 +116,13 @@ class HistoryOutput(Output):
     reason: str
 
 
+class NotifiedOutput(Output):
+    """A channel that a message about the alert was queued for, and a rule that wanted it."""
+
+    channel_id: str
+    rule_id: str
+
+
 class AlertOutput(Output):
     """Something that is or was wrong, from its first observation to the recovery. One alert is active for each
     combination of event, source, pipeline, connector and task; its `fingerprint` is the same in every episode.
@@ -146,6 +154,13 @@ class AlertOutput(Output):
     recovery_seconds: float | None
     stale: bool = Field(description="What it comes from could not be looked at: it may be over.")
     flapping: bool = Field(description="It began or ended six times or more within half an hour.")
+    notified: list[NotifiedOutput] = Field(description="Whom a message that it fires was queued for.")
+    not_notified_because: NotSentReason | None = Field(
+        description="Why there was no message, null when there was one: `no_rule` (no enabled rule matches), "
+        "`no_channel` (those that match have no channels), `disabled` (their channels are disabled), `cooldown` and "
+        "`first_occurrence_only` (the rule has notified of an earlier episode), `silenced`, `inhibited` (the alert in "
+        "`details.inhibited_by` stands for this one)."
+    )
     history: list[HistoryOutput] = Field(description=f"The oldest first. In lists: the newest {LISTED_HISTORY}.")
 
     @classmethod
@@ -168,6 +183,8 @@ class AlertOutput(Output):
             title=event.title,
             message=event.error,
             details=alert,
+            notified=[{"channel_id": channel_id, "rule_id": rule_id} for channel_id, rule_id in alert.notified],
+            not_notified_because=alert.not_sent,
             **computed,
         )
 

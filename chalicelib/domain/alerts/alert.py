@@ -126,6 +126,17 @@ class Alert:
         return self.status is not AlertStatus.RESOLVED
 
     @property
+    def is_told(self) -> bool:
+        """Whether a message that it fires was queued for somebody."""
+        return self.not_sent is None and bool(self.sent_to)
+
+    @property
+    def notified(self) -> tuple[tuple[str, str], ...]:
+        """The channels that it was sent to, each with a rule that wanted it: their ids."""
+        sent_to = self.sent_to if self.is_told else {}
+        return tuple((channel_id, rule_id) for channel_id, rule_ids in sent_to.items() for rule_id in rule_ids)
+
+    @property
     def was_silenced_at_its_end(self) -> bool:
         """Whether it was resolved under a silence: so nothing more is sent about it."""
         return self.status is AlertStatus.RESOLVED and self.silenced_at is not None

@@ -97,6 +97,12 @@ that the alarms of the platform see it.
 """
 
 
+LOG_ERRORS = frozenset(
+    {ConditionCode.CDC_REPLICATION_SLOT_ERROR, ConditionCode.CDC_BINLOG_ERROR, ConditionCode.CDC_WAL_ERROR}
+)
+"""The log of a database, or what keeps it, is not as the capture needs it."""
+
+
 class Cause(StrEnum):
     """Which of several causes of one code it is, where decisions or hints differ."""
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.alerts.kinds import AlertSeverity
-from chalicelib.domain.alerts.rule import DEFAULT_RULE_KINDS, DEFAULT_RULE_NAME, MAX_RULES, AlertRule, AlertRuleValues
+from chalicelib.domain.alerts.rule import DEFAULT_RULE_NAME, MAX_RULES, AlertRule, AlertRuleValues
 from chalicelib.errors import Conflict, Invalid
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, new_id
@@ -25,7 +25,6 @@ DEFAULT_RULE = AlertRuleValues(
     name=DEFAULT_RULE_NAME,
     description="Made at installation. It sends nothing until it has channels.",
     severities=(AlertSeverity.CRITICAL,),
-    event_types=DEFAULT_RULE_KINDS,
 )
 
 
