@@ -100,6 +100,11 @@ class Observation:
         return self.connector is not None and self.connector.state in RESTING
 
     @property
+    def has_failed(self) -> bool:
+        """Whether the connector or one of its tasks has."""
+        return self.connector is not None and any(part.state is ReportedState.FAILED for part in self.connector.parts)
+
+    @property
     def is_paused(self) -> bool:
         return self.connector is not None and self.connector.state is ReportedState.PAUSED
 

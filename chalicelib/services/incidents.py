@@ -4,7 +4,7 @@ Each report says all that is wrong, so the next one stores what was lost or stor
 condition's key makes each incident open once, when several find the condition at the same time.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -127,7 +127,7 @@ class IncidentService:
         What could not be stored, for lack of time or because others were faster again and again, is left to the next
         report: the result is not complete then. Raises StoreUnavailable.
         """
-        named = {condition.key: condition for condition in report.conditions}
+        named = {condition.key: report.judged(condition) for condition in report.conditions}
         listed, unreadable = self.store.current_of(report.origin)
         current = {incident.key: incident for incident in listed}
         # What is over comes first: if time runs out, the next report still names what is wrong.
@@ -195,6 +195,7 @@ class IncidentService:
         changes = _Changes(self.store, self.claims, transaction)
         for incident in islice(self.store.current_about(resource_id), _MAX_ENDED):
             changes.save(incident, resolved(incident, self.clock()))
+        self._look_soon_after(transaction, {incident.origin for incident in changes.stored.values()})
 
     def end_rest_about(self, resource_id: str) -> None:
         """Resolve what `end_about` had no room for, once its transaction is committed. Raises WriteConflict."""
@@ -219,6 +220,20 @@ class IncidentService:
         for resource_id in deleted:
             self.end_rest_about(resource_id)
         return len(deleted)
+
+    def _look_soon_after(self, transaction: Transaction, origins: Collection[str]) -> None:
+        """Have alerts follow once the transaction is committed: those of systems, as those of Connect clusters follow
+        with the next tick.
+        """
+
+        def look() -> None:
+            for origin in sorted(origins):
+                noun, _, entity_id = origin.partition("/")
+                if noun in ("source", "destination"):
+                    with suppress(StoreUnavailable):  # the schedule does it
+                        self.look_soon(noun, entity_id)
+
+        transaction.afterwards(look)
 
     def _deleted(self, incidents: Sequence[Incident]) -> Sequence[str]:
         """The ids of what these are about, as far as it does not exist. The installation always does."""
@@ -250,6 +265,9 @@ class IncidentService:
                     changes.save(incident, resolved(incident, report.at))
                 elif phases[key] is Phase.LAPSED:
                     changes.save(incident, replace(incident, lapsed=True))
+                elif phases[key] is Phase.EASED:
+                    eased = condition or report.judged(incident.condition)
+                    changes.save(incident, replace(incident, condition=eased))
                 elif condition and phases[key] is Phase.REPEATED:
                     changes.save(incident, begun_again(incident, condition, report.at))
             if changes.stored:

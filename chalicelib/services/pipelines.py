@@ -307,13 +307,13 @@ class PipelineService(ConnectorService[Pipeline]):
 
 
 def _require_references(deps: PipelineDependencies) -> None:
-    for referred, noun, field in (
+    for referred, noun, location in (
         (deps.source, "source", "source_id"),
         (deps.stream_cluster, "stream cluster", "stream_cluster_id"),
         (deps.connect_cluster, "Connect cluster", "connect_cluster_id"),
     ):
         if referred is None:
-            raise reference_not_found(noun, "body", field)
+            raise reference_not_found(noun, "body", location)
     if require_found(deps.connect_cluster).stream_cluster_id != require_found(deps.stream_cluster).id:
         message = (
             "The Connect cluster belongs to another stream cluster. Give the stream_cluster_id that the Connect "

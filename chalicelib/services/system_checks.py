@@ -9,6 +9,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection_checks import CheckStatus, TestCheck, TestResult, health_after
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.monitoring.consequences import by_consequence, idle_of
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import health_change
 from chalicelib.domain.registered import RegisteredSystem
@@ -19,10 +20,14 @@ from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.documents import Documents
+from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
 TEST_SECONDS = 12.0
 """More than a healthy server needs, and it leaves the request some of its 20 s for what follows."""
+
+_MAX_USERS = 500
+"""Pipelines of a source, or deliveries of a destination, of which one has to run for a failed test to be an error."""
 
 S = TypeVar("S", bound=RegisteredSystem[Any])
 
@@ -34,6 +39,7 @@ class SystemChecks:
     `look_soon` has a monitor look at a system, by its noun and id.
     """
 
+    resources: ResourceStores
     clients: ClientFactory
     audit: AuditTrail
     incidents: IncidentService
@@ -93,14 +99,20 @@ class SystemChecks:
         change = health_change(store.noun, after.id, after.name, before.health, after.health)
         if change is None:
             return False
+        idle = self._idle(store.noun, after.id) if change.began else frozenset[str]()
         return self.incidents.settle(
             transaction,
             origin_of(store.noun, after.id),
             change.at,
-            began=change.began,
+            began=[by_consequence(condition, idle) for condition in change.began],
             ended=change.ended,
             correlation_id=context.correlation_id,
         )
+
+    def _idle(self, noun: str, system_id: str) -> frozenset[str]:
+        """See `idle_of`."""
+        users: Documents[Any] = self.resources.pipelines if noun == "source" else self.resources.deliveries
+        return idle_of(system_id, users.list_in(f"{noun}_id", system_id, limit=_MAX_USERS))
 
 
 def _result(tried: Callable[[], TestResult]) -> TestResult:

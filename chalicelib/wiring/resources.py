@@ -129,6 +129,7 @@ class Resources:
         """Sources and destinations."""
         self.database_checks = DatabaseChecks(clients=self.clients, clock=clock)
         self.system_checks = SystemChecks(
+            resources=resources,
             clients=self.clients,
             audit=self.registry.audit,
             incidents=self.incidents,

@@ -122,8 +122,8 @@ _OPENS_ALERTS: Rights = {
     _READ_ADD_CHANGE: "alerts alert-tracks",
     _READ_ADD: "notifications",
     _READ: "progress source-states",
-    _QUERY: "incidents/by_origin alerts/by_origin alert-rules/by_listing notification-channels/by_listing "
-    "maintenance-windows/by_open",
+    _QUERY: "incidents/by_origin alerts/by_origin alerts/by_active alert-rules/by_listing "
+    "notification-channels/by_listing maintenance-windows/by_open",
 }
 
 FUNCTIONS = (
@@ -224,7 +224,7 @@ FUNCTIONS = (
                 "deliveries/by_connect_cluster_id audit/by_resource_id incidents/by_resource_id",
             },
         ),
-        queues={_SEND: "notifications"},
+        queues={_SEND: "notifications source-checks destination-checks"},
         opens=(SecretClass.SOURCE, SecretClass.DESTINATION, SecretClass.CONNECTION, SecretClass.CLUSTER),
     ),
     Function(
@@ -327,6 +327,7 @@ FUNCTIONS = (
                 _QUERY: "audit audit/by_resource_id "
                 "sources/by_listing destinations/by_listing stream-clusters/by_listing connect-clusters/by_listing "
                 "pipelines/by_listing deliveries/by_listing jobs/by_open_state "
+                "pipelines/by_connect_cluster_id deliveries/by_connect_cluster_id "
                 "incidents/by_active incidents/by_resource_id alerts/by_active alerts/by_silenced "
                 "channel-gates/by_listing notifications/by_open_channel",
             },

@@ -39,10 +39,11 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A timeline that has passed. `texts` are the bodies of all answers."""
+    """A timeline that has passed. `alerts` are those that it has raised, `texts` the bodies of all answers."""
 
     timeline: Timeline
     readings: tuple[Reading, ...]
+    alerts: tuple[Mapping[str, Any], ...]
     texts: tuple[str, ...]
     ids: Mapping[str, str]
     """The ids of the pipeline and of the delivery."""
@@ -61,8 +62,9 @@ def run(timeline: Timeline, world: World) -> Run:
             world.tick()
             readings.append(read(world, live=len(readings) % LIVE_EVERY == 0))
     world.ends.close()
+    alerts = tuple(world.api.get("/alerts?pageSize=200")["items"])
     ids = {CAPTURE: world.pipeline.id, DELIVERY: world.delivery.id}
-    return Run(timeline=timeline, readings=tuple(readings), texts=tuple(world.api.bodies), ids=ids)
+    return Run(timeline=timeline, readings=tuple(readings), alerts=alerts, texts=tuple(world.api.bodies), ids=ids)
 
 
 def read(world: World, *, live: bool) -> Reading:

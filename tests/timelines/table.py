@@ -43,12 +43,13 @@ def judging() -> Iterator[Callable[[Timeline], Verdict]]:
     """A function that runs a timeline, always from the same beginning, and judges it."""
     interceptor = CallInterceptor()
     with in_memory(interceptor) as tables, app_on(tables, interceptor) as app, api_of(app) as api:
-        new = app.snapshot()
+        new, captures = app.snapshot(), app.database.captures
         worlds: dict[DatabaseProvider, tuple[World, Beginning]] = {}
 
         def judged(timeline: Timeline) -> Verdict:
             if timeline.provider not in worlds:
                 app.restore(new)
+                app.database.captures = captures
                 worlds[timeline.provider] = prepare(app, api, timeline.provider)
             return judge(run(timeline, begin(*worlds[timeline.provider])))
 

@@ -30,7 +30,7 @@ class Verdict:
 
 def judge(run: Run) -> Verdict:
     timeline = run.timeline
-    violations = (*_leaks(run), *_wrong_states(run), *_wrong_incidents(run), *_doubles(run))
+    violations = (*_leaks(run), *_wrong_states(run), *_wrong_incidents(run), *_doubles(run), *_unheard(run))
     first = timeline.broken[0] if timeline.broken else None
     return Verdict(
         timeline=timeline,
@@ -142,6 +142,19 @@ def _doubles(run: Run) -> Iterator[str]:
         ]
         counts = Counter(tuple(incident[key] for key in KEY) for incident in own if incident["code"] in broken.codes)
         yield from (f"{count} incidents {key}" for key, count in counts.items() if count > broken.incidents)
+
+
+# alerts
+
+
+def _unheard(run: Run) -> Iterator[str]:
+    """What costs changes reaches the channel of the installed rule, and nothing else does."""
+    for alert in run.alerts:
+        reason, is_critical = alert["not_notified_because"], alert["details"]["max_severity"] == "critical"
+        if is_critical and reason in ("no_rule", "no_channel", "disabled"):
+            yield f"nobody could be told of the critical alert {alert['title']!r}: {reason}"
+        if alert["notified"] and not is_critical:
+            yield f"somebody was told of {alert['title']!r}, which costs no changes yet"
 
 
 # texts

@@ -15,10 +15,13 @@ from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
+from chalicelib.services.alerts.rules import DEFAULT_RULE_ID
 from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka_state import Group, Topic
 from tests.support.apps.fakes import TABLES
 from tests.support.apps.in_process_app import AppSnapshot, InProcessApp
+from tests.support.entities import make_channel
+from tests.support.stored import put
 from tests.timelines.api import Api
 from tests.timelines.mysql_server import MySQLServer
 from tests.timelines.script import CAPTURE
@@ -153,6 +156,7 @@ def _states(connector: Connector) -> Iterable[str | None]:
 
 def prepare(app: InProcessApp, api: Api, provider: DatabaseProvider) -> tuple[World, Beginning]:
     """Deploy two pipelines of one source and a delivery of the first, and let everything become calm."""
+    _attach_channel(app)
     stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
     app.services.stream_clusters.create(app.context(), stream)
     source = app.source(provider=provider)
@@ -179,6 +183,14 @@ def prepare(app: InProcessApp, api: Api, provider: DatabaseProvider) -> tuple[Wo
         groups=deepcopy(state.groups),
         server=deepcopy(world.server),
     )
+
+
+def _attach_channel(app: InProcessApp) -> None:
+    """Give the installed rule a channel."""
+    app.services.alerting.rules.install()
+    stores = app.services.stores.alerts
+    channel, rule = put(stores.channels, make_channel()), stores.rules.get(DEFAULT_RULE_ID)
+    stores.rules.save_alone(replace(rule, channel_ids=(channel.id,)))
 
 
 def tables_of(delivery: Delivery) -> dict[TableName, WatchedTable]:

@@ -39,6 +39,10 @@ class NotSentReason(StrEnum):
     NO_RULE = "no_rule"
 
 
+WITHOUT_CHANNELS = frozenset({NotSentReason.DISABLED, NotSentReason.NO_CHANNEL})
+"""A rule wanted to notify and had no enabled channel: once it has one, it notifies of what still fires."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
     """Who may be notified now: the rules of the installation and the channels that are enabled."""

@@ -44,7 +44,8 @@ class Item:
 
     `alert` is the active one as it was listed, which may be out of date, or as it is stored: then `track` is read, too.
     `cause` is the active alert that stands for this one in a storm, `affected` are the alerts that this one stands for.
-    `exists`: what it is about does exist. `maintenance_id` is the active window that has it in its scope.
+    `exists`: what it is about does exist. `maintenance_id` is the active window that has it in its scope. `reached`:
+    there are channels now for what nobody was notified of.
     """
 
     fingerprint: str
@@ -56,6 +57,7 @@ class Item:
     hidden: bool = False
     exists: bool = True
     maintenance_id: str | None = None
+    reached: bool = False
 
     @property
     def maintenance_is_over(self) -> bool:
@@ -71,7 +73,7 @@ class Item:
             return True
         cause_is_over = self.alert.inhibited_by is not None and self.cause is None
         kept_back = self.alert.was_silenced or self.maintenance_is_over
-        return is_raised(self.alert, self.event) or kept_back or cause_is_over
+        return is_raised(self.alert, self.event) or kept_back or cause_is_over or self.reached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +143,7 @@ class Decisions:
                 occasion = Occasion.RAISED
             elif firing and item.maintenance_is_over:
                 occasion = self._after_maintenance(after)
-            elif firing and (cause_is_over or self._forgotten_in_silence(after)):
+            elif firing and (cause_is_over or self._forgotten_in_silence(after) or item.reached):
                 occasion = Occasion.LATE
             # Whether the silence has kept back a message is decided now. Of an acknowledged or a muted alert it is
             # not: it may fire again, or its cause may end.
@@ -191,7 +193,6 @@ class Decisions:
         if item.hidden:
             after = not_visible(alert, self.at)
             return None if after is alert else Step(item=item, alert=after)
-        # What does not exist any more has not recovered: nobody gets a message.
         if not item.exists:
             return self._resolved(item, alert, Resolution.ENTITY_REMOVED)
         tasks = self.episodes.report.tasks.get(event.connector_name or "")
@@ -205,8 +206,7 @@ class Decisions:
         at, alert = self.at, without_expired_silence(before, self.now)
         track = (item.track or Track(id=alert.fingerprint, episode=alert.episode, created_at=at)).ended(at)
         after = resolved(alert, track, at, resolution, self.now)
-        tells = resolution is Resolution.RECOVERED and alert.status is not AlertStatus.SILENCED
-        rows = tuple(self._recoveries(after)) if tells else ()
+        rows = () if alert.status is AlertStatus.SILENCED else tuple(self._recoveries(after))
         return Step(item=item, alert=after, track=track, rows=rows)
 
     def _recoveries(self, alert: Alert) -> Iterable[Notification]:

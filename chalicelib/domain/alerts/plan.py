@@ -15,6 +15,8 @@ class AlertPlan:
     """What goes on (`named`) beside what is `active`, by fingerprint. `hidden` goes on out of sight.
 
     `known` are also alerts of other origins that may be causes; `causes` those that stand for others already, by id.
+    `sent_before` are consequences that stand for their new causes, by the fingerprint of the cause. `reached`: somebody
+    may be notified now of what nobody was notified of (fingerprints).
     """
 
     named: Mapping[str, AlertEvent]
@@ -24,6 +26,8 @@ class AlertPlan:
     causes: Mapping[str, Alert]
     storms: Storms
     existing: Collection[Resource]
+    sent_before: Mapping[str, str]
+    reached: Collection[str]
 
     def parts(self) -> tuple[list[str], list[str], list[str], list[str]]:
         """All fingerprints, each part in its order: the causes of storms that nothing mutes, the other causes, what
@@ -45,19 +49,29 @@ class AlertPlan:
         return [self._item(fingerprint, recorded) for fingerprint in fingerprints]
 
     def _item(self, fingerprint: str, recorded: Mapping[str, Alert]) -> Item:
-        alert, cause_fingerprint = self.active.get(fingerprint), self.storms.cause_of.get(fingerprint, "")
-        cause = recorded.get(cause_fingerprint) or self.known.get(cause_fingerprint)
-        if cause is None and alert and alert.inhibited_by:
+        alert, cause = self.active.get(fingerprint), self._cause(fingerprint, recorded)
+        if alert and cause is None and alert.inhibited_by:
             cause = self.causes.get(alert.inhibited_by)
+        event = self.named.get(fingerprint)
+        if cause and alert and cause.inhibited_by == alert.id:  # this one was sent, and stands for its cause
+            cause = None
+        if cause and event and event.severity.rank < cause.severity.rank:  # the message did not say how bad it is
+            cause = None
         return Item(
             fingerprint=fingerprint,
-            event=self.named.get(fingerprint),
+            event=event,
             alert=alert,
             cause=cause,
             affected=self.storms.affected.get(fingerprint, 0),
             hidden=fingerprint in self.hidden,
+            reached=fingerprint in self.reached,
             exists=alert is None or alert.event.resource in self.existing,
         )
+
+    def _cause(self, fingerprint: str, recorded: Mapping[str, Alert]) -> Alert | None:
+        """The alert that stands for this one by the table: its cause, or a consequence that was sent before."""
+        cause_fingerprint = self.storms.cause_of.get(fingerprint) or self.sent_before.get(fingerprint, "")
+        return recorded.get(cause_fingerprint) or self.known.get(cause_fingerprint)
 
     def _order(self, fingerprint: str) -> tuple[int, int, str]:
         event, alert = self.named.get(fingerprint), self.active.get(fingerprint)

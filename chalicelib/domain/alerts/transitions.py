@@ -21,7 +21,7 @@ UNSEEN_READINGS = 3
 
 _RESOLVED = {
     Resolution.RECOVERED: "recovered",
-    Resolution.ENTITY_REMOVED: "what it is about does not exist any more; no message",
+    Resolution.ENTITY_REMOVED: "what it is about does not exist any more",
 }
 _FIRST_HISTORY = 20
 """Entries from the beginning that stay when a history is full."""
@@ -149,7 +149,7 @@ def resolved(alert: Alert, track: Track, at: datetime, resolution: Resolution, n
         flapping=track.flapping,
     )
     reason = _RESOLVED[resolution]
-    if resolution is Resolution.RECOVERED and alert.status is AlertStatus.SILENCED:
+    if alert.status is AlertStatus.SILENCED:
         reason += "; no message, because it was silenced"
     return with_history(after, now, alert.status, SYSTEM, reason)
 

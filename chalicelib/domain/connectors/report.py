@@ -28,10 +28,11 @@ def cluster_report(cluster_id: str, view: ClusterView) -> MonitorReport:
     at, origin = view.observed_at, origin_of("connect_cluster", cluster_id)
     if at is None:
         raise ValueError("A cluster that was never looked at has nothing to report.")
-    of_cluster = cluster_conditions(cluster_id, view)
+    of_cluster, idle = cluster_conditions(cluster_id, view), _idle(cluster_id, view)
     if view.unreadable is not None:
         # Only the cluster itself was looked at: the incidents of its connectors stay as they are.
-        return MonitorReport(origin=origin, at=at, conditions=of_cluster, looked_at=frozenset({cluster_id}))
+        looked_at = frozenset({cluster_id})
+        return MonitorReport(origin=origin, at=at, conditions=of_cluster, looked_at=looked_at, idle=idle)
     wrong = view.memory.conditions
     return MonitorReport(
         origin=origin,
@@ -42,4 +43,13 @@ def cluster_report(cluster_id: str, view: ClusterView) -> MonitorReport:
             for name, memory in view.memory.connectors.items()
             if memory.observation and memory.observation.connector
         },
+        idle=idle,
     )
+
+
+def _idle(cluster_id: str, view: ClusterView) -> frozenset[str]:
+    """The ids of the pipelines and deliveries that should not run, and of the cluster when none should."""
+    desired = view.memory.desired.values()
+    idle = {connector.resource_id for connector in desired if not connector.should_run}
+    needed = view.torn or len(idle) < len(view.memory.desired)
+    return frozenset(idle if needed else {*idle, cluster_id})

@@ -98,6 +98,12 @@ that the alarms of the platform see it.
 """
 
 
+LOG_ERRORS = frozenset(
+    {ConditionCode.CDC_REPLICATION_SLOT_ERROR, ConditionCode.CDC_BINLOG_ERROR, ConditionCode.CDC_WAL_ERROR}
+)
+"""The log of a database, or what keeps it, is not as the capture needs it."""
+
+
 class Variant(StrEnum):
     """Which of several things that one code stands for, where decisions or hints differ."""
 

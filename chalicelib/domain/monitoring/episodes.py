@@ -20,11 +20,13 @@ def was_set_back(last: datetime, now: datetime) -> bool:
 
 class Phase(Enum):
     """What a report does to an episode. `REPEATED`: its condition begins again, or gets worse, while it is open;
-    `LAPSED`: its condition is over, and it is open all the same.
+    `EASED`: it goes on, and nothing depends on its resource any more; `LAPSED`: its condition is over, and it is open
+    all the same.
     """
 
     BEGAN = auto()
     REPEATED = auto()
+    EASED = auto()
     CONTINUES = auto()
     LAPSED = auto()
     ENDED = auto()
@@ -75,14 +77,17 @@ def phase_of(report: MonitorReport, named: Condition | None, incident: Incident 
         if incident is None:
             return Phase.BEGAN
         # One that gets better does not begin again: near a threshold it would do so for ever.
-        again = incident.lapsed or is_worse(incident.condition, named) or is_elsewhere(incident.condition, named)
-        return Phase.REPEATED if again else Phase.CONTINUES
+        if incident.lapsed or is_worse(incident.condition, named) or is_elsewhere(incident.condition, named):
+            return Phase.REPEATED
+        eased = is_worse(named, incident.condition) and named.resource_id in report.idle
+        return Phase.EASED if eased else Phase.CONTINUES
     if incident is None or incident.origin != report.origin or (incident.lapsed and incident.is_lasting):
         return Phase.CONTINUES
     # Reports may be recorded out of order: an old one ends nothing that has been seen since.
     late = report.at < incident.last_seen_at and not was_set_back(incident.last_seen_at, report.at)
     if late or not report.has_looked_at(incident.condition.resource_id):
-        return Phase.CONTINUES
+        eased = report.judged(incident.condition) != incident.condition
+        return Phase.EASED if eased else Phase.CONTINUES
     return Phase.LAPSED if incident.is_lasting else Phase.ENDED
 
 

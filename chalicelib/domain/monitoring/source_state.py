@@ -206,9 +206,11 @@ def after_failure(before: SourceState | None, source_id: str, message: str, now:
 def observed_with(observation: Observation, findings: Iterable[Finding]) -> Observation:
     """The observation with what was found at the source. Other states than RUNNING keep their name.
 
-    RUNNING becomes DEGRADED by an ERROR alone: with a WARNING rows still move, and it is shown among the reasons.
+    RUNNING becomes DEGRADED by an ERROR alone: with a WARNING rows still move, and it is shown among the reasons. That
+    the log is not read is no news where a task has failed, and its advice would contradict that of the failure.
     """
-    findings = tuple(findings)
+    failed = observation.has_failed
+    findings = tuple(finding for finding in findings if not (failed and finding.code is FindingCode.NOT_READ))
     if not findings:
         return observation
     is_degraded = observation.state is ObservedState.RUNNING and _has_error(findings)

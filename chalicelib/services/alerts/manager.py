@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from chalicelib.domain.alerts.alert import Alert
+from chalicelib.domain.alerts.alert import Alert, AlertStatus
+from chalicelib.domain.alerts.cooldown import WITHOUT_CHANNELS
 from chalicelib.domain.alerts.event import AlertEvent
-from chalicelib.domain.alerts.inhibition import sources_in_question, storms
+from chalicelib.domain.alerts.inhibition import related, sent_before, storms
 from chalicelib.domain.alerts.maintenance import MaintenanceWindow
 from chalicelib.domain.alerts.naming import worst_by_fingerprint
 from chalicelib.domain.alerts.plan import AlertPlan
 from chalicelib.domain.alerts.transitions import without_expired_silence
 from chalicelib.domain.monitoring.episodes import Episodes, Sight
-from chalicelib.domain.monitoring.incident import origin_of
-from chalicelib.errors import HeadgateError, WriteConflict
+from chalicelib.errors import HeadgateError, TimedOut, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import failure, get_logger
 from chalicelib.services.alerts.event_names import EventNames
@@ -52,7 +52,6 @@ class AlertManager:
         """
         active = {alert.fingerprint: alert for alert in self.stores.alerts.active_of(episodes.report.origin)}
         names = self.names()
-        plan = self._plan(episodes, active, names)
         recorder = Recorder(
             stores=self.stores,
             windows=self.windows,
@@ -62,6 +61,7 @@ class AlertManager:
             public_url=self.public_url,
             deadline=deadline,
         )
+        plan = self._plan(recorder, active, names)
         try:
             # Each part needs the alerts of the one before: the widest causes, the causes that they mute, the rest.
             *first, counted = plan.parts()
@@ -82,7 +82,8 @@ class AlertManager:
                 ended += self._end_silence(alert.id)
         return ended
 
-    def _plan(self, episodes: Episodes, active: Mapping[str, Alert], names: EventNames) -> AlertPlan:
+    def _plan(self, recorder: Recorder, active: Mapping[str, Alert], names: EventNames) -> AlertPlan:
+        episodes = recorder.episodes
         named = _named(episodes, active, names)
         unnamed = {fingerprint: alert for fingerprint, alert in active.items() if fingerprint not in named}
         hidden = {
@@ -90,22 +91,38 @@ class AlertManager:
             for fingerprint, alert in unnamed.items()
             if episodes.may_go_on(alert.event.condition_key)
         }
-        of_sources = {
-            alert.fingerprint: alert
-            for source_id in sources_in_question(named.values())
-            for alert in self.stores.alerts.active_of(origin_of("source", source_id))
-        }
-        causes = [*named.values(), *(alert.event for alert in (*hidden.values(), *of_sources.values()))]
+        new = [event for fingerprint, event in named.items() if fingerprint not in active]
+        elsewhere = self._elsewhere(new, active, recorder.deadline)
+        known = {**elsewhere, **active}
+        causes = [*named.values(), *(alert.event for alert in (*hidden.values(), *elsewhere.values()))]
         over = {alert.event.resource: None for fingerprint, alert in unnamed.items() if fingerprint not in hidden}
         return AlertPlan(
             named=named,
             active=active,
             hidden=hidden.keys(),
-            known={**of_sources, **active},
-            causes=self._stated_causes({**of_sources, **active}, named),
+            known=known,
+            causes=self._stated_causes(known, named),
             storms=storms(tuple(named.values()), causes),
             existing=names.existing(list(over)),
+            sent_before=sent_before(new, known.values()) if new else {},
+            reached=_reached(recorder, named, active),
         )
+
+    def _elsewhere(
+        self, new: Sequence[AlertEvent], active: Mapping[str, Alert], deadline: Deadline
+    ) -> dict[str, Alert]:
+        """Active alerts of other origins, by fingerprint, that may be causes or consequences of what is new. Without
+        time for them none are known: then each has a message of its own.
+        """
+        if not new:
+            return {}
+        own = {alert.id for alert in active.values()}
+        try:
+            others = [one for one in self.stores.alerts.facets(deadline, only_active=True) if one.id not in own]
+        except TimedOut:
+            return {}
+        alerts = self.stores.alerts.with_ids(related(new, others))
+        return {alert.fingerprint: alert for alert in alerts if alert.is_active}
 
     def _stated_causes(self, known: Mapping[str, Alert], named: Mapping[str, AlertEvent]) -> dict[str, Alert]:
         """The active alerts, by id, that stand for named ones since an earlier report."""
@@ -135,6 +152,17 @@ class AlertManager:
             except HeadgateError as error:  # the schedule wakes it within a minute
                 extra = {"channel_id": channel_id, "failure": failure(error)}
                 get_logger().warning("the worker of a channel was not woken", extra=extra)
+
+
+def _reached(recorder: Recorder, named: Mapping[str, AlertEvent], active: Mapping[str, Alert]) -> frozenset[str]:
+    """The fingerprints of the alerts that nobody was notified of for lack of a channel, and that have one now."""
+    untold = [
+        fingerprint
+        for fingerprint, alert in active.items()
+        if alert.status is AlertStatus.FIRING and alert.not_sent in WITHOUT_CHANNELS and fingerprint in named
+    ]
+    # Rules and channels are read only where there are such alerts.
+    return frozenset(fingerprint for fingerprint in untold if recorder.audience.reached_by(named[fingerprint]))
 
 
 def _named(episodes: Episodes, active: Mapping[str, Alert], names: EventNames) -> dict[str, AlertEvent]:

@@ -91,7 +91,7 @@ class Recorder:
         decisions = Decisions(
             episodes=self.episodes,
             now=self.now,
-            audience=self._audience if notifies else Audience(rules=(), channel_ids=frozenset()),
+            audience=self.audience if notifies else Audience(rules=(), channel_ids=frozenset()),
             channels=self._channels if notifies else {},
             messages=Messages(public_url=self.public_url, at=self.episodes.report.at, now=self.now),
             rows=self._rows(items),
@@ -166,7 +166,8 @@ class Recorder:
         return {channel.id: channel for channel in self.stores.channels.all() if channel.enabled}
 
     @cached_property
-    def _audience(self) -> Audience:
+    def audience(self) -> Audience:
+        """Who may be notified: two reads, once for a report."""
         return Audience(rules=tuple(self.stores.rules.all()), channel_ids=frozenset(self._channels))
 
 

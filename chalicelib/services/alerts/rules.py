@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.alerts.kinds import AlertSeverity
-from chalicelib.domain.alerts.rule import DEFAULT_RULE_KINDS, DEFAULT_RULE_NAME, MAX_RULES, AlertRule, AlertRuleValues
+from chalicelib.domain.alerts.rule import DEFAULT_RULE_NAME, MAX_RULES, AlertRule, AlertRuleValues
 from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.errors import Conflict, Invalid, fault
 from chalicelib.kit.clock import Clock
@@ -26,7 +26,6 @@ DEFAULT_RULE = AlertRuleValues(
     name=DEFAULT_RULE_NAME,
     description="Made at installation. It sends nothing until it has channels.",
     severities=(AlertSeverity.CRITICAL,),
-    event_types=DEFAULT_RULE_KINDS,
 )
 
 _KINDS = {"channel_ids": "channel", "source_ids": "source", "pipeline_ids": "pipeline"}

@@ -1,6 +1,8 @@
 """What an operation that was settled means for incidents."""
 
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
+from chalicelib.domain.monitoring.consequences import by_consequence
+from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound
 from chalicelib.services.connectors.operation_run import OperationRun
@@ -9,13 +11,15 @@ from chalicelib.services.connectors.owner import R
 
 def failure_condition(run: OperationRun[R], error: HeadgateError) -> Condition | None:
     """What is wrong when an operation has failed; None when its answer says that the request itself was wrong. Nobody
-    reads the answer when Headgate itself could not create a connector again.
+    reads the answer when Headgate itself could not create a connector again. It is no error while nothing should run.
     """
     answered = run.first_attempt and isinstance(error, Invalid | Conflict | NotFound)
     if answered and not (run.operation.kind is OperationKind.RECREATE and isinstance(error, Conflict)):
         return None
     verb = run.operation.kind.replace("_", " ")
-    return _condition(run, f"To {verb} has failed: {error.message}")
+    condition = _condition(run, f"To {verb} has failed: {error.message}")
+    runs = run.resource.desired_state is DesiredState.RUNNING and not _deploys_delivery(run)
+    return condition if runs else by_consequence(condition, {condition.resource_id})
 
 
 def success_condition(run: OperationRun[R]) -> Condition | None:

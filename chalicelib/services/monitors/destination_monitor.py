@@ -13,6 +13,7 @@ from chalicelib.domain.connection_checks import health_after
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthRecord, HealthStatus
+from chalicelib.domain.monitoring.consequences import idle_of
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import health_conditions
 from chalicelib.domain.monitoring.target_losses import TargetLosses, loss_conditions
@@ -65,17 +66,17 @@ class DestinationMonitor:
         return send_looks("destinations", [*others, *away], self.send, within_seconds)
 
     def run(self, destination_id: str, deadline: Deadline) -> None:
-        """Look once, unless the destination was deleted, and report what is wrong with it and its deliveries. Without
+        """Look once, and report what is wrong with it and its deliveries; nothing when it was deleted. Without
         deliveries nothing is tested: what tests by people have found is reported.
         """
-        destination = self.resources.destinations.find(destination_id)
-        if destination is None:
+        destination, origin = self.resources.destinations.find(destination_id), origin_of("destination", destination_id)
+        if destination is None:  # it was just deleted, and its alerts are over
+            self.reports.publish(origin, self.clock(), ())
             return
         add_to_log(resource_type="destination", resource_id=destination.id, resource_name=destination.name)
-        origin = origin_of("destination", destination_id)
         page = self.resources.deliveries.list_in("destination_id", destination_id, limit=_MAX_DELIVERIES)
         if not page.items and not page.unreadable:
-            self.reports.repeat(origin)
+            self.reports.repeat(origin, idle=idle_of(destination_id, page))
             end_watch(self.resources.destinations, destination_id)
             return
         at = self.clock()
@@ -90,7 +91,7 @@ class DestinationMonitor:
         self._count_degraded(destination, health, page.items, before, after)
         connection = health_conditions("destination", destination.id, destination.name, health)
         lost = loss_conditions(after, [*(delivery.id for delivery in page.items), *page.unreadable])
-        self.reports.publish(origin, at, [*connection, *lost])
+        self.reports.publish(origin, at, [*connection, *lost], idle=idle_of(destination_id, page))
 
     def _tested(self, destination: Destination, deadline: Deadline) -> HealthRecord | None:
         """What the test has found; None when there was no time to confirm a failure."""

@@ -13,6 +13,7 @@ from chalicelib.domain.connectors.conditions import unobserved_condition
 from chalicelib.domain.health import NOT_OBSERVED
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.own_metrics import OwnMetric
+from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.registered import ConnectedSystem
 from chalicelib.domain.timing import OBSERVED_FOR
 from chalicelib.kit.clock import Clock, Deadline
@@ -48,8 +49,15 @@ class OwnState:
                 break
             # Nothing was looked at: what else is wrong there stays as it is.
             condition, origin = unobserved_condition(cluster_id, since), origin_of("connect_cluster", cluster_id)
-            reported += self.reports.publish(origin, now, [condition], looked_at=())
+            idle = frozenset[str]() if self._is_needed(cluster_id, deadline) else frozenset({cluster_id})
+            reported += self.reports.publish(origin, now, [condition], looked_at=(), idle=idle)
         return reported
+
+    def _is_needed(self, cluster_id: str, deadline: Deadline) -> bool:
+        """Whether something should run on the cluster. Raises TimedOut."""
+        stores = (self.resources.pipelines, self.resources.deliveries)
+        rows = chain.from_iterable(store.columns_in("connect_cluster_id", cluster_id, deadline) for store in stores)
+        return any(columns["desired_state"] == DesiredState.RUNNING for _, columns in rows)
 
     def measure(self) -> Mapping[OwnMetric, float]:
         """Ages, and what waits. Raises StoreUnavailable."""

@@ -43,21 +43,27 @@ class MonitorReports:
     clock: Clock
 
     def publish(
-        self, origin: str, at: datetime, conditions: Sequence[Condition], *, looked_at: Collection[str] | None = None
+        self,
+        origin: str,
+        at: datetime,
+        conditions: Sequence[Condition],
+        *,
+        looked_at: Collection[str] | None = None,
+        idle: frozenset[str] = frozenset(),
     ) -> bool:
         """Report what a look at `at` has found; whether all of it was recorded. If not, the next look reports again.
 
-        `looked_at` are the ids of the resources that could be looked at; None: all.
+        `looked_at` are the ids of the resources that could be looked at; None: all. `idle`: see `by_consequence`.
         """
         ids = None if looked_at is None else frozenset(looked_at)
-        report = MonitorReport(origin=origin, at=at, conditions=tuple(conditions), looked_at=ids)
+        report = MonitorReport(origin=origin, at=at, conditions=tuple(conditions), looked_at=ids, idle=idle)
         return self.bus.publish(report, Deadline.after(REPORT_SECONDS))
 
-    def repeat(self, origin: str, *, over: Collection[str] = ()) -> bool:
+    def repeat(self, origin: str, *, over: Collection[str] = (), idle: frozenset[str] = frozenset()) -> bool:
         """Report that what was found before stands, because nobody looks; but not about the resources in `over` (their
-        ids). Whether it was recorded.
+        ids). Whether it was recorded. `idle`: see `by_consequence`.
         """
-        report = MonitorReport(origin=origin, at=self.clock(), looked_at=frozenset(over), repeated=True)
+        report = MonitorReport(origin=origin, at=self.clock(), looked_at=frozenset(over), repeated=True, idle=idle)
         return self.bus.publish(report, Deadline.after(REPORT_SECONDS))
 
     def publish_operations(self) -> int:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthRecord
+from chalicelib.domain.monitoring.consequences import idle_of
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import source_conditions
 from chalicelib.domain.monitoring.source_state import CaptureState, SourceState, after_check, after_failure
@@ -56,7 +57,8 @@ class SourceMonitor:
         deployed = [pipeline for pipeline in every if pipeline.desired_state is not DesiredState.DRAFT]
         pipelines = [pipeline for pipeline in deployed if pipeline.open_operation is None]
         if not deployed:
-            self.reports.repeat(origin_of("source", source_id), over=[draft.id for draft in every])
+            origin, over = origin_of("source", source_id), [draft.id for draft in every]
+            self.reports.repeat(origin, over=over, idle=idle_of(source_id, page))
             if not page.unreadable:  # one of them may be deployed: then its source is UNKNOWN, as nobody looks at it
                 end_watch(self.resources.sources, source_id)
         if not pipelines:
@@ -84,7 +86,7 @@ class SourceMonitor:
             after = after_check(before, source_id, captures, now, not_looked_at=set(ids) - captures.keys())
             health, failed = HealthRecord.healthy(now), None
         if self._store(before, after, source, ids):
-            self._report(source, after, failed, ids, now)
+            self._report(source, after, failed, ids, now, idle_of(source_id, page))
         self._store_health(source, replace(health, watched=True))
 
     def _store_health(self, source: Source, health: HealthRecord) -> None:
@@ -107,7 +109,13 @@ class SourceMonitor:
         return require_readable(source), require_readable(before), readable
 
     def _report(
-        self, source: Source, state: SourceState, failed: str | None, pipeline_ids: Sequence[str], now: datetime
+        self,
+        source: Source,
+        state: SourceState,
+        failed: str | None,
+        pipeline_ids: Sequence[str],
+        now: datetime,
+        idle: frozenset[str],
     ) -> None:
         # One failed look says neither that the source is away nor that what a test has found is over.
         if state.unreachable is not None and not state.is_confirmed(state.unreachable):
@@ -117,7 +125,7 @@ class SourceMonitor:
         if failed is not None:  # it has seen no capture
             conditions = [condition for condition in conditions if condition.resource_id == source.id]
             looked_at = [source.id]
-        self.reports.publish(origin_of("source", source.id), now, conditions, looked_at=looked_at)
+        self.reports.publish(origin_of("source", source.id), now, conditions, looked_at=looked_at, idle=idle)
 
     def _store(
         self, before: SourceState | None, after: SourceState, source: Source, pipeline_ids: Sequence[str]

@@ -21,9 +21,9 @@ from chalicelib.domain.connectors.memory import ClusterMemory, DesiredConnector
 from chalicelib.domain.connectors.open_incidents import with_open_incidents
 from chalicelib.domain.connectors.report import cluster_report, has_changed, report_due
 from chalicelib.domain.connectors.transitions import RESOURCE_TYPES, Transition
-from chalicelib.domain.monitoring.incident import origin_of
+from chalicelib.domain.monitoring.incident import OPERATIONS, origin_of
 from chalicelib.domain.monitoring.progress import findings, is_known, measure_due
-from chalicelib.domain.monitoring.report import REPORT_SECONDS
+from chalicelib.domain.monitoring.report import REPORT_SECONDS, MonitorReport
 from chalicelib.domain.names import connector_name, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState
 from chalicelib.domain.pipeline import SnapshotMode
@@ -77,13 +77,16 @@ class Tick:
         return send_all("ticks", messages, self.send, within_seconds)
 
     def run(self, cluster_id: str, deadline: Deadline) -> None:
-        """One tick of one cluster. Does nothing when the cluster was deleted, when another tick was faster, or during
-        the pause after a look at workers that did not answer.
+        """One tick of one cluster. Touches nothing when the cluster was deleted, when another tick was faster, or
+        during the pause after a look at workers that did not answer.
         """
         cluster, view = self.stores.observations.cluster_and_view(cluster_id, self.resources.connects)
         # The time of an observation is when the look begins: what an operation sees in the meantime is newer.
         now = self.clock()
-        if cluster is None or view.waits(cluster, now):
+        if cluster is None:  # it was just deleted, and its alerts are over
+            self.bus.publish(MonitorReport(origin=origin_of("connect_cluster", cluster_id), at=now), deadline)
+            return
+        if view.waits(cluster, now):
             return
         add_to_log(resource_type="connect_cluster", resource_id=cluster.id, resource_name=cluster.name)
         read = self.look(cluster, view, deadline, now)
@@ -100,6 +103,9 @@ class Tick:
         for kind in ChangeKind:
             if (pending := stored.waiting(kind)) and not view.waiting(kind):
                 log_pending(cluster_id, kind, pending)
+        if not view.settled:  # the alerts of an operation that was just settled must not wait for the schedule
+            operations = MonitorReport(origin=OPERATIONS, at=self.clock(), looked_at=frozenset(), repeated=True)
+            self.bus.publish(operations, Deadline.after(REPORT_SECONDS))
         self.carry_out(cluster, result, self.report(cluster_id, stored), deadline)
 
     def store(self, cluster_id: str, view: ClusterView, result: TickResult, deadline: Deadline) -> ClusterView | None:

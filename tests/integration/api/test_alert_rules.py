@@ -8,10 +8,6 @@ from tests.support.alerting.exposition import read_exposition
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_uuid, validation_error
 from tests.support.apps.sandbox import Json, Sandbox
 
-DEFAULT_KINDS = [
-    "CONNECTOR_FAILED", "CONNECT_TASK_FAILED", "STREAM_CONNECT_UNAVAILABLE", "SOURCE_CONNECTION_FAILED",
-    "DESTINATION_CONNECTION_FAILED", "PIPELINE_FAILED",
-]  # fmt: skip
 DEFAULTS: Json = {
     "description": None, "enabled": True, "severities": [], "event_types": [], "source_ids": [], "pipeline_ids": [],
     "channel_ids": [], "cooldown_policy": "notify_after_cooldown", "cooldown_seconds": 900, "send_recovery": True,
@@ -39,7 +35,7 @@ def test_a_new_installation_has_the_default_rule(sandbox: Sandbox) -> None:
         **DEFAULTS,
         "description": default["description"],
         "severities": ["critical"],
-        "event_types": DEFAULT_KINDS,
+        "event_types": [],
         "is_default": True,
         "version": default["version"],
     }

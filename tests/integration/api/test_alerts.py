@@ -38,7 +38,7 @@ FIELDS = {
     "id", "fingerprint", "event_type", "severity", "status", "source", "pipeline_id", "pipeline_name", "connector_name",
     "task_id", "title", "message", "details", "first_seen_at", "last_seen_at", "occurrence_count", "acknowledged_at",
     "acknowledged_by", "silenced_until", "silenced_by", "resolved_at", "recovery_seconds", "stale", "flapping",
-    "history",
+    "history", "notified", "not_notified_because",
 }  # fmt: skip
 DELIVERY_FIELDS = {
     "id", "channel_id", "channel_name", "provider", "kind", "status", "attempt_count", "last_error", "next_attempt_at",

@@ -27,7 +27,7 @@ def incident(sandbox: Sandbox) -> Json:
 def test_an_incident_has_the_fields_of_the_contract(incident: Json) -> None:
     assert set(incident) == FIELDS
     assert is_uuid(incident["id"])
-    assert (incident["category"], incident["severity"], incident["code"]) == ("SOURCE", "ERROR", "SOURCE_AUTH_FAILED")
+    assert (incident["category"], incident["severity"], incident["code"]) == ("SOURCE", "WARNING", "SOURCE_AUTH_FAILED")
     assert (incident["status"], incident["occurrences"], incident["resolved_at"]) == ("OPEN", 1, None)
     assert is_timestamp(incident["first_seen_at"])
     assert incident["first_seen_at"] == incident["last_seen_at"]

@@ -32,6 +32,7 @@ def alerts(app: InProcessApp) -> list[str]:
 def test_a_cluster_that_was_not_looked_at_for_three_minutes_is_an_incident_until_the_next_look(
     app: InProcessApp,
 ) -> None:
+    app.deployed_pipeline()
     app.tick()
     looked = app.clock.now
     assert [minute(app) for _ in range(4)] == [0, 0, 1, 1]
@@ -43,6 +44,13 @@ def test_a_cluster_that_was_not_looked_at_for_three_minutes_is_an_incident_until
     app.tick(after=1)
     assert incidents(app) == [("CONNECT_NOT_OBSERVED", "RESOLVED")]
     assert alerts(app) == []
+
+
+def test_a_cluster_on_which_nothing_should_run_is_no_error(app: InProcessApp) -> None:
+    app.tick()
+    assert [minute(app) for _ in range(3)] == [0, 0, 1]
+    (incident,) = app.services.incidents.list(limit=9).items
+    assert incident.condition.severity == "WARNING"
 
 
 def test_incident_alert_and_message_have_the_correlation_id_of_the_run_that_has_found_it(app: InProcessApp) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 RANKS = {"critical": 0, "warning": 1}
 NOBODY = ("failed", "suppressed", "cancelled")
-CONNECTOR = "connector"
-"""The cause of storms; everything else are tasks."""
+CAUSE = "cluster"
+"""The Connect cluster, the cause of storms; everything else are tasks."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Row:
 
 @dataclass
 class Alert:
-    """One episode. `cycles` are the reports that have found it."""
+    """One episode. `cycles` are the reports that have found it. `no_channel`: a rule wanted to tell, and had none."""
 
     episode: int
     severity: str
@@ -61,6 +61,7 @@ class Alert:
     cause: int | None = None
     since_cause: int = 0
     removed: bool = False
+    no_channel: bool = False
     flapping: bool = False
     ended: datetime | None = None
 
@@ -110,7 +111,7 @@ class Report:
 
     @property
     def storm(self) -> bool:
-        return len(self.faults.keys() - {CONNECTOR}) > 10
+        return len(self.faults.keys() - {CAUSE}) > 10
 
 
 @dataclass
@@ -127,16 +128,18 @@ class Model:
 
     def receive(self, report: Report, now: datetime) -> None:
         """Apply a report: the cause first."""
-        before = self.lines[CONNECTOR].active
-        self.lines[CONNECTOR] = self.after(CONNECTOR, report, now, None)
-        cause = self.lines[CONNECTOR].active
-        named = CONNECTOR in report.faults or not report.complete
+        before = self.lines[CAUSE].active
+        self.lines[CAUSE] = self.after(CAUSE, report, now, None)
+        cause = self.lines[CAUSE].active
+        named = CAUSE in report.faults or not report.complete
         for name in self.names:
-            if name != CONNECTOR:
+            if name != CAUSE:
                 stands = cause if report.storm and named else None
                 mine = self.lines[name].active
                 if stands is None and before and mine and mine.cause == before.episode:
                     stands = before
+                if stands and name in report.faults and RANKS[report.faults[name]] < RANKS[stands.severity]:
+                    stands = None
                 self.lines[name] = self.after(name, report, now, stands)
 
     def after(self, name: str, report: Report, now: datetime, cause: Alert | None) -> Line:
@@ -167,6 +170,7 @@ class Model:
     def _observe(
         self, line: Line, alert: Alert, severity: str, at: datetime, now: datetime, cause: Alert | None
     ) -> None:
+        untold = alert.status == "firing" and alert.no_channel
         alert.expire(now)
         raised = RANKS[severity] < RANKS[alert.top]
         alert.severity, alert.newest, alert.stale, alert.unseen = severity, at, False, 0
@@ -180,14 +184,16 @@ class Model:
             if alert.since_cause == 2:
                 alert.cause, alert.since_cause, released = None, 0, True
         if alert.status == "silenced":
+            alert.no_channel = alert.no_channel and self._was_sent(line, alert)
             return
+        reached = untold and any(map(self._open_channels, self._matching(severity)))
         firing = alert.status == "firing"
         forgotten = alert.silence_open and alert.cause is None and not self._was_sent(line, alert)
         if raised or (firing and alert.cause is None):
             alert.silence_open = False
         if raised:
             self._notify(line, alert, "raised", at, cause)
-        elif firing and (released or forgotten):
+        elif firing and (released or forgotten or reached):
             self._notify(line, alert, "late", at, cause)
 
     def _was_sent(self, line: Line, alert: Alert) -> bool:
@@ -195,7 +201,7 @@ class Model:
 
     def _missing(self, line: Line, alert: Alert, name: str, report: Report, now: datetime) -> None:
         removed = False
-        if name != CONNECTOR and report.existing is not None and name not in report.existing:
+        if name != CAUSE and report.existing is not None and name not in report.existing:
             alert.unseen += 1
             alert.stale, alert.newest = False, report.at
             if alert.unseen < 3:
@@ -206,7 +212,7 @@ class Model:
         alert.status, alert.removed, alert.stale, alert.newest = "resolved", removed, False, report.at
         line.ended = alert.ended = report.at
         alert.flapping = line.changed(report.at)
-        if not removed and not silenced:
+        if not silenced:
             self._recover(line, alert)
 
     def _recover(self, line: Line, alert: Alert) -> None:
@@ -219,10 +225,12 @@ class Model:
                 )
 
     def _notify(self, line: Line, alert: Alert, occasion: str, at: datetime, cause: Alert | None) -> None:
+        asked = self._asked(line, alert, occasion)
+        wanted = len(asked) < len(self._matching(alert.severity))
         hears = {one for rule in self._matching(cause.severity) for one in rule.channels} if cause else set()
         targets: dict[int, list[int]] = {}
         muted = 0
-        for number, channels in self._asked(line, alert, occasion).items():
+        for number, channels in asked.items():
             if not self._passes(line, number, self.rules[number], occasion, at):
                 if occasion == "opened":
                     line.muted.setdefault(number, []).append(alert.episode)
@@ -231,6 +239,8 @@ class Model:
                 targets.setdefault(one, []).append(number)
             if set(channels) - hears:
                 muted = max(muted, sum(one != alert.episode for one in line.muted.pop(number, [])))
+        held_back = len(asked) > len({rule for rules in targets.values() for rule in rules})
+        alert.no_channel = wanted and not (targets or held_back or self._was_sent(line, alert))
         if not targets:
             return
         alert.number += 1
@@ -246,6 +256,9 @@ class Model:
         for number in {rule for one in heard for rule in targets[one]}:
             line.anchors[number] = (at, [rows[one] for one in heard if number in targets[one]])
         alert.cause = cause.episode if cause and len(heard) < len(rows) else None
+
+    def _open_channels(self, rule: Rule) -> list[int]:
+        return [one for one in rule.channels if self.channels[one]]
 
     def _asked(self, line: Line, alert: Alert, occasion: str) -> dict[int, list[int]]:
         """The rules that match, each with its enabled channels; late, only those that were not reached."""

@@ -7,11 +7,11 @@ from chalicelib.domain.alerts.channel import Channel
 from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.alerts.rule import AlertRule
 from chalicelib.kit.adapters import adapter
-from tests.service.alerts.manager.reference_model import CONNECTOR, Model
+from tests.service.alerts.manager.reference_model import CAUSE, Model
 from tests.service.stores.conftest import Storage
 from tests.support.alerting.manager import Alerting
 
-NAMES = (CONNECTOR, *(str(number) for number in range(13)))
+NAMES = (CAUSE, *(str(number) for number in range(13)))
 
 
 class StoredState:
@@ -41,7 +41,7 @@ class StoredState:
         return sorted(self._stored(Notification, "notifications"), key=lambda row: row.id)
 
     def _name(self, alert: Alert) -> str:
-        return CONNECTOR if alert.event.task_id is None else str(alert.event.task_id)
+        return CAUSE if alert.event.task_id is None else str(alert.event.task_id)
 
     def _model_row(self, row: Notification) -> Any:
         alert = self.alerting.stores.alerts.get(row.alert_id)

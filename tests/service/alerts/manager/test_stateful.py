@@ -26,7 +26,7 @@ from chalicelib.domain.monitoring.condition import Condition, Severity
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.kit.clock import Deadline
-from tests.service.alerts.manager.reference_model import CONNECTOR, Model, Report, Rule, seen
+from tests.service.alerts.manager.reference_model import CAUSE, Model, Report, Rule, seen
 from tests.service.alerts.manager.stored_state import NAMES, StoredState
 from tests.service.stores.conftest import Storage
 from tests.support.alerting.manager import PIPELINE, Alerting
@@ -39,7 +39,7 @@ JUMPS = (1, 60, 299, 300, 600, 899, 900, 1800)
 SEVERITIES = {"critical": Severity.ERROR, "warning": Severity.WARNING}
 FAULTS = st.dictionaries(st.sampled_from(FEW), st.sampled_from(sorted(SEVERITIES)))
 STORMS = st.tuples(st.booleans(), st.sampled_from(sorted(SEVERITIES)), st.integers(10, len(MANY))).map(
-    lambda drawn: dict.fromkeys((*MANY[: drawn[2]], *([CONNECTOR] if drawn[0] else [])), drawn[1])
+    lambda drawn: dict.fromkeys((*MANY[: drawn[2]], *([CAUSE] if drawn[0] else [])), drawn[1])
 )
 REPORTS = st.tuples(
     st.one_of(FAULTS, FAULTS, FAULTS, FAULTS, FAULTS, STORMS),
@@ -120,10 +120,10 @@ class Alerts(StoredState, RuleBasedStateMachine):
 
     @precondition(lambda self: self.reports)
     @rule(after=st.sampled_from((60, 300, 900)))
-    def everything_heals_or_the_connector_fails(self, after: float) -> None:
-        """All that was wrong is well; if nothing was, the connector fails."""
+    def everything_heals_or_the_cluster_fails(self, after: float) -> None:
+        """All that was wrong is well; if nothing was, the cluster fails."""
         faults = self.reports[-1][1].faults
-        self._receive(self._made(({} if faults else {CONNECTOR: "critical"}, True, None), after))
+        self._receive(self._made(({} if faults else {CAUSE: "critical"}, True, None), after))
 
     @rule(drawn=REPORTS)
     def a_report_is_on_its_way(self, drawn: Any) -> None:
@@ -225,14 +225,15 @@ class Alerts(StoredState, RuleBasedStateMachine):
         self.alerting.clock.advance(seconds)
         conditions = [self._condition(name, severity) for name, severity in sorted(faults.items())]
         seen_tasks = None if existing is None else {f"hg-source-{PIPELINE}": {int(task) for task in existing}}
-        report = self.alerting.report_now(*conditions, complete=complete, tasks=seen_tasks)
+        report = self.alerting.report_now(*conditions, tasks=seen_tasks)
+        report = report if complete else replace(report, looked_at=frozenset())
         made = report, Report(at=self.alerting.clock(), faults=faults, complete=complete, existing=existing)
         self.reports = [*self.reports, made][-8:]
         return made
 
     def _condition(self, name: str, severity: str) -> Condition:
         alerting = self.alerting
-        condition = alerting.connector_failed() if name == CONNECTOR else alerting.task_failed(int(name))
+        condition = alerting.cluster_unavailable() if name == CAUSE else alerting.task_failed(int(name))
         return replace(condition, severity=SEVERITIES[severity])
 
     def _receive(self, made: Made) -> None:

@@ -18,6 +18,7 @@ from chalicelib.domain.monitoring.source_state import (
 )
 from chalicelib.domain.observation import Observation, ObservedState
 from chalicelib.kit.adapters import adapter
+from tests.support.connectors import reported
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -163,3 +164,13 @@ def test_a_warning_degrades_no_pipeline() -> None:
 
     assert state(Severity.WARNING).degraded(["p", "q"]) == set()
     assert state(Severity.ERROR).degraded(["p", "q"]) == {"p"}
+
+
+def test_a_log_that_is_not_read_is_no_reason_beside_a_failed_task() -> None:
+    unread = Finding(code=FindingCode.NOT_READ, message="A restart may help.")
+    failed = Observation(
+        state=ObservedState.FAILED, observed_at=NOW, connector=reported("c", "RUNNING", "FAILED"), reasons=("Failed.",)
+    )
+    assert observed_with(failed, [unread]) == failed
+    running = replace(failed, state=ObservedState.RUNNING, connector=reported("c", "RUNNING", "RUNNING"), reasons=())
+    assert observed_with(running, [unread]).reasons == (unread.message,)
