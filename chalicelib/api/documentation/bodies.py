@@ -32,6 +32,10 @@ _LAKE = {"bucket": "shop-lake", "region": "eu-central-1", "prefix": "changes"}
 _LAKE_KEY = {"access_key_id": "AKIAIOSFODNN7EXAMPLE", "secret_access_key": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"}
 _ON_PREMISES = {"bucket": "shop-lake", "endpoint_url": "https://minio.example.com:9000", "prefix": "changes"}
 
+_ROTATIONS: Bodies = {
+    "A new password": {"credentials": _PASSWORD},
+    "A new key of a bucket": {"credentials": _LAKE_KEY},
+}
 _TESTS: Bodies = {
     "A database": {"provider": "postgresql", "config": _SHOP, "credentials": _PASSWORD},
     "A bucket": {"provider": "s3", "config": _LAKE, "credentials": _LAKE_KEY},
@@ -233,17 +237,22 @@ _ALL: Mapping[str, Bodies] = {
     "change_user_role": {"To Admin": {"role": "Admin"}},
     "create_stream_cluster": _STREAM_CLUSTERS,
     "update_stream_cluster": _STREAM_CLUSTERS,
+    "rotate_stream_cluster_credentials": {"A new password": _ROTATIONS["A new password"]},
     "create_connect_cluster": _CONNECT_CLUSTERS,
     "update_connect_cluster": _CONNECT_CLUSTERS,
+    "rotate_connect_cluster_credentials": {"A new password": _ROTATIONS["A new password"]},
     "confirm_deletions": {"The number that waits": {"count": 12}},
     "confirm_creations": {"The number that waits": {"count": 12}},
     "create_connection": _CONNECTIONS,
     "update_connection": _CONNECTIONS,
+    "rotate_connection_credentials": _ROTATIONS,
     "test_unsaved_connection": _TESTS,
     "create_source": _SOURCES,
     "update_source": _SOURCES,
+    "rotate_source_credentials": {"A new password": _ROTATIONS["A new password"]},
     "create_destination": _DESTINATIONS,
     "update_destination": _DESTINATIONS,
+    "rotate_destination_credentials": _ROTATIONS,
     "test_connection": _TESTS,
     "create_pipeline": _PIPELINES,
     "preview_pipeline": _PIPELINES,
@@ -261,6 +270,15 @@ _ALL: Mapping[str, Bodies] = {
     },
     "create_alert_rule": _RULES,
     "update_alert_rule": _RULES,
+    "create_maintenance": {
+        "An hour on one team's systems": {
+            "name": "Move of the shop database",
+            "from": "2030-03-02T22:00:00.000Z",
+            "until": "2030-03-02T23:00:00.000Z",
+            "reason": "The database moves to another host.",
+            "scope": {"labels": {"team": "shop"}},
+        },
+    },
     "create_channel": _CHANNELS,
     "update_channel": _CHANNELS,
 }

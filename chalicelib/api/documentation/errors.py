@@ -96,6 +96,15 @@ _ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
         ("NOT_FOUND", "STATE_CONFLICT", "URL_NOT_ALLOWED", *_KAFKA),
         "list_consumer_groups list_topics get_topic delete_topic",
     ),
+    (("STATE_CONFLICT", "URL_NOT_ALLOWED", "SOURCE_NOT_READY", "UPSTREAM_TIMEOUT"), "rotate_source_credentials"),
+    (
+        ("STATE_CONFLICT", "URL_NOT_ALLOWED", "TARGET_NOT_READY", "UPSTREAM_TIMEOUT"),
+        (
+            "rotate_destination_credentials rotate_connection_credentials rotate_stream_cluster_credentials "
+            "rotate_connect_cluster_credentials"
+        ),
+    ),
+    (("STATE_CONFLICT", "REFERENCE_NOT_FOUND"), "create_maintenance"),
     (_CAPTURE, "create_pipeline preview_pipeline deploy_pipeline"),
     (_CONTINUE, "deploy_pipeline resume_pipeline restart_pipeline restart_pipeline_task"),
     (_OPERATE, "pause_pipeline delete_pipeline delete_delivery delete_destination_delivery"),

@@ -7,6 +7,8 @@ _UUID = "an id as the lists of this API show it: a UUID in lower case with dashe
 _BROKERS = "brokers with their ports, separated by commas, such as kafka-1.example.com:9092,kafka-2.example.com:9092"
 _CATALOG_NAME = "a name as the database spells it, without control characters"
 _FORMS: Mapping[str, str] = {
+    "action": "an action as records have it, such as pipeline.deploy",
+    "label": "key:value, or a key alone: up to 63 of a-z, 0-9 and ._/-, then up to 63 characters",
     "base_url": "http or https, a host and perhaps a port and a path, such as https://connect.example.com:8083",
     "token_endpoint_url": "https, a host and perhaps a port and a path, such as https://login.example.com/oauth2/token",
     "bootstrap_servers": _BROKERS,

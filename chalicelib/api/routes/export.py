@@ -7,7 +7,7 @@ from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
 from chalicelib.wiring import services
 
-routes = Router(tag="Operations")
+routes = Router(tag="System")
 
 
 @routes.get("/export", needs=Permission.ADMINISTER)

@@ -9,7 +9,7 @@ from chalicelib.domain.alerts.maintenance import MaintenanceWindow
 from chalicelib.kit.pages import Page
 from chalicelib.wiring import services
 
-routes = Router(tag="Alerts")
+routes = Router(tag="Monitoring")
 
 
 @routes.get("/maintenance", needs=Permission.READ)
