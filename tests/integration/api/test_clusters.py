@@ -10,8 +10,8 @@ from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp,
 from tests.support.apps.sandbox import Json, Sandbox
 
 STREAM = {
-    "id", "name", "bootstrap_servers", "security_protocol", "sasl_mechanism", "username", "credentials",
-    "labels", "metrics_provider", "status", "last_error", "last_checked_at", "kafka_cluster_id", "version", "created_at",
+    "id", "name", "bootstrap_servers", "security_protocol", "sasl_mechanism", "username", "credentials", "labels",
+    "metrics_provider", "status", "last_error", "last_checked_at", "kafka_cluster_id", "version", "created_at",
     "updated_at", "token_endpoint_url", "client_id", "scope",
 }  # fmt: skip
 CONNECT = {

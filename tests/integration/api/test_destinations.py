@@ -6,9 +6,9 @@ from tests.support.api_assertions import assert_error, is_uuid
 from tests.support.apps.sandbox import Json, Sandbox
 
 FIELDS = {
-    "id", "name", "labels", "description", "environment", "provider", "connection_id", "config", "credentials", "status",
+    "id", "name", "description", "environment", "provider", "connection_id", "config", "credentials", "status",
     "last_error", "last_tested_at", "last_test", "last_health_check_at", "deliveries", "version", "created_at",
-    "updated_at",
+    "updated_at", "labels",
 }  # fmt: skip
 
 
