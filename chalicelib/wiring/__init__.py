@@ -68,28 +68,7 @@ class Services:
         self._build_alerting(make)
         self._build_connectors()
         self._build_monitors()
-        self.overview = OverviewService(
-            resources=self.stores.resources,
-            attention=AttentionService(
-                stores=self.stores.alerts,
-                resources=self.stores.resources,
-                pipelines=self.pipelines.observed,
-                deliveries=self.deliveries.observed,
-                clock=clock,
-            ),
-            connectors=self.stores.connectors,
-            monitoring=self.stores.monitoring,
-            alerts=self.stores.alerts,
-            audit=self.audit,
-            clock=clock,
-        )
-        self.export = ExportService(resources=self.stores.resources, alerts=self.stores.alerts, audit=self.audit)
-        self.metrics = MetricsService(
-            stores=self.stores.alerts,
-            clock=clock,
-            tick_ages=TickAges.of(self.stores, clock),
-            observed=self.overview.observed,
-        )
+        self._build_reads()
 
     def _build_accounts(self, make: Clients) -> None:
         accounts = Accounts(
@@ -171,6 +150,31 @@ class Services:
         self.own_state = monitors.own_state
         self.source_monitor, self.destination_monitor = monitors.source_monitor, monitors.destination_monitor
         self.unreadable_rows = monitors.unreadable_rows
+
+    def _build_reads(self) -> None:
+        """What shows the whole installation."""
+        self.overview = OverviewService(
+            resources=self.stores.resources,
+            attention=AttentionService(
+                stores=self.stores.alerts,
+                resources=self.stores.resources,
+                pipelines=self.pipelines.observed,
+                deliveries=self.deliveries.observed,
+                clock=self.clock,
+            ),
+            connectors=self.stores.connectors,
+            monitoring=self.stores.monitoring,
+            alerts=self.stores.alerts,
+            audit=self.audit,
+            clock=self.clock,
+        )
+        self.export = ExportService(resources=self.stores.resources, alerts=self.stores.alerts, audit=self.audit)
+        self.metrics = MetricsService(
+            stores=self.stores.alerts,
+            clock=self.clock,
+            tick_ages=TickAges.of(self.stores, self.clock),
+            observed=self.overview.observed,
+        )
 
     def _look_soon(self, noun: str, entity_id: str) -> None:
         """Send a look at a source or a destination. Raises StoreUnavailable."""

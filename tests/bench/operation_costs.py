@@ -18,6 +18,7 @@ BUDGETS = {
     "change of 25": 30,
     "deletion of a user": 6,
     "overview": 8,
+    "overview of alerts": 12,
     "preview": 13,
     "test": 9,
     "live read": 8,
@@ -219,6 +220,8 @@ def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
     yield measure("PUT /deliveries/{uuid}/mappings", "checked delivery", path=f"{sink}/mappings", body=changed)
     yield measure("POST /deliveries/{uuid}/pause", "operation", path=f"{sink}/pause")
     yield measure("GET /destinations/{uuid}", "get", path=f"/destinations/{data.destination}")
+    _put_alerts_about(data, ("pipeline", data.pipeline), ("delivery", data.delivery))
+    yield measure("GET /monitoring/overview, alerts", "overview of alerts", path="/monitoring/overview")
     yield measure("DELETE /deliveries/{uuid}", "operation", method="DELETE", path=sink)
     yield measure("DELETE /pipelines/{uuid}", "operation", method="DELETE", path=one)
 
@@ -239,6 +242,12 @@ def _alerts(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
     yield measure("GET /alert-rules/{uuid}", "get", path=path)
     yield measure("PUT /alert-rules/{uuid}", "mutation", path=path, body={**rule, **kept})
     yield measure("DELETE /alert-rules/{uuid}", "mutation", path=path)
+    times = {"from": "2030-06-01T20:00:00Z", "until": "2030-06-01T22:00:00Z"}
+    work = {"name": "w", "reason": "w", "scope": {"source_ids": [data.source]}, **times}
+    yield measure("POST /maintenance", "mutation", path="/maintenance", body=work)
+    path = f"/maintenance/{measure.answer['id']}"
+    yield measure("GET /maintenance", "list", path="/maintenance")
+    yield measure("DELETE /maintenance/{uuid}", "mutation", path=path)
     yield measure("GET /notification-channels", "list", path="/notification-channels")
     yield measure("GET /metrics", "public", send=lambda: _metrics(data))
 
@@ -251,6 +260,16 @@ def _put_alerts(data: BenchData) -> str:
     every = [an_alert(number) for number in range(100)]
     put_rows(store._row(alert, "seed") for alert in every)
     return every[0].id
+
+
+def _put_alerts_about(data: BenchData, *resources: tuple[str, str]) -> None:
+    """An alert about each, which puts it into the overview."""
+    from tests.support.alerting.rows import an_alert, an_event
+
+    store = data.bench_app.services.stores.alerts.alerts
+    keys = [f"{kind}/{resource_id}/CONNECTOR_FAILED" for kind, resource_id in resources]
+    alerts = (an_alert(200 + number, event=an_event(condition_key=key)) for number, key in enumerate(keys))
+    put_rows(store._row(alert, "seed") for alert in alerts)
 
 
 def _metrics(data: BenchData) -> Any:

@@ -23,7 +23,7 @@ class MeasuredEnd(NamedTuple):
     offset: int
 
 
-class Backlog(NamedTuple):
+class PartitionBacklog(NamedTuple):
     """The offsets of the next record to deliver of a partition, and of its end."""
 
     next_offset: int
@@ -34,7 +34,7 @@ class Backlog(NamedTuple):
         return self.end - self.next_offset
 
 
-Backlogs = Mapping[tuple[str, int], Backlog]
+PartitionBacklogs = Mapping[tuple[str, int], PartitionBacklog]
 """By topic and partition; only those where something waits."""
 
 
@@ -63,7 +63,7 @@ class WaitingPartition:
 
 
 def after_look(
-    before: Sequence[WaitingPartition] | None, backlogs: Backlogs, last_look: datetime, now: datetime
+    before: Sequence[WaitingPartition] | None, backlogs: PartitionBacklogs, last_look: datetime, now: datetime
 ) -> tuple[WaitingPartition, ...]:
     """The partitions that wait after a measurement; `before` as of `last_look`, None when nothing was measured then."""
     former = {(waiting.topic, waiting.partition): waiting for waiting in before or ()}
@@ -93,7 +93,7 @@ def seconds_behind(waiting: Sequence[WaitingPartition] | None, measured_at: date
 
 
 def _ends(
-    former: WaitingPartition | None, backlog: Backlog, last_look: datetime, now: datetime, *, measured: bool
+    former: WaitingPartition | None, backlog: PartitionBacklog, last_look: datetime, now: datetime, *, measured: bool
 ) -> tuple[MeasuredEnd, ...]:
     latest = MeasuredEnd(now, backlog.end)
     if former is None and measured:

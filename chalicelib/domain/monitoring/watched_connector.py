@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from chalicelib.domain.monitoring.offsets import GroupOffsets, Offsets
-from chalicelib.domain.monitoring.seconds_behind import Backlog, Backlogs
+from chalicelib.domain.monitoring.seconds_behind import PartitionBacklog, PartitionBacklogs
 from chalicelib.domain.names import ConnectorKind, consumer_group
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
@@ -62,7 +62,7 @@ class ProgressFacts:
     end: int
     lag: int | None = None
     behind: bool = False
-    backlogs: Backlogs = field(default_factory=dict)
+    backlogs: PartitionBacklogs = field(default_factory=dict)
     lost: int = 0
     begun: bool = True
     members: int | None = None
@@ -92,7 +92,7 @@ def _source_facts(watched: WatchedConnector, offsets: Offsets) -> ProgressFacts:
 def _sink_facts(watched: WatchedConnector, offsets: Offsets, group: GroupOffsets) -> ProgressFacts:
     """A partition that was never committed is read from its beginning."""
     position = records = end = lag = lost = furthest = 0
-    backlogs = dict[tuple[str, int], Backlog]()
+    backlogs = dict[tuple[str, int], PartitionBacklog]()
     for topic in watched.topics:
         committed: Mapping[int, int] = group.committed.get(topic, {})
         for partition, stored in (offsets.topics.get(topic) or {}).items():
@@ -105,7 +105,7 @@ def _sink_facts(watched: WatchedConnector, offsets: Offsets, group: GroupOffsets
             lag += left
             furthest = max(furthest, left)
             if left:
-                backlogs[topic, partition] = Backlog(at, stored.end)
+                backlogs[topic, partition] = PartitionBacklog(at, stored.end)
             # Connect commits behind the last record that it delivered. Where the mark of a transaction follows, one
             # record seems to be left for good, and it is not lost when it goes: one of a partition proves nothing.
             lost += beginning - at if beginning - at > 1 else 0

@@ -86,7 +86,7 @@ class Recorder:
         return all(recorded)
 
     def _steps(self, items: Sequence[Item], *, listed: bool) -> list[Step]:
-        items = self._as_stored(self._in_maintenance(items), listed=listed)
+        items = self._as_stored(self._in_maintenance(items, listed=listed), listed=listed)
         notifies = any(item.track is not None or item.alert is None for item in items)
         decisions = Decisions(
             episodes=self.episodes,
@@ -98,9 +98,9 @@ class Recorder:
         )
         return [step for item in items if (step := decisions.step(item))]
 
-    def _in_maintenance(self, items: Sequence[Item]) -> list[Item]:
-        """The items with the window that each is in. Windows are read once, and only for what goes on."""
-        events = [item.event for item in items if item.event]
+    def _in_maintenance(self, items: Sequence[Item], *, listed: bool) -> list[Item]:
+        """The items with the window that each is in. Windows are read once, and only for what may be sent."""
+        events = [item.event for item in items if item.event and (item.may_notify or not listed)]
         windows = self._windows if events else ()
         if any(window.scope.labels for window in windows):
             self.names.read(resource for event in events for resource in event.resources)

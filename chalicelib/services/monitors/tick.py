@@ -105,7 +105,8 @@ class Tick:
                 log_pending(cluster_id, kind, pending)
         if not view.settled:  # the alerts of an operation that was just settled must not wait for the schedule
             operations = MonitorReport(origin=OPERATIONS, at=self.clock(), looked_at=frozenset(), repeated=True)
-            self.bus.publish(operations, Deadline.after(REPORT_SECONDS))
+            with isolated():
+                self.bus.publish(operations, Deadline.after(REPORT_SECONDS))
         self.carry_out(cluster, result, self.report(cluster_id, stored), deadline)
 
     def store(self, cluster_id: str, view: ClusterView, result: TickResult, deadline: Deadline) -> ClusterView | None:

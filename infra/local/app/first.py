@@ -15,6 +15,7 @@ from infra.local.app.listening import TakenPort
 from infra.local.stack.layout import HOME, ROOT
 
 _INSTALL = ("bash", "-c", "set -euo pipefail; source infra/bootstrap.sh; headgate_bootstrap run")
+_LIMIT_SECONDS = 3600
 NO_SETUP, INTERRUPTED = 2, 130
 
 
@@ -23,7 +24,10 @@ def main(argv: Sequence[str]) -> int:
     options = arguments.parse(argv)
     try:
         port = listening.take(options.port)
-        status = subprocess.run(_INSTALL, cwd=ROOT, check=False).returncode
+        status = subprocess.run(_INSTALL, cwd=ROOT, check=False, timeout=_LIMIT_SECONDS).returncode
+    except subprocess.TimeoutExpired:
+        print("headgate: the Python packages were not there after an hour. Check the network.", file=sys.stderr)
+        return NO_SETUP
     except SetupMissing as error:
         print(f"headgate: {error}", file=sys.stderr)
         return NO_SETUP

@@ -26,7 +26,7 @@ from infra.local.stack.long_commands import follow
 # Lines of Maven: "Downloaded from REPOSITORY: URL (1.2 MB at 3.4 MB/s)", and, before, of one file or of several
 # "Progress (1): 4.1/18 MB" and "Progress (2): 4.1/18 MB | 12 kB".
 _DOWNLOADED = re.compile(r"Downloaded from \S+ \S+ \(([\d.]+) (B|kB|MB|GB) at")
-_PROGRESS = re.compile(r"([\d.]+)(?:/[\d.]+)? (B|kB|MB|GB)")
+_PROGRESS = re.compile(r"([\d.]{1,12})(?:/[\d.]{1,12})? (B|kB|MB|GB)")
 _UNITS = {"B": 1, "kB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
 _ERROR_LINES = 15
 _NO_COLOR = ("-Dstyle.color=never",)

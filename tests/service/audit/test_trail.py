@@ -50,7 +50,7 @@ def test_a_failed_task_is_shown_with_its_hint() -> None:
     failed = TaskStatus(id=0, state=ReportedState.FAILED, worker_id="w", diagnosis=Diagnosis.SLOT_GONE)
     shown = view(observed(ReportedState.RUNNING, failed))["observation"]["connector"]
     hint = hint_of(Diagnosis.SLOT_GONE, ConnectorKind.SOURCE)
-    expected = {"event_type": "CDC_REPLICATION_SLOT_ERROR", "message": hint.message}
+    expected = {"event_type": "CDC_REPLICATION_SLOT_ERROR", "message": hint.message, "cause": None}
     assert shown["tasks"] == [{"id": 0, "state": "FAILED", "worker_id": "w", "hint": expected}]
     assert (shown["state"], shown["hint"]) == ("RUNNING", None)
     assert "diagnosis" not in shown

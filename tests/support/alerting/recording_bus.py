@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from chalicelib.domain.monitoring.incident import OPERATIONS
 from chalicelib.domain.monitoring.report import MonitorReport
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.alerts.bus import EventBus
@@ -9,7 +10,8 @@ from chalicelib.services.alerts.bus import EventBus
 
 @dataclass
 class RecordingBus:
-    """`records` is what it answers: whether everything was recorded. `error` is raised instead, where there is one.
+    """`reports` are those of the places that monitors look at, without those of `operations`, which say no more than that
+    what was found stands. `records` is what it answers: whether everything was recorded. `error` is raised instead, where there is one.
     Reports go on to the bus behind it, if there is one.
     """
 
@@ -19,7 +21,8 @@ class RecordingBus:
     reports: list[MonitorReport] = field(default_factory=list)
 
     def publish(self, report: MonitorReport, deadline: Deadline) -> bool:
-        self.reports.append(report)
+        if report.origin != OPERATIONS:
+            self.reports.append(report)
         published = self.behind.publish(report, deadline) if self.behind else True
         if self.error:
             raise self.error

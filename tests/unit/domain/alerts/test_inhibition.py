@@ -158,5 +158,5 @@ def facets(source_id: str) -> Facets:
     return Facets(
         id=f"alert of {source_id}", status=AlertStatus.FIRING, without_silence=AlertStatus.FIRING, silenced_until=None,
         severity=AlertSeverity.CRITICAL, kind=EventKind.CONNECT_TASK_FAILED, pipeline_id=None, source_id=source_id,
-        emitter_id=None,
+        emitter_id=None, not_sent=None,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain.monitoring.seconds_behind import (
     MAX_ENDS,
     MAX_PARTITIONS,
-    Backlog,
+    PartitionBacklog,
     WaitingPartition,
     after_look,
     seconds_behind,
@@ -26,7 +26,7 @@ def at(seconds: float) -> datetime:
 
 def looked(before: Waiting | None, second: int, *backlogs: tuple[int, int], period: int = PERIOD) -> Waiting:
     """After a look at the partitions 0, 1, ... of a topic, each with its next offset and its end."""
-    waiting = {("t", i): Backlog(*backlog) for i, backlog in enumerate(backlogs) if backlog[1] > backlog[0]}
+    waiting = {("t", i): PartitionBacklog(*backlog) for i, backlog in enumerate(backlogs) if backlog[1] > backlog[0]}
     return after_look(before, waiting, at(second - period), at(second))
 
 
