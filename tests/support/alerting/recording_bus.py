@@ -10,9 +10,9 @@ from chalicelib.services.alerts.bus import EventBus
 
 @dataclass
 class RecordingBus:
-    """`reports` are those of the places that monitors look at, without those of `operations`, which say no more than that
-    what was found stands. `records` is what it answers: whether everything was recorded. `error` is raised instead, where there is one.
-    Reports go on to the bus behind it, if there is one.
+    """`reports` are those of the places that monitors look at, without those of `operations`, which say no more than
+    that what was found stands. `records` is what it answers: whether everything was recorded. `error` is raised
+    instead, where there is one. Reports go on to the bus behind it, if there is one.
     """
 
     behind: EventBus | None = None
