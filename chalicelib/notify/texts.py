@@ -167,7 +167,8 @@ def _digest_line(line: MessageLine) -> str:
 
 def _title(content: MessageContent) -> str:
     state = "RESOLVED" if content.kind is MessageKind.RESOLVED else content.severity.upper()
-    return f"[{state}] {content.title or TITLES[content.event]} ({content.event})"
+    over = "Over: " if content.kind is MessageKind.RESOLVED and content.title else ""
+    return f"[{state}] {over}{content.title or TITLES[content.event]} ({content.event})"
 
 
 def _link(message: OutgoingMessage) -> str | None:

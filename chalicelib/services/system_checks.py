@@ -1,6 +1,6 @@
 """Connection tests of sources and destinations, and what their results mean for health and incidents."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -9,7 +9,8 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection_checks import CheckStatus, TestCheck, TestResult, health_after
 from chalicelib.domain.endpoint import OpenedEndpoint
-from chalicelib.domain.monitoring.consequences import by_consequence, idle_of
+from chalicelib.domain.monitoring.condition import Condition
+from chalicelib.domain.monitoring.consequences import by_consequence, idle_of, with_concerned
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import health_change
 from chalicelib.domain.registered import RegisteredSystem
@@ -99,20 +100,21 @@ class SystemChecks:
         change = health_change(store.noun, after.id, after.name, before.health, after.health)
         if change is None:
             return False
-        idle = self._idle(store.noun, after.id) if change.began else frozenset[str]()
         return self.incidents.settle(
             transaction,
             origin_of(store.noun, after.id),
             change.at,
-            began=[by_consequence(condition, idle) for condition in change.began],
+            began=self._judged(store.noun, after.id, change.began) if change.began else (),
             ended=change.ended,
             correlation_id=context.correlation_id,
         )
 
-    def _idle(self, noun: str, system_id: str) -> frozenset[str]:
-        """See `idle_of`."""
+    def _judged(self, noun: str, system_id: str, conditions: Sequence[Condition]) -> list[Condition]:
+        """The conditions of a system with what they cost, and whom they concern."""
         users: Documents[Any] = self.resources.pipelines if noun == "source" else self.resources.deliveries
-        return idle_of(system_id, users.list_in(f"{noun}_id", system_id, limit=_MAX_USERS))
+        page = users.list_in(f"{noun}_id", system_id, limit=_MAX_USERS)
+        idle = idle_of(system_id, page)
+        return [with_concerned(by_consequence(condition, idle), page) for condition in conditions]
 
 
 def _result(tried: Callable[[], TestResult]) -> TestResult:

@@ -13,7 +13,7 @@ from chalicelib.domain.connection_checks import health_after
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthRecord, HealthStatus
-from chalicelib.domain.monitoring.consequences import idle_of
+from chalicelib.domain.monitoring.consequences import idle_of, with_concerned
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import health_conditions
 from chalicelib.domain.monitoring.target_losses import TargetLosses, loss_conditions
@@ -91,7 +91,8 @@ class DestinationMonitor:
         self._count_degraded(destination, health, page.items, before, after)
         connection = health_conditions("destination", destination.id, destination.name, health)
         lost = loss_conditions(after, [*(delivery.id for delivery in page.items), *page.unreadable])
-        self.reports.publish(origin, at, [*connection, *lost], idle=idle_of(destination_id, page))
+        conditions = [*(with_concerned(condition, page) for condition in connection), *lost]
+        self.reports.publish(origin, at, conditions, idle=idle_of(destination_id, page))
 
     def _tested(self, destination: Destination, deadline: Deadline) -> HealthRecord | None:
         """What the test has found; None when there was no time to confirm a failure."""

@@ -12,15 +12,17 @@ from typing import TypeVar
 
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthRecord
-from chalicelib.domain.monitoring.consequences import idle_of
+from chalicelib.domain.monitoring.consequences import idle_of, with_concerned
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import source_conditions
 from chalicelib.domain.monitoring.source_state import CaptureState, SourceState, after_check, after_failure
 from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.source import Source
 from chalicelib.errors import Invalid, TimedOut, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import add_to_log, get_logger
+from chalicelib.kit.pages import Page
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
 from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, Send, end_watch, send_looks
@@ -86,7 +88,7 @@ class SourceMonitor:
             after = after_check(before, source_id, captures, now, not_looked_at=set(ids) - captures.keys())
             health, failed = HealthRecord.healthy(now), None
         if self._store(before, after, source, ids):
-            self._report(source, after, failed, ids, now, idle_of(source_id, page))
+            self._report(source, after, failed, ids, now, page)
         self._store_health(source, replace(health, watched=True))
 
     def _store_health(self, source: Source, health: HealthRecord) -> None:
@@ -115,7 +117,7 @@ class SourceMonitor:
         failed: str | None,
         pipeline_ids: Sequence[str],
         now: datetime,
-        idle: frozenset[str],
+        page: Page[Pipeline],
     ) -> None:
         # One failed look says neither that the source is away nor that what a test has found is over.
         if state.unreachable is not None and not state.is_confirmed(state.unreachable):
@@ -125,6 +127,8 @@ class SourceMonitor:
         if failed is not None:  # it has seen no capture
             conditions = [condition for condition in conditions if condition.resource_id == source.id]
             looked_at = [source.id]
+        conditions = [with_concerned(condition, page) for condition in conditions]
+        idle = idle_of(source.id, page)
         self.reports.publish(origin_of("source", source.id), now, conditions, looked_at=looked_at, idle=idle)
 
     def _store(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode, Severity
-from chalicelib.domain.monitoring.consequences import by_consequence, idle_of
+from chalicelib.domain.monitoring.consequences import MAX_NAMED, by_consequence, idle_of, with_concerned
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.pages import Page
@@ -43,6 +43,19 @@ def test_a_source_is_idle_while_none_of_its_pipelines_should_run() -> None:
     assert idle_of("s", page(draft, paused)) == {"s", draft.id, paused.id}
     assert idle_of("s", page(paused, running)) == {paused.id}
     assert idle_of("s", replace(page(paused), unreadable=("p",))) == {paused.id}
+
+
+def test_a_condition_of_a_source_names_the_pipelines_that_should_run() -> None:
+    running = [
+        make_pipeline(id=str(number), name=f"p{number}", desired_state=DesiredState.RUNNING)
+        for number in range(MAX_NAMED + 2)
+    ]
+    paused = make_pipeline(id="paused", name="paused", desired_state=DesiredState.PAUSED)
+    assert with_concerned(AWAY, page(paused)) == AWAY
+    assert with_concerned(AWAY, page(paused, running[0])).message == 'The login is refused. Concerned: pipeline "p0".'
+    assert with_concerned(AWAY, page(*running)).message.endswith('"p3", "p4" and 2 more.')
+    of_pipeline = replace(AWAY, resource_type="pipeline")
+    assert with_concerned(of_pipeline, page(*running)) == of_pipeline
 
 
 def page(*pipelines: Pipeline) -> Page[Pipeline]:
