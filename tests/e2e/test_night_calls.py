@@ -63,6 +63,8 @@ def assert_told(open_way: Callable[[], AbstractContextManager[Way]], fault: Faul
     with open_way() as way:
         chat = way.headgate.chat
         assert chat
+        if fault.compares_tables:
+            way.headgate.until_tables_are_known(way.destination, way.delivery)
         eventually(lambda: (way.look(), way.headgate.get("/alerts?status=active")["total"])[1] == 0, seconds=60)
         chat.reset()
         fault.happens(way)

@@ -112,7 +112,8 @@ def backlog_of(
         since = min(progress.quiet_since, now)
     if pipeline_id is None:
         known = progress is not None and is_known(progress, now)
-        return Backlog(records=progress.lag if progress and known else None, since=since)
+        # Something stands, so that a measurement of nothing was made before.
+        return Backlog(records=(progress.lag or None) if progress and known else None, since=since)
     capture = source.captures.get(pipeline_id) if source and now - source.checked_at <= VALID_FOR else None
     log = capture.log if capture else None
     if log is None:
