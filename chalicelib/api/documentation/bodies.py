@@ -17,7 +17,7 @@ SOURCE_ID = "6a2d9cf1-8b3e-4c21-8a7d-3e5f1c0d4e04"
 PIPELINE_ID = "8c4fb1d3-0e5a-4d86-9b1f-5a7c3e2f6d05"
 CHANNEL_ID = "9e5ac2e4-1f6b-4e97-8c20-6b8d4f3a7e06"
 
-_PASSWORD = {"password": "correct horse battery staple"}
+_PASSWORD = {"password": "purple lantern over quiet harbor"}
 _SHOP = {
     "host": "shop-db.example.com",
     "port": 5432,
@@ -217,7 +217,7 @@ _ALL: Mapping[str, Bodies] = {
     },
     "change_password": {
         "Password": {
-            "current_password": "correct horse battery staple",
+            "current_password": "purple lantern over quiet harbor",
             "new_password": "seven green parrots at sea",
             "end_tokens": False,
         }

@@ -156,7 +156,7 @@ def test_every_example_about_people_is_accepted(sandbox: Sandbox, store: Scripte
 
     [password] = bodies_of("accept_invite").values()
     own = sandbox.signed_in(invited["email"], password["password"])
-    known = {"correct horse battery staple": password["password"], password["password"]: "eight blue parrots at sea"}
+    known = {"purple lantern over quiet harbor": password["password"], password["password"]: "eight blue parrots at sea"}
     sender.send("change_password", "/auth/password", api=own, **known)
     current = "eight blue parrots at sea"
     sender.send("create_api_token", "/auth/tokens", api=own)
@@ -164,7 +164,7 @@ def test_every_example_about_people_is_accepted(sandbox: Sandbox, store: Scripte
     code = pyotp.TOTP(secret).now()
     [recovery] = sender.send("confirm_second_factor", "/auth/totp/confirm", api=own, **{"492039": code})
     first, second, *_ = recovery["recovery_codes"]
-    known = {"ada@example.com": invited["email"], "correct horse battery staple": current, "492039": first}
+    known = {"ada@example.com": invited["email"], "purple lantern over quiet harbor": current, "492039": first}
     with_code = replaced(sender.bodies("login")[1], known)
     sender.accepted("login", sandbox.unauthenticated().post("/auth/login", with_code))
     [removal] = sender.bodies("remove_second_factor")

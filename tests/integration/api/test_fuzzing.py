@@ -21,7 +21,7 @@ def test_every_check_holds_for_random_requests_and_sequences_over_http() -> None
     assert 404 in outcome.statuses
 
 
-@pytest.mark.parametrize("tag", ["Users", "Monitoring"])
+@pytest.mark.parametrize("tag", ["Sign-in", "Users", "Monitoring"])
 def test_every_check_holds_at_the_limits_of_every_parameter_in_process(tag: str) -> None:
     command = [sys.executable, "-m", "tests.support.apps.in_process_requests", "2", "examples,coverage,fuzzing", tag]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
