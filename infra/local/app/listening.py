@@ -73,7 +73,9 @@ def take(port: int) -> TakenPort:
     """Raises SetupMissing when another program listens on the port. 0 takes a free one."""
     inherited = os.environ.pop(INHERITED, None)
     if inherited is not None:
-        return TakenPort(socket.socket(fileno=int(inherited)))
+        opened = socket.socket(fileno=int(inherited))
+        opened.set_inheritable(False)  # noqa: FBT003  # it takes no keyword; servers that are started must not keep it
+        return TakenPort(opened)
     listening = socket.socket()
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

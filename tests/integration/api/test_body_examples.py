@@ -156,7 +156,10 @@ def test_every_example_about_people_is_accepted(sandbox: Sandbox, store: Scripte
 
     [password] = bodies_of("accept_invite").values()
     own = sandbox.signed_in(invited["email"], password["password"])
-    known = {"purple lantern over quiet harbor": password["password"], password["password"]: "eight blue parrots at sea"}
+    known = {
+        "purple lantern over quiet harbor": password["password"],
+        password["password"]: "eight blue parrots at sea",
+    }
     sender.send("change_password", "/auth/password", api=own, **known)
     current = "eight blue parrots at sea"
     sender.send("create_api_token", "/auth/tokens", api=own)
