@@ -74,7 +74,7 @@ def take(port: int) -> TakenPort:
     inherited = os.environ.pop(INHERITED, None)
     if inherited is not None:
         opened = socket.socket(fileno=int(inherited))
-        opened.set_inheritable(False)  # noqa: FBT003  # it takes no keyword; servers that are started must not keep it
+        opened.set_inheritable(False)  # it takes no keyword; servers that are started must not keep it
         return TakenPort(opened)
     listening = socket.socket()
     try:
