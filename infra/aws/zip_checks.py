@@ -13,6 +13,9 @@ from zipfile import ZipFile
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+OUR_SUFFIXES = frozenset({".py", ".json", ".toml", ".css", ".js"})
+"""Of the files of chalicelib that are deployed: code, and the texts and assets of the documentation."""
+
 SIZE_LIMIT = 250 * 1024 * 1024
 """Of an unzipped function (AWS Lambda quotas, "Deployment package size")."""
 
@@ -113,7 +116,7 @@ def _own_code_faults(names: set[str], root: Path) -> Iterator[str]:
     ours = {"app.py"} | {
         str(path.relative_to(root))
         for path in (root / "chalicelib").rglob("*")
-        if path.suffix in (".py", ".json") and "__pycache__" not in path.parts
+        if path.suffix in OUR_SUFFIXES and "__pycache__" not in path.parts
     }
     ours |= {f"chalicelib/documents/{path.name}" for path in (root / "infra" / "docs").glob("*.md")}
     yield from _missing("our own code", ours | RUNTIME_OF_CHALICE, names)
