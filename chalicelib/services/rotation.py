@@ -16,7 +16,7 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import Failure
 from chalicelib.domain.registered import Registered
 from chalicelib.domain.usage import UsedBy, used_by
-from chalicelib.errors import Conflict, HeadgateError, Invalid, TimedOut, VersionMismatch
+from chalicelib.errors import Conflict, HeadgateError, Invalid, TimedOut, VersionMismatch, fault
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.clusters import LOOK_SECONDS
 from chalicelib.services.connectors.outdated import OutdatedConnector, OutdatedConnectors
@@ -164,8 +164,11 @@ def _require_fitting(address: Address, secrets: Secrets) -> None:
     if not given:
         raise Invalid.at("body", "credentials", type_="missing", message=f"Give at least one new secret of: {taken}.")
     if foreign := sorted(given - address.SECRETS):
-        details = [{"location": ["body", "credentials", name], "type": "not_with_provider"} for name in foreign]
-        raise Invalid(f"This system takes these secrets: {taken}.", details=details)
+        message = f"This system takes these secrets: {taken}."
+        kind, allowed = "not_with_provider", sorted(address.SECRETS)
+        raise Invalid.of(
+            [fault("body", "credentials", name, type_=kind, message=message, allowed=allowed) for name in foreign]
+        )
 
 
 def _ask(client: Any, question: str, deadline: Deadline) -> object:

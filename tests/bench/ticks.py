@@ -107,7 +107,7 @@ def ticks(data: BenchData, connectors: int) -> list[Tick]:
 
     compares = _tick(data, COMPARES, connectors, reads=1 + pages, units=None, repeats=1, parse=read_and_parse)
     double.show(names[0], "FAILED", task=0)
-    failed = _tick(data, FAILED, connectors, reads=11, writes=4, units=None, repeats=1, parse=lambda: None)
+    failed = _tick(data, FAILED, connectors, reads=14, writes=4, units=None, repeats=1, parse=lambda: None)
     double.show(names[0], "RUNNING", task=0)
     bench_app.services.tick.run(data.connect, Deadline.after(60))  # ends its incident
     return [quiet, reports, compares, failed]

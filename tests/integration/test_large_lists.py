@@ -75,6 +75,7 @@ MODULES: tuple[ModuleType, ...] = (
     *(access, alerts, clusters, connections, connectors, consumer_groups, deliveries, destinations, export),
     *(maintenance, operations, pipelines, schemas, sources, topics, users),
 )
+ROUTERS = (*(module.routes for module in MODULES), clusters.connect_routes)
 WIDE = "\N{GRINNING FACE}"
 """Four bytes in a body, and one character in the contract."""
 ORIGIN = id_from("other", "resource")
@@ -89,7 +90,7 @@ def get(app: InProcessApp, monkeypatch: pytest.MonkeyPatch) -> Get:
     """GET of one page: its entries and the next cursor. The body and the function's answer are within bounds."""
     for module in MODULES:
         monkeypatch.setattr(module, "services", lambda: app.services)
-    edge = make_edge(*(module.routes for module in MODULES))
+    edge = make_edge(*ROUTERS)
     send = through_lambda_event(edge.app)
 
     def get(target: str) -> tuple[Any, str | None]:
@@ -252,6 +253,8 @@ def test_pipelines_and_deliveries_of_500_tables_are_paged_by_size(app: InProcess
     destination, delivered = stored_deliveries(app, letter, 24)
     assert_each_once(get, "/pipelines", stored, pages=2)
     assert_each_once(get, "/deliveries", delivered, pages=2)
+    exported = [entry["id"] for page in walk(get, "/export") for entry in (*page["pipelines"], *page["deliveries"])]
+    assert sorted(exported) == sorted([*stored, *delivered])
     assert_each_once(get, f"/pipelines/{stored[0]}/destinations", delivered, pages=2)
     assert_each_once(get, f"/destinations/{destination}/mappings", delivered, pages=2, field="delivery_id")
     for kind, ids in (("pipelines", stored), ("deliveries", delivered)):
@@ -413,13 +416,13 @@ def test_groups_of_the_most_partitions_are_paged_by_size(
 
 
 def test_every_list_has_its_largest_entries_here() -> None:
-    lists = {route.path for module in MODULES for route in module.routes.routes if route.response.may_continue}
+    lists = {route.path for router in ROUTERS for route in router.routes if route.response.may_continue}
     assert lists == {
         "/pipelines", "/deliveries", "/pipelines/{uuid}/destinations", "/destinations/{uuid}/mappings",
         "/pipelines/{uuid}", "/destinations/{uuid}/status", "/sources", "/destinations", "/connections",
         "/stream/clusters", "/connect/clusters", "/sources/{uuid}/tables", "/data/schemas", "/audit",
         "/connect/clusters/{uuid}/plugins", "/connect/connectors", "/stream/consumer-groups", "/stream/topics",
         "/operations/errors", "/alert-rules", "/maintenance", "/notification-channels", "/users",
-        "/auth/tokens", "/auth/sessions",
+        "/auth/tokens", "/auth/sessions", "/export",
         "/audit/verify",  # one object, whose size does not depend on what is stored
     }  # fmt: skip

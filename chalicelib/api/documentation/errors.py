@@ -84,12 +84,13 @@ _ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("RESOURCE_IN_USE",), "update_connection update_source update_destination"),
     (("RESOURCE_IN_USE",), "update_stream_cluster update_connect_cluster"),
     (("RESOURCE_IN_USE",), "delete_connection delete_source delete_destination delete_channel delete_topic"),
-    (("RESOURCE_IN_USE",), "delete_stream_cluster delete_connect_cluster delete_alert_rule"),
+    (("RESOURCE_IN_USE",), "delete_stream_cluster delete_connect_cluster delete_alert_rule delete_pipeline"),
     (
         ("NOT_FOUND", "STATE_CONFLICT", "REFERENCE_NOT_FOUND", "URL_NOT_ALLOWED"),
         "test_unsaved_connection test_connection",
     ),
     (("URL_NOT_ALLOWED",), "test_source test_destination test_registered_connection test_channel"),
+    (("REFERENCE_NOT_FOUND",), "source_readiness"),
     (("SOURCE_UNAVAILABLE", "UPSTREAM_TIMEOUT"), "source_readiness discover_source check_source_health"),
     (("STATE_CONFLICT", *_CONNECT), "list_connectors get_connector_status list_plugins"),
     (

@@ -111,7 +111,9 @@ def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
 
 
 def _name_bounds(schema: Any) -> None:
-    """Pydantic leaves the bounds of an optional number with a validator of its own under its own names."""
+    """Pydantic leaves the bounds of an optional number with a validator of its own under its own names. It does not say
+    that a map whose keys have a pattern takes no others.
+    """
     for part in schema.values() if isinstance(schema, dict) else schema:
         if isinstance(part, dict | list):
             _name_bounds(part)
@@ -119,6 +121,8 @@ def _name_bounds(schema: Any) -> None:
         for own, keyword in _BOUNDS.items():
             if own in schema:
                 schema[keyword] = schema.pop(own)
+    if isinstance(schema, dict) and "patternProperties" in schema:
+        schema.setdefault("additionalProperties", False)
 
 
 _SCHEMES: Mapping[Permission, tuple[str, ...]] = {Permission.PUBLIC: (), Permission.MANAGE_USERS: ("session",)}

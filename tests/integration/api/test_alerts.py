@@ -58,7 +58,10 @@ def test_an_alert_in_a_list_has_the_fields_of_the_contract(app: InProcessApp, wo
     assert listed["source"] == {"type": "connect_cluster", "id": CLUSTER, "name": "workers"}
     assert (listed["event_type"], listed["severity"], listed["status"]) == ("CONNECT_TASK_FAILED", "critical", "firing")
     assert (listed["pipeline_id"], listed["pipeline_name"], listed["task_id"]) == (PIPELINES[0], "orders", 0)
-    assert (listed["title"], listed["message"]) == ("Connector task failed: orders, task 0", "A task has failed.")
+    assert (listed["title"], listed["message"]) == (
+        "Connect cluster 'workers': Connector task failed",
+        "A task has failed.",
+    )
     assert listed["details"]["error"] == "A task has failed."
     assert listed["details"]["hint"] == "Look at the log of the worker."
     assert (listed["details"]["source_id"], listed["details"]["connect_cluster_id"]) == (SOURCES[0], CLUSTER)

@@ -136,7 +136,7 @@ def test_a_preview_names_the_history_among_the_internal_topics_and_shows_no_secr
 
 
 def test_two_pipelines_of_a_server_have_two_server_ids(sandbox: Sandbox, shop: MySQLShop, source: Json) -> None:
-    options = {"server_id": 4711}
+    options = {"server_id": 4712}
     first = sandbox.admin.post_ok("/pipelines", pipeline_body(sandbox, source, options=options))
     # The same server under another name.
     other = discovered(sandbox, source_body(sandbox, shop, host="localhost"))

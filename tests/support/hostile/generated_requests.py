@@ -49,6 +49,8 @@ NO_SCHEMA_SAYS = frozenset({
     "string_too_short",  # after white space was taken off
     "missing", "protocol_without_sasl", "mechanism_without_token", "one_of",  # fields that depend on another one
     "out_of_range", "in_the_past", "too_late",  # a time that depends on the clock
+    "not_after_from", "not_later_than_from", "too_long",  # two times among each other
+    "nothing_named",  # one of several lists or maps
     "port",  # each of a list's numbers
     "https_required",  # unless the host is this machine
     "not_allowed",  # a setting of the installation

@@ -22,6 +22,9 @@ OWNED = (
 )  # fmt: skip
 """Tried in every object, beside the fields of the operation's response."""
 IN_CREDENTIALS = ("id", "configured", "mask", "version", "fields", "ciphertext")
+NO_LISTS = ("/api/v1/events", "/api/v1/export")
+"""The second leaves an audit record."""
+
 OLD_ID = "00000000-0000-4000-8000-000000000000"
 
 
@@ -92,7 +95,7 @@ def known_ids(api: Api, document: Json) -> dict[str, str]:
     """The id of an existing resource, by the path of its list."""
     fields = {}
     for path, operations in document["paths"].items():
-        if "get" in operations and "{" not in path and path.startswith("/api/v1/") and path != "/api/v1/events":
+        if "get" in operations and "{" not in path and path.startswith("/api/v1/") and path not in NO_LISTS:
             listed = api.get("/" + path).json()
             if isinstance(listed, list) and listed and "id" in listed[0]:
                 fields[path] = listed[0]["id"]

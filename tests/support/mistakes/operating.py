@@ -162,8 +162,8 @@ OPERATING = (
     Mistake(
         name="a query parameter is unknown",
         send=get("/sources?page_size=10"),
-        message="This address has no query parameter page_size. It takes limit, cursor.",
-        more={"allowed": ["limit", "cursor"]},
+        message="This address has no query parameter page_size. It takes limit, cursor, view, q, label.",
+        more={"allowed": ["limit", "cursor", "view", "q", "label"]},
     ),
     Mistake(
         name="a limit is too large",
