@@ -95,7 +95,7 @@ class Backlog:
 
     def __str__(self) -> str:
         parts = (
-            f"{self.records:,} records" if self.records is not None else "",
+            f"{self.records:,} {'record' if self.records == 1 else 'records'}" if self.records is not None else "",
             f"{readable_size(self.retained_bytes)} of the log" if self.retained_bytes is not None else "",
         )
         return ", ".join(filter(None, parts)) or "not measured"
