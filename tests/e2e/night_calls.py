@@ -300,6 +300,11 @@ def _running(headgate: RealHeadgate, source: Any, target: Any, schema: str, targ
     yield way
     headgate.delete(f"/deliveries/{delivery['id']}")
     headgate.call("DELETE", f"/pipelines/{pipeline['id']}?drop_slot=true", expect=(204, 202))
+    gone = f"/pipelines/{pipeline['id']}"
+    eventually(lambda: headgate.client.get(gone).status_code, lambda status: status == 404)
+    # With them their alerts end.
+    headgate.delete(f"/destinations/{destination['id']}")
+    headgate.delete(f"/sources/{registered['id']}")
 
 
 def firing(chat: NotificationReceiver) -> list[str]:
