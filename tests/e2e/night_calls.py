@@ -236,7 +236,7 @@ OF_POSTGRESQL = (
     Fault(
         name="a poison value",
         happens=lambda way: way.source.run("INSERT INTO shop.orders VALUES (1000, 'poison', 'NaN')"),
-        words=("{pipeline}", "on_conversion_error"),
+        words=("{pipeline}", "{source_table}", "on_conversion_error"),
     ),
 )
 FULL_LOG = Fault(name="a full log", happens=log_is_full, words=("{pipeline}", "{slot}"))
