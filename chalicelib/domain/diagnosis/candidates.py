@@ -59,8 +59,10 @@ _PATTERNS: tuple[tuple[str, str | None], ...] = (
     (rf"PK mode for table '(?P<table>{_NAME})'", None),
     (r"Cannot write to table (?P<table>\S{1,257}) with no key fields", None),
     (
-        r"convert data value for '(?:[^'.]{1,128}\.)?(?P<schema>[^'.]{1,128})\.(?P<table>[^'.]{1,128})"
-        r"\.(?P<column>[^'.]{1,128})' of type",
+        (
+            r"convert data value for '(?:[^'.]{1,128}\.)?(?P<schema>[^'.]{1,128})\.(?P<table>[^'.]{1,128})"
+            r"\.(?P<column>[^'.]{1,128})' of type"
+        ),
         None,
     ),
     (r"change event for table (?P<table>\S{1,257}) whose schema isn't known", None),
