@@ -64,7 +64,7 @@ def assert_told(open_way: Callable[[], AbstractContextManager[Way]], fault: Faul
         chat = way.headgate.chat
         assert chat
         if fault.compares_tables:
-            way.headgate.until_tables_are_known(way.destination, way.delivery)
+            way.until_tables_are_known()
         eventually(lambda: (way.look(), way.headgate.get("/alerts?status=active")["total"])[1] == 0, seconds=60)
         chat.reset()
         fault.happens(way)

@@ -56,6 +56,7 @@ _PATTERNS: tuple[tuple[str, str | None], ...] = (
     # The JDBC sinks, and Debezium's reading of the binary log.
     (r"(?:Could not find|Cannot (?:ALTER|alter|create)) table:? '?(?P<table>[^\s'\"]{1,257})'?(?: because|$)", None),
     (rf'Table "?(?P<table>{_NAME})"? is missing fields', None),
+    (rf"Failed to flush records for table '(?P<table>{_NAME})'", None),
     (rf"PK mode for table '(?P<table>{_NAME})'", None),
     (r"Cannot write to table (?P<table>\S{1,257}) with no key fields", None),
     (
