@@ -279,11 +279,12 @@ def way_of_postgresql(headgate: RealHeadgate, server: str | None = None) -> Iter
 @contextmanager
 def way_of_mysql(headgate: RealHeadgate, server: MySQLServer) -> Iterator[Way]:
     """The same from one database of the server to another one."""
+    rows = ", ".join(f"({number}, 'a note', 1)" for number in range(1, ROWS + 1))
     source = open_database(
         server,
         "night",
         "CREATE TABLE orders (id int PRIMARY KEY, note varchar(100), amount decimal(10, 2))",
-        f"INSERT INTO orders VALUES {', '.join(f"({n}, 'a note', 1)" for n in range(1, ROWS + 1))}",
+        f"INSERT INTO orders VALUES {rows}",
     )
     target = open_database(server, "night_target", rights=SINK_RIGHTS)
     with _running(headgate, source, target, source.name, target.name) as way:
