@@ -6,11 +6,12 @@ import re
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+import pymysql
 
 from infra.local.doubles.notification_receivers import NotificationReceiver
 from tests.support.apps.connector_in_connect import ConnectorInConnect
@@ -70,7 +71,9 @@ class Way:
         self.source.run(f"INSERT INTO {self.table} VALUES ({self.rows}, {note}, 1)")
 
     def arrived(self) -> bool:
-        return bool(self.target.run(f"SELECT 1 FROM {self.table} WHERE id = {self.rows}"))
+        with suppress(psycopg.errors.UndefinedTable, pymysql.err.ProgrammingError):  # the sink has not made it yet
+            return bool(self.target.run(f"SELECT 1 FROM {self.table} WHERE id = {self.rows}"))
+        return False
 
     def until_arrived(self) -> None:
         self.insert()
