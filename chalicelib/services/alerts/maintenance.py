@@ -14,14 +14,15 @@ from chalicelib.domain.alerts.maintenance import (
     active_at,
 )
 from chalicelib.domain.alerts.transitions import SYSTEM
-from chalicelib.errors import Conflict, Invalid, WriteConflict
+from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.pages import Page
 from chalicelib.kit.recent import Recent
 from chalicelib.kit.retry import at_once
+from chalicelib.services.alerts.references import require_existing
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.alerts.group import AlertStores
-from chalicelib.stores.documents import Readable, batch_exists
+from chalicelib.stores.documents import Readable
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
@@ -107,20 +108,7 @@ class MaintenanceService:
             "pipeline_ids": self.resources.pipelines,
             "connect_cluster_ids": self.resources.connects,
         }
-        places = [
-            (field, position, entity_id)
-            for field in stores
-            for position, entity_id in enumerate(getattr(data.scope, field))
-        ]
-        exist = batch_exists(*((stores[field], entity_id) for field, _, entity_id in places)) if places else []
-        details = [
-            {"location": ["body", "scope", field, position], "type": "not_found"}
-            for (field, position, _), exists in zip(places, exist, strict=True)
-            if not exists
-        ]
-        if details:
-            message = "The scope names something that does not exist. Details name the places."
-            raise Invalid(message, code="REFERENCE_NOT_FOUND", details=details)
+        require_existing(stores, data.scope, "scope")
 
 
 def _view(window: MaintenanceWindow) -> Mapping[str, Any]:

@@ -7,13 +7,14 @@ from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import DEFAULT_RULE_NAME, MAX_RULES, AlertRule, AlertRuleValues
 from chalicelib.domain.search import EVERYTHING, Search
-from chalicelib.errors import Conflict, Invalid, fault
+from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import id_from, new_id
 from chalicelib.kit.pages import Page
+from chalicelib.services.alerts.references import require_existing
 from chalicelib.services.registry import Links, Registry
 from chalicelib.stores.alerts.group import AlertStores
-from chalicelib.stores.documents import Readable, batch_exists
+from chalicelib.stores.documents import Readable
 from chalicelib.stores.resources import ResourceStores
 from chalicelib.stores.transaction import Transaction
 
@@ -27,13 +28,6 @@ DEFAULT_RULE = AlertRuleValues(
     description="Made at installation. It sends nothing until it has channels.",
     severities=(AlertSeverity.CRITICAL,),
 )
-
-_KINDS = {"channel_ids": "channel", "source_ids": "source", "pipeline_ids": "pipeline"}
-_LISTS = {
-    "channel_ids": "GET /api/v1/notification-channels",
-    "source_ids": "GET /api/v1/sources",
-    "pipeline_ids": "GET /api/v1/pipelines",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,22 +103,4 @@ class AlertRuleService:
             "source_ids": self.resources.sources,
             "pipeline_ids": self.resources.pipelines,
         }
-        references = [
-            (field, position, entity_id)
-            for field in stores
-            for position, entity_id in enumerate(getattr(data, field))
-            if entity_id not in getattr(known, field)
-        ]
-        keys = [(stores[field], entity_id) for field, _, entity_id in references]
-        exist = batch_exists(*keys) if keys else []
-        faults = [
-            fault("body", field, position, type_="not_found", message=_no_such(field, position))
-            for (field, position, _), exists in zip(references, exist, strict=True)
-            if not exists
-        ]
-        if faults:
-            raise Invalid.of(faults, code="REFERENCE_NOT_FOUND")
-
-
-def _no_such(field: str, position: int) -> str:
-    return f"{field}[{position}] is no id of a {_KINDS[field]} that exists. {_LISTS[field]} lists the ids."
+        require_existing(stores, data, known=known)
