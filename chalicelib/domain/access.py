@@ -1,6 +1,6 @@
 """Roles, permissions, and the context of a request: its actor, correlation id and deadline."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -92,17 +92,13 @@ class Actor:
 def lacks(permission: Permission, actor: Actor, *, what: str = "This") -> NotPermitted:
     """The error for `what` the actor may not do: which permission it needs, and who has that."""
     roles = [role.value for role in Role if permission in GRANTS[role]]
-    message = f"{what} needs the permission {permission}, which {_either(roles)} has"
+    message = f"{what} needs the permission {permission}, which the role {' or '.join(roles)} has"
     if actor.via == "token" and permission not in token_grants(Role.ADMIN):
         message += ", and no token: sign in"
     elif actor.role is not None and actor.role.value in roles:
         message += ", and which this token was not given"
     details = {"permission": permission.value, "roles": roles}
     return NotPermitted(f"{message}. Ask an Admin.", details=details, actor=actor)
-
-
-def _either(roles: Sequence[str]) -> str:
-    return f"the role {' or '.join(roles)}"
 
 
 SYSTEM = Actor(id=None, email=None, role=None, via="system")

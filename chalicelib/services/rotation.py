@@ -104,14 +104,28 @@ class CredentialRotation:
         return Rotation(test=test, connectors=list(self._renew_all(context, noun, entity)))
 
     def _test(self, context: RequestContext, entity: Registered[Any], secrets: Secrets) -> TestResult:
+        opened: OpenedEndpoint[Any] = self.system_checks.clients.open(entity.endpoint, secrets)
+        if not isinstance(entity, ConnectCluster | StreamCluster):
+            return self.system_checks.test_endpoint(context, opened)
+        try:
+            self._look(entity, opened, context.deadline.within(LOOK_SECONDS))
+        except HeadgateError as error:
+            check = TestCheck(name="connect", status=CheckStatus.FAILED, code=error.code, message=error.message)
+        else:
+            message = "The cluster answers with these credentials."
+            check = TestCheck(name="connect", status=CheckStatus.SUCCESS, code=None, message=message)
+        success = check.status is CheckStatus.SUCCESS
+        return TestResult(success=success, checks=(check,), server_version=None, latency_ms=None)
+
+    def _look(self, cluster: ConnectCluster | StreamCluster, opened: OpenedEndpoint[Any], deadline: Deadline) -> None:
+        """Raises the error of a cluster that does not answer."""
         clients = self.system_checks.clients
-        opened: OpenedEndpoint[Any] = clients.open(entity.endpoint, secrets)
-        match entity:
-            case ConnectCluster():
-                return _looked(context, lambda deadline: _ask(clients.make_connect(opened), "root", deadline))
-            case StreamCluster():
-                return _looked(context, lambda deadline: _ask(clients.make_kafka(opened), "cluster_id", deadline))
-        return self.system_checks.test_endpoint(context, opened)
+        if isinstance(cluster, ConnectCluster):
+            with closing(clients.make_connect(opened)) as connect:
+                connect.root(deadline)
+        else:
+            with closing(clients.make_kafka(opened)) as kafka:
+                kafka.cluster_id(deadline)
 
     def _renew_all(self, context: RequestContext, noun: str, entity: Registered[Any]) -> Iterator[RotatedConnector]:
         users = entity.used_by if isinstance(entity, Connection) else [used_by(noun, entity)]
@@ -169,24 +183,6 @@ def _require_fitting(address: Address, secrets: Secrets) -> None:
         raise Invalid.of(
             [fault("body", "credentials", name, type_=kind, message=message, allowed=allowed) for name in foreign]
         )
-
-
-def _ask(client: Any, question: str, deadline: Deadline) -> object:
-    with closing(client):
-        return getattr(client, question)(deadline)
-
-
-def _looked(context: RequestContext, look: Callable[[Deadline], object]) -> TestResult:
-    """A look at a cluster as the result of a test."""
-    try:
-        look(context.deadline.within(LOOK_SECONDS))
-    except HeadgateError as error:
-        check = TestCheck(name="connect", status=CheckStatus.FAILED, code=error.code, message=error.message)
-    else:
-        message = "The cluster answers with these credentials."
-        check = TestCheck(name="connect", status=CheckStatus.SUCCESS, code=None, message=message)
-    success = check.status is CheckStatus.SUCCESS
-    return TestResult(success=success, checks=(check,), server_version=None, latency_ms=None)
 
 
 def _not_ready(noun: str, test: TestResult) -> Invalid:

@@ -247,11 +247,16 @@ class Documents(Generic[E]):
         Raises TimedOut after the deadline.
         """
         copied = self.table.COPIED
+        for row in self._rows_in(group, value, ["id", *copied], deadline):
+            yield row.id, {field: getattr(row, field) for field in copied}
+
+    def _rows_in(self, group: str, value: str, columns: Sequence[str], deadline: Deadline) -> Iterator[Any]:
+        """All rows with that value in the group, with these columns only. Raises TimedOut after the deadline."""
         with store_errors():
-            for row in getattr(self.table, f"by_{group}").query(value, attributes_to_get=["id", *copied]):
+            for row in getattr(self.table, f"by_{group}").query(value, attributes_to_get=columns):
                 if deadline.passed:
                     raise TimedOut("The store did not list everything in time.")
-                yield row.id, {field: getattr(row, field) for field in copied}
+                yield row
 
     def put_new(self, transaction: Transaction, entity: E) -> E:
         """Store an entity that does not exist yet; returns it. Conflict label: `<noun>.exists`."""

@@ -8,11 +8,10 @@ from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.names import comparable
 from chalicelib.domain.search import Search
-from chalicelib.errors import TimedOut
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page
 from chalicelib.stores.documents import Documents, Entity
-from chalicelib.stores.tables import LISTING, store_errors
+from chalicelib.stores.tables import LISTING
 
 E = TypeVar("E", bound=Entity)
 
@@ -50,10 +49,4 @@ class SearchedDocuments(Documents[E]):
 
     def values_in(self, group: str, value: str, column: str, deadline: Deadline) -> frozenset[str]:
         """The values that one column has in a group. Raises TimedOut after the deadline."""
-        found = set[str]()
-        with store_errors():
-            for row in getattr(self.table, f"by_{group}").query(value, attributes_to_get=[column]):
-                if deadline.passed:
-                    raise TimedOut("The store did not list everything in time.")
-                found.add(getattr(row, column))
-        return frozenset(found)
+        return frozenset(getattr(row, column) for row in self._rows_in(group, value, [column], deadline))

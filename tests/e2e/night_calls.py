@@ -257,7 +257,7 @@ OF_POSTGRESQL = (
 )
 FULL_LOG = Fault(name="a full log", happens=log_is_full, words=("{pipeline}", "{slot}"))
 OF_MYSQL = (
-    # MySQL checks no CHECK before 8.0.16, and names no foreign key to whoever has no right on its parent.
+    # MySQL checks no CHECK before 8.0.16, and names no foreign key to a user without a right on its parent.
     Fault(
         name="a constraint",
         happens=on_target("ALTER TABLE {table} ADD COLUMN required int NOT NULL"),

@@ -5,7 +5,7 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, Field
 
 from chalicelib.api.contract.common import Input, Integer, Lines, Name, Output, Uuid
-from chalicelib.api.contract.labels import LABELS, Labels
+from chalicelib.api.contract.labels import LABELS, Labels, ShownLabels
 from chalicelib.api.contract.views import Definition
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.rule import (
@@ -71,7 +71,7 @@ class AlertRuleOutput(Output):
 
     id: str
     name: str
-    labels: dict[str, str] = Field(description="Pairs of key and value to group and find it by.")
+    labels: ShownLabels
     description: str | None
     enabled: bool
     severities: list[AlertSeverity]

@@ -138,6 +138,10 @@ class NotifiedOutput(Output):
     channel_id: str
     rule_id: str
 
+    @classmethod
+    def all_of(cls, alert: Alert) -> list[Self]:
+        return [cls(channel_id=channel_id, rule_id=rule_id) for channel_id, rule_id in alert.notified]
+
 
 class AlertOutput(Output):
     """Something that is or was wrong, from its first observation to the recovery. One alert is active for each
@@ -199,7 +203,7 @@ class AlertOutput(Output):
             title=event.title,
             message=event.error,
             details=alert,
-            notified=[{"channel_id": channel_id, "rule_id": rule_id} for channel_id, rule_id in alert.notified],
+            notified=NotifiedOutput.all_of(alert),
             not_notified_because=alert.not_sent,
             **computed,
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 from pydantic import Field, create_model
 
 from chalicelib.api.contract.common import CredentialsOutput, Input, Name, Output, Timestamp
-from chalicelib.api.contract.labels import LABELS, Labels
+from chalicelib.api.contract.labels import LABELS, Labels, ShownLabels
 from chalicelib.api.contract.views import Definition
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider, ChannelValues
 from chalicelib.domain.alerts.notification import NotificationError
@@ -59,7 +59,7 @@ class ChannelOutput(Output):
 
     id: str
     name: str
-    labels: dict[str, str] = Field(description="Pairs of key and value to group and find it by.")
+    labels: ShownLabels
     provider: ChannelProvider
     enabled: bool
     credentials: CredentialsOutput

@@ -15,3 +15,5 @@ LABELS: Any = Field(
     description="At most 16 pairs to group and find it by, such as `team: shop`. A change without them removes them.",
 )
 """The field of a body. What a body leaves out is empty, as everywhere but in credentials."""
+ShownLabels = Annotated[dict[str, str], Field(description="Pairs of key and value to group and find it by.")]
+"""The same field in an answer."""

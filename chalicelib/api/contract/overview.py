@@ -36,7 +36,7 @@ class AlertCounts(Output):
 
 
 class AttentionResource(Output):
-    """What it is about."""
+    """The resource that needs a person."""
 
     type: str
     id: str
@@ -76,7 +76,7 @@ class AttentionOutput(Output):
             since=alert.first_seen_at,
             reason=alert.event.error,
             severity=alert.severity,
-            notified=[{"channel_id": channel_id, "rule_id": rule_id} for channel_id, rule_id in alert.notified],
+            notified=NotifiedOutput.all_of(alert),
             not_notified_because=alert.not_sent,
             alert_id=alert.id,
         )

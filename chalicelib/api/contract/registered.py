@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AliasPath, BeforeValidator, Field
 
 from chalicelib.api.contract.common import CredentialsOutput, FailureOutput, Input, Output, SecretText, Timestamp
+from chalicelib.api.contract.labels import ShownLabels
 from chalicelib.domain.health import HealthStatus
 
 
@@ -19,7 +20,7 @@ class RegisteredOutput(Output):
 
     id: str
     name: str
-    labels: dict[str, str] = Field(description="Pairs of key and value to group and find it by.")
+    labels: ShownLabels
     credentials: Annotated[CredentialsOutput, BeforeValidator(CredentialsOutput.of)]
     status: HealthStatus = Field(validation_alias=AliasPath("health", "status"))
     last_error: FailureOutput | None = Field(validation_alias=AliasPath("health", "last_error"))

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import FailureOutput, Input, Integer, Output, Timestamp
+from chalicelib.api.contract.labels import ShownLabels
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.metrics import NOT_READ, OF_DRAFT, Metrics
 from chalicelib.domain.observation import ConnectorStatus, DesiredState, ObservedState, TaskStatus
@@ -64,7 +65,7 @@ class CauseOutput(Output):
 
 
 class HintOutput(Output):
-    """What the error means, and what it is about. The trace itself is withheld."""
+    """What the error means, and its cause. The trace itself is withheld."""
 
     event_type: str
     message: str
@@ -123,7 +124,7 @@ class ConnectorOwnerOutput(Output):
 
     id: str
     name: str
-    labels: dict[str, str] = Field(description="Pairs of key and value to group and find it by.")
+    labels: ShownLabels
     connector_name: str
     topics: list[str]
     desired_state: DesiredState

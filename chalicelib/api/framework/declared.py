@@ -94,8 +94,9 @@ def _child(part: Schema, step: str | int) -> Schema | None:
         items = part.get("items")
         return items if isinstance(items, dict) else None
     more = part.get("additionalProperties")
-    field = part.get("properties", {}).get(step)
-    return field if field is not None else more if isinstance(more, dict) else None
+    others = more if isinstance(more, dict) else None
+    child: Schema | None = part.get("properties", {}).get(step, others)
+    return child
 
 
 def _members(schema: Schema, definitions: Schema, sent: Any) -> Iterator[Schema]:

@@ -107,13 +107,11 @@ def backlog_of(
     """What waits by the last measurements: of a delivery its `progress`; of the pipeline (its id, None for a delivery)
     also the last look at its `source`. What is too old says nothing.
     """
-    since = None
-    if progress and is_known(progress, now) and progress.quiet_since:
-        since = min(progress.quiet_since, now)
+    known = progress if progress and is_known(progress, now) else None
+    since = min(known.quiet_since, now) if known and known.quiet_since else None
     if pipeline_id is None:
-        known = progress is not None and is_known(progress, now)
         # Something stands, so that a measurement of nothing was made before.
-        return Backlog(records=(progress.lag or None) if progress and known else None, since=since)
+        return Backlog(records=(known.lag or None) if known else None, since=since)
     capture = source.captures.get(pipeline_id) if source and now - source.checked_at <= VALID_FOR else None
     log = capture.log if capture else None
     if log is None:

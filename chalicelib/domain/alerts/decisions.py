@@ -44,7 +44,7 @@ class Item:
 
     `alert` is the active one as it was listed, which may be out of date, or as it is stored: then `track` is read, too.
     `cause` is the active alert that stands for this one in a storm, `affected` are the alerts that this one stands for.
-    `exists`: what it is about does exist. `maintenance_id` is the active window that has it in its scope. `reached`:
+    `exists`: its resource does exist. `maintenance_id` is the active window that has it in its scope. `reached`:
     there are channels now for what nobody was notified of.
     """
 

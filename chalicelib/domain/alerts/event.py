@@ -64,7 +64,7 @@ class AlertEvent:
         return title_of(
             self._subject,
             kind=self.kind,
-            code=self.condition_key.rpartition("/")[2],
+            code=self.condition_code,
             diagnosis=self.diagnosis,
             cause=self.cause,
             task_id=self.task_id if self.tasks > 1 else None,
@@ -79,6 +79,11 @@ class AlertEvent:
         return Subject(resource_type, name) if name else Subject(self.emitter.type, self.emitter.name)
 
     @property
+    def condition_code(self) -> str:
+        """The code of the condition, also one that this release does not know."""
+        return self.condition_key.rpartition("/")[2]
+
+    @property
     def resource(self) -> tuple[str, str]:
         """Type and id of the resource that the condition is about."""
         resource_type, _, rest = self.condition_key.partition("/")
@@ -86,7 +91,7 @@ class AlertEvent:
 
     @property
     def resources(self) -> frozenset[tuple[str, str]]:
-        """Type and id of everything that it is about."""
+        """Type and id of every resource that it concerns."""
         ids = {
             "source": self.source_id,
             "destination": self.destination_id,

@@ -93,7 +93,7 @@ def _task(event: AlertEvent) -> _Key:
 
 def _is_lost(event: AlertEvent) -> bool:
     """Whether changes are lost: that has another cause than what fails just now."""
-    return event.condition_key.endswith(f"/{ConditionCode.CHANGES_LOST}")
+    return event.condition_code == ConditionCode.CHANGES_LOST
 
 
 def _has_failed(event: AlertEvent) -> bool:

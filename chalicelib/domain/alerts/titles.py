@@ -29,7 +29,7 @@ class Subject:
 
 _C = ConditionCode
 
-_OF_CAPTURES: Mapping[ConditionCode, str] = {
+_OF_CAPTURES: Mapping[str, str] = {
     _C.STALLED: "captures nothing although it runs",
     _C.PIPELINE_NO_EVENTS: "captures nothing although it runs",
     _C.PIPELINE_LAG_HIGH: "is behind",
@@ -38,7 +38,7 @@ _OF_CAPTURES: Mapping[ConditionCode, str] = {
     _C.CAPTURE_NARROWED: "captures less than it should",
     _C.PIPELINE_FAILED: "failed: an operation on it did not succeed",
 }
-_OF_DELIVERIES: Mapping[ConditionCode, str] = {
+_OF_DELIVERIES: Mapping[str, str] = {
     _C.STALLED: "delivers nothing although records wait",
     _C.PIPELINE_NO_EVENTS: "delivers nothing although records wait",
     _C.PIPELINE_LAG_HIGH: "is behind",
@@ -48,7 +48,7 @@ _OF_DELIVERIES: Mapping[ConditionCode, str] = {
     _C.PIPELINE_FAILED: "failed: an operation on it did not succeed",
     _C.DESTINATION_CONNECTOR_FAILED: "failed: an operation on it did not succeed",
 }
-_OF_CONNECTORS: Mapping[ConditionCode, str] = {
+_OF_CONNECTORS: Mapping[str, str] = {
     _C.CONNECTOR_FAILED: "is stopped: its connector does not run",
     _C.CONNECTOR_UNASSIGNED: "is stopped: no Connect worker has taken up its connector",
     _C.CONNECTOR_PAUSED: "was paused in Kafka Connect by something else",
@@ -58,7 +58,7 @@ _OF_CONNECTORS: Mapping[ConditionCode, str] = {
     _C.CONNECTOR_NAME_CONFLICT: "cannot run: another connector has its name",
     _C.UNREADABLE_ROW: "is left alone: its stored row cannot be read",
 }
-_OF_OTHERS: Mapping[ConditionCode, str] = {
+_OF_OTHERS: Mapping[str, str] = {
     _C.SOURCE_CONNECTION_FAILED: "cannot be reached",
     _C.SOURCE_DATABASE_UNAVAILABLE: "is not available",
     _C.SOURCE_AUTH_FAILED: "refuses the login",
@@ -71,7 +71,7 @@ _OF_OTHERS: Mapping[ConditionCode, str] = {
     _C.KAFKA_CLUSTER_CHANGED: "has other workers than before",
     _C.CREATIONS_PENDING: "misses many connectors at once",
 }
-_PREDICATES: Mapping[str, Mapping[ConditionCode, str]] = {
+_PREDICATES: Mapping[str, Mapping[str, str]] = {
     "pipeline": {**_OF_CONNECTORS, **_OF_CAPTURES},
     "delivery": {**_OF_CONNECTORS, **_OF_DELIVERIES},
 }
@@ -117,12 +117,8 @@ def title_of(
     if diagnosis:
         part = "" if task_id is None else f" in part (task {task_id})"
         return f"{subject} is stopped{part}: {_why(kind, diagnosis, cause, database)}"[:MAX_TITLE]
-    predicate = next((text for known, text in _predicates(subject).items() if known == code), None)
+    predicate = _PREDICATES.get(subject.type, _OF_OTHERS).get(code)
     return f"{subject} {predicate}"[:MAX_TITLE] if predicate else f"{subject}: {TITLES[kind]}"[:MAX_TITLE]
-
-
-def _predicates(subject: Subject) -> Mapping[ConditionCode, str]:
-    return _PREDICATES.get(subject.type, _OF_OTHERS)
 
 
 def _why(kind: EventKind, diagnosis: Diagnosis, cause: Cause | None, database: str | None) -> str:

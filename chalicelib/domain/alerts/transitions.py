@@ -21,7 +21,7 @@ UNSEEN_READINGS = 3
 
 _RESOLVED = {
     Resolution.RECOVERED: "recovered",
-    Resolution.ENTITY_REMOVED: "what it is about does not exist any more",
+    Resolution.ENTITY_REMOVED: "its resource does not exist any more",
 }
 _FIRST_HISTORY = 20
 """Entries from the beginning that stay when a history is full."""

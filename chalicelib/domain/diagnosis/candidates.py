@@ -6,6 +6,7 @@ foreign text: see `cause`. Every pattern is searched once in a bounded line, and
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from chalicelib.domain.diagnosis.cause import Candidates
 from chalicelib.domain.diagnosis.traces import causes_of, message_lines
@@ -97,9 +98,7 @@ def _split(found: Candidates) -> Candidates:
     """A table that is written with its schema, as two names."""
     if found.schema is None and found.table and "." in found.table:
         schema, _, table = found.table.replace('"', "").partition(".")
-        return Candidates(
-            schema=schema, table=table, constraint=found.constraint, column=found.column, sqlstate=found.sqlstate
-        )
+        return replace(found, schema=schema, table=table)
     return found
 
 

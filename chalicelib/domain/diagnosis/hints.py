@@ -12,8 +12,8 @@ from chalicelib.domain.names import ConnectorKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hint:
-    """An event kind of the specification (section 6) and a sentence of ours: what is wrong, and what helps. `cause` is
-    what it is about, where that is known.
+    """An event kind of the specification (section 6) and a sentence of ours: what is wrong, and what helps. `cause`
+    names the table, constraint or column, where these are known.
     """
 
     event_type: EventKind
@@ -45,7 +45,7 @@ def hint_of(diagnosis: Diagnosis, kind: ConnectorKind) -> Hint:
 
 
 def hint_about(diagnosis: Diagnosis, kind: ConnectorKind, cause: Cause | None) -> Hint:
-    """The hint with what it is about, also in its message."""
+    """The hint with its cause, also in its message."""
     hint = hint_of(diagnosis, kind)
     if not cause or not cause.sentence:
         return hint

@@ -39,7 +39,7 @@ def origin_of(resource_type: str, resource_id: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Associations:
-    """The resources at which people look for an incident. `name` is that of what it is about, as it was then; null
+    """The resources at which people look for an incident. `name` is that of its resource, as it was then; null
     where it could not be read.
     """
 

@@ -70,6 +70,16 @@ def may_wait(progress: Progress | None, now: datetime) -> bool:
     return progress.quiet_since is not None and progress.measured_at - progress.quiet_since > ASKED_AFTER
 
 
+def waits_by_table(found: Iterable[tuple[TableName | None, Blocker]], seen_at: datetime) -> list[LockWait]:
+    """One wait for each table, with its first `MAX_BLOCKERS` sessions, each of them once."""
+    by_table: dict[TableName | None, dict[int | None, Blocker]] = {}
+    for table, blocker in found:
+        blockers = by_table.setdefault(table, {})
+        if len(blockers) < MAX_BLOCKERS:
+            blockers.setdefault(blocker.session, blocker)
+    return [LockWait(seen_at=seen_at, table=table, blockers=tuple(one.values())) for table, one in by_table.items()]
+
+
 def waits_of(waits: Sequence[LockWait], targets: Mapping[str, Iterable[TableName]]) -> dict[str, LockWait]:
     """The wait of each delivery (by its id) whose target tables are given, without those that wait for nothing."""
     found = {}

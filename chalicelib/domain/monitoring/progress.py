@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from chalicelib.domain.monitoring.catch_up import CatchUp, after_interval, lag_finding
 from chalicelib.domain.monitoring.metrics import Metrics
-from chalicelib.domain.monitoring.seconds_behind import WaitingPartition, after_look, seconds_behind
+from chalicelib.domain.monitoring.seconds_behind import WaitingPartition, seconds_behind, waiting_partitions
 from chalicelib.domain.monitoring.source_state import VALID_FOR, Finding, FindingCode
 from chalicelib.domain.monitoring.watched_connector import ProgressFacts, WatchedConnector
 from chalicelib.domain.timing import TICK
@@ -243,8 +243,8 @@ def _waiting(after: Progress, before: Progress | None, facts: ProgressFacts) -> 
         return None
     fewest = 1 if before is None or _has_newer(after) else 2
     backlogs = {key: backlog for key, backlog in facts.backlogs.items() if backlog.records >= fewest}
-    former, last_look = (before.waiting, before.measured_at) if before else (None, after.measured_at)
-    return after_look(former, backlogs, last_look, after.measured_at)
+    former, last_at = (before.waiting, before.measured_at) if before else (None, after.measured_at)
+    return waiting_partitions(former, backlogs, last_at, after.measured_at)
 
 
 def _with_quiet(

@@ -62,10 +62,12 @@ class WaitingPartition:
         return first.at + (second.at - first.at) * share
 
 
-def after_look(
-    before: Sequence[WaitingPartition] | None, backlogs: PartitionBacklogs, last_look: datetime, now: datetime
+def waiting_partitions(
+    before: Sequence[WaitingPartition] | None, backlogs: PartitionBacklogs, last_at: datetime, now: datetime
 ) -> tuple[WaitingPartition, ...]:
-    """The partitions that wait after a measurement; `before` as of `last_look`, None when nothing was measured then."""
+    """The partitions of which records wait after a measurement. `before` are those of the last one, made at `last_at`;
+    None when nothing was measured then.
+    """
     former = {(waiting.topic, waiting.partition): waiting for waiting in before or ()}
     followed = [key for key in former if key in backlogs]
     others = sorted((key for key in backlogs if key not in former), key=lambda key: (-backlogs[key].records, key))
@@ -75,7 +77,7 @@ def after_look(
             topic=key[0],
             partition=key[1],
             next_offset=backlogs[key].next_offset,
-            ends=_ends(former.get(key), backlogs[key], last_look, now, measured=before is not None),
+            ends=_ends(former.get(key), backlogs[key], last_at, now, measured=before is not None),
         )
         for key in sorted(followed)
     )
@@ -93,18 +95,18 @@ def seconds_behind(waiting: Sequence[WaitingPartition] | None, measured_at: date
 
 
 def _ends(
-    former: WaitingPartition | None, backlog: PartitionBacklog, last_look: datetime, now: datetime, *, measured: bool
+    former: WaitingPartition | None, backlog: PartitionBacklog, last_at: datetime, now: datetime, *, measured: bool
 ) -> tuple[MeasuredEnd, ...]:
     latest = MeasuredEnd(now, backlog.end)
     if former is None and measured:
         # Nothing waited at the last measurement: what waits now was written since.
-        return MeasuredEnd(last_look, backlog.next_offset), latest
+        return MeasuredEnd(last_at, backlog.next_offset), latest
     if former is None or backlog.end < former.ends[-1].offset:  # the first measurement, or another topic of that name
         return (latest,)
     ends = list(former.ends)
     if backlog.end > ends[-1].offset:
         # It ended there until the last measurement, however long ago it was seen first.
-        ends += [MeasuredEnd(last_look, ends[-1].offset)] if last_look > ends[-1].at else []
+        ends += [MeasuredEnd(last_at, ends[-1].offset)] if last_at > ends[-1].at else []
         ends.append(latest)
     passed = max((number for number, end in enumerate(ends) if end.offset <= backlog.next_offset), default=0)
     return _thinned(ends[passed:])

@@ -37,7 +37,8 @@ _ATTEMPTS = 4
 @dataclass(kw_only=True)
 class Recorder:
     """Of one report. `windows` reads the active maintenance windows, `names` the resources of the report's alerts.
-    `recorded` are the alerts that were stored, by fingerprint; `queued` channels with new rows."""
+    `recorded` are the alerts that were stored, by fingerprint; `queued` channels with new rows.
+    """
 
     stores: AlertStores
     windows: Callable[[], Sequence[MaintenanceWindow]]

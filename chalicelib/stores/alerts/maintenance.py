@@ -25,6 +25,6 @@ class MaintenanceWindows(Documents[MaintenanceWindow]):
 
     def not_closed(self) -> Sequence[MaintenanceWindow]:
         """Those that are not closed, newest first; some of them may be over. One call. There are about `MAX_OPEN` at
-        most, because whoever makes one closes those that are over.
+        most, because the request that makes one closes those that are over.
         """
         return self.list_in("open", _OPEN, limit=2 * MAX_OPEN).items

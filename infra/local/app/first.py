@@ -43,7 +43,7 @@ def _go_on(port: TakenPort, argv: Sequence[str]) -> NoReturn:
     os.set_inheritable(number, True)  # noqa: FBT003  # it takes no keyword
     os.environ[listening.INHERITED] = str(number)
     python = str(HOME / "venv" / "bin" / "python")
-    os.execv(python, [python, "-m", "infra.local.app.main", *argv])  # noqa: S606
+    os.execv(python, [python, "-m", "infra.local.app.main", *argv])  # noqa: S606  # no shell takes part
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def rule_of_channel(app: InProcessApp) -> AlertRule:
 
 
 def window_body(app: InProcessApp, name: str) -> Json:
-    """Work on a source, from now on. Another window is over: whoever makes one closes it."""
+    """Work on a source, from now on. Another window is over: the request that makes one closes it."""
     data = MaintenanceBody.model_validate(_window(app, "over")).to_values()
     app.services.alerting.maintenance.create(app.context(), data)
     app.clock.advance(3_600)

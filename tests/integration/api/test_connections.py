@@ -374,13 +374,7 @@ def test_a_rotated_password_of_a_connection_reaches_sources_and_sinks_and_names_
     sandbox: Sandbox,
 ) -> None:
     """Two sources and two destinations on a real PostgreSQL, whose role gets another password, by one PUT."""
-    role = sandbox.name("shared").replace("-", "_")
-    with sandbox.postgresql.connect() as admin:
-        admin.execute(f"CREATE ROLE {role} SUPERUSER LOGIN PASSWORD 'planted-first'".encode())
-        admin.execute(f"CREATE DATABASE {role}".encode())
-    with sandbox.postgresql.connect(role) as admin:
-        admin.execute(b"CREATE SCHEMA mart")
-        admin.execute(b"CREATE TABLE notes (id bigint PRIMARY KEY)")
+    role = sandbox.new_role("shared", "planted-first")
     config, tables = sandbox.config(role, role), [{"schema_name": "public", "table_name": "notes"}]
     connection = new_connection(sandbox, config=config, credentials={"password": "planted-first"})
     sources = [new_user(sandbox, connection) for _ in range(2)]
@@ -395,8 +389,7 @@ def test_a_rotated_password_of_a_connection_reaches_sources_and_sinks_and_names_
         for one in (pipeline, delivery)
     }
     assert len(references) == 1
-    with sandbox.postgresql.connect() as admin:
-        admin.execute(f"ALTER ROLE {role} PASSWORD 'planted-second'".encode())
+    sandbox.change_password(role, "planted-second")
     body = body_of(sandbox, connection, credentials={"password": "planted-second"})
     after = put(sandbox, f"/connections/{connection['id']}", body).json()
     for kind, systems in (("sources", sources), ("destinations", destinations)):

@@ -13,19 +13,7 @@ WRONG, NEXT = "planted-wrong", "planted-next"
 @pytest.fixture
 def role(sandbox: Sandbox) -> str:
     """A role with a database of its own."""
-    role = sandbox.name("rotated").replace("-", "_")
-    with sandbox.postgresql.connect() as admin:
-        admin.execute(f"CREATE ROLE {role} SUPERUSER LOGIN PASSWORD 'planted-first'".encode())
-        admin.execute(f"CREATE DATABASE {role}".encode())
-    with sandbox.postgresql.connect(role) as admin:
-        admin.execute(b"CREATE SCHEMA mart")
-        admin.execute(b"CREATE TABLE notes (id bigint PRIMARY KEY)")
-    return role
-
-
-def change_password(sandbox: Sandbox, role: str) -> None:
-    with sandbox.postgresql.connect() as admin:
-        admin.execute(f"ALTER ROLE {role} PASSWORD '{NEXT}'".encode())
+    return sandbox.new_role("rotated", "planted-first")
 
 
 def own(sandbox: Sandbox, role: str) -> Json:
@@ -52,7 +40,7 @@ def test_a_new_password_of_a_source_reaches_its_connector_in_one_call(sandbox: S
     source = sandbox.admin.post_ok("/sources", sandbox.source_body(**own(sandbox, role)))
     pipeline = deployed(sandbox, source)
     before = secrets_line(sandbox, pipeline)
-    change_password(sandbox, role)
+    sandbox.change_password(role, NEXT)
     answer = rotate(sandbox, f"/sources/{source['id']}")
     assert answer.status_code == 200, answer.text
     assert answer.json()["test"]["success"] is True
@@ -68,7 +56,7 @@ def test_a_new_password_of_a_connection_reaches_all_that_use_it(sandbox: Sandbox
     source = sandbox.admin.post_ok("/sources", sandbox.using_body(connection))
     pipeline = deployed(sandbox, source)
     delivery = sandbox.new_delivery(sandbox.admin.post_ok("/destinations", sandbox.using_body(connection)))
-    change_password(sandbox, role)
+    sandbox.change_password(role, NEXT)
     path = f"/connections/{connection['id']}"
     connectors = rotate(sandbox, path).json()["connectors"]
     assert {(one["resource"]["id"], one["result"]) for one in connectors} == {
@@ -83,7 +71,7 @@ def test_a_paused_pipeline_stays_paused(sandbox: Sandbox, role: str) -> None:
     source = sandbox.admin.post_ok("/sources", sandbox.source_body(**own(sandbox, role)))
     pipeline = deployed(sandbox, source)
     sandbox.admin.post_ok(f"/pipelines/{pipeline['id']}/pause", status=200)
-    change_password(sandbox, role)
+    sandbox.change_password(role, NEXT)
     (connector,) = rotate(sandbox, f"/sources/{source['id']}").json()["connectors"]
     assert connector["result"] == "updated"
     assert sandbox.admin.get_ok(f"/pipelines/{pipeline['id']}")["desired_state"] == "PAUSED"

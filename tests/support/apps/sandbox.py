@@ -157,6 +157,21 @@ class Sandbox:
             **changes,
         }
 
+    def new_role(self, prefix: str, password: str) -> str:
+        """A role that may do everything, with a database of its name that has the schema mart and the table notes."""
+        role = self.name(prefix).replace("-", "_")
+        with self.postgresql.connect() as admin:
+            admin.execute(f"CREATE ROLE {role} SUPERUSER LOGIN PASSWORD '{password}'".encode())
+            admin.execute(f"CREATE DATABASE {role}".encode())
+        with self.postgresql.connect(role) as admin:
+            admin.execute(b"CREATE SCHEMA mart")
+            admin.execute(b"CREATE TABLE notes (id bigint PRIMARY KEY)")
+        return role
+
+    def change_password(self, role: str, password: str) -> None:
+        with self.postgresql.connect() as admin:
+            admin.execute(f"ALTER ROLE {role} PASSWORD '{password}'".encode())
+
     def source_body(self, **changes: Any) -> Json:
         """A source that is ready for capture."""
         return {

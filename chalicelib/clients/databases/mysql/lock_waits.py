@@ -4,12 +4,12 @@
 An account needs the right to read that schema; without it, it sees only that sessions of its own wait.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, LiteralString
 
 from chalicelib.clients.databases.mysql.errors import Refused
-from chalicelib.domain.monitoring.lock_waits import MAX_BLOCKERS, Blocker, LockWait, safe_name
+from chalicelib.domain.monitoring.lock_waits import Blocker, LockWait, safe_name, waits_by_table
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
@@ -71,19 +71,19 @@ def read(
     rows = _rows(session, username)
     if not rows and _own_sessions_wait(session, username):
         return [LockWait(seen_at=at, rights=RIGHTS)]
+    return waits_by_table(_found(rows, targets, secrets), at)
+
+
+def _found(
+    rows: "Sequence[Row]", targets: Sequence[TableName], secrets: Sequence[str]
+) -> Iterator[tuple[TableName | None, Blocker]]:
+    """Each blocker with the target table whose lock it holds; None: its lock is on more than a table."""
     names = {_folded(name.schema_name, name.table_name): name for name in targets}
-    by_table: dict[TableName | None, dict[int, Blocker]] = {}
     for row in rows:
-        schema_name, table_name, process_id, *_ = row
+        schema_name, table_name, *_ = row
         table = names.get(_folded(schema_name, table_name)) if table_name else None
-        if table_name and table is None:
-            continue  # a table of somebody else
-        found = by_table.setdefault(table, {})
-        if len(found) < MAX_BLOCKERS:
-            found.setdefault(process_id, _blocker(row, secrets))
-    return [
-        LockWait(seen_at=at, table=table, blockers=tuple(blockers.values())) for table, blockers in by_table.items()
-    ]
+        if table or not table_name:  # else it is a table of somebody else
+            yield table, _blocker(row, secrets)
 
 
 def _rows(session: "MySQLSession", username: str) -> "Sequence[Row]":

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.postgresql import catalog
-from chalicelib.domain.monitoring.lock_waits import MAX_BLOCKERS, Blocker, LockWait, safe_name
+from chalicelib.domain.monitoring.lock_waits import Blocker, LockWait, safe_name, waits_by_table
 from chalicelib.domain.table import TableName
 
 if TYPE_CHECKING:
@@ -53,15 +53,8 @@ def read(
     session: "DatabaseSession", targets: Sequence[TableName], at: datetime, secrets: Sequence[str]
 ) -> list[LockWait]:
     """One for each table. Those who wait for nobody come first: to end them helps."""
-    by_table: dict[TableName, dict[int, Blocker]] = {}
-    for row in session.rows(LOCK_WAITS, catalog.names_of(targets), max_rows=_MAX_ROWS):
-        schema_name, table_name, process_id, *_ = row
-        found = by_table.setdefault(TableName(schema_name, table_name), {})
-        if len(found) < MAX_BLOCKERS:
-            found.setdefault(process_id, _blocker(row, secrets))
-    return [
-        LockWait(seen_at=at, table=table, blockers=tuple(blockers.values())) for table, blockers in by_table.items()
-    ]
+    rows = session.rows(LOCK_WAITS, catalog.names_of(targets), max_rows=_MAX_ROWS)
+    return waits_by_table(((TableName(row[0], row[1]), _blocker(row, secrets)) for row in rows), at)
 
 
 def _blocker(row: "Row", secrets: Sequence[str]) -> Blocker:

@@ -11,9 +11,9 @@ from tests.support.apps.edge import ADMIN, ThingOutput, make_edge, through_lambd
 LONG = "a body that is long enough, " * 100
 
 
-def sent(accepts: str, body: str = LONG, **more: bool) -> HttpResponse:
+def sent(accepts: str, body: str = LONG, *, has_secret: bool = False) -> HttpResponse:
     request = HttpRequest(method="GET", route="/x", path="/x", headers={"accept-encoding": accepts})
-    return compressed(request, HttpResponse(status=200, body=body, **more))  # type: ignore[arg-type]
+    return compressed(request, HttpResponse(status=200, body=body, has_secret=has_secret))
 
 
 @pytest.mark.parametrize("accepts", ["gzip", "GZIP", "br, gzip", "gzip;q=0.1, br", "*", "deflate, gzip;q=1.0"])

@@ -11,8 +11,8 @@ from chalicelib.domain.monitoring.seconds_behind import (
     MAX_PARTITIONS,
     PartitionBacklog,
     WaitingPartition,
-    after_look,
     seconds_behind,
+    waiting_partitions,
 )
 
 START = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -27,7 +27,7 @@ def at(seconds: float) -> datetime:
 def looked(before: Waiting | None, second: int, *backlogs: tuple[int, int], period: int = PERIOD) -> Waiting:
     """After a look at the partitions 0, 1, ... of a topic, each with its next offset and its end."""
     waiting = {("t", i): PartitionBacklog(*backlog) for i, backlog in enumerate(backlogs) if backlog[1] > backlog[0]}
-    return after_look(before, waiting, at(second - period), at(second))
+    return waiting_partitions(before, waiting, at(second - period), at(second))
 
 
 def behind(waiting: Waiting | None, second: int) -> int | None:
