@@ -25,7 +25,7 @@ from typing import Any
 
 from infra.local.stack.java import missing
 from infra.local.stack.layout import ROOT
-from infra.quality.totals import closing_line, totals
+from infra.quality.totals import closing_line, failures, totals
 
 TABLE = ROOT / "infra" / "quality" / "suite.toml"
 REPORTS = ROOT / ".headgate" / "reports"
@@ -35,8 +35,8 @@ REAL_PARTS_AT_A_TIME = 3
 OTHER_PARTS_AT_A_TIME = (os.cpu_count() or 2) + 1
 """Some of them wait for doubles."""
 
-MAX_FAILED_TO_RUN_AGAIN = 2
-"""Of a part. A third failure makes all of them final."""
+MAX_FAILED_TO_RUN_AGAIN = 5
+"""Of a part: tests that share a pipeline fail with the first of them. One more failure makes all of them final."""
 
 TESTS_FAILED, NO_TESTS = 1, 5
 """Pytest ends with them: tests failed; the scope leaves out all tests of the part."""
@@ -259,6 +259,8 @@ def main(scope: Scope) -> int:
         print(f"\nLEFT OUT: what needs the real stack: {lacking}")
         failed += ["real stack missing"] if os.environ.get("HEADGATE_REQUIRE_REAL") else []
     failed += _over_budget(results, scope)
+    for failure in failures(result.part.report for result in results if result.part.tests and result.status):
+        print(f"\nFAILED AT FIRST: {failure}")
     counted = totals(result.part.report for result in results if result.part.tests and result.status != NO_TESTS)
     for result in results:
         if result.passed_again:

@@ -9,6 +9,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+MAX_MESSAGE = 400
+"""Characters of the message of a failed test."""
+
 
 def totals(reports: Iterable[Path]) -> Counter[str]:
     """How many tests passed, failed and were skipped, over all reports. A missing report counts as one failure."""
@@ -16,6 +19,18 @@ def totals(reports: Iterable[Path]) -> Counter[str]:
     for report in reports:
         counted += _of(report) if report.exists() else Counter(failed=1)
     return counted
+
+
+def failures(reports: Iterable[Path]) -> list[str]:
+    """The tests that failed, each with the beginning of what it says."""
+    # Written by pytest just now, on this machine.
+    roots = [ET.parse(report).getroot() for report in reports if report.exists()]  # noqa: S314  # nosec B314
+    return [
+        f"{test.get('file')}::{test.get('name')}: {(failure.get('message') or '')[:MAX_MESSAGE]}"
+        for root in roots
+        for test in root.iter("testcase")
+        for failure in (*test.findall("failure"), *test.findall("error"))
+    ]
 
 
 def closing_line(counted: Counter[str], seconds: int, failed_checks: str) -> str:

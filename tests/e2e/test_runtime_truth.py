@@ -1,6 +1,6 @@
 """The reported states are the real ones: with a killed worker, failed tasks, unreadable secrets, changed passwords.
 
-One pipeline and one delivery for all tests; each test leaves them running.
+One pipeline and one delivery for all tests; each test leaves them running, and may be the first.
 """
 
 import json
@@ -33,6 +33,7 @@ class Running:
     registered: Json
     pipeline: Json
     delivery: Json
+    source_password: str
     last: int = 0
 
     def change(self) -> int:
@@ -86,7 +87,13 @@ def running(headgate: RealHeadgate) -> Iterator[Running]:
         headgate.destination(target), headgate.delivery_body(pipeline, {pipeline["topics"][0]: "orders"})
     )
     scenario = Running(
-        headgate=headgate, source=source, target=target, registered=registered, pipeline=pipeline, delivery=delivery
+        headgate=headgate,
+        source=source,
+        target=target,
+        registered=registered,
+        pipeline=pipeline,
+        delivery=delivery,
+        source_password=source.password,
     )
     scenario.until_arrived()
     yield scenario
@@ -149,6 +156,7 @@ def service_credential_file(real_state: Path) -> Path:
 
 def test_password_of_a_source_is_rotated(running: Running) -> None:
     headgate, path = running.headgate, f"/sources/{running.registered['id']}"
+    running.source_password = "the next one"
     running.source.run(
         "ALTER ROLE {role} PASSWORD 'the next one'",
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'",
@@ -181,7 +189,8 @@ def test_rotated_password_of_a_source_reaches_its_connector_by_a_deploy_and_the_
     running: Running,
 ) -> None:
     headgate, path = running.headgate, f"/pipelines/{running.pipeline['id']}"
-    rotate(running, running.source, f"/sources/{running.registered['id']}", "the third one")
+    running.source_password = "the third one"
+    rotate(running, running.source, f"/sources/{running.registered['id']}", running.source_password)
     for shown in (headgate.get(running.pipeline_status), headgate.get(path)):
         assert NEWER in " ".join(shown["reasons"])
     headgate.post(f"{path}/deploy")
@@ -207,7 +216,7 @@ def test_changed_source_reaches_its_connector_when_the_pipeline_is_deployed_agai
     config = {**running.registered["config"], "ssl_mode": "disable"}
     body = {"name": running.registered["name"], "provider": "postgresql", "config": config, "credentials": {}}
     headgate.call("PUT", f"/sources/{running.registered['id']}", body, expect=422)
-    body["credentials"] = {"password": "the third one"}
+    body["credentials"] = {"password": running.source_password}
     headgate.call("PUT", f"/sources/{running.registered['id']}", body)
     assert "Its source was changed" in " ".join(headgate.get(path)["reasons"])
     running.until_arrived()

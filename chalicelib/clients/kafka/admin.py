@@ -88,6 +88,8 @@ class Admin:
 
     def close(self) -> None:
         self._end.cancel()
+        # The timer may be at work just now: two threads that stop one client leave its sockets open.
+        self._end.join()
         self._stop()
         for client in self._clients:
             client.close()

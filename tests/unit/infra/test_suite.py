@@ -70,6 +70,6 @@ def test_a_test_that_fails_twice_fails(tmp_path: Path, monkeypatch: pytest.Monke
     assert not run(tmp_path, monkeypatch, FAILS_ONCE.format(name="once") + ALWAYS_FAILS).passed
 
 
-def test_three_failures_are_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = run(tmp_path, monkeypatch, "".join(FAILS_ONCE.format(name=f"once_{number}") for number in range(3)))
+def test_many_failures_are_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = run(tmp_path, monkeypatch, "".join(FAILS_ONCE.format(name=f"once_{number}") for number in range(6)))
     assert (result.passed, result.passed_again) == (False, False)

@@ -1,4 +1,4 @@
-from infra.quality.totals import closing_line, totals
+from infra.quality.totals import closing_line, failures, totals
 
 REPORT = '<testsuites><testsuite tests="{}" failures="{}" errors="{}" skipped="{}"/></testsuites>'
 
@@ -16,3 +16,13 @@ def test_a_run_that_left_no_report_is_a_failure(tmp_path):
 
 def test_failed_checks_are_named(tmp_path):
     assert closing_line(totals([]), 1, "mypy, ruff").endswith("failed checks: mypy, ruff =====")
+
+
+def test_failed_tests_are_named_with_what_they_say(tmp_path):
+    failed = (
+        '<testcase name="test_b[x]" file="tests/test_a.py"><failure message="assert 1 == 2">trace</failure></testcase>'
+    )
+    (tmp_path / "some.xml").write_text(
+        f'<testsuites><testsuite>{failed}<testcase name="test_c"/></testsuite></testsuites>'
+    )
+    assert failures([tmp_path / "some.xml", tmp_path / "missing.xml"]) == ["tests/test_a.py::test_b[x]: assert 1 == 2"]
