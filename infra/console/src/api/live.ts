@@ -1,0 +1,146 @@
+/** What is on the screen, kept up to date: one feed for each address, asked for only while somebody looks at it. */
+
+import { batch, type Signal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { type Answer, ApiError, address, type OperationId, type Query, read } from "./client.ts";
+
+/** What is known of an address. `at` is when it was last confirmed, in milliseconds of this computer's clock. */
+export interface Known<T> {
+  data: T | undefined;
+  at: number | undefined;
+  error: ApiError | undefined;
+  nextCursor: string | null;
+}
+
+export const EVERY_TICK = 10_000;
+export const WHILE_CHANGING = 2_000;
+export const EVERY_MINUTE = 60_000;
+/** Read when it is opened, and when the page is looked at again. */
+export const ON_DEMAND = 0;
+
+const FIRST_RETRY = 2_000;
+const LAST_RETRY = 60_000;
+const KEPT = 30_000;
+
+class Feed<T> {
+  readonly known: Signal<Known<T>> = signal({ data: undefined, at: undefined, error: undefined, nextCursor: null });
+  private readonly url: string;
+  private readonly watchers = new Map<object, number>();
+  private etag: string | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private failures = 0;
+  private isReading = false;
+  private isWanted = false;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  watch(watcher: object, every: number): void {
+    const isNew = !this.watchers.has(watcher);
+    this.watchers.set(watcher, every);
+    const age = Date.now() - (this.known.value.at ?? 0);
+    if (isNew && age > 1_000) void this.refresh();
+    else this.plan();
+  }
+
+  leave(watcher: object): void {
+    this.watchers.delete(watcher);
+    if (this.watchers.size) return;
+    clearTimeout(this.timer);
+    setTimeout(() => this.forget(), KEPT);
+  }
+
+  get isWatched(): boolean {
+    return this.watchers.size > 0;
+  }
+
+  /** Reads it now; once more afterwards when it is being read already, since that may be older than what is asked for. */
+  async refresh(): Promise<void> {
+    clearTimeout(this.timer);
+    if (this.isReading) {
+      this.isWanted = true;
+      return;
+    }
+    this.isReading = true;
+    try {
+      const received = await read<T>(this.url, this.known.value.error ? null : this.etag);
+      this.failures = 0;
+      const last = this.known.value;
+      if (received) this.etag = received.etag;
+      const data = received ? received.data : last.data;
+      const nextCursor = received ? received.nextCursor : last.nextCursor;
+      this.known.value = { data, at: Date.now(), error: undefined, nextCursor };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.failures += 1;
+      this.known.value = { ...this.known.value, error };
+    } finally {
+      this.isReading = false;
+      if (this.isWanted) {
+        this.isWanted = false;
+        void this.refresh();
+      } else this.plan();
+    }
+  }
+
+  private plan(): void {
+    clearTimeout(this.timer);
+    const wishes = [...this.watchers.values()].filter((every) => every > 0);
+    if (document.hidden || !wishes.length) return;
+    const pause = this.failures
+      ? Math.min(LAST_RETRY, FIRST_RETRY * 2 ** (this.failures - 1))
+      : Math.min(...wishes) * (0.95 + Math.random() * 0.1);
+    this.timer = setTimeout(() => void this.refresh(), pause);
+  }
+
+  private forget(): void {
+    if (!this.isWatched) feeds.delete(this.url);
+  }
+}
+
+const feeds = new Map<string, Feed<unknown>>();
+
+function feed<T>(url: string): Feed<T> {
+  let found = feeds.get(url) as Feed<T> | undefined;
+  if (!found) {
+    found = new Feed<T>(url);
+    feeds.set(url, found as Feed<unknown>);
+  }
+  return found;
+}
+
+/** Reads again what is on the screen: after a change, and when the page is looked at again. */
+export function refreshAll(): void {
+  batch(() => {
+    for (const one of feeds.values()) if (one.isWatched) void one.refresh();
+  });
+}
+
+/** Forgets what was read for the person who was signed in before. */
+export function forgetAll(): void {
+  for (const [url, one] of feeds) if (!one.isWatched) feeds.delete(url);
+  refreshAll();
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) refreshAll();
+});
+
+/** What an operation answers, kept up to date while the component is shown; `every` is in milliseconds. */
+export function useLive<Id extends OperationId>(
+  id: Id,
+  asked: { path?: Record<string, string | number>; query?: Query; every?: number; off?: boolean } = {},
+): Known<Answer<Id>> & { refresh: () => void } {
+  const url = address(id, asked.path, asked.query);
+  const every = asked.every ?? EVERY_TICK;
+  const watcher = useMemo(() => ({}), []);
+  const found = feed<Answer<Id>>(url);
+  const isOff = asked.off ?? false;
+  useEffect(() => {
+    if (isOff) return;
+    found.watch(watcher, every);
+    return () => found.leave(watcher);
+  }, [url, every, isOff]);
+  return { ...found.known.value, refresh: () => void found.refresh() };
+}

@@ -1,0 +1,69 @@
+/** The time now, as a signal, and how times and durations are written. The server's clock counts. */
+
+import { signal } from "@preact/signals";
+
+/** Milliseconds by which the server's clock is ahead of this computer's. */
+let ahead = 0;
+
+/** The server's time, in milliseconds; moves once a second while the page is looked at. */
+export const now = signal(Date.now());
+
+setInterval(() => {
+  if (!document.hidden) now.value = Date.now() + ahead;
+}, 1_000);
+document.addEventListener("visibilitychange", () => {
+  now.value = Date.now() + ahead;
+});
+
+/** Takes the server's clock from an answer. It is exact to a second: less than two is no difference. */
+export function noteServerTime(date: string | null): void {
+  const server = date ? Date.parse(date) : Number.NaN;
+  if (Number.isNaN(server)) return;
+  const difference = server - Date.now();
+  ahead = Math.abs(difference) < 2_000 ? 0 : difference;
+}
+
+/** The server's time of a moment of this computer's clock. */
+export function onServer(milliseconds: number): number {
+  return milliseconds + ahead;
+}
+
+const UNITS: readonly [number, string][] = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "min"],
+];
+
+/** A duration in its largest unit, and the next one where it is short: `3 d 4 h`, `2 min`, `8 s`. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  for (const [index, [size, unit]] of UNITS.entries()) {
+    if (whole < size) continue;
+    const count = Math.floor(whole / size);
+    const smaller = UNITS[index + 1];
+    const rest = smaller ? Math.floor((whole % size) / smaller[0]) : 0;
+    return rest && count < 10 && smaller ? `${count} ${unit} ${rest} ${smaller[1]}` : `${count} ${unit}`;
+  }
+  return `${whole} s`;
+}
+
+/** Seconds since a time (RFC 3339); null when there is none. */
+export function age(time: string | null | undefined, at: number = now.value): number | null {
+  return time ? Math.max(0, (at - Date.parse(time)) / 1_000) : null;
+}
+
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const short = new Intl.DateTimeFormat(undefined, {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
+export function localTime(time: string): string {
+  return local.format(new Date(time));
+}
+
+export function shortTime(time: string): string {
+  return short.format(new Date(time));
+}

@@ -1,0 +1,131 @@
+/** The page: navigation, the screen of the address, and what is said about the session. */
+
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Dialog } from "./kit/dialog.tsx";
+import { Empty, Waiting } from "./kit/feedback.tsx";
+import { Icon } from "./kit/icons.tsx";
+import { link, place } from "./kit/router.ts";
+import { can, hasEnded, isOutdated, loadSession, session, signOut } from "./parts/session.ts";
+import { NAVIGATION, SCREENS } from "./screens/routes.ts";
+import { SignInForm, SignInPage } from "./screens/sign_in.tsx";
+import { text } from "./texts/text.ts";
+
+function Page() {
+  const [isAway, setAway] = useState(false);
+  useEffect(() => {
+    if (session.value !== undefined) return;
+    const load = () =>
+      loadSession().then(
+        () => setAway(false),
+        () => setAway(true),
+      );
+    void load();
+    const timer = setInterval(() => session.value === undefined && void load(), 5_000);
+    return () => clearInterval(timer);
+  }, []);
+  const current = session.value;
+  if (current === undefined) {
+    return <main id="main">{isAway ? <Empty title={text("error.no_answer")} /> : <Waiting />}</main>;
+  }
+  if (current === null) return <SignInPage />;
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
+        {text("nav.skip")}
+      </button>
+      <Navigation />
+      {isOutdated.value && (
+        <div class="banner" role="status">
+          {text("session.new_version")}{" "}
+          <button type="button" class="small" onClick={() => location.reload()}>
+            {text("session.reload")}
+          </button>
+        </div>
+      )}
+      <main id="main" tabIndex={-1}>
+        <CurrentScreen />
+      </main>
+      {hasEnded.value && (
+        <Dialog title={text("session.ended")} onClose={() => {}} isFixed>
+          <p>{text("session.ended_help")}</p>
+          <SignInForm />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function CurrentScreen() {
+  const [first = "", ...rest] = place.value.parts;
+  const screen = SCREENS[first];
+  useEffect(() => {
+    document.title = `${screen ? text(screen.title) : text("nav.nothing_here")} · Headgate`;
+  }, [screen]);
+  if (!screen) {
+    return (
+      <Empty title={text("nav.nothing_here")}>
+        <a href={link([])}>{text("nav.now")}</a>
+      </Empty>
+    );
+  }
+  const Shown = rest.length && screen.detail ? screen.detail : screen.list;
+  return <Shown key={place.value.parts.join("/")} rest={rest} />;
+}
+
+function Navigation() {
+  const [isOpen, open] = useState(false);
+  const first = place.value.parts[0] ?? "";
+  useEffect(() => open(false), [place.value]);
+  return (
+    <header class="top">
+      <a class="brand" href={link([])}>
+        Headgate
+      </a>
+      <button
+        type="button"
+        class="menu"
+        aria-expanded={isOpen}
+        aria-controls="navigation"
+        onClick={() => open(!isOpen)}
+      >
+        <Icon name="menu" /> {text("nav.menu")}
+      </button>
+      <nav id="navigation" class={isOpen ? "is-open" : ""} aria-label={text("nav.label")}>
+        {NAVIGATION.map(([title, names]) => (
+          <ul key={title} aria-label={text(title)}>
+            {names.filter(isAllowed).map((name) => (
+              <li key={name}>
+                <a href={link(name ? [name] : [])} aria-current={first === name ? "page" : undefined}>
+                  {text(SCREENS[name]?.title ?? "nav.now")}
+                </a>
+              </li>
+            ))}
+          </ul>
+        ))}
+        <div class="person">
+          <span>{session.value?.user.email}</span>
+          <button type="button" class="small" onClick={() => void signOut()}>
+            {text("session.sign_out")}
+          </button>
+        </div>
+      </nav>
+    </header>
+  );
+}
+
+function isAllowed(name: string): boolean {
+  const needs = SCREENS[name]?.needs;
+  return !needs || can(needs);
+}
+
+const root = document.getElementById("root");
+if (root) render(<Page />, root);
+effect(() => {
+  // The focus follows to a new screen, so that a screen reader says where one is.
+  const path = place.value.parts.join("/");
+  const main = document.getElementById("main");
+  if (main && main.dataset.path !== undefined && main.dataset.path !== path) main.focus();
+  if (main) main.dataset.path = path;
+});

@@ -1,0 +1,96 @@
+/** One thing that needs a person: what stands, why, what waits, who was told, and what can be done from here. */
+
+import { useState } from "preact/hooks";
+import { ApiError, call, newKey, type Schemas } from "../api/client.ts";
+import { refreshAll } from "../api/live.ts";
+import { age, duration, localTime } from "../kit/clock.ts";
+import { Failed } from "../kit/feedback.tsx";
+import { count } from "../kit/numbers.ts";
+import { link } from "../kit/router.ts";
+import { plural, text, textOf } from "../texts/text.ts";
+import { placeOf } from "./places.ts";
+import { State } from "./state.tsx";
+
+type Attention = Schemas["AttentionOutput"];
+const SILENCE_SECONDS = 3_600;
+
+export function AttentionCard({ one, readAt }: { one: Attention; readAt: number | undefined }) {
+  const since = age(one.since) ?? 0;
+  const target = placeOf(one.resource.type, one.resource.id);
+  return (
+    <li class={`card severity-${one.severity}`}>
+      <h2>
+        <span class="kind">{textOf("type", one.resource.type)}</span>{" "}
+        {target ? <a href={link(target)}>{one.resource.name}</a> : one.resource.name}
+      </h2>
+      <p class="facts">
+        <span class={`severity ${one.severity}`}>{textOf("severity", one.severity)}</span>
+        {one.observed_state && <State observed={one.observed_state} observedAt={null} readAt={readAt} isTimeless />}
+        <time dateTime={one.since} title={localTime(one.since)}>
+          {text("now.since", { age: duration(since) })}
+        </time>
+      </p>
+      <p class="reason">{one.reason}</p>
+      <p class="facts">
+        {one.waiting !== null && <span>{plural("now.waits_one", "now.waits", one.waiting, count(one.waiting))}</span>}
+        <Told one={one} />
+        <a href={link(["alerts", one.alert_id])}>{text("now.alert")}</a>
+      </p>
+      <QuickActions one={one} />
+    </li>
+  );
+}
+
+function Told({ one }: { one: Attention }) {
+  if (one.notified.length) {
+    const channels = new Set(one.notified.map((told) => told.channel_id)).size;
+    return <span>{plural("now.told_one", "now.told", channels)}</span>;
+  }
+  const why = one.not_notified_because ? textOf("not_told", one.not_notified_because) : text("not_told.unknown");
+  return <strong class="not-told">{text("now.told_nobody", { why })}</strong>;
+}
+
+/** Acknowledge and silence harm nothing: they act at once. Whatever touches a connector asks first, on its own page. */
+function QuickActions({ one }: { one: Attention }) {
+  const [error, setError] = useState<ApiError>();
+  const [busy, setBusy] = useState("");
+  const [key] = useState(newKey);
+  const act = async (name: string, run: () => Promise<unknown>) => {
+    if (busy) return;
+    setBusy(name);
+    setError(undefined);
+    try {
+      await run();
+      refreshAll();
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+    } finally {
+      setBusy("");
+    }
+  };
+  const path = { uuid: one.alert_id };
+  const quick: Record<string, () => Promise<unknown>> = {
+    acknowledge: () => call("acknowledge_alert", { path, body: {}, key: `${key}-a` }),
+    silence: () => call("silence_alert", { path, body: { duration_seconds: SILENCE_SECONDS }, key: `${key}-s` }),
+    unsilence: () => call("unsilence_alert", { path, key: `${key}-u` }),
+  };
+  const offered = one.actions.filter((name) => name in quick);
+  return (
+    <>
+      <p class="buttons">
+        {offered.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-disabled={busy !== ""}
+            onClick={() => void act(name, quick[name] ?? (async () => {}))}
+          >
+            {busy === name ? text("common.working") : textOf("quick", name)}
+          </button>
+        ))}
+      </p>
+      {error && <Failed error={error} />}
+    </>
+  );
+}

@@ -1,0 +1,132 @@
+/** What needs a person now, worst first; then how much there is of everything, and what was done last. */
+
+import type { Schemas } from "../api/client.ts";
+import { useLive } from "../api/live.ts";
+import { LOOKS, type Observed } from "../domain/states.ts";
+import { age, duration, localTime, now, onServer } from "../kit/clock.ts";
+import { Empty, Loaded } from "../kit/feedback.tsx";
+import { Icon } from "../kit/icons.tsx";
+import { count } from "../kit/numbers.ts";
+import { link } from "../kit/router.ts";
+import { AttentionCard } from "../parts/attention.tsx";
+import { placeOf } from "../parts/places.ts";
+import { can } from "../parts/session.ts";
+import { plural, text, textOf } from "../texts/text.ts";
+
+type Overview = Schemas["OverviewOutput"];
+
+export function Now() {
+  const known = useLive("get_overview");
+  return (
+    <>
+      <h1>{text("nav.now")}</h1>
+      <Loaded known={known}>{(overview) => <Shown overview={overview} readAt={known.at} />}</Loaded>
+    </>
+  );
+}
+
+function Shown({ overview, readAt }: { overview: Overview; readAt: number | undefined }) {
+  return (
+    <>
+      <Attention overview={overview} readAt={readAt} />
+      <Counts overview={overview} />
+      <Activity overview={overview} />
+    </>
+  );
+}
+
+function Attention({ overview, readAt }: { overview: Overview; readAt: number | undefined }) {
+  const cards = overview.attention;
+  const isEmpty = Object.values(overview.pipelines).every((number) => number === 0);
+  const seconds = readAt === undefined ? 0 : (now.value - onServer(readAt)) / 1_000;
+  if (!cards.length && isEmpty) {
+    return (
+      <Empty title={text("now.no_pipeline")}>
+        <p>{text("now.no_pipeline_help")}</p>
+      </Empty>
+    );
+  }
+  return (
+    <section aria-labelledby="attention">
+      <h2 id="attention" aria-live="polite">
+        {cards.length ? plural("now.needs_one", "now.needs", cards.length) : text("now.nothing")}
+      </h2>
+      {!cards.length && seconds > 30 && <p class="banner warn">{text("now.old", { age: duration(seconds) })}</p>}
+      <ul class="cards">
+        {cards.map((one) => (
+          <AttentionCard key={one.alert_id} one={one} readAt={readAt} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const KINDS = ["pipelines", "deliveries", "sources", "destinations", "connect_clusters", "stream_clusters"] as const;
+
+function Counts({ overview }: { overview: Overview }) {
+  return (
+    <section aria-labelledby="counts">
+      <h2 id="counts">{text("now.counts")}</h2>
+      <dl class="counts">
+        {KINDS.map((kind) => (
+          <div key={kind}>
+            <dt>
+              <a href={link([kind.endsWith("clusters") ? "clusters" : kind])}>{textOf("kinds", kind)}</a>
+            </dt>
+            <dd>
+              <CountsByState kind={kind} counts={overview[kind]} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function CountsByState({ kind, counts }: { kind: string; counts: Record<string, number> }) {
+  const present = Object.entries(counts).filter(([state, number]) => number > 0 && state in LOOKS);
+  if (!present.length) return <span class="quiet">{text("now.none")}</span>;
+  return (
+    <>
+      {present.map(([state, number]) => (
+        <a
+          key={state}
+          class={`state tone-${LOOKS[state as Observed].tone}`}
+          href={link([kind], { observed_state: state })}
+        >
+          <Icon name={LOOKS[state as Observed].shape} />
+          <span>
+            {count(number)} {textOf("state", state)}
+          </span>
+        </a>
+      ))}
+    </>
+  );
+}
+
+function Activity({ overview }: { overview: Overview }) {
+  const changes = overview.recent_activity;
+  return (
+    <section aria-labelledby="activity">
+      <h2 id="activity">{text("now.activity")}</h2>
+      {!changes.length && <p class="quiet">{text("now.no_activity")}</p>}
+      <ul class="activity">
+        {changes.map((change) => {
+          const target = change.resource_id ? placeOf(change.resource_type, change.resource_id) : null;
+          const name = change.resource_name ?? change.resource_id ?? "";
+          const who = "actor" in change ? (change.actor.email ?? change.actor.via) : null;
+          return (
+            <li key={`${change.at}${change.action}${change.resource_id}`}>
+              <time dateTime={change.at} title={localTime(change.at)}>
+                {text("common.ago", { age: duration(age(change.at) ?? 0) })}
+              </time>{" "}
+              <code>{change.action}</code> {target ? <a href={link(target)}>{name}</a> : name}{" "}
+              {change.outcome !== "success" && <strong>{textOf("outcome", change.outcome)}</strong>} {who}
+            </li>
+          );
+        })}
+      </ul>
+      {can("list_audit") && <a href={link(["changes"])}>{text("now.all_changes")}</a>}
+    </section>
+  );
+}

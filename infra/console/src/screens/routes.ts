@@ -1,0 +1,29 @@
+/** The screens by the first part of their address, and what the navigation shows. */
+
+import type { ComponentType } from "preact";
+import type { OperationId } from "../api/client.ts";
+import type { TextKey } from "../texts/text.ts";
+import { Now } from "./now.tsx";
+import { Pipeline } from "./pipeline.tsx";
+import { Pipelines } from "./pipelines.tsx";
+
+export interface ScreenProps {
+  /** What follows the first part of the address: an id, or nothing. */
+  rest: string[];
+}
+
+export interface Screen {
+  title: TextKey;
+  /** Who may not use this operation is not shown the screen. */
+  needs?: OperationId;
+  list: ComponentType<ScreenProps>;
+  /** The screen of one of the list. */
+  detail?: ComponentType<ScreenProps>;
+}
+
+export const SCREENS: Record<string, Screen> = {
+  "": { title: "nav.now", list: Now },
+  pipelines: { title: "nav.pipelines", list: Pipelines, detail: Pipeline },
+};
+
+export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [["nav.group_run", ["", "pipelines"]]];
