@@ -62,6 +62,7 @@ lazy_routes.declare("", ("internal",), partial(routes_of, "access", "internal_ro
 lazy_routes.declare("", ("health", "ready"), health)
 lazy_routes.declare("", ("metrics",), partial(routes_of, "alerts", "metrics_routes"))
 lazy_routes.declare("", ("docs", "openapi.json"), docs)
+lazy_routes.declare("", ("console",), partial(routes_of, "console", "console_routes"))
 app.register_blueprint(schedules)
 app.register_blueprint(workers)
 finish_app(app, boundary, lazy_routes.candidates, lazy_routes.nearest)

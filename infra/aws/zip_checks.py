@@ -1,5 +1,7 @@
 """Checks the zip of the functions: `chalice package` succeeds even when half of it is missing."""
 
+import hashlib
+import json
 import platform
 import re
 import subprocess
@@ -15,6 +17,9 @@ from packaging.utils import canonicalize_name
 
 OUR_SUFFIXES = frozenset({".py", ".json", ".toml", ".css", ".js"})
 """Of the files of chalicelib that are deployed: code, and the texts and assets of the documentation."""
+
+CONSOLE = "chalicelib/console/"
+"""The built console: its manifest says which files belong to it, and what they contain."""
 
 SIZE_LIMIT = 250 * 1024 * 1024
 """Of an unzipped function (AWS Lambda quotas, "Deployment package size")."""
@@ -57,6 +62,7 @@ def content_faults(file: Path, root: Path) -> list[str]:
             *_bytecode_faults(everything),
             *_size_faults(archive),
             *_own_code_faults(names, root),
+            *_console_faults(archive, names),
             *_distribution_faults(archive, names, root / "requirements.txt"),
             *_native_faults(archive, names),
         ]
@@ -118,11 +124,33 @@ def _own_code_faults(names: set[str], root: Path) -> Iterator[str]:
         for path in (root / "chalicelib").rglob("*")
         if path.suffix in OUR_SUFFIXES and "__pycache__" not in path.parts
     }
+    ours = {name for name in ours if not name.startswith(CONSOLE)} | _console_files(root)
     ours |= {f"chalicelib/documents/{path.name}" for path in (root / "infra" / "docs").glob("*.md")}
     yield from _missing("our own code", ours | RUNTIME_OF_CHALICE, names)
     deployed = {name for name in names if name.startswith(("chalicelib/", "chalice/")) or "/" not in name}
     modules = {name for name in deployed if "/" not in name and name.endswith((".py", ".so")) and name != "app.py"}
     yield from _surplus("code that is not ours to deploy", deployed - modules, ours | RUNTIME_OF_CHALICE)
+
+
+def _console_files(root: Path) -> set[str]:
+    """What may be in the folder of the console."""
+    manifest = json.loads((root / CONSOLE / "manifest.json").read_text())
+    licences = ("LICENSES.txt",) if (root / CONSOLE / "LICENSES.txt").exists() else ()
+    return {CONSOLE + name for name in ("index.html", "manifest.json", *licences, *manifest["files"])}
+
+
+def _console_faults(archive: ZipFile, names: set[str]) -> Iterator[str]:
+    """Files of the console in the zip that are not those that its manifest describes."""
+    if f"{CONSOLE}manifest.json" not in names:
+        return  # this is a fault of its own
+    manifest = json.loads(archive.read(f"{CONSOLE}manifest.json"))
+    described = {**manifest["files"], "index.html": manifest["index"]}
+    changed = {
+        name
+        for name, entry in described.items()
+        if CONSOLE + name in names and hashlib.sha256(archive.read(CONSOLE + name)).hexdigest() != entry["sha256"]
+    }
+    yield from _surplus("files of the console that its manifest does not describe (build it again)", changed, set())
 
 
 def _bytecode_faults(names: set[str]) -> Iterator[str]:

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 
@@ -26,6 +28,7 @@ from tests.support.apps.edge import (
 from tests.support.waiting import until_listening
 
 ROOT = Path(__file__).resolve().parents[2]
+CONSOLE_URLS = ("https://host/console", "https://host/api/console")
 ENTRY_POINTS = ("test client", "lambda event", "runner", "chalice local")
 
 
@@ -104,12 +107,28 @@ def test_an_unknown_path_is_404_in_the_envelope(send: Send, method: str, path: s
 
 
 @pytest.mark.parametrize("accept", ["text/html", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"])
-def test_a_browser_is_led_to_the_documentation(send: Send, accept: str) -> None:
+def test_a_browser_is_led_to_the_console(send: Send, accept: str) -> None:
     response = send("GET", "/", {"accept": accept}, b"")
     assert (response.status, response.body) == (302, "")
-    assert str(response.headers["location"]) in ("/docs", "/api/docs")
+    assert urljoin("https://host/", str(response.headers["location"])) in CONSOLE_URLS
     assert response.headers["x-correlation-id"]
-    assert send("GET", "/docs", {"accept": accept}, b"").headers["content-type"] == "text/html; charset=utf-8"
+    assert send("GET", "/console", {"accept": accept}, b"").headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_the_console_with_a_slash_leads_to_the_one_without(send: Send) -> None:
+    response = send("GET", "/console/", {}, b"")
+    assert (response.status, response.body) == (302, "")
+    for prefix in ("", "/api", "/a/b"):
+        target = urljoin(f"https://host{prefix}/console/", str(response.headers["location"]))
+        assert target == f"https://host{prefix}/console"
+
+
+def test_the_console_loads_each_of_its_files(send: Send) -> None:
+    page = send("GET", "/console", {}, b"").body
+    names = re.findall(r'(?:src|href)="(console/assets/[^"]+)"', page)
+    files = [send("GET", f"/{name}", {"accept": "*/*"}, b"") for name in names]
+    assert {str(file.headers["content-type"]).partition(";")[0] for file in files} >= {"text/css", "text/javascript"}
+    assert {file.status for file in files} == {200}
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", ""])

@@ -17,7 +17,8 @@ class HttpRequest:
     """A request.
 
     `route` is the pattern that matched (`/api/v1/sources/{uuid}`), `path` what was asked for, still percent-encoded and
-    without query, `base` the stage or mapping in front of it. `path_values` are raw; header names are lower case.
+    without query, `base` the stage or mapping in front of it. `has_slash`: the path was sent with a slash at its end.
+    `path_values` are raw; header names are lower case.
     `body` is None when its transport encoding cannot be decoded. `source_address` is the peer's as the gateway saw it.
     `received_at` is in seconds of the monotonic clock.
     """
@@ -26,6 +27,7 @@ class HttpRequest:
     route: str
     path: str
     base: str = ""
+    has_slash: bool = False
     path_values: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, Sequence[str]] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -79,6 +81,8 @@ class TextResponse:
     text: str
     media_type: str = "text/plain; charset=utf-8"
     caching: Caching = Caching.NEVER
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 T = TypeVar("T")

@@ -68,7 +68,7 @@ def with_security_headers(response: HttpResponse, *, https: bool = False) -> Htt
 
 
 def _text_response(request: HttpRequest, result: TextResponse) -> HttpResponse:
-    headers = {"Content-Type": result.media_type}
+    headers = {"Content-Type": result.media_type, **result.headers}
     match result.caching:
         case Caching.FOR_EVER:
             headers["Cache-Control"] = "public, max-age=31536000, immutable"
@@ -77,7 +77,7 @@ def _text_response(request: HttpRequest, result: TextResponse) -> HttpResponse:
             headers |= {"Cache-Control": "no-cache", "ETag": f'"{text_hash(result.text)}"'}
             if is_known(request.headers.get("if-none-match", ""), headers["ETag"]):
                 return HttpResponse(status=304, headers=headers)
-    return HttpResponse(status=200, body=result.text, headers=headers)
+    return HttpResponse(status=result.status, body=result.text, headers=headers)
 
 
 def text_hash(text: str) -> str:

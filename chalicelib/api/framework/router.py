@@ -38,6 +38,7 @@ from chalicelib.kit.log import invocation, log_context
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Respond = Callable[[HttpRequest], HttpResponse]
 ROOT = "/"
+CONSOLE = "/console"
 DOCS = "/docs"
 OPENAPI = "/openapi.json"
 NAME = "Headgate"
@@ -135,7 +136,7 @@ def finish_app(
 ) -> None:
     """Registers the fallback for unknown paths and the middleware around every request.
 
-    `GET /` leads a browser to the documentation, and says to all others where it is.
+    `GET /` leads a browser to the console, and says to all others where the documentation is.
     `candidates` returns the patterns that may match a path: when one does, only the method was wrong. `nearest` returns
     the pattern that an unknown path was probably meant for.
     """
@@ -162,8 +163,10 @@ def finish_app(
 
 def _root(request: HttpRequest) -> HttpResponse:
     if "text/html" in request.headers.get("accept", ""):
+        # Relative where no prefix is known: a proxy may have removed one.
+        location = request.base + CONSOLE if request.base else f".{CONSOLE}"
         # own-rule redirect: to a path of our own
-        return HttpResponse(status=302, headers={"Location": request.base + DOCS})
+        return HttpResponse(status=302, headers={"Location": location})
     about = {"name": NAME, "version": __version__, "docs": request.base + DOCS, "openapi": request.base + OPENAPI}
     return HttpResponse(status=200, body=json.dumps(about), headers={"Content-Type": JSON})
 
@@ -207,6 +210,7 @@ def _from_chalice(incoming: Request | None) -> HttpRequest:
         route=incoming.path,
         path=path,
         base=_base(full, path),
+        has_slash=path.endswith("/"),
         path_values=incoming.uri_params or {},
         query={name: query.getlist(name) for name in query} if query is not None else {},
         headers=headers,

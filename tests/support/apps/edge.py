@@ -24,7 +24,7 @@ from chalicelib.api.framework.http import HttpRequest, JsonResponse, TextRespons
 from chalicelib.api.framework.openapi import Json, document
 from chalicelib.api.framework.route import Route, TaskPath, UuidPath
 from chalicelib.api.framework.router import Router, finish_app
-from chalicelib.api.routes import events
+from chalicelib.api.routes import console, events
 from chalicelib.api.routes.docs import docs_routes
 from chalicelib.api.routes.health import health_routes
 from chalicelib.domain.access import Actor, Permission, RequestContext, Role
@@ -167,7 +167,8 @@ def make_edge(
 
     for routes in (things(calls), special_routes(calls), events.routes, *extra):
         mounted += routes.mount(app, "/api/v1", boundary)
-    for routes in (health_routes(lambda: {"tables": True, "queue": False}), docs_routes(description)):
+    health = health_routes(lambda: {"tables": True, "queue": False})
+    for routes in (health, docs_routes(description), console.console_routes):
         mounted += routes.mount(app, "", boundary)
     finish_app(app, boundary, lambda _: tuple(app.routes))
     return Edge(app=app, rows=rows, denied=denied, calls=calls, mounted=mounted)

@@ -1,5 +1,7 @@
 """The checks of the zip find what would hurt."""
 
+import hashlib
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from infra.aws.zip_checks import (
+    CONSOLE,
     NATIVE,
     SIZE_LIMIT,
     content_faults,
@@ -47,6 +50,16 @@ def bytecode(*modules: str) -> Files:
     }
 
 
+def console(**more: str) -> Files:
+    """The files of a console with one script, by their paths in the project; `more` are files in its folder."""
+    script, page = "start();", "<script src=console/assets/app-1.js></script>"
+    hashes = {text: hashlib.sha256(text.encode()).hexdigest() for text in (script, page)}
+    listed = {"app-1.js": {"media_type": "text/javascript; charset=utf-8", "sha256": hashes[script]}}
+    manifest = json.dumps({"files": listed, "index": {"sha256": hashes[page]}})
+    files = {"app-1.js": script, "index.html": page, "manifest.json": manifest, **more}
+    return {CONSOLE + name: text for name, text in files.items()}
+
+
 def sound() -> Files:
     native = {f"{package}/_native.cpython-{RUNNING}-x86_64-linux-gnu.so": "" for package in NATIVE}
     return {
@@ -55,6 +68,7 @@ def sound() -> Files:
         "chalice/app.py": "",
         "chalicelib/__init__.py": "",
         "chalicelib/kit/ids.py": "",
+        **console(),
         **bytecode("app.py", "chalicelib/__init__.py", "chalicelib/kit/ids.py", "alpha.py"),
         **distribution("alpha", "1.0", {"alpha.py": "", "alpha_data/list.txt": ""}),
         **distribution("gamma-ray", "3.0", native, f"cp{RUNNING}-cp{RUNNING}-manylinux_2_28_x86_64"),
@@ -74,6 +88,9 @@ def project(tmp_path: Path) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     (root / "requirements.txt").write_text(LOCK)
+    (root / CONSOLE).mkdir()
+    for name, text in console().items():
+        (root / name).write_text(text)
     return root
 
 
@@ -108,6 +125,22 @@ SPOILT: dict[str, tuple[Callable[[Files], object], str]] = {
     "no runtime of Chalice": (lambda f: f.pop("chalice/app.py"), "chalice/app.py missing"),
     "the whole of Chalice": (lambda f: f.update({"chalice/cli/__init__.py": ""}), "not ours to deploy"),
     "a file that is not code": (lambda f: f.update({"chalicelib/notes.txt": ""}), "not ours to deploy"),
+    "a file of another build of the console": (
+        lambda f: f.update({f"{CONSOLE}app-0.js": ""}),
+        "not ours to deploy: chalicelib/console/app-0.js",
+    ),
+    "a map of the console's code": (lambda f: f.update({f"{CONSOLE}app-1.js.map": ""}), "not ours to deploy"),
+    "a file of the console is missing": (lambda f: f.pop(f"{CONSOLE}app-1.js"), "console/app-1.js missing"),
+    "no page of the console": (lambda f: f.pop(f"{CONSOLE}index.html"), "console/index.html missing"),
+    "no manifest of the console": (lambda f: f.pop(f"{CONSOLE}manifest.json"), "console/manifest.json missing"),
+    "another script in the console": (
+        lambda f: f.update({f"{CONSOLE}app-1.js": "steal();"}),
+        "manifest does not describe (build it again): app-1.js",
+    ),
+    "another page of the console": (
+        lambda f: f.update({f"{CONSOLE}index.html": "<p>"}),
+        "manifest does not describe (build it again): index.html",
+    ),
     "tests": (lambda f: f.update({"tests/test_all.py": ""}), "code of no distribution: tests/test_all.py"),
     "a distribution is missing": (lambda f: f.pop("alpha-1.0.dist-info/METADATA"), "distributions: alpha 1.0 missing"),
     "another version": (
@@ -155,6 +188,14 @@ def test_wheels_for_the_runtime_are_none(project: Path, tmp_path: Path, tag: str
     files = sound()
     foreign(tag)(files)
     assert content_faults(zipped(tmp_path, files), project) == []
+
+
+def test_the_licences_of_the_console_belong_to_it_when_there_are_some(project: Path, tmp_path: Path) -> None:
+    files = {**sound(), f"{CONSOLE}LICENSES.txt": "MIT"}
+    assert any("not ours to deploy" in fault for fault in content_faults(zipped(tmp_path, files), project))
+    (project / CONSOLE / "LICENSES.txt").write_text("MIT")
+    assert content_faults(zipped(tmp_path, files), project) == []
+    assert any("LICENSES.txt missing" in fault for fault in content_faults(zipped(tmp_path, sound()), project))
 
 
 def test_a_zip_that_is_too_large_when_unzipped_is_one(project: Path, tmp_path: Path) -> None:
