@@ -22,8 +22,10 @@ const FIRST_RETRY = 2_000;
 const LAST_RETRY = 60_000;
 const KEPT = 30_000;
 
+const NOTHING: Known<never> = { data: undefined, at: undefined, error: undefined, nextCursor: null };
+
 class Feed<T> {
-  readonly known: Signal<Known<T>> = signal({ data: undefined, at: undefined, error: undefined, nextCursor: null });
+  readonly known: Signal<Known<T>> = signal(NOTHING);
   private readonly url: string;
   private readonly watchers = new Map<object, number>();
   private etag: string | null = null;
@@ -38,6 +40,7 @@ class Feed<T> {
 
   watch(watcher: object, every: number): void {
     const isNew = !this.watchers.has(watcher);
+    feeds.set(this.url, this as Feed<unknown>);
     this.watchers.set(watcher, every);
     const age = Date.now() - (this.known.value.at ?? 0);
     if (isNew && age > 1_000) void this.refresh();
@@ -94,6 +97,12 @@ class Feed<T> {
     this.timer = setTimeout(() => void this.refresh(), pause);
   }
 
+  /** Forgets what was read for somebody else. */
+  clear(): void {
+    this.etag = null;
+    this.known.value = NOTHING;
+  }
+
   private forget(): void {
     if (!this.isWatched) feeds.delete(this.url);
   }
@@ -119,7 +128,7 @@ export function refreshAll(): void {
 
 /** Forgets what was read for the person who was signed in before. */
 export function forgetAll(): void {
-  for (const [url, one] of feeds) if (!one.isWatched) feeds.delete(url);
+  for (const one of feeds.values()) one.clear();
   refreshAll();
 }
 
