@@ -24,16 +24,12 @@ Check = Callable[[Setting], list[Figure]]
 
 def at_most(what: str, number: float, limit: float, unit: str = "") -> Figure:
     space = f" {unit}" if unit else ""
-    return Figure(
-        what=what, figure=f"{number:.4g}{space}", target=f"at most {limit:g}{space}", holds=number <= limit
-    )
+    return Figure(what=what, figure=f"{number:.4g}{space}", target=f"at most {limit:g}{space}", holds=number <= limit)
 
 
 def at_least(what: str, number: float, limit: float, unit: str = "") -> Figure:
     space = f" {unit}" if unit else ""
-    return Figure(
-        what=what, figure=f"{number:.4g}{space}", target=f"at least {limit:g}{space}", holds=number >= limit
-    )
+    return Figure(what=what, figure=f"{number:.4g}{space}", target=f"at least {limit:g}{space}", holds=number >= limit)
 
 
 def none_of(what: str, found: list[str]) -> Figure:

@@ -30,7 +30,9 @@ def first_load(setting: Setting) -> list[Figure]:
         return [
             at_most("1 size of the page, its script and its styles, as sent", size, LIMIT_KIB, "KiB"),
             at_most("1 requests before data", len(files), 3),
-            at_most("1 time until somebody can sign in (4 Mbit/s, 100 ms, processor slowed 4 times)", seconds, 1.5, "s"),
+            at_most(
+                "1 time until somebody can sign in (4 Mbit/s, 100 ms, processor slowed 4 times)", seconds, 1.5, "s"
+            ),
         ]
 
 

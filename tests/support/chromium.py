@@ -1,8 +1,8 @@
 """Chromium for tests of pages: Debian's, driven by Playwright. Whatever a page complains of is kept.
 
-    with running_chromium() as browser, visit(browser, url) as visit:
-        visit.page.get_by_role("button", name="Sign in").click()
-        assert visit.faults == []
+with running_chromium() as browser, visit(browser, url) as visit:
+    visit.page.get_by_role("button", name="Sign in").click()
+    assert visit.faults == []
 """
 
 import fcntl
@@ -100,8 +100,9 @@ def visit(browser: Browser, url: str, **options: Any) -> Iterator[Visit]:
 
     page.on("console", note)
     page.on("pageerror", lambda error: seen.faults.append(str(error)))
-    page.on("request", lambda request: seen.requests.append(request))
-    page.on("response", lambda response: seen.responses.append(response))
+    # Playwright sets an attribute on what it calls, which a method of a list does not take.
+    page.on("request", lambda request: seen.requests.append(request))  # noqa: PLW0108
+    page.on("response", lambda response: seen.responses.append(response))  # noqa: PLW0108
     try:
         yield seen
     finally:
