@@ -34,6 +34,13 @@ _PARAMETERS: Mapping[str, Json] = {
         # No pattern: a malformed id is replaced, not refused.
         "schema": {"type": "string"},
     },
+    "Background": {
+        "name": "X-Headgate-Background",
+        "in": "header",
+        "description": "With the value 1: the request is one that a page makes by itself, and it does not keep the "
+        "session alive.",
+        "schema": {"type": "string"},
+    },
     "IdempotencyKey": {
         "name": "Idempotency-Key",
         "in": "header",
@@ -45,6 +52,13 @@ _PARAMETERS: Mapping[str, Json] = {
         "in": "header",
         "description": "The version that the change is based on, in double quotes; another stored version is 412.",
         "schema": {"type": "string", "pattern": '^"(0|[1-9][0-9]{0,15})"$'},
+    },
+}
+_HEADERS: Mapping[str, Json] = {
+    "Build": {
+        "description": "The build of the console that is installed, in answers to a session: a page that was loaded "
+        "with another one is older or newer.",
+        "schema": {"type": "string"},
     },
 }
 _SECURITY: Mapping[str, Json] = {
@@ -83,6 +97,7 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
             "schemas": {"Error": error_schema(None), "Fault": FAULT, **definitions},
             "responses": all_problems(),
             "parameters": dict(_PARAMETERS),
+            "headers": dict(_HEADERS),
             "securitySchemes": dict(_SECURITY),
         },
     }
@@ -129,6 +144,10 @@ _SCHEMES: Mapping[Permission, tuple[str, ...]] = {Permission.PUBLIC: (), Permiss
 """How one signs in for a permission, where not everything will do."""
 
 
+def _schemes(route: Route) -> tuple[str, ...]:
+    return _SCHEMES.get(route.needs, ("session", "token"))
+
+
 def _key(route: Route, part: Part) -> Key:
     return f"{route.name}.{part}", "serialization" if part == "response" else "validation"
 
@@ -143,7 +162,7 @@ def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[s
         "deprecated": is_gone(route),
         "x-permission": route.needs.value,
         "x-roles": roles or [role.value for role in GRANTS],
-        "security": [{scheme: []} for scheme in _SCHEMES.get(route.needs, ("session", "token"))],
+        "security": [{scheme: []} for scheme in _schemes(route)],
         "parameters": _parameters(path, route, schemas, definitions),
         "responses": _responses(route, schemas),
     }
@@ -182,9 +201,14 @@ def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[
         }
         for name in _VARIABLE.findall(path)
     ]
+    signed_in = ["Background"] if "session" in _schemes(route) else []
     conditional = {"POST": ["IdempotencyKey"], "PUT": ["IfMatch"], "PATCH": ["IfMatch"], "DELETE": ["IfMatch"]}
     ignored = {"IdempotencyKey"} if route.needs is Permission.PUBLIC else set()
-    headers = ["CorrelationId", *(name for name in conditional.get(route.method, []) if name not in ignored)]
+    headers = [
+        "CorrelationId",
+        *signed_in,
+        *(name for name in conditional.get(route.method, []) if name not in ignored),
+    ]
     references = [{"$ref": f"#/components/parameters/{name}"} for name in headers]
     return named + _query(route, schemas, definitions) + references
 
@@ -230,6 +254,8 @@ def _responses(route: Route, schemas: Schemas) -> Json:
 
 def _success(route: Route, status: int, schemas: Schemas) -> Json:
     headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
+    if "session" in _schemes(route):
+        headers["X-Headgate-Build"] = {"$ref": "#/components/headers/Build"}
     if status == 201:
         headers["Location"] = {"schema": {"type": "string"}}
     if route.response.may_continue:
