@@ -20,7 +20,6 @@ from chalicelib.stores.clusters import ConnectClusterRows, StreamClusterRows
 from chalicelib.stores.connections import ConnectionRows
 from chalicelib.stores.connectors.observations import ObservationRow
 from chalicelib.stores.connectors.operations import OperationRows
-from chalicelib.stores.connectors.transitions import TransitionRow
 from chalicelib.stores.counts import CountRow
 from chalicelib.stores.deliveries import DeliveryRows
 from chalicelib.stores.destinations import DestinationRows
@@ -36,6 +35,7 @@ from chalicelib.stores.schema_versions import SchemaVersionRow
 from chalicelib.stores.secrets import SecretRows
 from chalicelib.stores.source_tables import SourceTableRow
 from chalicelib.stores.sources import SourceRows
+from chalicelib.stores.timeline import TimelineRow
 
 ALL_TABLES: tuple[type[Model], ...] = (
     AccountClaimRow,
@@ -73,6 +73,6 @@ ALL_TABLES: tuple[type[Model], ...] = (
     StreamClusterRows,
     TargetLossRows,
     TargetTableRows,
-    TransitionRow,
+    TimelineRow,
     UserRows,
 )

@@ -26,6 +26,7 @@ from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.export import ExportService
 from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
 from chalicelib.services.overview import OverviewService
+from chalicelib.services.timelines import TimelineService
 from chalicelib.settings import Settings, settings
 from chalicelib.stores.groups import Stores
 from chalicelib.wiring.accounts import Accounts
@@ -166,6 +167,12 @@ class Services:
             monitoring=self.stores.monitoring,
             alerts=self.stores.alerts,
             audit=self.audit,
+            clock=self.clock,
+        )
+        self.timelines = TimelineService(
+            resources=self.stores.resources,
+            timeline=self.stores.timeline,
+            audit=self.stores.audit.records,
             clock=self.clock,
         )
         self.export = ExportService(resources=self.stores.resources, alerts=self.stores.alerts, audit=self.audit)

@@ -83,6 +83,7 @@ class Monitors:
         self.tick = Tick(
             resources=stores.resources,
             stores=stores.connectors,
+            timeline=stores.timeline,
             owners=connectors.owners,
             lifecycle=connectors.lifecycle,
             clients=resources.clients,

@@ -33,6 +33,7 @@ from chalicelib.services.user_limits import UserLimits
 from chalicelib.settings import Settings
 from chalicelib.stores.groups import Stores
 from chalicelib.stores.resources import ResourceStores
+from chalicelib.stores.timeline import Timeline
 from chalicelib.wiring.clients import Clients
 
 
@@ -60,6 +61,7 @@ class Resources:
             store=stores.monitoring.incidents,
             claims=resources.claims,
             resources=resources.by_type(),
+            timeline=stores.timeline,
             audit=audit,
             look_soon=look_soon,
             clock=clock,
@@ -83,7 +85,7 @@ class Resources:
             counters=stores.accounts.login_tries, leases=stores.live_answers.leases, clock=clock, sleep=sleep
         )
         self.live_reads = LiveReads(store=stores.live_answers, limits=self.limits, clock=clock, sleep=sleep)
-        self._build_systems(resources, look_soon, clock)
+        self._build_systems(resources, stores.timeline, look_soon, clock)
         self.stream_clusters = StreamClusterService(
             store=resources.streams, registry=self.registry, clients=self.clients, clock=clock
         )
@@ -125,7 +127,9 @@ class Resources:
             clock=clock,
         )
 
-    def _build_systems(self, resources: ResourceStores, look_soon: Callable[[str, str], None], clock: Clock) -> None:
+    def _build_systems(
+        self, resources: ResourceStores, timeline: Timeline, look_soon: Callable[[str, str], None], clock: Clock
+    ) -> None:
         """Sources and destinations."""
         self.database_checks = DatabaseChecks(clients=self.clients, clock=clock)
         self.system_checks = SystemChecks(
@@ -151,7 +155,9 @@ class Resources:
             system_checks=self.system_checks,
             clock=clock,
         )
-        self.schema_history = SchemaHistory(resources=resources, incidents=self.incidents, clock=clock)
+        self.schema_history = SchemaHistory(
+            resources=resources, incidents=self.incidents, timeline=timeline, clock=clock
+        )
         self.discovery = Discovery(
             resources=resources,
             clients=self.clients,

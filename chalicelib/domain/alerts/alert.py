@@ -97,6 +97,11 @@ class Alert:
     revision: int = 1
     created_at: datetime
 
+    def added_history(self, before: "Alert | None") -> tuple[HistoryEntry, ...]:
+        """The entries that its history has got since: all of a new alert."""
+        known = before.history if before else ()
+        return tuple(entry for entry in self.history if entry not in known)
+
     @property
     def severity(self) -> AlertSeverity:
         return self.event.severity
