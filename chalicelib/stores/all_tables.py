@@ -26,6 +26,7 @@ from chalicelib.stores.destinations import DestinationRows
 from chalicelib.stores.idempotency import IdempotencyRow
 from chalicelib.stores.jobs import JobRows
 from chalicelib.stores.live_reads import LiveReadRow
+from chalicelib.stores.monitoring.histories import HistoryRow
 from chalicelib.stores.monitoring.incidents import IncidentRows
 from chalicelib.stores.monitoring.progress import ProgressRow
 from chalicelib.stores.monitoring.source_states import SourceStateRows
@@ -53,6 +54,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     CountRow,
     DeliveryRows,
     DestinationRows,
+    HistoryRow,
     IdempotencyRow,
     IncidentRows,
     JobRows,

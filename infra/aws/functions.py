@@ -146,7 +146,7 @@ FUNCTIONS = (
                 f"{_READ_ADD} Query": "audit",
                 f"{_READ} Query": "audit-chain",
                 _READ_CHANGE: "observations source-states alerts",
-                _READ: "progress channel-gates target-losses",
+                _READ: "progress channel-gates target-losses histories",
                 "BatchGetItem BatchWriteItem Query": "source-tables",
                 "BatchWriteItem Query": "schema-versions",
                 "PutItem Query": "timeline",
@@ -213,7 +213,7 @@ FUNCTIONS = (
             _RECORDS_CHANGES,
             _OPENS_ALERTS,
             {
-                _READ_CHANGE: "sources destinations stream-clusters connect-clusters",
+                _READ_CHANGE: "sources destinations stream-clusters connect-clusters histories",
                 "BatchGetItem UpdateItem DeleteItem": "pipelines",
                 _READ_WRITE: "deliveries",
                 _READ: "secrets source-states target-losses",
@@ -243,7 +243,7 @@ FUNCTIONS = (
         tables=(
             _OPENS_ALERTS,
             {
-                _READ_CHANGE: "sources",
+                _READ_CHANGE: "sources histories",
                 _READ: "connect-clusters pipelines secrets",
                 _READ_ADD_CHANGE: "source-states incidents",
                 _READ_ADD_REMOVE: "claims",

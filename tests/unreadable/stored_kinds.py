@@ -33,6 +33,7 @@ from chalicelib.stores.counts import CountRow
 from chalicelib.stores.groups import Stores
 from chalicelib.stores.idempotency import IdempotencyRow
 from chalicelib.stores.live_reads import LiveReadRow
+from chalicelib.stores.monitoring.histories import HistoryRow
 from chalicelib.stores.monitoring.progress import ProgressRow
 from chalicelib.stores.schema_versions import SchemaVersionRow
 from chalicelib.stores.source_tables import SourceTableRow
@@ -109,6 +110,7 @@ WITHOUT_ENUMS: Mapping[type[Model], tuple[Any, ...]] = {
     ChainRow: (Anchor, Block),
     ClaimRow: (),
     CountRow: (RegisteredCounts,),
+    HistoryRow: (),
     IdempotencyRow: (),
     MaintenanceRows: (MaintenanceWindow,),
     LoginTryRow: (),

@@ -1,5 +1,6 @@
-"""Routes of what was: the timelines of pipelines and deliveries."""
+"""Routes of what was: timelines, and histories of numbers."""
 
+from chalicelib.api.contract.histories import HistoryQuery, LogHistoryOutput, MetricHistoryOutput
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.timelines import TimelineEntryOutput
 from chalicelib.api.framework.route import UuidPath
@@ -33,3 +34,21 @@ def delivery_timeline(context: RequestContext, uuid: UuidPath, query: ListQuery)
     """
     page = services().timelines.of_delivery(context, uuid, limit=query.limit, after=query.after)
     return page.map(TimelineEntryOutput.of)
+
+
+@routes.get("/pipelines/{uuid}/metric-history", needs=Permission.READ, tag="Pipelines")
+def pipeline_metric_history(uuid: UuidPath, query: HistoryQuery) -> MetricHistoryOutput:
+    """Show how many records a second the pipeline has captured."""
+    return MetricHistoryOutput.of(services().histories.of_pipeline(uuid, *query.bounds))
+
+
+@routes.get("/deliveries/{uuid}/metric-history", needs=Permission.READ, tag="Deliveries")
+def delivery_metric_history(uuid: UuidPath, query: HistoryQuery) -> MetricHistoryOutput:
+    """Show how many records a second the delivery has delivered, and how many waited."""
+    return MetricHistoryOutput.of(services().histories.of_delivery(uuid, *query.bounds))
+
+
+@routes.get("/sources/{uuid}/log-history", needs=Permission.READ, tag="Sources")
+def source_log_history(uuid: UuidPath, query: HistoryQuery) -> LogHistoryOutput:
+    """Show how much of its log the source has kept for captures, and how much more it could have kept."""
+    return LogHistoryOutput.of(services().histories.of_source(uuid, *query.bounds))
