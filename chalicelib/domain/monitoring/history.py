@@ -19,8 +19,7 @@ MINUTES_UNTIL = timedelta(days=2)
 
 _FORMAT = 1
 _KEY_BYTES = 4
-"""Of a member's id: two of a few hundred have the same ones about once in ten thousand clusters. Neither is kept then.
-"""
+"""Of a member's id. Two members of one row with the same ones, which hardly ever happens, have no samples."""
 _MILLI = 1_000
 
 Sample = tuple[int | None, int | None]

@@ -182,8 +182,8 @@ def _samples(
     former: Mapping[str, Progress],
     now: datetime,
 ) -> dict[str, Sample]:
-    """What this look has measured, by the id of the pipeline or delivery, with the look before it: a minute has two, and
-    its history one sample.
+    """What this look and the one before it have measured, by the id of the pipeline or delivery: there are two looks in
+    a minute, and one sample of it.
     """
     return {
         desired[name].resource_id: HistoryKind.METRICS.combined(
