@@ -237,10 +237,10 @@ class DeliveryService(ConnectorService[Delivery]):
         return self.observed([delivery for delivery in stored if delivery])
 
     def _control_one(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:
-        outcome = DeliveryOutcome(delivery=delivery)  # what a dry run leaves it at
+        outcomes = [DeliveryOutcome(delivery=delivery)]  # what a dry run leaves it at
         with part_of_dry_run(used_by(self.connector.store.noun, delivery), "deliveries"):
-            outcome = self._controlled(context, delivery, kind)
-        return outcome
+            outcomes.append(self._controlled(context, delivery, kind))
+        return outcomes[-1]
 
     def _controlled(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:
         if changes_nothing(kind, delivery):
