@@ -102,7 +102,7 @@ export function ActionDialog({ label, calls, choices = [], onClose, onDone }: Di
   const isFree = planned.map(({ plan }) => plan !== undefined && plan.blocked_by.length === 0);
   const free = isFree.filter(Boolean).length;
   const whole = combined(plans);
-  const toType = loses(whole) ? (calls.length === 1 ? calls[0]?.name : label) : undefined;
+  const toType = free > 0 && loses(whole) ? (calls.length === 1 ? calls[0]?.name : label) : undefined;
   const isReady = !isReading && free > 0 && (toType === undefined || typed.trim() === toType);
   const run = async () => {
     if (!isReady || isBusy) return;
