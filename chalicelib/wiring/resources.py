@@ -34,6 +34,7 @@ from chalicelib.services.user_limits import UserLimits
 from chalicelib.settings import Settings
 from chalicelib.stores.groups import Stores
 from chalicelib.stores.resources import ResourceStores
+from chalicelib.stores.timeline import Timeline
 from chalicelib.wiring.clients import Clients
 
 
@@ -62,6 +63,7 @@ class Resources:
             store=stores.monitoring.incidents,
             claims=resources.claims,
             resources=resources.by_type(),
+            timeline=stores.timeline,
             audit=audit,
             look_soon=look_soon,
             clock=clock,
@@ -85,7 +87,7 @@ class Resources:
             counters=stores.accounts.login_tries, leases=stores.live_answers.leases, clock=clock, sleep=sleep
         )
         self.live_reads = LiveReads(store=stores.live_answers, limits=self.limits, clock=clock, sleep=sleep)
-        self._build_systems(resources, look_soon, outdated_after, clock)
+        self._build_systems(resources, stores.timeline, look_soon, outdated_after, clock)
         self.stream_clusters = StreamClusterService(
             store=resources.streams,
             registry=self.registry,
@@ -135,6 +137,7 @@ class Resources:
     def _build_systems(
         self,
         resources: ResourceStores,
+        timeline: Timeline,
         look_soon: Callable[[str, str], None],
         outdated_after: OutdatedAfter,
         clock: Clock,
@@ -166,11 +169,13 @@ class Resources:
             outdated_after=outdated_after,
             clock=clock,
         )
-        self._build_discovery(resources, clock)
+        self._build_discovery(resources, timeline, clock)
 
-    def _build_discovery(self, resources: ResourceStores, clock: Clock) -> None:
+    def _build_discovery(self, resources: ResourceStores, timeline: Timeline, clock: Clock) -> None:
         """What keeps the tables of sources."""
-        self.schema_history = SchemaHistory(resources=resources, incidents=self.incidents, clock=clock)
+        self.schema_history = SchemaHistory(
+            resources=resources, incidents=self.incidents, timeline=timeline, clock=clock
+        )
         self.discovery = Discovery(
             resources=resources,
             clients=self.clients,
