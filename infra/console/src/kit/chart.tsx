@@ -60,9 +60,6 @@ export function Chart(props: Props) {
           {text("chart.as_table")}
         </button>
       </p>
-      {series.every((one) => one.values.every((value) => value === null)) && (
-        <p class="quiet">{text("chart.nothing")}</p>
-      )}
     </div>
   );
 }
