@@ -71,7 +71,10 @@ export function RunActions({
         operation={kind === "pipelines" ? "delete_pipeline" : "delete_delivery"}
         label={acted("delete", name)}
         short={textOf("verb", "delete")}
-        choices={[...drops.map((parameter) => ({ parameter, label: textOf("choice", parameter) })), FORGET]}
+        choices={[
+          ...(isDraft ? [] : drops).map((parameter) => ({ parameter, label: textOf("choice", parameter) })),
+          FORGET,
+        ]}
         onDone={() => go([kind])}
       />
       {!can("pause_pipeline") && <span class="quiet">{textOf("needs", neededFor("pause_pipeline"))}</span>}

@@ -40,19 +40,22 @@ export function Delivery({ rest }: ScreenProps) {
   const known = useLive("get_delivery", { path, every });
   const status = useLive("delivery_status", { path, every: every(known.data) });
   return (
-    <Loaded known={known}>
-      {(data) => {
-        const delivery = data as Output;
-        const seen = status.data ?? { ...delivery, progress: null };
-        return (
-          <>
-            <RunHead kind="deliveries" owner={delivery} seen={seen} readAt={status.at ?? known.at} />
-            <Tabs label={text("tab.label")} tabs={TABS} />
-            <Shown delivery={delivery} seen={seen} readAt={known.at} />
-          </>
-        );
-      }}
-    </Loaded>
+    <>
+      {!known.data && <h1>{text("type.delivery")}</h1>}
+      <Loaded known={known}>
+        {(data) => {
+          const delivery = data as Output;
+          const seen = status.data ?? { ...delivery, progress: null };
+          return (
+            <>
+              <RunHead kind="deliveries" owner={delivery} seen={seen} readAt={status.at ?? known.at} />
+              <Tabs label={text("tab.label")} tabs={TABS} />
+              <Shown delivery={delivery} seen={seen} readAt={known.at} />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
   );
 }
 

@@ -51,14 +51,7 @@ export function MappingEditor({ delivery, onClose }: { delivery: Delivery; onClo
           </li>
         ))}
       </ul>
-      {unused.length > 0 && (
-        <Select
-          label={text("mapping.add")}
-          value=""
-          onValue={(topic) => topic && setRows([...rows, { topic, table: topic.split(".").pop() ?? "" }])}
-          choices={[{ value: "", label: "" }, ...unused.map((topic) => ({ value: topic, label: topic }))]}
-        />
-      )}
+      <AddTopic topics={unused} onAdd={(topic) => setRows([...rows, { topic, table: topic.split(".").pop() ?? "" }])} />
       <p class="buttons">
         <ActionButton
           operation="update_delivery_mappings"
@@ -75,6 +68,18 @@ export function MappingEditor({ delivery, onClose }: { delivery: Delivery; onClo
         </button>
       </p>
     </section>
+  );
+}
+
+function AddTopic({ topics, onAdd }: { topics: readonly string[]; onAdd: (topic: string) => void }) {
+  if (!topics.length) return null;
+  return (
+    <Select
+      label={text("mapping.add")}
+      value=""
+      onValue={(topic) => topic && onAdd(topic)}
+      choices={[{ value: "", label: "" }, ...topics.map((topic) => ({ value: topic, label: topic }))]}
+    />
   );
 }
 
