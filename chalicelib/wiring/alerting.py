@@ -60,6 +60,17 @@ class Alerting:
         self.channels = ChannelService(
             stores=stores.alerts, registry=registry, senders=senders, limits=limits, clock=clock
         )
+        self._build_delivery(stores, registry, senders, clock, sleep)
+
+    def _build_delivery(
+        self,
+        stores: Stores,
+        registry: Registry,
+        senders: Mapping[ChannelProvider, Sender],
+        clock: Clock,
+        sleep: Callable[[float], None],
+    ) -> None:
+        """What sends the messages."""
         attempts = Attempts(
             stores=stores.alerts,
             vault=registry.vault,

@@ -87,7 +87,8 @@ class Resources:
             counters=stores.accounts.login_tries, leases=stores.live_answers.leases, clock=clock, sleep=sleep
         )
         self.live_reads = LiveReads(store=stores.live_answers, limits=self.limits, clock=clock, sleep=sleep)
-        self._build_systems(resources, stores.timeline, look_soon, outdated_after, clock)
+        self._build_systems(resources, look_soon, outdated_after, clock)
+        self._build_discovery(resources, stores.timeline, clock)
         self.stream_clusters = StreamClusterService(
             store=resources.streams,
             registry=self.registry,
@@ -137,7 +138,6 @@ class Resources:
     def _build_systems(
         self,
         resources: ResourceStores,
-        timeline: Timeline,
         look_soon: Callable[[str, str], None],
         outdated_after: OutdatedAfter,
         clock: Clock,
@@ -169,7 +169,6 @@ class Resources:
             outdated_after=outdated_after,
             clock=clock,
         )
-        self._build_discovery(resources, timeline, clock)
 
     def _build_discovery(self, resources: ResourceStores, timeline: Timeline, clock: Clock) -> None:
         """What keeps the tables of sources."""

@@ -90,7 +90,7 @@ def _cpu(act: Callable[[], object]) -> float:
 
 
 def _store(data: BenchData) -> None:
-    """10,000 deployed pipelines, in the place of those of the ticks, five of each source, on one Connect cluster, looked at just now."""
+    """10,000 deployed pipelines in the place of those of the ticks: five of each source, on one Connect cluster."""
     stores, now, names = data.bench_app.services.stores, utc_now(), connector_names(PIPELINES)
     sources = {name: id_from("bench", "source", str(at % SOURCES)) for at, name in enumerate(names)}
     put_rows(_pipeline_rows(data, sources))
