@@ -93,6 +93,7 @@ class Services:
             make=make,
             queues=self.queues,
             look_soon=self._look_soon,
+            outdated_after=lambda noun, entity: self._connectors.outdated.after_change((noun, entity)),
             clock=self.clock,
             sleep=self._sleep,
         )

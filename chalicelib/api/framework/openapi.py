@@ -11,6 +11,7 @@ from chalicelib.api.documentation.bodies import bodies_of
 from chalicelib.api.documentation.groups import GROUPS, INTRODUCTION
 from chalicelib.api.documentation.schemas import add_examples, describe
 from chalicelib.api.documentation.texts import path_text
+from chalicelib.api.framework.dry_run import DryRunQuery, PlanOutput
 from chalicelib.api.framework.problems import CORRELATION, FAULT, all_problems, error_schema, is_gone, problems
 from chalicelib.api.framework.rendering import NEXT_CURSOR, UNREADABLE
 from chalicelib.api.framework.route import Route
@@ -69,10 +70,9 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
     paths: dict[str, Json] = {}
     for path, route in shown:
         paths.setdefault(path, {})[route.method.lower()] = _operation(path, route, schemas, definitions)
-    for _, route in shown:
-        if route.query is not None:
-            # Its fields are parameters of the operation.
-            definitions.pop(_reference(schemas[_key(route, "query")]), None)
+    for key in (_DRY_RUN, *(_key(route, "query") for _, route in shown if route.query is not None)):
+        # Its fields are parameters of the operation.
+        definitions.pop(_reference(schemas[key]), None)
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": version, "description": INTRODUCTION},
@@ -100,6 +100,7 @@ def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
     for route in routes:
         parts: dict[Part, Any] = {"body": route.body, "query": route.query, "response": route.response.model}
         inputs += [(*_key(route, part), TypeAdapter(model)) for part, model in parts.items() if model is not None]
+    inputs += [(*_PLAN, TypeAdapter(PlanOutput)), (*_DRY_RUN, TypeAdapter(DryRunQuery))]
     schemas, outer = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
     definitions: dict[str, Json] = outer.get("$defs", {})
     _name_bounds([schemas, definitions])
@@ -127,6 +128,11 @@ def _name_bounds(schema: Any) -> None:
 
 _SCHEMES: Mapping[Permission, tuple[str, ...]] = {Permission.PUBLIC: (), Permission.MANAGE_USERS: ("session",)}
 """How one signs in for a permission, where not everything will do."""
+
+
+_PLAN: Key = ("plan", "serialization")
+_DRY_RUN: Key = ("dry run", "validation")
+"""What all calls with dry runs share."""
 
 
 def _key(route: Route, part: Part) -> Key:
@@ -190,9 +196,11 @@ def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[
 
 
 def _query(route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> list[Json]:
-    if route.query is None:
-        return []
-    schema = schemas[_key(route, "query")]
+    keys = [*([_key(route, "query")] if route.query else []), *([_DRY_RUN] if route.has_dry_run else [])]
+    return [parameter for key in keys for parameter in _query_parameters(schemas[key], definitions)]
+
+
+def _query_parameters(schema: Json, definitions: Mapping[str, Json]) -> list[Json]:
     schema = definitions.get(_reference(schema), schema)
     required = schema.get("required", [])
     return [
@@ -224,6 +232,8 @@ def _responses(route: Route, schemas: Schemas) -> Json:
     for status in () if is_gone(route) else (route.status, *route.also):
         if status < 400 or route.response.kind == "model":
             responses[str(status)] = _success(route, status, schemas)
+    if route.has_dry_run:
+        responses["200"] = _with_plan(responses.get("200"), schemas[_PLAN])
     # A documented answer may have the status of an error: that a store does not respond, of `/ready`.
     return problems(route) | responses
 
@@ -247,6 +257,21 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
     elif route.response.kind == "text":
         response["content"] = {"text/plain": {"schema": {"type": "string"}}}
     return response
+
+
+def _with_plan(response: Json | None, plan: Json) -> Json:
+    """The answer 200 of a call that also answers dry runs."""
+    if response is None:
+        headers = {"X-Correlation-ID": {"schema": CORRELATION}}
+        return {
+            "description": "With `dry_run=true`: what the call would do",
+            "headers": headers,
+            "content": {"application/json": {"schema": plan}},
+        }
+    answer = response["content"]["application/json"]["schema"]
+    text = f"{response['description']}. With `dry_run=true`: what the call would do"
+    content = {"application/json": {"schema": {"anyOf": [answer, plan]}}}
+    return {**response, "description": text, "content": content}
 
 
 def as_text(document: Json, base: str) -> str:

@@ -82,7 +82,7 @@ def list_alert_rules(query: SearchQuery) -> Page[AlertRuleOutput | Definition]:
     return page.map(query.rendering(AlertRuleOutput.of, alert_rule_definition))
 
 
-@routes.post("/alert-rules", needs=Permission.ADMINISTER, status=201)
+@routes.post("/alert-rules", needs=Permission.ADMINISTER, status=201, has_dry_run=True)
 def create_alert_rule(context: RequestContext, body: AlertRuleBody) -> AlertRuleOutput:
     """Create a rule. It is about what begins from now on."""
     return AlertRuleOutput.of(services().alerting.rules.create(context, body.to_values()))
@@ -94,13 +94,13 @@ def get_alert_rule(uuid: UuidPath, query: ViewQuery) -> AlertRuleOutput | Defini
     return query.rendering(AlertRuleOutput.of, alert_rule_definition)(services().alerting.rules.get(uuid))
 
 
-@routes.put("/alert-rules/{uuid}", needs=Permission.ADMINISTER)
+@routes.put("/alert-rules/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def update_alert_rule(context: RequestContext, uuid: UuidPath, body: AlertRuleBody) -> AlertRuleOutput:
     """Replace an alert rule. No alert changes by that."""
     return AlertRuleOutput.of(services().alerting.rules.update(context, uuid, body.to_values()))
 
 
-@routes.delete("/alert-rules/{uuid}", needs=Permission.ADMINISTER)
+@routes.delete("/alert-rules/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def delete_alert_rule(context: RequestContext, uuid: UuidPath) -> None:
     """Delete an alert rule. The default rule is not made again."""
     services().alerting.rules.delete(context, uuid)
@@ -113,7 +113,7 @@ def list_channels(query: SearchQuery) -> Page[ChannelOutput | Definition]:
     return page.map(query.rendering(ChannelOutput.of_channel, channel_definition))
 
 
-@routes.post("/notification-channels", needs=Permission.ADMINISTER, status=201)
+@routes.post("/notification-channels", needs=Permission.ADMINISTER, status=201, has_dry_run=True)
 def create_channel(context: RequestContext, body: ChannelBody) -> ChannelOutput:
     """Create a notification channel. Nothing is sent; its address is checked."""
     return ChannelOutput.of_channel(services().alerting.channels.create(context, *body.to_input()))
@@ -125,13 +125,13 @@ def get_channel(uuid: UuidPath, query: ViewQuery) -> ChannelDetailOutput | Defin
     return query.rendering(_channel_detail, channel_definition)(services().alerting.channels.get(uuid))
 
 
-@routes.put("/notification-channels/{uuid}", needs=Permission.ADMINISTER)
+@routes.put("/notification-channels/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def update_channel(context: RequestContext, uuid: UuidPath, body: ChannelBody) -> ChannelOutput:
     """Replace a notification channel. Blank secrets stay, unless the URL that they are sent to changes."""
     return ChannelOutput.of_channel(services().alerting.channels.update(context, uuid, *body.to_input()))
 
 
-@routes.delete("/notification-channels/{uuid}", needs=Permission.ADMINISTER)
+@routes.delete("/notification-channels/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def delete_channel(context: RequestContext, uuid: UuidPath) -> None:
     """Delete a notification channel that no alert rule names."""
     services().alerting.channels.delete(context, uuid)

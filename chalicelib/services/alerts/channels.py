@@ -10,6 +10,7 @@ from chalicelib.domain.alerts.notification import NotificationError
 from chalicelib.domain.alerts.rule import MAX_CHANNELS
 from chalicelib.domain.audit.record import Outcome as AuditOutcome
 from chalicelib.domain.credentials import Secrets, without_blanks
+from chalicelib.domain.plans.consequences import ConsequenceCode, consequence
 from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.errors import Conflict, Invalid, RateLimited, SecretMismatch, WriteConflict, fault
 from chalicelib.kit.clock import Clock
@@ -112,7 +113,8 @@ class ChannelService:
         """Remove a channel that no rule names. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
         channel, transaction = self._current(context, channel_id), Transaction()
         self.registry.vault.remove(transaction, channel.credentials)
-        self.registry.remove(transaction, context, self.stores.channels, channel)
+        told = [consequence(ConsequenceCode.CREDENTIALS_ARE_DELETED)]
+        self.registry.remove(transaction, context, self.stores.channels, channel, consequences=told)
 
     def test(self, context: RequestContext, channel_id: str) -> NotificationError | None:
         """Send the test notification once, now, as a delivery would be sent; nothing of it is stored but the audit.
