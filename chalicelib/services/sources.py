@@ -73,7 +73,7 @@ class SourceService(SystemService[Source]):
 
     def consequences(self, before: Source, after: Source) -> Sequence[Consequence]:
         moved = before.address.identity != after.address.identity
-        return (*super().consequences(before, after), *(of_move(before) if moved else ()))
+        return (*SystemService.consequences(self, before, after), *(of_move(before) if moved else ()))
 
     def on_address_changing(self, transaction: Transaction, before: Source, after: Source) -> int | None:
         """Move the claims of its pipelines. A connector runs at the former address until its pipeline is deployed

@@ -130,7 +130,7 @@ def list_own_sessions(context: RequestContext, query: ListQuery) -> Page[OwnSess
     return page.map(lambda session: OwnSessionOutput.seen_by(context.actor, session))
 
 
-@routes.delete("/auth/sessions/{uuid}", needs=Permission.SIGNED_IN, status=204)
+@routes.delete("/auth/sessions/{uuid}", needs=Permission.SIGNED_IN, status=204, has_dry_run=True)
 def end_own_session(context: RequestContext, uuid: UuidPath) -> None:
     """End a session of yours at once, also the current one. A token ends none."""
     services().own_sessions.end(context, uuid)
@@ -185,7 +185,7 @@ def get_api_token(context: RequestContext, uuid: UuidPath) -> ApiTokenOutput:
     return ApiTokenOutput.of(services().api_tokens.get(context, uuid))
 
 
-@routes.delete("/auth/tokens/{uuid}", needs=Permission.SIGNED_IN, status=204)
+@routes.delete("/auth/tokens/{uuid}", needs=Permission.SIGNED_IN, status=204, has_dry_run=True)
 def delete_api_token(context: RequestContext, uuid: UuidPath) -> None:
     """End a token at once; Admins can end everybody's."""
     services().api_tokens.delete(context, uuid)

@@ -59,6 +59,7 @@ class ConsequenceCode(StrEnum):
     INCIDENTS_END = "INCIDENTS_END"
     CONNECTORS_OUTDATED = "CONNECTORS_OUTDATED"
     TABLES_ARE_FORGOTTEN = "TABLES_ARE_FORGOTTEN"
+    TOPIC_IS_DELETED = "TOPIC_IS_DELETED"
     SENDS_NOTHING = "SENDS_NOTHING"
     ALERTS_ARE_HELD_BACK = "ALERTS_ARE_HELD_BACK"
     ALERTS_ARE_SENT_AGAIN = "ALERTS_ARE_SENT_AGAIN"
@@ -194,8 +195,8 @@ TABLE: Mapping[ConsequenceCode, _Entry] = {
         _WARN,
         [
             (
-                "Kafka Connect is not asked: the connector {connector_name} may be left there and go on. Headgate removes "
-                "it when this Connect cluster answers again."
+                "Kafka Connect is not asked: the connector {connector_name} may be left there and go on. Headgate "
+                "removes it when this Connect cluster answers again."
             ),
         ],
     ),
@@ -207,13 +208,14 @@ TABLE: Mapping[ConsequenceCode, _Entry] = {
             (
                 "{count:,} deployed connectors keep the former address or secrets until they get their config: "
                 "{names:names}. Deploy their pipelines again, and send the mappings of their "
-            "deliveries again."
+                "deliveries again."
             ),
         ],
     ),
     _C.TABLES_ARE_FORGOTTEN: _Entry(
         _WARN, ["The {tables:,} discovered tables are of the former place and are removed. Run discovery again."]
     ),
+    _C.TOPIC_IS_DELETED: _Entry(_LOSES, ["The topic and all of its records are deleted."]),
     _C.SENDS_NOTHING: _Entry(_WARN, ["The rule names no channel, so it sends nothing."]),
     _C.ALERTS_ARE_HELD_BACK: _Entry(
         _WARN, ["Alerts in its scope are kept and not sent while it lasts. What still fires at its end is sent."]

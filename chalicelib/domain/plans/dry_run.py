@@ -49,7 +49,7 @@ def dry_run(in_the_way: Collection[str] = IN_THE_WAY) -> Iterator[Plan]:
         plan.block(error, first=True)
     finally:
         _plan.reset(token)
-    if not (ended or plan.tells):
+    if not (ended or plan.obstacles or plan.has_parts):
         plan.expect([consequence(ConsequenceCode.NOTHING_CHANGES)])
 
 

@@ -3,7 +3,7 @@
 IN_THE_WAY = frozenset(
     {
         # of what is registered, and of other calls
-        *("NAME_CONFLICT", "STATE_CONFLICT", "RESOURCE_IN_USE", "OPERATION_IN_PROGRESS"),
+        *("NAME_CONFLICT", "STATE_CONFLICT", "RESOURCE_IN_USE", "OPERATION_IN_PROGRESS", "LAST_ADMIN"),
         *("CONNECTOR_NAME_CONFLICT", "TARGET_TABLE_CONFLICT", "SERVER_ID_CONFLICT"),
         # of the systems at both ends
         *("DATA_LOSS", "SOURCE_NOT_READY", "TARGET_NOT_READY", "TOPIC_NOT_FOUND", "PLUGIN_MISSING"),

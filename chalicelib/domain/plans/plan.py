@@ -58,12 +58,8 @@ class Plan:
     changes: list[Change] = field(default_factory=list)
     consequences: list[Consequence] = field(default_factory=list)
     obstacles: list[Obstacle] = field(default_factory=list)
+    has_parts: bool = False
     _about: str | None = None
-
-    @property
-    def tells(self) -> bool:
-        """Whether there is anything in it."""
-        return bool(self.changes or self.consequences or self.obstacles)
 
     def change(self, resource: str, changes: Sequence[Change]) -> None:
         """Add changes of a resource. The first one is what the call is about: paths in another one begin with it."""
@@ -86,6 +82,7 @@ class Plan:
 
     def include(self, part: "Plan", resource: UsedBy, place: str) -> None:
         """Add the plan for one of several resources. `place` is where these are in the whole."""
+        self.has_parts = True
         self.changes += [replace(one, path=f"{place}.{resource.id}.{one.path}") for one in part.changes]
         self.consequences += [one.about(resource) for one in part.consequences]
         self.obstacles += [replace(one, resource=one.resource or resource) for one in part.obstacles]
