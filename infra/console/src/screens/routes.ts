@@ -3,6 +3,8 @@
 import type { ComponentType } from "preact";
 import type { OperationId } from "../api/client.ts";
 import type { TextKey } from "../texts/text.ts";
+import { Alert } from "./alert.tsx";
+import { Alerts } from "./alerts.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
 import { Pipelines } from "./pipelines.tsx";
@@ -24,6 +26,10 @@ export interface Screen {
 export const SCREENS: Record<string, Screen> = {
   "": { title: "nav.now", list: Now },
   pipelines: { title: "nav.pipelines", list: Pipelines, detail: Pipeline },
+  alerts: { title: "nav.alerts", list: Alerts, detail: Alert },
 };
 
-export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [["nav.group_run", ["", "pipelines"]]];
+export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
+  ["nav.group_run", ["", "pipelines"]],
+  ["nav.group_alerts", ["alerts"]],
+];
