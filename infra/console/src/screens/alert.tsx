@@ -66,9 +66,12 @@ function Cost({ alert }: { alert: Detail }) {
     [text("alert.waits"), waits.length ? waits.join(", ") : null],
     [text("alert.waits_since"), since ? <When time={since} /> : undefined],
     [text("alert.cause"), cause ? causeText(cause) : undefined],
-    [text("alert.seen"), text("alert.seen_times", { count: count(alert.occurrence_count) })],
+    [
+      text("alert.seen"),
+      plural("alert.seen_time", "alert.seen_times", alert.occurrence_count, count(alert.occurrence_count)),
+    ],
     [text("alert.last_seen"), <When key="seen" time={alert.last_seen_at} />],
-    [text("alert.kind"), <code key="kind">{alert.event_type}</code>],
+    [text("alert.kind"), textOf("event", alert.event_type)],
   ];
   return (
     <section aria-labelledby="cost">
