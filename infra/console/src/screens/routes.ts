@@ -3,6 +3,9 @@
 import type { ComponentType } from "preact";
 import type { OperationId } from "../api/client.ts";
 import type { TextKey } from "../texts/text.ts";
+import { Alert } from "./alert.tsx";
+import { Alerts } from "./alerts.tsx";
+import { Incidents } from "./incidents.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
 import { Pipelines } from "./pipelines.tsx";
@@ -24,6 +27,11 @@ export interface Screen {
 export const SCREENS: Record<string, Screen> = {
   "": { title: "nav.now", list: Now },
   pipelines: { title: "nav.pipelines", list: Pipelines, detail: Pipeline },
+  alerts: { title: "nav.alerts", list: Alerts, detail: Alert },
+  incidents: { title: "nav.incidents", list: Incidents },
 };
 
-export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [["nav.group_run", ["", "pipelines"]]];
+export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
+  ["nav.group_run", ["", "pipelines"]],
+  ["nav.group_alerts", ["alerts", "incidents"]],
+];
