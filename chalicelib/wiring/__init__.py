@@ -110,9 +110,9 @@ class Services:
         self.alerting = Alerting(
             stores=self.stores,
             registry=self.registry,
-            audit=self.audit,
             senders=make.senders(self.settings),
             queues=self.queues,
+            limits=self.limits,
             public_url=self.settings.public_url,
             clock=self.clock,
             sleep=self._sleep,

@@ -166,6 +166,10 @@ class Resources:
             outdated_after=outdated_after,
             clock=clock,
         )
+        self._build_discovery(resources, clock)
+
+    def _build_discovery(self, resources: ResourceStores, clock: Clock) -> None:
+        """What keeps the tables of sources."""
         self.schema_history = SchemaHistory(resources=resources, incidents=self.incidents, clock=clock)
         self.discovery = Discovery(
             resources=resources,

@@ -8,10 +8,16 @@ from collections.abc import Mapping, Sequence
 
 from tests.console.figures import Check
 from tests.console.loading import build, first_load
+from tests.console.many import many_pipelines
 from tests.console.polling import quiet_page
 from tests.console.setting import running_setting
 
-CHECKS: Mapping[str, Check] = {"first load": first_load, "build": build, "quiet page": quiet_page}
+CHECKS: Mapping[str, Check] = {
+    "first load": first_load,
+    "build": build,
+    "quiet page": quiet_page,
+    "many pipelines": many_pipelines,
+}
 
 
 def main(words: Sequence[str]) -> int:

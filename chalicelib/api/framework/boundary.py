@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from chalicelib.api.framework import errors as http_errors
 from chalicelib.api.framework import inputs
 from chalicelib.api.framework.compression import compressed
+from chalicelib.api.framework.console import manifest
 from chalicelib.api.framework.dry_run import plan_response
 from chalicelib.api.framework.http import JSON, HttpRequest, HttpResponse, over_https
 from chalicelib.api.framework.idempotency import IdempotentRequests
@@ -32,6 +33,7 @@ from chalicelib.kit.pages import Signer
 from chalicelib.kit.unreadable import Unreadable, unreadable_rows
 
 CORRELATION_HEADER = "X-Correlation-ID"
+BUILD_HEADER = "X-Headgate-Build"
 MAX_UNREADABLE = 20
 """Rows that the header names: API Gateway takes 10 KB of headers."""
 
@@ -119,6 +121,13 @@ class Boundary:
     def _respond(self, route: Route, request: HttpRequest) -> HttpResponse:
         inputs.check_size(request)
         context = self._admitted(route, request)
+        response = self.safely(lambda: self._served(route, request, context), request)
+        if context.actor.via != "session":
+            return response
+        # By it a page that was loaded before a release learns that there is another one.
+        return replace(response, headers={**response.headers, BUILD_HEADER: manifest().build})
+
+    def _served(self, route: Route, request: HttpRequest, context: RequestContext) -> HttpResponse:
         path_values = inputs.path_values(route, request)
         add_to_log(**resource_in_path(route.path, path_values))
         # One spelling: a cursor or an Idempotency-Key is valid however the path is written.

@@ -9,7 +9,7 @@ from chalicelib.api.framework.http import JSON, HttpResponse
 from chalicelib.api.framework.route import Route
 from chalicelib.domain.plans.dry_run import dry_run
 from chalicelib.domain.plans.obstacles import IN_THE_WAY, IN_THE_WAY_OF_STORED
-from chalicelib.domain.plans.plan import Plan, Severity
+from chalicelib.domain.plans.plan import ConsequenceSeverity, Plan
 
 PARAMETER = "dry_run"
 
@@ -38,7 +38,7 @@ class PlannedConsequence(BaseModel):
     """Something that follows from the call."""
 
     code: str
-    severity: Severity
+    severity: ConsequenceSeverity
     message: str
     facts: dict[str, Any]
 

@@ -31,6 +31,7 @@ from chalicelib.api.framework.paths import EventMaker, trie_of
 from chalicelib.api.framework.route import Route, read_signature
 from chalicelib.api.framework.unknown_paths import nothing_here
 from chalicelib.domain.access import Permission
+from chalicelib.domain.console_links import CONSOLE
 from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, UnsupportedMedia
 from chalicelib.kit.ids import correlation_id
 from chalicelib.kit.log import invocation, log_context
@@ -38,7 +39,6 @@ from chalicelib.kit.log import invocation, log_context
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Respond = Callable[[HttpRequest], HttpResponse]
 ROOT = "/"
-CONSOLE = "/console"
 DOCS = "/docs"
 OPENAPI = "/openapi.json"
 NAME = "Headgate"

@@ -72,7 +72,7 @@ def start_single_sign_on(context: RequestContext, request: HttpRequest) -> JsonR
 
 @routes.get("/auth/oidc/callback", needs=Permission.PUBLIC, any_query=True, hidden=True)
 def finish_single_sign_on(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
-    """Where the identity provider leads a browser back, with `state` and `code`. Leads on to the documentation.
+    """Where the identity provider leads a browser back, with `state` and `code`. Leads on to the console.
 
     Begins a session like a login does: the session of a cookie that the request carries ends. A refusal says why in
     `details.reason`. Not found unless single sign-on is configured.

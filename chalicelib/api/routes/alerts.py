@@ -1,6 +1,12 @@
 """Routes of alerts, alert rules and metrics."""
 
-from chalicelib.api.contract.alert_rules import AlertRuleBody, AlertRuleOutput, alert_rule_definition
+from chalicelib.api.contract.alert_rules import (
+    AlertRuleBody,
+    AlertRuleOutput,
+    RulePreviewBody,
+    RulePreviewOutput,
+    alert_rule_definition,
+)
 from chalicelib.api.contract.alerts import (
     AcknowledgeBody,
     AlertDetailOutput,
@@ -14,6 +20,7 @@ from chalicelib.api.contract.channels import (
     ChannelBody,
     ChannelDetailOutput,
     ChannelOutput,
+    ChannelTestBody,
     TestSendOutput,
     channel_definition,
 )
@@ -88,6 +95,18 @@ def create_alert_rule(context: RequestContext, body: AlertRuleBody) -> AlertRule
     return AlertRuleOutput.of(services().alerting.rules.create(context, body.to_values()))
 
 
+@routes.post("/alert-rules/preview", needs=Permission.ADMINISTER)
+def preview_alert_rule(body: RulePreviewBody) -> RulePreviewOutput:
+    """Show what a rule would have sent in the last seven days. Nothing is stored or sent.
+
+    It is decided from the alerts that have begun since then (the newest 1,000), by the selections and the cooldown of
+    the rule, as if it had been made seven days ago, were enabled, and had a channel. An episode counts once, by the
+    worst severity that it had, however many channels the rule has. What another alert of the rule stood for, what a
+    maintenance window kept back, and recoveries do not count.
+    """
+    return RulePreviewOutput.of(services().alerting.rules.preview(body.rule.to_values()))
+
+
 @routes.get("/alert-rules/{uuid}", needs=Permission.READ)
 def get_alert_rule(uuid: UuidPath, query: ViewQuery) -> AlertRuleOutput | Definition:
     """Show an alert rule."""
@@ -117,6 +136,16 @@ def list_channels(query: SearchQuery) -> Page[ChannelOutput | Definition]:
 def create_channel(context: RequestContext, body: ChannelBody) -> ChannelOutput:
     """Create a notification channel. Nothing is sent; its address is checked."""
     return ChannelOutput.of_channel(services().alerting.channels.create(context, *body.to_input()))
+
+
+@routes.post("/notification-channels/test", needs=Permission.ADMINISTER)
+def test_unsaved_channel(context: RequestContext, body: ChannelTestBody) -> TestSendOutput:
+    """Send the test notification, once, within ten seconds, to where a channel with this config would send.
+
+    Nothing is stored. One that is not delivered is `200` with the reason. At most one in five seconds for each of your
+    providers.
+    """
+    return TestSendOutput.of(services().alerting.channels.test_unsaved(context, *body.to_input()))
 
 
 @routes.get("/notification-channels/{uuid}", needs=Permission.READ)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.monitoring.source_log import readable_duration, readable_size
 from chalicelib.domain.names import name_list
-from chalicelib.domain.plans.plan import Consequence, Severity
+from chalicelib.domain.plans.plan import Consequence, ConsequenceSeverity
 
 
 class ConsequenceCode(StrEnum):
@@ -66,11 +66,16 @@ class ConsequenceCode(StrEnum):
 
 
 class _Entry(NamedTuple):
-    severity: Severity
+    severity: ConsequenceSeverity
     sentences: Sequence[str]
 
 
-_INFO, _WARN, _INTERRUPTS, _LOSES = Severity.INFO, Severity.WARN, Severity.INTERRUPTS, Severity.LOSES
+_INFO, _WARN, _INTERRUPTS, _LOSES = (
+    ConsequenceSeverity.INFO,
+    ConsequenceSeverity.WARN,
+    ConsequenceSeverity.INTERRUPTS,
+    ConsequenceSeverity.LOSES,
+)
 _C = ConsequenceCode
 
 NO_WORDS: Mapping[str, str | None] = {}
@@ -234,7 +239,7 @@ def consequence(code: ConsequenceCode, *, words: Mapping[str, str | None] = NO_W
 
 def of_warning(warning: ConfigWarning) -> Consequence:
     """A warning of a preview, which says what would go wrong with some values."""
-    return Consequence(code=warning.code, severity=Severity.WARN, message=warning.message)
+    return Consequence(code=warning.code, severity=ConsequenceSeverity.WARN, message=warning.message)
 
 
 def _are_known(sentence: str, facts: Mapping[str, Any]) -> bool:

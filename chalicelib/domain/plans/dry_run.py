@@ -35,8 +35,8 @@ def end_dry_run() -> None:
 
 
 @contextmanager
-def dry_run(in_the_way: Collection[str] = IN_THE_WAY) -> Iterator[Plan]:
-    """The block is a dry run. Errors with one of these codes are noted in its plan; others are raised."""
+def dry_run(in_the_way: Collection[str] | None = IN_THE_WAY) -> Iterator[Plan]:
+    """The block is a dry run. Errors with one of these codes (None: with any) are noted in its plan, others raised."""
     plan, ended = Plan(), False
     token = _plan.set(plan)
     try:
@@ -44,7 +44,7 @@ def dry_run(in_the_way: Collection[str] = IN_THE_WAY) -> Iterator[Plan]:
     except DryRunEnded:
         ended = True
     except HeadgateError as error:
-        if error.code not in in_the_way:
+        if in_the_way is not None and error.code not in in_the_way:
             raise
         plan.block(error, first=True)
     finally:
@@ -61,7 +61,7 @@ def part_of_dry_run(resource: UsedBy, place: str) -> Iterator[None]:
     if (whole := current_plan()) is None:
         yield
         return
-    with dry_run() as part:
+    with dry_run(None) as part:
         yield
     whole.include(part, resource, place)
 

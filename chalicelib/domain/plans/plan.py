@@ -9,7 +9,7 @@ from chalicelib.domain.usage import UsedBy
 from chalicelib.errors import HeadgateError
 
 
-class Severity(StrEnum):
+class ConsequenceSeverity(StrEnum):
     """How much a consequence matters. `INTERRUPTS`: no rows move for a time. `LOSES`: something cannot be had back."""
 
     INFO = "info"
@@ -32,7 +32,7 @@ class Consequence:
     """Something that follows from a call. `facts` are plain JSON, with null for what is not known."""
 
     code: str
-    severity: Severity
+    severity: ConsequenceSeverity
     message: str
     facts: Mapping[str, Any] = field(default_factory=dict)
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.alerts.preview import MAX_PREVIEWED, PREVIEWED, RulePreview, preview
 from chalicelib.domain.alerts.rule import DEFAULT_RULE_NAME, MAX_RULES, AlertRule, AlertRuleValues
 from chalicelib.domain.plans.consequences import ConsequenceCode, consequence
 from chalicelib.domain.plans.plan import Consequence
@@ -100,17 +101,29 @@ class AlertRuleService:
         context.expect_version(rule.version)
         self.registry.remove(Transaction(), context, self.stores.rules, rule, links=self._links(rule))
 
+    def preview(self, data: AlertRuleValues) -> RulePreview:
+        """What a rule like this would have sent in the last seven days; see `domain.alerts.preview`. Stores nothing.
+
+        Raises Invalid for references to nothing, in the field `rule` of the body.
+        """
+        self._require(data, "rule", known=AlertRuleValues(name=data.name))
+        now = self.clock()
+        return preview(data, self.stores.alerts.begun_since(now - PREVIEWED, limit=MAX_PREVIEWED), now)
+
     def _links(self, rule: AlertRule) -> Links:
         return Links(references=[(self.stores.channels, channel_id) for channel_id in rule.channel_ids])
 
-    def _require(self, data: AlertRuleValues, *, known: AlertRuleValues) -> None:
-        """Raise Invalid REFERENCE_NOT_FOUND when something that is named, and is not known already, does not exist."""
+    def _require(self, data: AlertRuleValues, *above: str, known: AlertRuleValues) -> None:
+        """Raise Invalid REFERENCE_NOT_FOUND when something that is named, and is not known already, does not exist.
+
+        `above` is where the rule is in the body.
+        """
         stores: dict[str, Readable] = {
             "channel_ids": self.stores.channels,
             "source_ids": self.resources.sources,
             "pipeline_ids": self.resources.pipelines,
         }
-        require_existing(stores, data, known=known)
+        require_existing(stores, data, *above, known=known)
 
 
 def _consequences(rule: AlertRule) -> Sequence[Consequence]:
