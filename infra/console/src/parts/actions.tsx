@@ -20,7 +20,7 @@ export interface ActionChoice {
   onlyIf?: readonly string[];
 }
 
-interface ButtonProps extends Call {
+interface ButtonLook {
   /** What the button of the dialog says: verb and object ("Pause shop orders"). */
   label: string;
   /** What the button on the page says, where the object is clear from its place ("Pause"). */
@@ -29,15 +29,35 @@ interface ButtonProps extends Call {
   isSmall?: boolean;
   /** Why it cannot be done now. */
   reason?: string | undefined;
-  /** Called with the answer's body once it was carried out. */
-  onDone?: ((data: unknown) => void) | undefined;
 }
 
-/** One call, after its dialog. `query`, `body`, `path`, `version`: as for `call`. */
-export function ActionButton({ label, short, choices, isSmall = false, reason, onDone, ...one }: ButtonProps) {
+/** One call, after its dialog. `query`, `body`, `path`, `version`: as for `call`. `onDone` gets the answer's body. */
+export function ActionButton({
+  label,
+  short,
+  choices,
+  isSmall,
+  reason,
+  onDone,
+  ...one
+}: ButtonLook & Call & { onDone?: ((data: unknown) => void) | undefined }) {
+  const look = { label, short, choices, reason, ...(isSmall ? { isSmall } : {}) };
+  return <ActionsButton {...look} calls={[one]} onDone={([outcome]) => onDone?.(outcome?.data)} />;
+}
+
+/** The same for several calls of one operation at once: one dialog, and the result of each. */
+export function ActionsButton({
+  label,
+  short,
+  isSmall = false,
+  reason,
+  calls,
+  ...rest
+}: ButtonLook & Pick<DialogProps, "calls" | "onDone">) {
   const [isOpen, open] = useState(false);
   const id = useId();
-  const why = can(one.operation) ? reason : textOf("needs", neededFor(one.operation));
+  const forbidden = calls.find((one) => !can(one.operation));
+  const why = forbidden ? textOf("needs", neededFor(forbidden.operation)) : reason;
   return (
     <>
       <button
@@ -56,15 +76,7 @@ export function ActionButton({ label, short, choices, isSmall = false, reason, o
           {why}
         </span>
       )}
-      {isOpen && (
-        <ActionDialog
-          label={label}
-          calls={[one]}
-          choices={choices}
-          onClose={() => open(false)}
-          onDone={([outcome]) => onDone?.(outcome?.data)}
-        />
-      )}
+      {isOpen && <ActionDialog {...rest} label={label} calls={calls} onClose={() => open(false)} />}
     </>
   );
 }
@@ -75,7 +87,7 @@ interface DialogProps {
   choices?: readonly ActionChoice[] | undefined;
   onClose: () => void;
   /** Called once all were carried out, before the dialog closes. */
-  onDone?: (outcomes: readonly (Outcome | undefined)[]) => void;
+  onDone?: ((outcomes: readonly (Outcome | undefined)[]) => void) | undefined;
 }
 
 /** Says what one or several calls will do, and carries them out. Those that something is in the way of are left out. */

@@ -1,6 +1,6 @@
 /** One intent of a person, carried out once: the same key for each attempt, and an honest word when no answer came. */
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, call, NO_ANSWER, newKey, type OperationId, type Query } from "../api/client.ts";
 import { OPERATIONS } from "../api/generated/operations.ts";
@@ -29,10 +29,11 @@ export interface Outcome {
 const SETTLES_WITHIN = 20_000;
 const AT_ONCE = 4;
 const lastChange = signal(Number.NEGATIVE_INFINITY);
+const isSettling = computed(() => now.value - lastChange.value < SETTLES_WITHIN);
 
 /** How often to read what may change now: an operation is open, or something was done a moment ago. */
 export function pace(isOpen: boolean): number {
-  return isOpen || now.value - lastChange.value < SETTLES_WITHIN ? WHILE_CHANGING : EVERY_TICK;
+  return isOpen || isSettling.value ? WHILE_CHANGING : EVERY_TICK;
 }
 
 /** After a change: reads all that is on the screen again, and more often for a while. */

@@ -6,6 +6,8 @@ import type { TextKey } from "../texts/text.ts";
 import { Alert } from "./alert.tsx";
 import { Alerts } from "./alerts.tsx";
 import { Incidents } from "./incidents.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { Delivery } from "./delivery.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
 import { Pipelines } from "./pipelines.tsx";
@@ -29,9 +31,10 @@ export const SCREENS: Record<string, Screen> = {
   pipelines: { title: "nav.pipelines", list: Pipelines, detail: Pipeline },
   alerts: { title: "nav.alerts", list: Alerts, detail: Alert },
   incidents: { title: "nav.incidents", list: Incidents },
+  deliveries: { title: "nav.deliveries", list: Deliveries, detail: Delivery },
 };
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
-  ["nav.group_run", ["", "pipelines"]],
+  ["nav.group_run", ["", "pipelines", "deliveries"]],
   ["nav.group_alerts", ["alerts", "incidents"]],
 ];
