@@ -5,12 +5,17 @@ import type { OperationId } from "../api/client.ts";
 import type { TextKey } from "../texts/text.ts";
 import { Alert } from "./alert.tsx";
 import { Alerts } from "./alerts.tsx";
-import { Incidents } from "./incidents.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Delivery } from "./delivery.tsx";
+import { Destination } from "./destination.tsx";
+import { Destinations } from "./destinations.tsx";
+import { Incidents } from "./incidents.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
 import { Pipelines } from "./pipelines.tsx";
+import { Source } from "./source.tsx";
+import { Sources } from "./sources.tsx";
+import { Start } from "./start.tsx";
 
 export interface ScreenProps {
   /** What follows the first part of the address: an id, or nothing. */
@@ -32,9 +37,13 @@ export const SCREENS: Record<string, Screen> = {
   alerts: { title: "nav.alerts", list: Alerts, detail: Alert },
   incidents: { title: "nav.incidents", list: Incidents },
   deliveries: { title: "nav.deliveries", list: Deliveries, detail: Delivery },
+  start: { title: "start.title", list: Start },
+  sources: { title: "nav.sources", list: Sources, detail: Source },
+  destinations: { title: "nav.destinations", list: Destinations, detail: Destination },
 };
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
   ["nav.group_run", ["", "pipelines", "deliveries"]],
+  ["nav.group_ends", ["sources", "destinations"]],
   ["nav.group_alerts", ["alerts", "incidents"]],
 ];
