@@ -130,17 +130,21 @@ def told(app: InProcessApp, resource_id: str, known: Sequence[str]) -> list[str]
     """The codes in the audit record of the operation that was requested since; None when there is none."""
     records = [one for one in app.audit_records(resource_id) if one.id not in known]
     requested = [one for one in records if one.outcome is Outcome.REQUESTED]
-    return [one["code"] for one in (requested[0].after or {}).get("consequences", [])] if requested else None
+    return [one["code"] for one in (requested[0].after or {})["consequences"]] if requested else None
 
 
 @pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("action", ACTIONS)
-@pytest.mark.parametrize("subject_of", [pipeline_subject, delivery_subject])
+@pytest.mark.parametrize(
+    ("subject_of", "action"),
+    [
+        (one, action)
+        for one in (pipeline_subject, delivery_subject)
+        for action in (ACTIONS if one is delivery_subject else ACTIONS[:-1])
+    ],
+)
 def test_a_dry_run_tells_what_the_call_then_does(
     app: InProcessApp, subject_of: Callable[[InProcessApp, str], Subject], action: str, state: str
 ) -> None:
-    if subject_of is pipeline_subject and action == "pause all":
-        pytest.skip("Only deliveries have a destination.")
     subject = subject_of(app, state)
     before, known = subject.row(), [one.id for one in app.audit_records(subject.id)]
     plan = planned(subject, action)
@@ -157,4 +161,4 @@ def test_a_dry_run_tells_what_the_call_then_does(
     ]
     codes = told(app, subject.id, known)
     shown = [one.code for one in plan.consequences if one.code in TABLE and one.code not in TOLD_BEFORE_ONLY]
-    assert shown == (["NOTHING_CHANGES"] if codes is None else codes)
+    assert shown == (["NOTHING_CHANGES"] if codes is None else [code for code in codes if code in TABLE])

@@ -35,7 +35,7 @@ def respond(returns: object, result: object, known: str = "", **options: object)
     facts = {"status": 200, "needs": Permission.READ, **options, **read_signature(handler, "/things")}
     route = Route(method="GET", path="/things", tag="T", handler=handler, **facts)  # type: ignore[arg-type]
     request = HttpRequest(method="GET", route="/things", path="/things", headers={"if-none-match": known})
-    return render(route, request, result, lambda key, list_path: f"signed {key}")
+    return render(route, request, result, lambda key, list_path: f"signed {list_path}{key}")
 
 
 def tag(**fields: object) -> str:
