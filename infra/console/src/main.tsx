@@ -8,6 +8,7 @@ import { Empty, Waiting } from "./kit/feedback.tsx";
 import { Icon } from "./kit/icons.tsx";
 import { Said } from "./kit/notice.tsx";
 import { link, place } from "./kit/router.ts";
+import { ActionHost } from "./parts/actions.tsx";
 import { can, hasEnded, isOutdated, loadSession, session, signOut } from "./parts/session.ts";
 import { NAVIGATION, SCREENS } from "./screens/routes.ts";
 import { SignInForm, SignInPage } from "./screens/sign_in.tsx";
@@ -48,6 +49,7 @@ function Page() {
       <main id="main" tabIndex={-1}>
         <Said />
         <CurrentScreen />
+        <ActionHost />
       </main>
       {hasEnded.value && (
         <Dialog title={text("session.ended")} onClose={() => {}} isFixed>

@@ -153,13 +153,9 @@ export function useLive<Id extends OperationId>(
   id: Id,
   asked: { path?: Record<string, string | number>; query?: Query } & Watch<Answer<Id>> = {},
 ): Known<Answer<Id>> & { refresh: () => void } {
-  return useFeed<Answer<Id>>(address(id, asked.path, asked.query), asked);
-}
-
-/** What is at an address of the API, kept up to date while the component is shown. */
-export function useFeed<T>(url: string, asked: Watch<T> = {}): Known<T> & { refresh: () => void } {
+  const url = address(id, asked.path, asked.query);
   const watcher = useMemo(() => ({}), []);
-  const found = feed<T>(url);
+  const found = feed<Answer<Id>>(url);
   const { every: wish = EVERY_TICK } = asked;
   const every = typeof wish === "number" ? wish : wish(found.known.value.data);
   const isOff = asked.off ?? false;

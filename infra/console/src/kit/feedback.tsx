@@ -39,10 +39,18 @@ export function errorText(error: ApiError): string {
 }
 
 /** What went wrong, with what an operator needs to look it up. */
-export function Failed({ error, onRetry }: { error: ApiError; onRetry?: (() => void) | undefined }) {
+export function Failed({
+  error,
+  words = errorText(error),
+  onRetry,
+}: {
+  error: ApiError;
+  words?: string | undefined;
+  onRetry?: (() => void) | undefined;
+}) {
   return (
     <div class="failed" role="alert">
-      <p>{errorText(error)}</p>
+      <p>{words}</p>
       {error.faults.map((fault) => (
         <p key={fault.location.join(".")}>
           <code>{fault.location.slice(1).join(".")}</code> {fault.message ?? fault.type}

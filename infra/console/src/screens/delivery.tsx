@@ -99,7 +99,7 @@ function Overview({ delivery, seen, readAt }: Props) {
       <section aria-labelledby="numbers">
         <h2 id="numbers">{text("runtime.numbers")}</h2>
         <dl class="counts">
-          <Progress progress={seen.progress} throughput={delivery.metrics.throughput} />
+          <Progress kind="deliveries" progress={seen.progress} throughput={delivery.metrics.throughput} />
         </dl>
       </section>
       <Tasks tasks={seen.tasks} kind="deliveries" id={delivery.id} name={delivery.name} />

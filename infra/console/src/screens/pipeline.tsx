@@ -2,6 +2,7 @@
 
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
+import { duration } from "../kit/clock.ts";
 import { Loaded } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Table } from "../kit/table.tsx";
@@ -65,6 +66,11 @@ function Shown({ pipeline, seen, readAt }: { pipeline: Detail; seen: Status; rea
           <Span />
           <MetricPlots kind="pipelines" id={pipeline.id} />
           <LogPlot sourceId={pipeline.source_id} />
+          {seen.log?.seconds_to_loss != null && (
+            <p>
+              <strong>{text("log.lost_in", { age: duration(seen.log.seconds_to_loss) })}</strong>
+            </p>
+          )}
         </>
       );
     default:
