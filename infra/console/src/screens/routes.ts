@@ -5,6 +5,7 @@ import type { OperationId } from "../api/client.ts";
 import type { TextKey } from "../texts/text.ts";
 import { Alert } from "./alert.tsx";
 import { Alerts } from "./alerts.tsx";
+import { Changes } from "./changes.tsx";
 import { Incidents } from "./incidents.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
@@ -29,9 +30,11 @@ export const SCREENS: Record<string, Screen> = {
   pipelines: { title: "nav.pipelines", list: Pipelines, detail: Pipeline },
   alerts: { title: "nav.alerts", list: Alerts, detail: Alert },
   incidents: { title: "nav.incidents", list: Incidents },
+  changes: { title: "nav.changes", needs: "list_audit", list: Changes },
 };
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
   ["nav.group_run", ["", "pipelines"]],
   ["nav.group_alerts", ["alerts", "incidents"]],
+  ["nav.group_admin", ["changes"]],
 ];
