@@ -62,9 +62,10 @@ class Actor:
     """Who acts: a user (`via` session), a program of theirs (`via` token), or Headgate (`via` system).
 
     A token's actor is its owner, with the role that the token has at this moment, and no more than `limited_to` where
-    its owner has limited it. `credential_id` names the session or token that the request came with, and `expires_at` is
-    when that ends. Of Kafka Connect's secret provider (`via` service) `credential_id` is the Connect cluster that its
-    credential belongs to, if it belongs to one. `lacks_second_factor`: the session may do nothing but set one up.
+    its owner has limited it. `credential_id` names the session or token that the request came with, `expires_at` is
+    when that ends, and `idle_expires_at` when a session ends that is not used again. Of Kafka Connect's secret provider
+    (`via` service) `credential_id` is the Connect cluster that its credential belongs to, if it belongs to one.
+    `lacks_second_factor`: the session may do nothing but set one up.
     """
 
     id: str | None
@@ -73,6 +74,7 @@ class Actor:
     via: str
     credential_id: str | None = None
     expires_at: datetime | None = None
+    idle_expires_at: datetime | None = None
     lacks_second_factor: bool = False
     limited_to: frozenset[Permission] | None = None
 

@@ -6,13 +6,15 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRelease:
-    """What a deletion can release in the source, by its name there. `statement` does it by hand.
+    """What a deletion can release in the source, by its name there. `statement` does it by hand. `kind` is what it is,
+    in the word of the provider.
 
     `is_own`: the connector has made it. What was adopted is not released.
     """
 
     name: str
     statement: str
+    kind: str = ""
     is_own: bool = True
 
 

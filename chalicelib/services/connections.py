@@ -4,7 +4,7 @@ A change of a connection writes the copies of all that use it in one transaction
 (`infra/decisions/032-connections.md`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -14,7 +14,10 @@ from chalicelib.domain.addresses import SystemAddress
 from chalicelib.domain.connection import Capability, Connection, ConnectionReference
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import OpenedEndpoint
+from chalicelib.domain.plans.of_registered import of_move, of_update
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.search import EVERYTHING, Search
+from chalicelib.domain.source import Source
 from chalicelib.domain.usage import in_use, used_by
 from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.kit.pages import Page
@@ -51,6 +54,7 @@ class _Change:
     before: Connection
     after: Connection
     edits: Sequence[tuple[SystemService[Any], Edit[Any]]]
+    outdated: Sequence[OutdatedConnector] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +88,7 @@ class ConnectionService(RegisteredService[Connection]):
         change = retried(lambda: self._update(context, connection_id, data))
         for service, edit in change.edits:
             service.after_edit(context, edit)
-        users = [] if change.before.endpoint == change.after.endpoint else change.after.used_by
-        return ConnectionChange(connection=change.after, outdated_connectors=self.connectors.of(users))
+        return ConnectionChange(connection=change.after, outdated_connectors=change.outdated)
 
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove a connection that nothing uses. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
@@ -114,7 +117,9 @@ class ConnectionService(RegisteredService[Connection]):
         after = replace(edited, **before.invalidated_by(edited.endpoint))
         _require_allowed(before, after)
         edits = self._edit_users(transaction, before, after)
-        after = self.registry.write_update(transaction, context, self.store, before, after)
+        outdated = self.connectors.after_change(*((service.store.noun, edit.after) for service, edit in edits))
+        told = [*of_update(outdated), *chain.from_iterable(_moved(edit) for _, edit in edits)]
+        after = self.registry.write_update(transaction, context, self.store, before, after, consequences=told)
         for service, edit in edits:
             conditions: Any = {"unused": edit.unused, "references": edit.references}
             self.registry.write_update(transaction, context, service.store, edit.before, edit.after, **conditions)
@@ -129,7 +134,7 @@ class ConnectionService(RegisteredService[Connection]):
             if conflict.label == "name":
                 raise self.registry.name_conflict(self.store, after) from conflict
             raise
-        return _Change(before=before, after=after, edits=edits)
+        return _Change(before=before, after=after, edits=edits, outdated=outdated)
 
     def _edit_users(
         self, transaction: Transaction, before: Connection, after: Connection
@@ -160,6 +165,10 @@ class ConnectionService(RegisteredService[Connection]):
                 "Register the new address as another connection."
             )
             raise in_use(self.store.noun, list(chain.from_iterable(named)), message)
+
+
+def _moved(edit: Edit[Any]) -> Iterable[Consequence]:
+    return of_move(edit.before) if edit.moved and isinstance(edit.before, Source) else ()
 
 
 def _require_allowed(before: Connection, after: Connection) -> None:

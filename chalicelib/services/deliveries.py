@@ -11,8 +11,10 @@ from chalicelib.domain.connector_config import public_config
 from chalicelib.domain.delivery import Delivery, MappingInput, Writing
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
+from chalicelib.domain.plans.dry_run import obstacle, part_of_dry_run
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.search import ConnectorSearch
+from chalicelib.domain.usage import used_by
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, TimedOut, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page
@@ -235,13 +237,20 @@ class DeliveryService(ConnectorService[Delivery]):
         return self.observed([delivery for delivery in stored if delivery])
 
     def _control_one(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:
+        outcomes = [DeliveryOutcome(delivery=delivery)]  # what a dry run leaves it at
+        with part_of_dry_run(used_by(self.connector.store.noun, delivery), "deliveries"):
+            outcomes.append(self._controlled(context, delivery, kind))
+        return outcomes[-1]
+
+    def _controlled(self, context: RequestContext, delivery: Delivery, kind: OperationKind) -> DeliveryOutcome:
         if changes_nothing(kind, delivery):
             return DeliveryOutcome(delivery=delivery)
         if context.deadline.remaining() < _LEAST_SECONDS:
-            return DeliveryOutcome(delivery=delivery, error=_no_time_left())
+            return DeliveryOutcome(delivery=delivery, error=obstacle(_no_time_left()))
         try:
             return _outcome(self.control(context, delivery.id, kind))
         except HeadgateError as error:
+            obstacle(error)
             if not isinstance(error, Conflict) or error.code == "STATE_CONFLICT":
                 with suppress(HeadgateError):
                     delivery = self.status(context, delivery.id, fresh=False)

@@ -1,11 +1,13 @@
 """What the services of everything that people register have in common."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Generic, TypeVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.credentials import Secrets
+from chalicelib.domain.plans.of_registered import Outdated, of_update
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.registered import Registered
 from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.kit.clock import Clock
@@ -15,6 +17,11 @@ from chalicelib.stores.searched import SearchedDocuments
 from chalicelib.stores.transaction import Transaction
 
 E = TypeVar("E", bound=Registered[Any])
+
+OutdatedAfter = Callable[[str, Registered[Any]], Sequence[Outdated] | None]
+"""The pipelines and deliveries whose connectors would be outdated once an entity of this type is stored as it is; None
+when that cannot be read.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +46,7 @@ class RegisteredService(Generic[E]):
     kind: Callable[..., E]
     store: SearchedDocuments[E]
     registry: Registry
+    outdated_after: OutdatedAfter
     clock: Clock
 
     def get(self, entity_id: str) -> E:
@@ -57,6 +65,12 @@ class RegisteredService(Generic[E]):
     def links(self, entity: E) -> Links:
         """What the entity refers to and claims."""
         return NO_LINKS
+
+    def consequences(self, before: E, after: E) -> Sequence[Consequence]:
+        """What follows from a change."""
+        if before.endpoint == after.endpoint:
+            return ()
+        return tuple(of_update(self.outdated_after(self.store.noun, after)))
 
     def _current(self, context: RequestContext, entity_id: str) -> E:
         """The entity that is about to be changed. Raises NotFound, VersionMismatch."""

@@ -7,6 +7,8 @@ from typing import Any, Protocol, TypeVar
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit.view import view
 from chalicelib.domain.names import unique_key
+from chalicelib.domain.plans.of_registered import of_deletion
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.registered import Registered
 from chalicelib.domain.usage import UsedBy, used_by
 from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch, WriteConflict, fault
@@ -71,6 +73,7 @@ class Registry:
         entity: N,
         *,
         links: Links = NO_LINKS,
+        consequences: Sequence[Consequence] = (),
     ) -> N:
         """Store a new entity, and commit the transaction.
 
@@ -85,7 +88,8 @@ class Registry:
             self.claims.take(transaction, key, entity.id, label=label)
         for referred, referred_id in links.references:
             referred.change_references(transaction, referred_id, +1, revision=links.revisions.get(referred_id))
-        self.audit.record(transaction, context, f"{store.noun}.create", entity.id, after=view(entity))
+        action, told = f"{store.noun}.create", consequences
+        self.audit.record(transaction, context, action, entity.id, after=view(entity), consequences=told)
         try:
             transaction.commit()
         except WriteConflict as conflict:
@@ -104,13 +108,15 @@ class Registry:
         *,
         unused: bool = False,
         references: int | None = None,
+        consequences: Sequence[Consequence] = (),
     ) -> N:
         """Replace a stored entity, and commit the transaction: see `write_update`.
 
         Raises Conflict RESOURCE_IN_USE, NAME_CONFLICT, VersionMismatch; WriteConflict when a connection in the
         transaction was written since it was read.
         """
-        after = self.write_update(transaction, context, store, before, after, unused=unused, references=references)
+        conditions: Any = {"unused": unused, "references": references, "consequences": consequences}
+        after = self.write_update(transaction, context, store, before, after, **conditions)
         try:
             transaction.commit()
         except WriteConflict as conflict:
@@ -127,6 +133,7 @@ class Registry:
         *,
         unused: bool = False,
         references: int | None = None,
+        consequences: Sequence[Consequence] = (),
     ) -> N:
         """Replace a stored entity in the transaction. With `unused` nothing may refer to it, with `references` exactly
         so many. The result has the new revision.
@@ -135,8 +142,8 @@ class Registry:
         if _name_key(store, before) != _name_key(store, after):
             self.release_name(transaction, store, before)
             self.claims.take(transaction, _name_key(store, after), after.id, label="name")
-        action = f"{store.noun}.update"
-        self.audit.record(transaction, context, action, after.id, before=view(before), after=view(after))
+        views: Any = {"before": view(before), "after": view(after)}
+        self.audit.record(transaction, context, f"{store.noun}.update", after.id, **views, consequences=consequences)
         return after
 
     def delete(
@@ -156,7 +163,8 @@ class Registry:
         if entity.credentials.belong_to(store.noun, entity.id):  # else they are those of its connection
             self.vault.remove(transaction, entity.credentials)
         self.incidents.end_about(transaction, entity.id)
-        self.remove(transaction, context, store, entity, links=links)
+        told = tuple(of_deletion(store.noun, entity))
+        self.remove(transaction, context, store, entity, links=links, consequences=told)
 
     def remove(
         self,
@@ -166,6 +174,7 @@ class Registry:
         entity: N,
         *,
         links: Links = NO_LINKS,
+        consequences: Sequence[Consequence] = (),
     ) -> None:
         """Remove an entity that nothing refers to, and commit the transaction.
 
@@ -175,7 +184,8 @@ class Registry:
         store.remove(transaction, entity)
         self.release_name(transaction, store, entity)
         self.unlink(transaction, entity.id, links)
-        self.audit.record(transaction, context, f"{store.noun}.delete", entity.id, before=view(entity))
+        action, told = f"{store.noun}.delete", consequences
+        self.audit.record(transaction, context, action, entity.id, before=view(entity), consequences=told)
         try:
             transaction.commit()
         except WriteConflict as conflict:

@@ -1,6 +1,6 @@
 """Sources: databases registered for capture, and the tables that discovery found in them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -9,6 +9,8 @@ from typing import Any
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline, claimed_thing
+from chalicelib.domain.plans.of_registered import of_move
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable
@@ -68,6 +70,10 @@ class SourceService(SystemService[Source]):
     def completed(self, system: Source) -> Source:
         options = capture_provider(system.address.provider).source_options(system.options)
         return replace(system, options=options)
+
+    def consequences(self, before: Source, after: Source) -> Sequence[Consequence]:
+        moved = before.address.identity != after.address.identity
+        return (*SystemService.consequences(self, before, after), *(of_move(before) if moved else ()))
 
     def on_address_changing(self, transaction: Transaction, before: Source, after: Source) -> int | None:
         """Move the claims of its pipelines. A connector runs at the former address until its pipeline is deployed

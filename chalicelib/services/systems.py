@@ -112,6 +112,7 @@ class SystemService(RegisteredService[S]):
             before, transaction = self._current(context, system_id), Transaction()
             edit = self.edit(transaction, before, self.completed(self._replaced(transaction, before, data)))
             conditions: Any = {"unused": edit.unused, "references": edit.references}
+            conditions["consequences"] = self.consequences(before, edit.after)
             stored = self.registry.update(transaction, context, self.store, before, edit.after, **conditions)
             return replace(edit, after=stored)
 

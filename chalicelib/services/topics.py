@@ -10,6 +10,8 @@ from chalicelib.domain.audit.record import Outcome
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.live_reads import LiveAnswer, LiveQuestion
 from chalicelib.domain.pipeline import prefix_claim
+from chalicelib.domain.plans.consequences import ConsequenceCode, consequence
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.topic import Topic, TopicDetail
 from chalicelib.domain.topic_protection import (
     JudgedTopic,
@@ -88,7 +90,8 @@ class TopicService:
             # The stored id may be unknown, or that of brokers that were here before.
             (judged,) = self._judged(stream, [topic], kafka.cluster_id(context.deadline))
             judged.require_deletable()
-            self._record(context, stream, topic, Outcome.REQUESTED)
+            told = [consequence(ConsequenceCode.TOPIC_IS_DELETED)]
+            self._record(context, stream, topic, Outcome.REQUESTED, told)
             try:
                 if not kafka.delete_topic(name, context.deadline):
                     raise NotFound("Somebody else has deleted the topic at the same moment.")
@@ -102,11 +105,23 @@ class TopicService:
         self._record(context, stream, topic, Outcome.SUCCESS)
 
     def _record(
-        self, context: RequestContext, stream: StreamCluster, topic: Topic, outcome: Outcome, **more: str
+        self,
+        context: RequestContext,
+        stream: StreamCluster,
+        topic: Topic,
+        outcome: Outcome,
+        consequences: Sequence[Consequence] = (),
+        **more: str,
     ) -> None:
         shown = {"cluster_id": stream.id, "cluster_name": stream.name, "partitions": topic.partitions, **more}
         self.audit.record_alone(
-            context, f"{NOUN}.delete", topic.name, resource_name=topic.name, outcome=outcome, before=shown
+            context,
+            f"{NOUN}.delete",
+            topic.name,
+            resource_name=topic.name,
+            outcome=outcome,
+            before=shown,
+            consequences=consequences,
         )
 
     def _judged(self, stream: StreamCluster, topics: Sequence[Topic], *places: str) -> Sequence[JudgedTopic]:

@@ -3,6 +3,7 @@
 The numbers are in the store, so that all processes share them. A user and their tokens count as one.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,6 +51,14 @@ class UserLimits:
                 f"You may ask servers {self.max_questions} times in a minute.",
                 retry_after_seconds=int(limit.wait(now).total_seconds()) + 1,
             )
+
+    def pace(self, context: RequestContext, key: str, every: timedelta) -> None:
+        """Let one through in this time, of a user and with this key. Raises RateLimited for the others."""
+        now = self.clock()
+        limit = LoginLimit(key=f"pace/{context.actor.id}/{key}", maximum=1, ends_at=now + every, pause=every)
+        if not self.counters.count(limit, now):
+            wait = math.ceil(every.total_seconds())
+            raise RateLimited("You have sent the same a moment ago. Wait a little.", retry_after_seconds=wait)
 
     @contextmanager
     def test(self, context: RequestContext) -> Iterator[None]:

@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 from pynamodb.constants import BATCH_WRITE_ITEM
 from pynamodb.models import Model
 
+from chalicelib.domain.plans.dry_run import current_plan
 from chalicelib.errors import StoreBusy
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.randomness import jitter
@@ -42,8 +43,10 @@ def write_rows(
     """Send all writes, at most one for each key. Unprocessed writes are sent again after growing, random pauses.
 
     The writes are no transaction: after an error any of them may have been made. Safe to repeat.
-    Raises StoreBusy when the deadline passes first, and the client's own errors.
+    In a dry run nothing is written. Raises StoreBusy when the deadline passes first, and the client's own errors.
     """
+    if current_plan() is not None:
+        return
     waiting, attempt = deque(writes), 0
     while waiting:
         batch = [waiting.popleft() for _ in range(min(WRITES_PER_CALL, len(waiting)))]

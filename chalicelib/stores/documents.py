@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from pynamodb.expressions.condition import Condition
 from pynamodb.pagination import PageIterator
 
+from chalicelib.domain.plans.dry_run import current_plan
 from chalicelib.errors import NotFound, StoreUnavailable, TimedOut, UnreadableRow
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
@@ -290,9 +291,10 @@ class Documents(Generic[E]):
         return saved
 
     def save_alone(self, entity: E) -> E:
-        """`save` in a transaction of its own. Raises WriteConflict."""
+        """`save` in a transaction of its own. Raises WriteConflict. In a dry run the result is what was given."""
         with Transaction() as transaction:
-            return self.save(transaction, entity)
+            saved = self.save(transaction, entity)
+        return entity if current_plan() else saved
 
     def remove(self, transaction: Transaction, entity: E) -> None:
         """Delete it, if nothing was written since it was read and no other entity points at it.

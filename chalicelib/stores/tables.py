@@ -18,11 +18,12 @@ from typing import Any, ClassVar
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.connection import Connection, TableConnection
-from pynamodb.constants import PAY_PER_REQUEST_BILLING_MODE
+from pynamodb.constants import BATCH_WRITE_ITEM, DELETE_ITEM, PAY_PER_REQUEST_BILLING_MODE, PUT_ITEM, UPDATE_ITEM
 from pynamodb.exceptions import PynamoDBException
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
 from pynamodb.models import Model
 
+from chalicelib.domain.plans.dry_run import current_plan
 from chalicelib.errors import Contention, StoreBusy, StoreRefused, StoreUnavailable
 from chalicelib.kit.clock import rfc3339
 from chalicelib.settings import settings
@@ -43,10 +44,22 @@ def meta(name: str) -> type:
     return type("Meta", (), {"table_name": table_name, "billing_mode": PAY_PER_REQUEST_BILLING_MODE, **_LIMITS})
 
 
+class _GuardedConnection(Connection):
+    """One that writes nothing in a dry run, whatever a store forgets. Transactions see to that themselves."""
+
+    def dispatch(self, operation_name: str, operation_kwargs: dict[str, Any]) -> dict[str, Any]:
+        if operation_name in _WRITES and current_plan() is not None:
+            raise TypeError("a store would write in a dry run")
+        return super().dispatch(operation_name, operation_kwargs)
+
+
+_WRITES = frozenset({PUT_ITEM, UPDATE_ITEM, DELETE_ITEM, BATCH_WRITE_ITEM})
+
+
 @cache
 def connection() -> Connection:
     """The one connection of this process. A client takes 100 ms of CPU to make, and may be used by all threads."""
-    return Connection(**_LIMITS)  # type: ignore[arg-type]
+    return _GuardedConnection(**_LIMITS)  # type: ignore[arg-type]
 
 
 class Table(Model):

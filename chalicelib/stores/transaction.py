@@ -13,6 +13,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.plans.dry_run import DryRunEnded, current_plan
 from chalicelib.domain.timing import CONTENTION
 from chalicelib.errors import StoreBusy, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Deadline
@@ -31,6 +32,7 @@ MAX_ITEMS = 100
 class _Kind(IntEnum):
     """In the order in which PynamoDB sends the items of a transaction, which is the order of its reasons."""
 
+    CHECK = 0
     DELETE = 1
     PUT = 2
     UPDATE = 3
@@ -50,10 +52,15 @@ class Transaction:
 
     As a context manager it is committed at the end of the block, unless an error was raised in it. Each write has a
     label: `commit` raises `WriteConflict` with that of the first write whose condition fails. Every row that is put or
-    updated has the `write_id`: it shows whether a commit whose reply was lost was carried out.
+    updated has the `write_id`: it shows whether a commit whose reply was lost was carried out. `is_audited`: it has an
+    audit record, so it makes a change that somebody has asked for.
+
+    In a dry run nothing is written. The commit of a change checks its conditions and ends the run, every other commit
+    does nothing.
     """
 
     write_id: str = field(default_factory=new_id)
+    is_audited: bool = False
     _writes: list[_Write] = field(default_factory=list)
     _added: dict[str, tuple[Model, Counter[str]]] = field(default_factory=dict)
     _afterwards: list[Callable[[], object]] = field(default_factory=list)
@@ -93,17 +100,32 @@ class Transaction:
         """Send all writes. After contention and throttling they are sent again.
 
         Raises `WriteConflict(label)` when a condition does not hold, `StoreRefused` when DynamoDB never takes these
-        writes, `StoreBusy` after some seconds of contention, `StoreUnavailable` when the outcome is unknown.
+        writes, `StoreBusy` after some seconds of contention, `StoreUnavailable` when the outcome is unknown;
+        `DryRunEnded`.
         """
+        if current_plan() is not None:
+            self._check()
+            return
         self._write_added()
         writes = sorted(self._writes, key=lambda write: write.kind)
+        self._send_until_taken(writes)
+        for act in self._afterwards:
+            act()
+
+    def _check(self) -> None:
+        """What a commit does in a dry run."""
+        if not self.is_audited:
+            return
+        conditional = [write for write in self._writes if write.condition is not None]
+        self._send_until_taken([write._replace(kind=_Kind.CHECK) for write in conditional])
+        raise DryRunEnded
+
+    def _send_until_taken(self, writes: Sequence[_Write]) -> None:
         _RETRY.run(
             lambda attempt: self._send(writes, attempt),
             on=StoreBusy,
             deadline=Deadline.after(CONTENTION.total_seconds()),
         )
-        for act in self._afterwards:
-            act()
 
     def _write_added(self) -> None:
         while self._added:
@@ -147,6 +169,10 @@ def update_existing(row: Any, action: Action, *, label: str) -> None:
 
 def _add_to(transaction: TransactWrite, write: _Write) -> None:
     match write.kind:
+        case _Kind.CHECK:
+            table = type(write.model)
+            hash_key, *range_key = _key(write.model)
+            transaction.condition_check(table, hash_key, next(iter(range_key), None), write.condition)
         case _Kind.DELETE:
             transaction.delete(write.model, condition=write.condition)
         case _Kind.PUT:
@@ -154,6 +180,13 @@ def _add_to(transaction: TransactWrite, write: _Write) -> None:
         case _Kind.UPDATE:
             actions = list(write.actions)
             transaction.update(write.model, actions, condition=write.condition, return_values="ALL_OLD")
+
+
+def _key(row: Any) -> list[Any]:
+    """The values of its hash key and of its range key, if it has one."""
+    columns = row.get_attributes()
+    hash_keys = [name for name, column in columns.items() if column.is_hash_key]
+    return [getattr(row, name) for name in (*hash_keys, *(n for n, column in columns.items() if column.is_range_key))]
 
 
 def _written_by(reason: CancellationReason) -> str | None:

@@ -93,6 +93,7 @@ class Services:
             make=make,
             queues=self.queues,
             look_soon=self._look_soon,
+            outdated_after=lambda noun, entity: self._connectors.outdated.after_change((noun, entity)),
             clock=self.clock,
             sleep=self._sleep,
         )
@@ -109,9 +110,9 @@ class Services:
         self.alerting = Alerting(
             stores=self.stores,
             registry=self.registry,
-            audit=self.audit,
             senders=make.senders(self.settings),
             queues=self.queues,
+            limits=self.limits,
             public_url=self.settings.public_url,
             clock=self.clock,
             sleep=self._sleep,

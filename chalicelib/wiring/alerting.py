@@ -21,6 +21,7 @@ from chalicelib.services.alerts.manager import AlertManager
 from chalicelib.services.alerts.rules import AlertRuleService
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.services.registry import Registry
+from chalicelib.services.user_limits import UserLimits
 from chalicelib.stores.groups import Stores
 
 _WINDOWS_READ_FOR = timedelta(seconds=5)
@@ -35,14 +36,14 @@ class Alerting:
         *,
         stores: Stores,
         registry: Registry,
-        audit: AuditTrail,
         senders: Mapping[ChannelProvider, Sender],
         queues: Queues,
+        limits: UserLimits,
         public_url: str | None,
         clock: Clock,
         sleep: Callable[[float], None],
     ) -> None:
-        self._queues = queues
+        self._queues, audit = queues, registry.audit
         self.maintenance = _maintenance(stores, audit, clock)
         self.manager = AlertManager(
             stores=stores.alerts,
@@ -55,7 +56,9 @@ class Alerting:
         self.bus: EventBus = InProcessBus(record=registry.incidents.record, follow=self.manager.follow, measure=measure)
         self.alerts = AlertService(stores=stores.alerts, audit=audit, clock=clock)
         self.rules = AlertRuleService(stores=stores.alerts, resources=stores.resources, registry=registry, clock=clock)
-        self.channels = ChannelService(stores=stores.alerts, registry=registry, senders=senders, clock=clock)
+        self.channels = ChannelService(
+            stores=stores.alerts, registry=registry, senders=senders, limits=limits, clock=clock
+        )
         attempts = Attempts(
             stores=stores.alerts,
             vault=registry.vault,

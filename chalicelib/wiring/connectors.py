@@ -101,6 +101,7 @@ class Connectors:
             registry=resources.registry,
             system_checks=resources.system_checks,
             connectors=self.outdated,
+            outdated_after=lambda noun, entity: self.outdated.after_change((noun, entity)),
             clock=clock,
         )
 

@@ -21,6 +21,7 @@ from chalicelib.services.installation import Installation
 from chalicelib.services.jobs import JobHandler, JobService
 from chalicelib.services.key_rotation import KeyRotation
 from chalicelib.services.live_reads import LiveReads
+from chalicelib.services.registered import OutdatedAfter
 from chalicelib.services.registry import Registry
 from chalicelib.services.schema_history import SchemaHistory
 from chalicelib.services.secret_provider import SecretProvider
@@ -49,6 +50,7 @@ class Resources:
         make: Clients,
         queues: Queues,
         look_soon: Callable[[str, str], None],
+        outdated_after: OutdatedAfter,
         clock: Clock,
         sleep: Callable[[float], None],
     ) -> None:
@@ -83,9 +85,13 @@ class Resources:
             counters=stores.accounts.login_tries, leases=stores.live_answers.leases, clock=clock, sleep=sleep
         )
         self.live_reads = LiveReads(store=stores.live_answers, limits=self.limits, clock=clock, sleep=sleep)
-        self._build_systems(resources, look_soon, clock)
+        self._build_systems(resources, look_soon, outdated_after, clock)
         self.stream_clusters = StreamClusterService(
-            store=resources.streams, registry=self.registry, clients=self.clients, clock=clock
+            store=resources.streams,
+            registry=self.registry,
+            clients=self.clients,
+            outdated_after=outdated_after,
+            clock=clock,
         )
         self.connect_clusters = ConnectClusterService(
             store=resources.connects,
@@ -96,6 +102,7 @@ class Resources:
             clients=self.clients,
             live_reads=self.live_reads,
             allow_inline_secrets=config.allow_inline_secrets,
+            outdated_after=outdated_after,
             clock=clock,
         )
         connector_resources = ConnectorResources(resources=resources)
@@ -125,7 +132,13 @@ class Resources:
             clock=clock,
         )
 
-    def _build_systems(self, resources: ResourceStores, look_soon: Callable[[str, str], None], clock: Clock) -> None:
+    def _build_systems(
+        self,
+        resources: ResourceStores,
+        look_soon: Callable[[str, str], None],
+        outdated_after: OutdatedAfter,
+        clock: Clock,
+    ) -> None:
         """Sources and destinations."""
         self.database_checks = DatabaseChecks(clients=self.clients, clock=clock)
         self.system_checks = SystemChecks(
@@ -142,6 +155,7 @@ class Resources:
             connections=resources.connections,
             registry=self.registry,
             system_checks=self.system_checks,
+            outdated_after=outdated_after,
             clock=clock,
         )
         self.destinations = DestinationService(
@@ -149,8 +163,13 @@ class Resources:
             connections=resources.connections,
             registry=self.registry,
             system_checks=self.system_checks,
+            outdated_after=outdated_after,
             clock=clock,
         )
+        self._build_discovery(resources, clock)
+
+    def _build_discovery(self, resources: ResourceStores, clock: Clock) -> None:
+        """What keeps the tables of sources."""
         self.schema_history = SchemaHistory(resources=resources, incidents=self.incidents, clock=clock)
         self.discovery = Discovery(
             resources=resources,

@@ -16,7 +16,9 @@ PREFIX = "/api/v1"
 
 
 def main(folder: Path) -> None:
-    built = document([(path, route) for path, route in app.lazy_routes if not route.hidden], title="Headgate", version="")
+    built = document(
+        [(path, route) for path, route in app.lazy_routes if not route.hidden], title="Headgate", version=""
+    )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "openapi.json").write_text(json.dumps(built, indent=1, sort_keys=True) + "\n")
     (folder / "operations.ts").write_text(operations(built))
@@ -27,7 +29,9 @@ def operations(built: Json) -> str:
     rows = "".join(f"  {name}: {json.dumps(row)},\n" for name, row in sorted(_rows(built)))
     return (
         "// Made by infra/console/openapi.py.\n"
-        "export const OPERATIONS = {\n" + rows + "} as const satisfies Record<string, readonly [string, string, string]>;\n"
+        "export const OPERATIONS = {\n"
+        + rows
+        + "} as const satisfies Record<string, readonly [string, string, string]>;\n"
     )
 
 

@@ -65,15 +65,20 @@ def preload_ours(double: ConnectDouble, names: Iterable[str], services: Services
 
 
 def pipeline_rows(
-    store: Any, connect_cluster_id: str, config_hashes: Mapping[str, str], *, source_id: str = "s"
+    store: Any,
+    connect_cluster_id: str,
+    config_hashes: Mapping[str, str],
+    *,
+    source_id: str = "s",
+    desired_state: DesiredState = DesiredState.RUNNING,
 ) -> Iterable[Any]:
-    """Rows of deployed pipelines with these connectors (name -> hash of its config), each with a few tables."""
+    """Rows of pipelines, deployed if nothing else is said, with these connectors (name -> hash of its config), each with a few tables."""
     tables = tuple(TableName("public", f"a_table_with_a_name_{number}") for number in range(5))
     for number, (name, config_hash) in enumerate(config_hashes.items()):
         pipeline = make_pipeline(
             id=resource_id(name), name=f"deployed {number}", source_id=source_id,
             connect_cluster_id=connect_cluster_id, capture=Capture(topic_prefix="p", tables=tables),
-            desired_state=DesiredState.RUNNING, config_hash=config_hash, created_at=BEGIN, updated_at=BEGIN,
+            desired_state=desired_state, config_hash=config_hash, created_at=BEGIN, updated_at=BEGIN,
         )  # fmt: skip
         yield store._row(pipeline, "seed")
 

@@ -102,7 +102,7 @@ def sign_on(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_a_person_signs_in_with_the_role_of_their_groups_and_out_again(sign_on: SignOn) -> None:
     browser = sign_on.browser()
     answer = browser.sign_in(sign_on.person("olga", "cdc-ops", "everyone"))
-    assert (answer.status_code, answer.headers["location"]) == (302, f"{sign_on.url}/docs")
+    assert (answer.status_code, answer.headers["location"]) == (302, f"{sign_on.url}/console")
     session = browser.session()
     assert session["user"]["email"] == "olga@example.com"
     assert (session["via"], session["permissions"]) == ("session", ["read", "write", "operate"])
@@ -190,7 +190,7 @@ def test_nothing_in_the_query_leads_a_browser_elsewhere(sign_on: SignOn) -> None
     sign_on.person("lena", "everyone")
     back = browser_signs_in(browser.http, browser.get("/auth/oidc/login").headers["location"], "lena")
     extra = "&next=https://evil.example.com&redirect_uri=https://evil.example.com&RelayState=//evil.example.com"
-    assert browser.http.get(back + extra).headers["location"] == f"{sign_on.url}/docs"
+    assert browser.http.get(back + extra).headers["location"] == f"{sign_on.url}/console"
 
 
 @pytest.mark.parametrize(

@@ -85,9 +85,11 @@ CASES_OF = {
     "POST /notification-channels/{uuid}/test": "channel test",
 }
 CHANGES_NOTHING = {
+    "POST /alert-rules/preview",
     "POST /connections/test",
     "POST /destinations/test-connection",
     "POST /destinations/{uuid}/preview",
+    "POST /notification-channels/test",
     "POST /pipelines/preview",
 }
 

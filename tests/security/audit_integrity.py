@@ -27,6 +27,7 @@ REMOVALS = ("all anchors deleted", "a whole shard and all anchors removed", "eve
 AUDIT_TABLE = "headgate-audit"
 CHANGES_NOTHING: Mapping[str, str] = {
     "POST /api/v1/pipelines/preview": "it stores nothing",
+    "POST /api/v1/alert-rules/preview": "it stores nothing",
     "POST /api/v1/connections/test": "it stores nothing",
     "POST /api/v1/destinations/test-connection": "it stores nothing",
     "POST /api/v1/destinations/{uuid}/preview": "it stores nothing that people see",
@@ -34,6 +35,7 @@ CHANGES_NOTHING: Mapping[str, str] = {
     "POST /api/v1/connect/clusters/{uuid}/confirm-deletions": "it needs orphans: tests/faults/test_tick_orphans.py",
     "POST /api/v1/connect/clusters/{uuid}/confirm-creations": "it needs other workers: "
     "tests/faults/test_other_workers.py",
+    "POST /api/v1/notification-channels/test": "it stores nothing",
     "POST /api/v1/notification-channels/{uuid}/test": "it sends a message: tests/integration/api/test_channels.py",
     "DELETE /api/v1/stream/topics/{name}": "it changes the brokers alone: tests/service/test_topics.py",
 }

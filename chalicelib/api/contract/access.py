@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, StrictBool, StringConstraints
 
+from chalicelib import __version__
 from chalicelib.api.contract.common import VISIBLE_ADDRESS, Input, Name, Output, Time, Timestamp
 from chalicelib.domain.access import Actor, Permission, Role
 from chalicelib.domain.accounts import email
@@ -59,10 +60,14 @@ class LoginOutput(Output):
 
     user: SessionUser
     expires_at: Timestamp
+    idle_expires_at: Timestamp
+    version: str
 
     @classmethod
     def of(cls, signed_in: UserSession) -> Self:
-        return cls(user=SessionUser.of(signed_in.user), expires_at=signed_in.session.expires_at())
+        user, session = SessionUser.of(signed_in.user), signed_in.session
+        ends = {"expires_at": session.ends_at, "idle_expires_at": session.expires_at()}
+        return cls(user=user, **ends, version=__version__)
 
 
 class SessionOutput(Output):
@@ -74,7 +79,9 @@ class SessionOutput(Output):
     user: SessionUser
     permissions: list[Permission]
     expires_at: Timestamp
+    idle_expires_at: Timestamp | None
     via: Literal["session", "token"]
+    version: str
 
     @classmethod
     def of(cls, actor: Actor) -> Self:
@@ -82,7 +89,8 @@ class SessionOutput(Output):
         # Only who is active has a session or a token that counts.
         user = {"id": actor.id, "email": actor.email, "role": role, "status": UserStatus.ACTIVE}
         granted = () if actor.lacks_second_factor else actor.permissions
-        return cls._read(actor, user=user, permissions=sorted(granted, key=list(Permission).index))
+        permissions = sorted(granted, key=list(Permission).index)
+        return cls._read(actor, user=user, permissions=permissions, version=__version__)
 
 
 class OwnSessionOutput(Output):

@@ -2,9 +2,10 @@
 
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, AliasPath, Field
 
-from chalicelib.api.contract.common import Input, Integer, Lines, Name, Output, Uuid
+from chalicelib.api.contract.alerts import AlertSourceOutput
+from chalicelib.api.contract.common import Input, Integer, Lines, Name, Output, Timestamp, Uuid
 from chalicelib.api.contract.labels import LABELS, Labels, ShownLabels
 from chalicelib.api.contract.views import Definition
 from chalicelib.domain.alerts.kinds import AlertSeverity
@@ -19,6 +20,7 @@ from chalicelib.domain.alerts.rule import (
 from chalicelib.domain.event_kind import EventKind
 
 MAX_SELECTED = 100
+_UNNAMED = "preview"
 T = TypeVar("T")
 
 
@@ -84,6 +86,35 @@ class AlertRuleOutput(Output):
     send_recovery: bool
     is_default: bool
     version: int
+
+
+class PreviewedRuleBody(AlertRuleBody):
+    """A rule that may have no name yet."""
+
+    name: Name = _UNNAMED
+
+
+class RulePreviewBody(Input):
+    """The rule that is tried."""
+
+    rule: PreviewedRuleBody
+
+
+class RuleExampleOutput(Output):
+    """An alert that the rule would have sent: when it began, and the worst severity that it had."""
+
+    at: Timestamp = Field(validation_alias="first_seen_at")
+    severity: AlertSeverity
+    event_type: EventKind = Field(validation_alias="kind")
+    title: str = Field(validation_alias=AliasPath("event", "title"))
+    source: AlertSourceOutput = Field(validation_alias=AliasPath("event", "emitter"))
+
+
+class RulePreviewOutput(Output):
+    """What a rule would have sent. `examples` are the newest 20."""
+
+    count: int
+    examples: list[RuleExampleOutput]
 
 
 def alert_rule_definition(rule: AlertRule) -> Definition:

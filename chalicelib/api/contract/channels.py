@@ -33,6 +33,15 @@ class _ChannelBody(Input):
         return ChannelValues(**fields), config.to_secrets() if config else {}
 
 
+class _ChannelTestBody(Input):
+    """A channel that is not stored: its provider, and the whole of its config."""
+
+    def to_input(self) -> tuple[ChannelProvider, Secrets]:
+        """The input of the service."""
+        fields = dict(self)
+        return fields["provider"], fields["config"].to_secrets()
+
+
 def _body_of(provider: ChannelProvider, definition: ChannelDefinition) -> type[_ChannelBody]:
     config = definition.config
     fields: dict[str, Any] = {"provider": (Literal[provider], ...), "config": (config | None, None)}
@@ -40,11 +49,20 @@ def _body_of(provider: ChannelProvider, definition: ChannelDefinition) -> type[_
     return create_model(name, __base__=_ChannelBody, __doc__=definition.title, **fields)
 
 
+def _test_body_of(provider: ChannelProvider, definition: ChannelDefinition) -> type[_ChannelTestBody]:
+    fields: dict[str, Any] = {"provider": (Literal[provider], ...), "config": (definition.config, ...)}
+    name = definition.config.__name__.replace("Config", "TestBody")
+    return create_model(name, __base__=_ChannelTestBody, __doc__=definition.title, **fields)
+
+
 if TYPE_CHECKING:
     ChannelBody = _ChannelBody
+    ChannelTestBody = _ChannelTestBody
 else:
     _bodies = tuple(starmap(_body_of, PROVIDERS.items()))
     ChannelBody = Annotated[Union[_bodies], Field(discriminator="provider")]  # noqa: UP007 - known at run time only
+    _bodies = tuple(starmap(_test_body_of, PROVIDERS.items()))
+    ChannelTestBody = Annotated[Union[_bodies], Field(discriminator="provider")]  # noqa: UP007 - as above
 
 
 class LastDeliveryOutput(Output):

@@ -8,6 +8,7 @@ from chalicelib.api.contract.access import Email, NewPassword
 from chalicelib.api.contract.common import Input, Output, Timestamp
 from chalicelib.domain.access import Role
 from chalicelib.domain.accounts.user import UserStatus
+from chalicelib.domain.console_links import invite_link
 from chalicelib.services.accounts.invites import Invitation
 
 
@@ -49,7 +50,7 @@ class InvitedOutput(Output):
     def under(cls, base_url: str, invited: Invitation) -> Self:
         """The invite with its URL under this base."""
         token = invited.token.reveal()
-        url = f"{base_url}/api/v1/invites/{token}"
+        url = invite_link(base_url, token)
         return cls._read(invited.user, expires_at=invited.invite.expires_at, invite_url=url, token=token)
 
 

@@ -270,6 +270,7 @@ _ALL: Mapping[str, Bodies] = {
     },
     "create_alert_rule": _RULES,
     "update_alert_rule": _RULES,
+    "preview_alert_rule": {name: {"rule": body} for name, body in _RULES.items()},
     "create_maintenance": {
         "An hour on one team's systems": {
             "name": "Move of the shop database",
@@ -281,6 +282,11 @@ _ALL: Mapping[str, Bodies] = {
     },
     "create_channel": _CHANNELS,
     "update_channel": _CHANNELS,
+    "test_unsaved_channel": {
+        name: {"provider": body["provider"], "config": body["config"]}
+        for name, body in _CHANNELS.items()
+        if body["provider"] != "webhook"
+    },
 }
 
 

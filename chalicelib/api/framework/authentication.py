@@ -13,6 +13,8 @@ from chalicelib.secrets.tokens import has_hash, token_hash
 from chalicelib.services.accounts.api_tokens import ApiTokenService
 from chalicelib.services.accounts.sessions import SessionService, UserSession, actor_of
 
+BACKGROUND = "X-Headgate-Background"
+"""The header of a request that a page makes by itself, with the value 1: it does not keep the session alive."""
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -29,7 +31,7 @@ class SessionAuthenticator:
         # Browsers send no bearer token by themselves: the CSRF rule is for cookies, which do not count beside a token.
         if (token := bearer_token(headers)) is not None:
             return self.api_tokens().authenticate(token)
-        signed_in = self.sessions().signed_in(cookie_of(headers))
+        signed_in = self.sessions().signed_in(cookie_of(headers), counts_as_use=headers.get(BACKGROUND.lower()) != "1")
         actor = actor_of(signed_in.user, signed_in.session)
         if signed_in.lacks_second_factor:
             actor = replace(actor, lacks_second_factor=True)

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 from chalicelib.api.framework import errors as http_errors
 from chalicelib.api.framework import inputs
 from chalicelib.api.framework.compression import compressed
+from chalicelib.api.framework.console import manifest
+from chalicelib.api.framework.dry_run import plan_response
 from chalicelib.api.framework.http import JSON, HttpRequest, HttpResponse, over_https
 from chalicelib.api.framework.idempotency import IdempotentRequests
 from chalicelib.api.framework.rendering import UNREADABLE, render, with_security_headers
@@ -31,6 +33,7 @@ from chalicelib.kit.pages import Signer
 from chalicelib.kit.unreadable import Unreadable, unreadable_rows
 
 CORRELATION_HEADER = "X-Correlation-ID"
+BUILD_HEADER = "X-Headgate-Build"
 MAX_UNREADABLE = 20
 """Rows that the header names: API Gateway takes 10 KB of headers."""
 
@@ -118,6 +121,13 @@ class Boundary:
     def _respond(self, route: Route, request: HttpRequest) -> HttpResponse:
         inputs.check_size(request)
         context = self._admitted(route, request)
+        response = self.safely(lambda: self._served(route, request, context), request)
+        if context.actor.via != "session":
+            return response
+        # By it a page that was loaded before a release learns that there is another one.
+        return replace(response, headers={**response.headers, BUILD_HEADER: manifest().build})
+
+    def _served(self, route: Route, request: HttpRequest, context: RequestContext) -> HttpResponse:
         path_values = inputs.path_values(route, request)
         add_to_log(**resource_in_path(route.path, path_values))
         # One spelling: a cursor or an Idempotency-Key is valid however the path is written.
@@ -127,6 +137,7 @@ class Boundary:
         # Strangers would share the keys of public routes: one could keep the request of another from being carried out.
         key = None if route.needs is Permission.PUBLIC else inputs.idempotency_key(request)
         arguments = path_values | self._query(route, request)
+        is_dry_run = inputs.wants_dry_run(route, request)
         if route.request_parameter:
             arguments[route.request_parameter] = request
         # What a client sends as the body of a GET is not read.
@@ -136,6 +147,8 @@ class Boundary:
         body = inputs.body_model(route, request)
         if route.body is not None:
             arguments["body"] = body.model
+        if is_dry_run:
+            return self._plan(route, request, arguments, context)
         run = partial(self._run, route, request, arguments)
         if key is None:
             return run(context)
@@ -197,11 +210,20 @@ class Boundary:
             query = query.model_copy(update={"cursor": key})
         return {"query": query}
 
+    def _plan(
+        self, route: Route, request: HttpRequest, arguments: Mapping[str, Any], context: RequestContext
+    ) -> HttpResponse:
+        """What the call would do. A refusal is audited as that of the call itself is."""
+        try:
+            return plan_response(route, _with_context(route, arguments, context))
+        except NotPermitted as refused:
+            self._record_denial(context, route, request, refused)
+            raise
+
     def _run(
         self, route: Route, request: HttpRequest, arguments: Mapping[str, Any], context: RequestContext
     ) -> HttpResponse:
-        if route.context_parameter:
-            arguments = {**arguments, route.context_parameter: context}
+        arguments = _with_context(route, arguments, context)
 
         def sign(key: str, list_path: str = "") -> str:
             dependencies = self._dependencies()
@@ -215,6 +237,10 @@ class Boundary:
             raise
         add_to_log(**resource_in_answer(route.path, arguments, result))
         return render(route, request, result, sign)
+
+
+def _with_context(route: Route, arguments: Mapping[str, Any], context: RequestContext) -> Mapping[str, Any]:
+    return {**arguments, route.context_parameter: context} if route.context_parameter else arguments
 
 
 def _has_credential(headers: Mapping[str, str]) -> bool:

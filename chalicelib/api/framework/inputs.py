@@ -11,18 +11,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
 
 from chalicelib.api.framework.declared import Location, names_in, schema_of
+from chalicelib.api.framework.dry_run import PARAMETER, DryRunQuery
 from chalicelib.api.framework.http import HttpRequest
 from chalicelib.api.framework.route import Route
 from chalicelib.errors import Invalid, Malformed, NotFound, TooLarge, UnsupportedMedia, fault
 from chalicelib.kit import strict_json
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.pages import BadCursor, Signer
+
+Query = TypeVar("Query", bound=BaseModel)
 
 MAX_BODY_BYTES = 256 * 1024
 MAX_DETAILS = 100
@@ -106,9 +109,19 @@ def query_model(route: Route, request: HttpRequest) -> BaseModel | None:
     """The query as the route's model. Raises `Invalid`."""
     model, fields = route.query, _query_fields(route.query)
     if not route.any_query:
-        _raise_any(_query_faults(request.query, fields))
-    if model is None:
-        return None
+        own = _query_fields(DryRunQuery) if route.has_dry_run else {}
+        _raise_any(_query_faults(request.query, {**fields, **own}))
+    return None if model is None else _query_of(model, request)
+
+
+def wants_dry_run(route: Route, request: HttpRequest) -> bool:
+    """Whether the request asks only what the call would do. Raises `Invalid`."""
+    return route.has_dry_run and PARAMETER in request.query and _query_of(DryRunQuery, request).dry_run
+
+
+def _query_of(model: type[Query], request: HttpRequest) -> Query:
+    """The parameters of the query that the model has."""
+    fields = _query_fields(model)
     sent = [(name, values) for name, values in request.query.items() if name in fields]
     values = {name: list(values) if fields[name] else values[0] for name, values in sent}
     try:

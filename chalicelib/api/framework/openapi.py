@@ -11,6 +11,7 @@ from chalicelib.api.documentation.bodies import bodies_of
 from chalicelib.api.documentation.groups import GROUPS, INTRODUCTION
 from chalicelib.api.documentation.schemas import add_examples, describe
 from chalicelib.api.documentation.texts import path_text
+from chalicelib.api.framework.dry_run import DryRunQuery, PlanOutput
 from chalicelib.api.framework.problems import CORRELATION, FAULT, all_problems, error_schema, is_gone, problems
 from chalicelib.api.framework.rendering import NEXT_CURSOR, UNREADABLE
 from chalicelib.api.framework.route import Route
@@ -34,6 +35,13 @@ _PARAMETERS: Mapping[str, Json] = {
         # No pattern: a malformed id is replaced, not refused.
         "schema": {"type": "string"},
     },
+    "Background": {
+        "name": "X-Headgate-Background",
+        "in": "header",
+        "description": "With the value 1: the request is one that a page makes by itself, and it does not keep the "
+        "session alive.",
+        "schema": {"type": "string"},
+    },
     "IdempotencyKey": {
         "name": "Idempotency-Key",
         "in": "header",
@@ -45,6 +53,13 @@ _PARAMETERS: Mapping[str, Json] = {
         "in": "header",
         "description": "The version that the change is based on, in double quotes; another stored version is 412.",
         "schema": {"type": "string", "pattern": '^"(0|[1-9][0-9]{0,15})"$'},
+    },
+}
+_HEADERS: Mapping[str, Json] = {
+    "Build": {
+        "description": "The build of the console that is installed, in answers to a session: a page that was loaded "
+        "with another one is older or newer.",
+        "schema": {"type": "string"},
     },
 }
 _SECURITY: Mapping[str, Json] = {
@@ -69,10 +84,9 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
     paths: dict[str, Json] = {}
     for path, route in shown:
         paths.setdefault(path, {})[route.method.lower()] = _operation(path, route, schemas, definitions)
-    for _, route in shown:
-        if route.query is not None:
-            # Its fields are parameters of the operation.
-            definitions.pop(_reference(schemas[_key(route, "query")]), None)
+    for key in (_DRY_RUN, *(_key(route, "query") for _, route in shown if route.query is not None)):
+        # Its fields are parameters of the operation.
+        definitions.pop(_reference(schemas[key]), None)
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": version, "description": INTRODUCTION},
@@ -83,6 +97,7 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
             "schemas": {"Error": error_schema(None), "Fault": FAULT, **definitions},
             "responses": all_problems(),
             "parameters": dict(_PARAMETERS),
+            "headers": dict(_HEADERS),
             "securitySchemes": dict(_SECURITY),
         },
     }
@@ -100,6 +115,7 @@ def _schemas(routes: list[Route]) -> tuple[Schemas, dict[str, Json]]:
     for route in routes:
         parts: dict[Part, Any] = {"body": route.body, "query": route.query, "response": route.response.model}
         inputs += [(*_key(route, part), TypeAdapter(model)) for part, model in parts.items() if model is not None]
+    inputs += [(*_PLAN, TypeAdapter(PlanOutput)), (*_DRY_RUN, TypeAdapter(DryRunQuery))]
     schemas, outer = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
     definitions: dict[str, Json] = outer.get("$defs", {})
     _name_bounds([schemas, definitions])
@@ -129,6 +145,15 @@ _SCHEMES: Mapping[Permission, tuple[str, ...]] = {Permission.PUBLIC: (), Permiss
 """How one signs in for a permission, where not everything will do."""
 
 
+def _schemes(route: Route) -> tuple[str, ...]:
+    return _SCHEMES.get(route.needs, ("session", "token"))
+
+
+_PLAN: Key = ("plan", "serialization")
+_DRY_RUN: Key = ("dry run", "validation")
+"""What all calls with dry runs share."""
+
+
 def _key(route: Route, part: Part) -> Key:
     return f"{route.name}.{part}", "serialization" if part == "response" else "validation"
 
@@ -143,7 +168,7 @@ def _operation(path: str, route: Route, schemas: Schemas, definitions: Mapping[s
         "deprecated": is_gone(route),
         "x-permission": route.needs.value,
         "x-roles": roles or [role.value for role in GRANTS],
-        "security": [{scheme: []} for scheme in _SCHEMES.get(route.needs, ("session", "token"))],
+        "security": [{scheme: []} for scheme in _schemes(route)],
         "parameters": _parameters(path, route, schemas, definitions),
         "responses": _responses(route, schemas),
     }
@@ -182,17 +207,24 @@ def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[
         }
         for name in _VARIABLE.findall(path)
     ]
+    signed_in = ["Background"] if "session" in _schemes(route) else []
     conditional = {"POST": ["IdempotencyKey"], "PUT": ["IfMatch"], "PATCH": ["IfMatch"], "DELETE": ["IfMatch"]}
     ignored = {"IdempotencyKey"} if route.needs is Permission.PUBLIC else set()
-    headers = ["CorrelationId", *(name for name in conditional.get(route.method, []) if name not in ignored)]
+    headers = [
+        "CorrelationId",
+        *signed_in,
+        *(name for name in conditional.get(route.method, []) if name not in ignored),
+    ]
     references = [{"$ref": f"#/components/parameters/{name}"} for name in headers]
     return named + _query(route, schemas, definitions) + references
 
 
 def _query(route: Route, schemas: Schemas, definitions: Mapping[str, Json]) -> list[Json]:
-    if route.query is None:
-        return []
-    schema = schemas[_key(route, "query")]
+    keys = [*([_key(route, "query")] if route.query else []), *([_DRY_RUN] if route.has_dry_run else [])]
+    return [parameter for key in keys for parameter in _query_parameters(schemas[key], definitions)]
+
+
+def _query_parameters(schema: Json, definitions: Mapping[str, Json]) -> list[Json]:
     schema = definitions.get(_reference(schema), schema)
     required = schema.get("required", [])
     return [
@@ -224,12 +256,16 @@ def _responses(route: Route, schemas: Schemas) -> Json:
     for status in () if is_gone(route) else (route.status, *route.also):
         if status < 400 or route.response.kind == "model":
             responses[str(status)] = _success(route, status, schemas)
+    if route.has_dry_run:
+        responses["200"] = _with_plan(responses.get("200"), schemas[_PLAN])
     # A documented answer may have the status of an error: that a store does not respond, of `/ready`.
     return problems(route) | responses
 
 
 def _success(route: Route, status: int, schemas: Schemas) -> Json:
     headers: Json = {"X-Correlation-ID": {"schema": CORRELATION}}
+    if "session" in _schemes(route):
+        headers["X-Headgate-Build"] = {"$ref": "#/components/headers/Build"}
     if status == 201:
         headers["Location"] = {"schema": {"type": "string"}}
     if route.response.may_continue:
@@ -247,6 +283,21 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
     elif route.response.kind == "text":
         response["content"] = {"text/plain": {"schema": {"type": "string"}}}
     return response
+
+
+def _with_plan(response: Json | None, plan: Json) -> Json:
+    """The answer 200 of a call that also answers dry runs."""
+    if response is None:
+        headers = {"X-Correlation-ID": {"schema": CORRELATION}}
+        return {
+            "description": "With `dry_run=true`: what the call would do",
+            "headers": headers,
+            "content": {"application/json": {"schema": plan}},
+        }
+    answer = response["content"]["application/json"]["schema"]
+    text = f"{response['description']}. With `dry_run=true`: what the call would do"
+    content = {"application/json": {"schema": {"anyOf": [answer, plan]}}}
+    return {**response, "description": text, "content": content}
 
 
 def as_text(document: Json, base: str) -> str:

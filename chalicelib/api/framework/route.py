@@ -78,8 +78,8 @@ class Route:
     """One method on one path, with everything that its declaration says about it.
 
     `before_second_factor`: a session that has to set up a second factor may use it. `shows_secret`: the answer
-    contains what is shown once. `context_parameter` and `request_parameter` are the names under which the handler takes
-    these, if it does.
+    contains what is shown once. `has_dry_run`: it takes `?dry_run=true`. `context_parameter` and `request_parameter`
+    are the names under which the handler takes these, if it does.
     """
 
     method: str
@@ -95,6 +95,7 @@ class Route:
     any_query: bool = False
     shows_secret: bool = False
     before_second_factor: bool = False
+    has_dry_run: bool = False
     context_parameter: str | None = None
     request_parameter: str | None = None
     body: Any = None

@@ -31,6 +31,7 @@ from chalicelib.api.framework.paths import EventMaker, trie_of
 from chalicelib.api.framework.route import Route, read_signature
 from chalicelib.api.framework.unknown_paths import nothing_here
 from chalicelib.domain.access import Permission
+from chalicelib.domain.console_links import CONSOLE
 from chalicelib.errors import HeadgateError, Malformed, MethodNotAllowed, UnsupportedMedia
 from chalicelib.kit.ids import correlation_id
 from chalicelib.kit.log import invocation, log_context
@@ -38,7 +39,6 @@ from chalicelib.kit.log import invocation, log_context
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Respond = Callable[[HttpRequest], HttpResponse]
 ROOT = "/"
-CONSOLE = "/console"
 DOCS = "/docs"
 OPENAPI = "/openapi.json"
 NAME = "Headgate"
@@ -83,6 +83,7 @@ class Router:
         any_query: bool = False,
         shows_secret: bool = False,
         before_second_factor: bool = False,
+        has_dry_run: bool = False,
         tag: str | None = None,
     ) -> Callable[[Handler], Handler]:
         """Declares a route.
@@ -90,8 +91,9 @@ class Router:
         `status` is that of success (201 adds `Location`: the path and the new id, or `location` with `{id}` filled in),
         `also` are further statuses that a `JsonResponse` may have, `hidden` keeps the route out of the OpenAPI
         document, `any_query` allows unknown query parameters, `shows_secret` gives the answer to a repeated request
-        in the same session only, `before_second_factor` serves sessions that have to set one up first, `tag` is its
-        group in the documentation where it is not that of the others. Raises `TypeError` for a signature that cannot
+        in the same session only, `before_second_factor` serves sessions that have to set one up first, `has_dry_run`
+        takes `?dry_run=true`, which is answered without the handler's result (`dry_run.py`), `tag` is its group in the
+        documentation where it is not that of the others. Raises `TypeError` for a signature that cannot
         be served.
         """
 
@@ -111,6 +113,7 @@ class Router:
                     any_query=any_query,
                     shows_secret=shows_secret,
                     before_second_factor=before_second_factor,
+                    has_dry_run=has_dry_run,
                     **declared,
                 )
             )

@@ -72,7 +72,7 @@ def start_single_sign_on(context: RequestContext, request: HttpRequest) -> JsonR
 
 @routes.get("/auth/oidc/callback", needs=Permission.PUBLIC, any_query=True, hidden=True)
 def finish_single_sign_on(context: RequestContext, request: HttpRequest) -> JsonResponse[None]:
-    """Where the identity provider leads a browser back, with `state` and `code`. Leads on to the documentation.
+    """Where the identity provider leads a browser back, with `state` and `code`. Leads on to the console.
 
     Begins a session like a login does: the session of a cookie that the request carries ends. A refusal says why in
     `details.reason`. Not found unless single sign-on is configured.
@@ -130,7 +130,7 @@ def list_own_sessions(context: RequestContext, query: ListQuery) -> Page[OwnSess
     return page.map(lambda session: OwnSessionOutput.seen_by(context.actor, session))
 
 
-@routes.delete("/auth/sessions/{uuid}", needs=Permission.SIGNED_IN, status=204)
+@routes.delete("/auth/sessions/{uuid}", needs=Permission.SIGNED_IN, status=204, has_dry_run=True)
 def end_own_session(context: RequestContext, uuid: UuidPath) -> None:
     """End a session of yours at once, also the current one. A token ends none."""
     services().own_sessions.end(context, uuid)
@@ -185,7 +185,7 @@ def get_api_token(context: RequestContext, uuid: UuidPath) -> ApiTokenOutput:
     return ApiTokenOutput.of(services().api_tokens.get(context, uuid))
 
 
-@routes.delete("/auth/tokens/{uuid}", needs=Permission.SIGNED_IN, status=204)
+@routes.delete("/auth/tokens/{uuid}", needs=Permission.SIGNED_IN, status=204, has_dry_run=True)
 def delete_api_token(context: RequestContext, uuid: UuidPath) -> None:
     """End a token at once; Admins can end everybody's."""
     services().api_tokens.delete(context, uuid)

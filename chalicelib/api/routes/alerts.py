@@ -1,6 +1,12 @@
 """Routes of alerts, alert rules and metrics."""
 
-from chalicelib.api.contract.alert_rules import AlertRuleBody, AlertRuleOutput, alert_rule_definition
+from chalicelib.api.contract.alert_rules import (
+    AlertRuleBody,
+    AlertRuleOutput,
+    RulePreviewBody,
+    RulePreviewOutput,
+    alert_rule_definition,
+)
 from chalicelib.api.contract.alerts import (
     AcknowledgeBody,
     AlertDetailOutput,
@@ -14,6 +20,7 @@ from chalicelib.api.contract.channels import (
     ChannelBody,
     ChannelDetailOutput,
     ChannelOutput,
+    ChannelTestBody,
     TestSendOutput,
     channel_definition,
 )
@@ -82,10 +89,22 @@ def list_alert_rules(query: SearchQuery) -> Page[AlertRuleOutput | Definition]:
     return page.map(query.rendering(AlertRuleOutput.of, alert_rule_definition))
 
 
-@routes.post("/alert-rules", needs=Permission.ADMINISTER, status=201)
+@routes.post("/alert-rules", needs=Permission.ADMINISTER, status=201, has_dry_run=True)
 def create_alert_rule(context: RequestContext, body: AlertRuleBody) -> AlertRuleOutput:
     """Create a rule. It is about what begins from now on."""
     return AlertRuleOutput.of(services().alerting.rules.create(context, body.to_values()))
+
+
+@routes.post("/alert-rules/preview", needs=Permission.ADMINISTER)
+def preview_alert_rule(body: RulePreviewBody) -> RulePreviewOutput:
+    """Show what a rule would have sent in the last seven days. Nothing is stored or sent.
+
+    It is decided from the alerts that have begun since then (the newest 1,000), by the selections and the cooldown of
+    the rule, as if it had been made seven days ago, were enabled, and had a channel. An episode counts once, by the
+    worst severity that it had, however many channels the rule has. What another alert of the rule stood for, what a
+    maintenance window kept back, and recoveries do not count.
+    """
+    return RulePreviewOutput.of(services().alerting.rules.preview(body.rule.to_values()))
 
 
 @routes.get("/alert-rules/{uuid}", needs=Permission.READ)
@@ -94,13 +113,13 @@ def get_alert_rule(uuid: UuidPath, query: ViewQuery) -> AlertRuleOutput | Defini
     return query.rendering(AlertRuleOutput.of, alert_rule_definition)(services().alerting.rules.get(uuid))
 
 
-@routes.put("/alert-rules/{uuid}", needs=Permission.ADMINISTER)
+@routes.put("/alert-rules/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def update_alert_rule(context: RequestContext, uuid: UuidPath, body: AlertRuleBody) -> AlertRuleOutput:
     """Replace an alert rule. No alert changes by that."""
     return AlertRuleOutput.of(services().alerting.rules.update(context, uuid, body.to_values()))
 
 
-@routes.delete("/alert-rules/{uuid}", needs=Permission.ADMINISTER)
+@routes.delete("/alert-rules/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def delete_alert_rule(context: RequestContext, uuid: UuidPath) -> None:
     """Delete an alert rule. The default rule is not made again."""
     services().alerting.rules.delete(context, uuid)
@@ -113,10 +132,20 @@ def list_channels(query: SearchQuery) -> Page[ChannelOutput | Definition]:
     return page.map(query.rendering(ChannelOutput.of_channel, channel_definition))
 
 
-@routes.post("/notification-channels", needs=Permission.ADMINISTER, status=201)
+@routes.post("/notification-channels", needs=Permission.ADMINISTER, status=201, has_dry_run=True)
 def create_channel(context: RequestContext, body: ChannelBody) -> ChannelOutput:
     """Create a notification channel. Nothing is sent; its address is checked."""
     return ChannelOutput.of_channel(services().alerting.channels.create(context, *body.to_input()))
+
+
+@routes.post("/notification-channels/test", needs=Permission.ADMINISTER)
+def test_unsaved_channel(context: RequestContext, body: ChannelTestBody) -> TestSendOutput:
+    """Send the test notification, once, within ten seconds, to where a channel with this config would send.
+
+    Nothing is stored. One that is not delivered is `200` with the reason. At most one in five seconds for each of your
+    providers.
+    """
+    return TestSendOutput.of(services().alerting.channels.test_unsaved(context, *body.to_input()))
 
 
 @routes.get("/notification-channels/{uuid}", needs=Permission.READ)
@@ -125,13 +154,13 @@ def get_channel(uuid: UuidPath, query: ViewQuery) -> ChannelDetailOutput | Defin
     return query.rendering(_channel_detail, channel_definition)(services().alerting.channels.get(uuid))
 
 
-@routes.put("/notification-channels/{uuid}", needs=Permission.ADMINISTER)
+@routes.put("/notification-channels/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def update_channel(context: RequestContext, uuid: UuidPath, body: ChannelBody) -> ChannelOutput:
     """Replace a notification channel. Blank secrets stay, unless the URL that they are sent to changes."""
     return ChannelOutput.of_channel(services().alerting.channels.update(context, uuid, *body.to_input()))
 
 
-@routes.delete("/notification-channels/{uuid}", needs=Permission.ADMINISTER)
+@routes.delete("/notification-channels/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def delete_channel(context: RequestContext, uuid: UuidPath) -> None:
     """Delete a notification channel that no alert rule names."""
     services().alerting.channels.delete(context, uuid)

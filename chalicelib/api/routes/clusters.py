@@ -38,7 +38,7 @@ def list_stream_clusters(query: SearchQuery) -> Page[StreamClusterOutput | Defin
     return page.map(query.rendering(StreamClusterOutput.of, stream_cluster_definition))
 
 
-@routes.post("/stream/clusters", needs=Permission.ADMINISTER, status=201)
+@routes.post("/stream/clusters", needs=Permission.ADMINISTER, status=201, has_dry_run=True)
 def create_stream_cluster(context: RequestContext, body: StreamClusterBody) -> StreamClusterOutput:
     """Register Kafka brokers and check them once."""
     return StreamClusterOutput.of(services().stream_clusters.create(context, body.to_input()))
@@ -50,13 +50,13 @@ def get_stream_cluster(uuid: UuidPath, query: ViewQuery) -> StreamClusterOutput 
     return query.rendering(StreamClusterOutput.of, stream_cluster_definition)(services().stream_clusters.get(uuid))
 
 
-@routes.put("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
+@routes.put("/stream/clusters/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def update_stream_cluster(context: RequestContext, uuid: UuidPath, body: StreamClusterBody) -> StreamClusterOutput:
     """Replace a stream cluster and check it again. A blank password keeps the stored one."""
     return StreamClusterOutput.of(services().stream_clusters.update(context, uuid, body.to_input()))
 
 
-@routes.delete("/stream/clusters/{uuid}", needs=Permission.ADMINISTER)
+@routes.delete("/stream/clusters/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def delete_stream_cluster(context: RequestContext, uuid: UuidPath) -> None:
     """Delete a stream cluster that nothing uses."""
     services().stream_clusters.delete(context, uuid)
@@ -69,7 +69,7 @@ def list_connect_clusters(query: SearchQuery) -> Page[ConnectClusterOutput | Def
     return page.map(query.rendering(ConnectClusterOutput.of, connect_cluster_definition))
 
 
-@connect_routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201)
+@connect_routes.post("/connect/clusters", needs=Permission.ADMINISTER, status=201, has_dry_run=True)
 def create_connect_cluster(context: RequestContext, body: ConnectClusterBody) -> ConnectClusterOutput:
     """Register Kafka Connect workers and check them once."""
     return ConnectClusterOutput.of(services().connect_clusters.create(context, body.to_input()))
@@ -81,13 +81,13 @@ def get_connect_cluster(uuid: UuidPath, query: ViewQuery) -> ConnectClusterOutpu
     return query.rendering(ConnectClusterOutput.of, connect_cluster_definition)(services().connect_clusters.get(uuid))
 
 
-@connect_routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
+@connect_routes.put("/connect/clusters/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def update_connect_cluster(context: RequestContext, uuid: UuidPath, body: ConnectClusterBody) -> ConnectClusterOutput:
     """Replace a Connect cluster and check it again. A blank password keeps the stored one."""
     return ConnectClusterOutput.of(services().connect_clusters.update(context, uuid, body.to_input()))
 
 
-@connect_routes.delete("/connect/clusters/{uuid}", needs=Permission.ADMINISTER)
+@connect_routes.delete("/connect/clusters/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def delete_connect_cluster(context: RequestContext, uuid: UuidPath) -> None:
     """Delete a Connect cluster that nothing uses."""
     services().connect_clusters.delete(context, uuid)

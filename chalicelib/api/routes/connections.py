@@ -28,7 +28,7 @@ def list_connections(query: ConnectionQuery) -> Page[ConnectionOutput | Definiti
     return page.map(query.rendering(ConnectionOutput.of, connection_definition))
 
 
-@routes.post("/connections", needs=Permission.WRITE, status=201)
+@routes.post("/connections", needs=Permission.WRITE, status=201, has_dry_run=True)
 def create_connection(context: RequestContext, body: ConnectionBody) -> ConnectionOutput:
     """Register an address with credentials, for sources and destinations to share. Contacts no server."""
     return ConnectionOutput.of(services().connections.create(context, body.to_input()))
@@ -47,13 +47,13 @@ def get_connection(uuid: UuidPath, query: ViewQuery) -> ConnectionOutput | Defin
     return query.rendering(ConnectionOutput.of, connection_definition)(services().connections.get(uuid))
 
 
-@routes.put("/connections/{uuid}", needs=Permission.WRITE)
+@routes.put("/connections/{uuid}", needs=Permission.WRITE, has_dry_run=True)
 def update_connection(context: RequestContext, uuid: UuidPath, body: ConnectionBody) -> ChangedConnectionOutput:
     """Replace a connection, also for all that use it. Blank secrets keep what is stored."""
     return ChangedConnectionOutput.of_change(services().connections.update(context, uuid, body.to_input()))
 
 
-@routes.delete("/connections/{uuid}", needs=Permission.ADMINISTER)
+@routes.delete("/connections/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def delete_connection(context: RequestContext, uuid: UuidPath) -> None:
     """Delete a connection that nothing uses."""
     services().connections.delete(context, uuid)

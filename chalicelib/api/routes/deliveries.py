@@ -29,7 +29,7 @@ def get_delivery(uuid: UuidPath, query: ViewQuery) -> DeliveryOutput | Definitio
     return query.rendering(DeliveryOutput.of, delivery_definition)(services().deliveries.get(uuid))
 
 
-@routes.delete("/deliveries/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
+@routes.delete("/deliveries/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,), has_dry_run=True)
 def delete_delivery(
     context: RequestContext, uuid: UuidPath, query: DeletionQuery
 ) -> JsonResponse[DeliveryOutput | None]:
@@ -44,25 +44,25 @@ def delivery_status(context: RequestContext, uuid: UuidPath, query: FreshQuery) 
     return DeliveryStatusOutput.of(services().deliveries.status(context, uuid, fresh=query.fresh_for(context)))
 
 
-@routes.post("/deliveries/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
+@routes.post("/deliveries/{uuid}/pause", needs=Permission.OPERATE, also=(202,), has_dry_run=True)
 def pause_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
     """Pause the sink. Its offsets are kept."""
     return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.PAUSE)))
 
 
-@routes.post("/deliveries/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
+@routes.post("/deliveries/{uuid}/resume", needs=Permission.OPERATE, also=(202,), has_dry_run=True)
 def resume_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
     """Continue where it was paused."""
     return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.RESUME)))
 
 
-@routes.post("/deliveries/{uuid}/restart", needs=Permission.OPERATE, also=(202,))
+@routes.post("/deliveries/{uuid}/restart", needs=Permission.OPERATE, also=(202,), has_dry_run=True)
 def restart_delivery(context: RequestContext, uuid: UuidPath) -> JsonResponse[DeliveryOutput]:
     """Restart the sink and all of its tasks."""
     return operation_response(DeliveryOutput.of(services().deliveries.control(context, uuid, OperationKind.RESTART)))
 
 
-@routes.post("/deliveries/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
+@routes.post("/deliveries/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,), has_dry_run=True)
 def restart_delivery_task(context: RequestContext, uuid: UuidPath, query: TaskQuery) -> JsonResponse[DeliveryOutput]:
     """Restart one task."""
     return operation_response(
@@ -70,7 +70,7 @@ def restart_delivery_task(context: RequestContext, uuid: UuidPath, query: TaskQu
     )
 
 
-@routes.put("/deliveries/{uuid}/mappings", needs=Permission.WRITE, also=(202,))
+@routes.put("/deliveries/{uuid}/mappings", needs=Permission.WRITE, also=(202,), has_dry_run=True)
 def update_delivery_mappings(
     context: RequestContext, uuid: UuidPath, body: MappingsBody
 ) -> JsonResponse[DeliveryOutput]:

@@ -39,7 +39,7 @@ def list_destinations(query: SearchQuery) -> Page[DestinationOutput | Definition
     return page.map(query.rendering(DestinationOutput.of, destination_definition))
 
 
-@routes.post("/destinations", needs=Permission.WRITE, status=201)
+@routes.post("/destinations", needs=Permission.WRITE, status=201, has_dry_run=True)
 def create_destination(context: RequestContext, body: DestinationBody) -> DestinationOutput:
     """Register a destination. Creates no delivery and contacts no server."""
     return DestinationOutput.of(services().destinations.create(context, body.to_input()))
@@ -58,13 +58,13 @@ def get_destination(uuid: UuidPath, query: ViewQuery) -> DestinationOutput | Def
     return query.rendering(DestinationOutput.of, destination_definition)(services().destinations.get(uuid))
 
 
-@routes.put("/destinations/{uuid}", needs=Permission.WRITE)
+@routes.put("/destinations/{uuid}", needs=Permission.WRITE, has_dry_run=True)
 def update_destination(context: RequestContext, uuid: UuidPath, body: DestinationBody) -> DestinationOutput:
     """Replace a destination. Blank secrets keep what is stored."""
     return DestinationOutput.of(services().destinations.update(context, uuid, body.to_input()))
 
 
-@routes.delete("/destinations/{uuid}", needs=Permission.ADMINISTER)
+@routes.delete("/destinations/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def delete_destination(context: RequestContext, uuid: UuidPath) -> None:
     """Delete a destination without deliveries."""
     services().destinations.delete(context, uuid)
@@ -85,7 +85,12 @@ def preview_delivery(context: RequestContext, uuid: UuidPath, body: DeliveryBody
 
 
 @routes.post(
-    "/destinations/{uuid}/deploy", needs=Permission.OPERATE, status=201, also=(202,), location="/api/v1/deliveries/{id}"
+    "/destinations/{uuid}/deploy",
+    needs=Permission.OPERATE,
+    status=201,
+    also=(202,),
+    location="/api/v1/deliveries/{id}",
+    has_dry_run=True,
 )
 def deploy_delivery(context: RequestContext, uuid: UuidPath, body: DeliveryBody) -> JsonResponse[DeliveryOutput]:
     """Create the sink connector, then the delivery. 202 with `open_operation` when the outcome is not known yet."""
@@ -111,25 +116,27 @@ def destination_status(
     return WithList(body=body, field="deliveries", page=statuses.below(query.after).first(query.limit), list_path="")
 
 
-@routes.post("/destinations/{uuid}/pause", needs=Permission.OPERATE)
+@routes.post("/destinations/{uuid}/pause", needs=Permission.OPERATE, has_dry_run=True)
 def pause_destination(context: RequestContext, uuid: UuidPath, query: DeliveryQuery) -> DeliveryOutcomesOutput:
     """Pause one or all deliveries."""
     return _control(context, uuid, OperationKind.PAUSE, query)
 
 
-@routes.post("/destinations/{uuid}/resume", needs=Permission.OPERATE)
+@routes.post("/destinations/{uuid}/resume", needs=Permission.OPERATE, has_dry_run=True)
 def resume_destination(context: RequestContext, uuid: UuidPath, query: DeliveryQuery) -> DeliveryOutcomesOutput:
     """Resume one or all deliveries."""
     return _control(context, uuid, OperationKind.RESUME, query)
 
 
-@routes.post("/destinations/{uuid}/restart", needs=Permission.OPERATE)
+@routes.post("/destinations/{uuid}/restart", needs=Permission.OPERATE, has_dry_run=True)
 def restart_destination(context: RequestContext, uuid: UuidPath, query: DeliveryQuery) -> DeliveryOutcomesOutput:
     """Restart one or all deliveries."""
     return _control(context, uuid, OperationKind.RESTART, query)
 
 
-@routes.put("/destinations/{uuid}/deliveries/{delivery_uuid}/mappings", needs=Permission.WRITE, also=(202,))
+@routes.put(
+    "/destinations/{uuid}/deliveries/{delivery_uuid}/mappings", needs=Permission.WRITE, also=(202,), has_dry_run=True
+)
 def update_destination_mappings(
     context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath, body: MappingsBody
 ) -> JsonResponse[DeliveryOutput]:
@@ -138,7 +145,13 @@ def update_destination_mappings(
     return operation_response(DeliveryOutput.of(delivery, notice=OFFSETS_NOTICE))
 
 
-@routes.delete("/destinations/{uuid}/deliveries/{delivery_uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
+@routes.delete(
+    "/destinations/{uuid}/deliveries/{delivery_uuid}",
+    needs=Permission.ADMINISTER,
+    status=204,
+    also=(202,),
+    has_dry_run=True,
+)
 def delete_destination_delivery(
     context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath, query: DeletionQuery
 ) -> JsonResponse[DeliveryOutput | None]:
@@ -148,7 +161,10 @@ def delete_destination_delivery(
 
 
 @routes.post(
-    "/destinations/{uuid}/deliveries/{delivery_uuid}/tasks/{task_id}/restart", needs=Permission.OPERATE, also=(202,)
+    "/destinations/{uuid}/deliveries/{delivery_uuid}/tasks/{task_id}/restart",
+    needs=Permission.OPERATE,
+    also=(202,),
+    has_dry_run=True,
 )
 def restart_destination_task(
     context: RequestContext, uuid: UuidPath, delivery_uuid: UuidPath, task_id: TaskPath

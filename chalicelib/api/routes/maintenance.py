@@ -18,7 +18,7 @@ def list_maintenance(query: ListQuery) -> Page[MaintenanceOutput]:
     return services().alerting.maintenance.list(limit=query.limit, after=query.after).map(_shown)
 
 
-@routes.post("/maintenance", needs=Permission.OPERATE, status=201)
+@routes.post("/maintenance", needs=Permission.OPERATE, status=201, has_dry_run=True)
 def create_maintenance(context: RequestContext, body: MaintenanceBody) -> MaintenanceOutput:
     """Announce planned work. Alerts in its scope are observed and kept, and not sent.
 
@@ -33,7 +33,7 @@ def get_maintenance(uuid: UuidPath) -> MaintenanceOutput:
     return _shown(services().alerting.maintenance.get(uuid))
 
 
-@routes.delete("/maintenance/{uuid}", needs=Permission.OPERATE)
+@routes.delete("/maintenance/{uuid}", needs=Permission.OPERATE, has_dry_run=True)
 def delete_maintenance(context: RequestContext, uuid: UuidPath) -> None:
     """Delete a maintenance window. An active one ends by that: what still fires is sent with the next observation."""
     services().alerting.maintenance.delete(context, uuid)

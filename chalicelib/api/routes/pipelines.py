@@ -33,7 +33,7 @@ def list_pipelines(query: ConnectorSearchQuery) -> Page[PipelineOutput | Definit
     return page.map(query.rendering(PipelineOutput.of, pipeline_definition))
 
 
-@routes.post("/pipelines", needs=Permission.WRITE, status=201)
+@routes.post("/pipelines", needs=Permission.WRITE, status=201, has_dry_run=True)
 def create_pipeline(context: RequestContext, body: PipelineBody) -> PipelineOutput:
     """Validate a pipeline against source and Connect, and store it as a draft. Deploys nothing."""
     return PipelineOutput.of(services().pipelines.create(context, body.to_input()))
@@ -60,7 +60,7 @@ def get_pipeline(uuid: UuidPath, query: ViewQuery) -> WithList[PipelineDetailOut
     return WithList(body=body, field="destinations", page=deliveries, list_path="/destinations")
 
 
-@routes.delete("/pipelines/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,))
+@routes.delete("/pipelines/{uuid}", needs=Permission.ADMINISTER, status=204, also=(202,), has_dry_run=True)
 def delete_pipeline(
     context: RequestContext, uuid: UuidPath, query: PipelineDeletionQuery
 ) -> JsonResponse[PipelineOutput | None]:
@@ -85,34 +85,34 @@ def list_pipeline_destinations(uuid: UuidPath, query: ListQuery) -> Page[Deliver
     return page.map(DeliveryOutput.of)
 
 
-@routes.post("/pipelines/{uuid}/deploy", needs=Permission.OPERATE, also=(202,))
+@routes.post("/pipelines/{uuid}/deploy", needs=Permission.OPERATE, also=(202,), has_dry_run=True)
 def deploy_pipeline(context: RequestContext, uuid: UuidPath, query: ContinueQuery) -> JsonResponse[PipelineOutput]:
     """Create and start the connector. 202 with `open_operation` when the outcome is not known yet."""
     deployed = services().pipelines.deploy(context, uuid, accept_data_loss=query.accept_data_loss)
     return operation_response(PipelineOutput.of(deployed))
 
 
-@routes.post("/pipelines/{uuid}/pause", needs=Permission.OPERATE, also=(202,))
+@routes.post("/pipelines/{uuid}/pause", needs=Permission.OPERATE, also=(202,), has_dry_run=True)
 def pause_pipeline(context: RequestContext, uuid: UuidPath) -> JsonResponse[PipelineOutput]:
     """Pause the connector. The slot keeps its position in the source."""
     return operation_response(PipelineOutput.of(services().pipelines.pause(context, uuid)))
 
 
-@routes.post("/pipelines/{uuid}/resume", needs=Permission.OPERATE, also=(202,))
+@routes.post("/pipelines/{uuid}/resume", needs=Permission.OPERATE, also=(202,), has_dry_run=True)
 def resume_pipeline(context: RequestContext, uuid: UuidPath, query: ContinueQuery) -> JsonResponse[PipelineOutput]:
     """Continue where it was paused. 409 when changes were lost meanwhile."""
     resumed = services().pipelines.resume(context, uuid, accept_data_loss=query.accept_data_loss)
     return operation_response(PipelineOutput.of(resumed))
 
 
-@routes.post("/pipelines/{uuid}/restart", needs=Permission.OPERATE, also=(202,))
+@routes.post("/pipelines/{uuid}/restart", needs=Permission.OPERATE, also=(202,), has_dry_run=True)
 def restart_pipeline(context: RequestContext, uuid: UuidPath, query: ContinueQuery) -> JsonResponse[PipelineOutput]:
     """Restart the connector and all of its tasks. 409 when changes were lost meanwhile."""
     restarted = services().pipelines.restart(context, uuid, accept_data_loss=query.accept_data_loss)
     return operation_response(PipelineOutput.of(restarted))
 
 
-@routes.post("/pipelines/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,))
+@routes.post("/pipelines/{uuid}/restart-task", needs=Permission.OPERATE, also=(202,), has_dry_run=True)
 def restart_pipeline_task(
     context: RequestContext, uuid: UuidPath, query: ContinueTaskQuery
 ) -> JsonResponse[PipelineOutput]:

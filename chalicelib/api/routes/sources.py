@@ -31,7 +31,7 @@ def list_sources(query: SearchQuery) -> Page[SourceOutput | Definition]:
     return page.map(query.rendering(SourceOutput.of, source_definition))
 
 
-@routes.post("/sources", needs=Permission.WRITE, status=201)
+@routes.post("/sources", needs=Permission.WRITE, status=201, has_dry_run=True)
 def create_source(context: RequestContext, body: SourceBody) -> SourceOutput:
     """Register a database for capture. Contacts no server."""
     return SourceOutput.of(services().sources.create(context, body.to_input()))
@@ -43,13 +43,13 @@ def get_source(uuid: UuidPath, query: ViewQuery) -> SourceOutput | Definition:
     return query.rendering(SourceOutput.of, source_definition)(services().sources.get(uuid))
 
 
-@routes.put("/sources/{uuid}", needs=Permission.WRITE)
+@routes.put("/sources/{uuid}", needs=Permission.WRITE, has_dry_run=True)
 def update_source(context: RequestContext, uuid: UuidPath, body: SourceBody) -> SourceOutput:
     """Replace a source. Blank secrets keep what is stored."""
     return SourceOutput.of(services().sources.update(context, uuid, body.to_input()))
 
 
-@routes.delete("/sources/{uuid}", needs=Permission.ADMINISTER)
+@routes.delete("/sources/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
 def delete_source(context: RequestContext, uuid: UuidPath) -> None:
     """Delete a source that no pipeline uses."""
     services().sources.delete(context, uuid)

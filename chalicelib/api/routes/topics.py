@@ -32,7 +32,7 @@ def get_topic(context: RequestContext, name: str, query: TopicQuery) -> TopicDet
     return TopicDetailOutput.answered(topic)
 
 
-@routes.delete("/stream/topics/{name}", needs=Permission.ADMINISTER)
+@routes.delete("/stream/topics/{name}", needs=Permission.ADMINISTER, has_dry_run=True)
 def delete_topic(context: RequestContext, name: str, query: TopicClusterQuery) -> None:
     """Delete a topic that is not protected and that no pipeline uses."""
     services().topics.delete(context, query.cluster_id, name)

@@ -62,13 +62,13 @@ def enable_user(context: RequestContext, uuid: UuidPath) -> JsonResponse[UserOut
     return _with_version(services().users.enable(context, uuid))
 
 
-@routes.delete("/users/{uuid}/totp", needs=Permission.MANAGE_USERS, status=204)
+@routes.delete("/users/{uuid}/totp", needs=Permission.MANAGE_USERS, status=204, has_dry_run=True)
 def remove_second_factor_of_user(context: RequestContext, uuid: UuidPath) -> None:
     """Remove the second factor of somebody who has lost it. Their sessions end."""
     services().second_factor.remove_of(context, uuid)
 
 
-@routes.delete("/users/{uuid}", needs=Permission.MANAGE_USERS, status=204)
+@routes.delete("/users/{uuid}", needs=Permission.MANAGE_USERS, status=204, has_dry_run=True)
 def delete_user(context: RequestContext, uuid: UuidPath) -> None:
     """Remove a user with all sessions and tokens."""
     services().users.delete(context, uuid)

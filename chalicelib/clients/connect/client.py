@@ -35,6 +35,7 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.names import ConnectorKind
 from chalicelib.domain.observation import ConnectorStatus, ReportedState
 from chalicelib.domain.offset import StoredOffset
+from chalicelib.domain.plans.dry_run import end_dry_run
 from chalicelib.errors import HeadgateError, Invalid, NotFound, Unavailable
 from chalicelib.kit.clock import Deadline
 
@@ -278,7 +279,11 @@ class Connect:
         keys: Collection[str] = (),
         was_applied: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Send a change. After a 409 `was_applied` checks whether it was made nevertheless; else it is sent again."""
+        """Send a change. After a 409 `was_applied` checks whether it was made nevertheless; else it is sent again.
+
+        Raises DryRunEnded in a dry run, which changes no connector.
+        """
+        end_dry_run()
         for attempt in range(MAX_ATTEMPTS):
             try:
                 answer = self._send(method, path, deadline, body)

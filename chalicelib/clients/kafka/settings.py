@@ -15,6 +15,7 @@ from kafka.errors import (
 )
 
 from chalicelib.clients.kafka.admin import Admin
+from chalicelib.domain.plans.dry_run import end_dry_run
 from chalicelib.domain.topic import RequiredTopic, TopicSettings
 from chalicelib.errors import Conflict, TimedOut
 
@@ -63,7 +64,8 @@ def delete_topic(admin: Admin, name: str) -> bool:
 
 
 def _change(change: Callable[[], Any], done: type[KafkaError], name: str, verb: str) -> bool:
-    """Make a change; False when the brokers answer with `done`: it was made before."""
+    """Make a change; False when the brokers answer with `done`: it was made before. Raises DryRunEnded in a dry run."""
+    end_dry_run()
     try:
         change()
     except done:

@@ -13,11 +13,14 @@ from chalicelib.domain.alerts.notification import (
     NotificationStatus,
     notification_id,
 )
+from chalicelib.domain.console_links import alert_link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Messages:
-    """Makes rows that are queued `now`, about what was observed `at`. Links begin with `public_url`, if it is known."""
+    """Makes rows that are queued `now`, about what was observed `at`. Links begin with `public_url`; without one they
+    are paths of this installation.
+    """
 
     public_url: str | None
     at: datetime
@@ -84,5 +87,5 @@ class Messages:
             backlog=event.backlog if fires else None,
             lost=event.lost if fires else None,
             title=event.title,
-            link=f"{self.public_url.rstrip('/')}/api/v1/alerts/{alert.id}" if self.public_url else None,
+            link=alert_link(self.public_url or "", alert.id),
         )

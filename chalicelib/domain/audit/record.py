@@ -105,6 +105,14 @@ def changes(before: View | None, after: View | None) -> tuple[View | None, View 
     return _bounded(_differing(before, after)), _bounded(_differing(after, before))
 
 
+def with_promises(after: View | None, consequences: Sequence[tuple[str, View]]) -> View | None:
+    """What a record shows after a change, with the codes and facts of the consequences that were told; bounded."""
+    if not consequences:
+        return after
+    told = [{"code": code, **({"facts": facts} if facts else {})} for code, facts in consequences]
+    return {**(after or {}), "consequences": _shortened(told, MAX_BYTES // 4)}
+
+
 def _differing(view: View, other: View) -> dict[str, Any]:
     return {
         name: _difference(value, other.get(name))

@@ -72,6 +72,9 @@ class CaptureProvider(Protocol):
     def preview_warnings(self, pipeline: Pipeline, tables: Sequence[SourceTable]) -> Sequence[ConfigWarning]:
         """What is worth knowing before the capture is created. `tables` as in `check_options`."""
 
+    def snapshot_notice(self, pipeline: Pipeline, source: Source) -> str | None:
+        """What the snapshot locks in the source; None where it locks nothing."""
+
     def internal_topics(self, pipeline: Pipeline) -> Sequence[str]:
         """What the connector writes for itself, beside `Capture.internal_topics`."""
 
@@ -207,6 +210,9 @@ class CaptureProvider(Protocol):
 
     def source_release(self, pipeline: Pipeline) -> SourceRelease | None:
         """What a deletion can release there, because only this pipeline uses it; None when there is no such thing."""
+
+    def kept_in_source(self, pipeline: Pipeline) -> Sequence[str]:
+        """What stays there whatever a deletion is asked to release, in words."""
 
     def deletion_details(self, pipeline: Pipeline, result: ReleaseResult | None) -> Mapping[str, Any]:
         """What the audit record of a deletion says about the source: how the release ended (None: nothing was to be

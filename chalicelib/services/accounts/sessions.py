@@ -176,12 +176,15 @@ class SessionService:
             self.stores.sessions.delete(transaction, context.actor.credential_id or "")
             self.audit.record(transaction, context, "session.logout", context.actor.id, meaningful=False)
 
-    def signed_in(self, cookie: str) -> UserSession:
-        """The session and user behind a cookie. Raises Unauthenticated."""
+    def signed_in(self, cookie: str, *, counts_as_use: bool = True) -> UserSession:
+        """The session and user behind a cookie. Raises Unauthenticated.
+
+        A request that a page makes by itself does not count as use: an open page would keep the session for hours.
+        """
         present, now = self._present(cookie), self.clock()
         if present is None:
             raise _not_signed_in()
-        if now - present.session.last_seen_at >= _TOUCH_EVERY:
+        if counts_as_use and now - present.session.last_seen_at >= _TOUCH_EVERY:
             present = present._replace(session=replace(present.session, last_seen_at=now))
             self.stores.sessions.touch(present.session)
         return present
@@ -265,7 +268,8 @@ def actor_of(user: User, session: Session) -> Actor:
         role=user.role,
         via="session",
         credential_id=session.id,
-        expires_at=session.expires_at(),
+        expires_at=session.ends_at,
+        idle_expires_at=session.expires_at(),
     )
 
 

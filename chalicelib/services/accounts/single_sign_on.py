@@ -14,6 +14,7 @@ from chalicelib.domain.accounts.login_limits import LoginLimit
 from chalicelib.domain.accounts.sign_in_rules import SignInRules
 from chalicelib.domain.accounts.sign_on import TICKET_LIFETIME, Person, Refusal, SignOnRefused, role_of
 from chalicelib.domain.accounts.user import User, UserStatus
+from chalicelib.domain.console_links import console_link
 from chalicelib.errors import HeadgateError, NotPermitted, TimedOut, Unauthenticated, Unavailable, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import new_id, new_token
@@ -122,7 +123,7 @@ class SingleSignOn:
     @property
     def after_url(self) -> str:
         """Where a browser goes when somebody has signed in: always the same."""
-        return f"{self.public_url}/docs"
+        return console_link(self.public_url)
 
     def _checked(self, callback: SignOnCallback, ticket: str | None) -> tuple[str, str]:
         """The ticket's token and the code, when this very browser was sent to the provider. Raises SignOnRefused."""

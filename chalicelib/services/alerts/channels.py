@@ -10,6 +10,7 @@ from chalicelib.domain.alerts.notification import NotificationError
 from chalicelib.domain.alerts.rule import MAX_CHANNELS
 from chalicelib.domain.audit.record import Outcome as AuditOutcome
 from chalicelib.domain.credentials import Secrets, without_blanks
+from chalicelib.domain.plans.consequences import ConsequenceCode, consequence
 from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.errors import Conflict, Invalid, RateLimited, SecretMismatch, WriteConflict, fault
 from chalicelib.kit.clock import Clock
@@ -17,11 +18,20 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page
 from chalicelib.kit.retry import at_once
-from chalicelib.notify.contract import ATTEMPT_SECONDS, Accepted, Outcome, OutgoingMessage, Permanent, Sender
+from chalicelib.notify.contract import (
+    ATTEMPT_SECONDS,
+    Accepted,
+    CheckedConfig,
+    Outcome,
+    OutgoingMessage,
+    Permanent,
+    Sender,
+)
 from chalicelib.notify.errors import error
 from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.channel_states import ChannelState, channel_state
 from chalicelib.services.registry import Registry
+from chalicelib.services.user_limits import UserLimits
 from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import batch_find_readable
 from chalicelib.stores.transaction import Transaction
@@ -35,6 +45,7 @@ class ChannelService:
     stores: AlertStores
     registry: Registry
     senders: Mapping[ChannelProvider, Sender]
+    limits: UserLimits
     clock: Clock
 
     def get(self, channel_id: str) -> Channel:
@@ -56,9 +67,7 @@ class ChannelService:
         Raises Invalid for missing fields and `URL_NOT_ALLOWED`; Conflict NAME_CONFLICT, or STATE_CONFLICT when there
         are `MAX_CHANNELS`.
         """
-        given = without_blanks(secrets)
-        _require_all(PROVIDERS[values.provider].config.required, given)
-        checked = self.senders[values.provider].check(given)
+        checked = self._checked(values.provider, secrets)
         channel_id, now = context.fresh_id(), self.clock()
         # A repeated request finds the channel that the first one has created: it is not counted.
         page = self.stores.channels.list(limit=MAX_CHANNELS)
@@ -112,7 +121,8 @@ class ChannelService:
         """Remove a channel that no rule names. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
         channel, transaction = self._current(context, channel_id), Transaction()
         self.registry.vault.remove(transaction, channel.credentials)
-        self.registry.remove(transaction, context, self.stores.channels, channel)
+        told = [consequence(ConsequenceCode.CREDENTIALS_ARE_DELETED)]
+        self.registry.remove(transaction, context, self.stores.channels, channel, consequences=told)
 
     def test(self, context: RequestContext, channel_id: str) -> NotificationError | None:
         """Send the test notification once, now, as a delivery would be sent; nothing of it is stored but the audit.
@@ -136,6 +146,20 @@ class ChannelService:
             after=shown,
         )
         return failure
+
+    def test_unsaved(
+        self, context: RequestContext, provider: ChannelProvider, secrets: Secrets
+    ) -> NotificationError | None:
+        """Send the test notification once, now, to where a channel with these `secrets` would send; nothing is stored.
+
+        Returns why it was not delivered, None when it was. Raises what `create` raises for the config, and RateLimited
+        as for other tests of the user, and within `TEST_EVERY` of their last one with this provider.
+        """
+        with self.limits.test(context):
+            checked = self._checked(provider, secrets)
+            self.limits.pace(context, f"channel-test/{provider}", TEST_EVERY)
+            outcome = self._send_now(context, provider, checked.secrets)
+        return None if isinstance(outcome, Accepted) else outcome.error
 
     def replace_secrets(self, channel_id: str, changed: Mapping[str, Secret]) -> None:
         """Store secret fields that the provider has replaced, such as the id of a group that became another one.
@@ -173,9 +197,17 @@ class ChannelService:
             secrets = self.registry.vault.open(channel.credentials)
         except SecretMismatch:
             return Permanent(error("secret_unreadable"))
+        return self._send_now(context, channel.provider, secrets)
+
+    def _send_now(self, context: RequestContext, provider: ChannelProvider, secrets: Mapping[str, Secret]) -> Outcome:
         message = OutgoingMessage(delivery_id=new_id(), attempt_at=self.clock(), lines=())
-        deadline = context.deadline.within(ATTEMPT_SECONDS)
-        return self.senders[channel.provider].send(message, secrets, deadline)
+        return self.senders[provider].send(message, secrets, context.deadline.within(ATTEMPT_SECONDS))
+
+    def _checked(self, provider: ChannelProvider, secrets: Secrets) -> CheckedConfig:
+        """The config of a new channel. Raises Invalid for missing fields and `URL_NOT_ALLOWED`."""
+        given = without_blanks(secrets)
+        _require_all(PROVIDERS[provider].config.required, given)
+        return self.senders[provider].check(given)
 
     def _stored(self, channel: Channel) -> Mapping[str, Secret]:
         """The stored secrets; none when they cannot be opened: then all of them have to be given again."""

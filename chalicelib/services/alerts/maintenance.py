@@ -14,6 +14,8 @@ from chalicelib.domain.alerts.maintenance import (
     active_at,
 )
 from chalicelib.domain.alerts.transitions import SYSTEM
+from chalicelib.domain.plans.consequences import ConsequenceCode, consequence
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.pages import Page
@@ -70,7 +72,14 @@ class MaintenanceService:
         window = MaintenanceWindow.of(data, context.fresh_id(), context.actor.email or SYSTEM, now)
         transaction = Transaction()
         self.stores.maintenance.put_new(transaction, window)
-        self.audit.record(transaction, context, "maintenance_window.create", window.id, after=_view(window))
+        self.audit.record(
+            transaction,
+            context,
+            "maintenance_window.create",
+            window.id,
+            after=_view(window),
+            consequences=[consequence(ConsequenceCode.ALERTS_ARE_HELD_BACK)],
+        )
         try:
             transaction.commit()
         except WriteConflict:
@@ -86,9 +95,14 @@ class MaintenanceService:
             context.expect_version(window.version)
             with Transaction() as transaction:
                 self.stores.maintenance.remove(transaction, window)
-                self.audit.record(transaction, context, "maintenance_window.delete", window.id, before=_view(window))
+                action, told = "maintenance_window.delete", self._after_deletion(window)
+                self.audit.record(transaction, context, action, window.id, before=_view(window), consequences=told)
 
         at_once(_ATTEMPTS).run(delete, on=WriteConflict)
+
+    def _after_deletion(self, window: MaintenanceWindow) -> Sequence[Consequence]:
+        is_active = self.state(window) is MaintenanceState.ACTIVE
+        return [consequence(ConsequenceCode.ALERTS_ARE_SENT_AGAIN)] if is_active else []
 
     def _close(self, ended: Sequence[MaintenanceWindow]) -> None:
         """Take windows that are over from the group that the alert manager reads."""

@@ -1,11 +1,15 @@
 """Alert rules: which alerts are sent to which channels. One is there from the beginning, without channels."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.alerts.kinds import AlertSeverity
+from chalicelib.domain.alerts.preview import MAX_PREVIEWED, PREVIEWED, RulePreview, preview
 from chalicelib.domain.alerts.rule import DEFAULT_RULE_NAME, MAX_RULES, AlertRule, AlertRuleValues
+from chalicelib.domain.plans.consequences import ConsequenceCode, consequence
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.errors import Conflict
 from chalicelib.kit.clock import Clock
@@ -70,7 +74,9 @@ class AlertRuleService:
         self._require(data, known=AlertRuleValues(name=data.name))
         now = self.clock()
         rule = AlertRule(id=context.fresh_id(), created_at=now, updated_at=now, **asdict(data))
-        return self.registry.create(Transaction(), context, self.stores.rules, rule, links=self._links(rule))
+        return self.registry.create(
+            Transaction(), context, self.stores.rules, rule, links=self._links(rule), consequences=_consequences(rule)
+        )
 
     def update(self, context: RequestContext, rule_id: str, data: AlertRuleValues) -> AlertRule:
         """Replace a rule. Whether it is the default rule stays. What it names already may have been deleted since.
@@ -85,7 +91,9 @@ class AlertRuleService:
         for channel_id in sorted(set(after.channel_ids) ^ set(before.channel_ids)):
             change = +1 if channel_id in after.channel_ids else -1
             self.stores.channels.change_references(transaction, channel_id, change)
-        return self.registry.update(transaction, context, self.stores.rules, before, after)
+        return self.registry.update(
+            transaction, context, self.stores.rules, before, after, consequences=_consequences(after)
+        )
 
     def delete(self, context: RequestContext, rule_id: str) -> None:
         """Remove a rule. Raises NotFound, VersionMismatch, Conflict."""
@@ -93,14 +101,30 @@ class AlertRuleService:
         context.expect_version(rule.version)
         self.registry.remove(Transaction(), context, self.stores.rules, rule, links=self._links(rule))
 
+    def preview(self, data: AlertRuleValues) -> RulePreview:
+        """What a rule like this would have sent in the last seven days; see `domain.alerts.preview`. Stores nothing.
+
+        Raises Invalid for references to nothing, in the field `rule` of the body.
+        """
+        self._require(data, "rule", known=AlertRuleValues(name=data.name))
+        now = self.clock()
+        return preview(data, self.stores.alerts.begun_since(now - PREVIEWED, limit=MAX_PREVIEWED), now)
+
     def _links(self, rule: AlertRule) -> Links:
         return Links(references=[(self.stores.channels, channel_id) for channel_id in rule.channel_ids])
 
-    def _require(self, data: AlertRuleValues, *, known: AlertRuleValues) -> None:
-        """Raise Invalid REFERENCE_NOT_FOUND when something that is named, and is not known already, does not exist."""
+    def _require(self, data: AlertRuleValues, *above: str, known: AlertRuleValues) -> None:
+        """Raise Invalid REFERENCE_NOT_FOUND when something that is named, and is not known already, does not exist.
+
+        `above` is where the rule is in the body.
+        """
         stores: dict[str, Readable] = {
             "channel_ids": self.stores.channels,
             "source_ids": self.resources.sources,
             "pipeline_ids": self.resources.pipelines,
         }
-        require_existing(stores, data, known=known)
+        require_existing(stores, data, *above, known=known)
+
+
+def _consequences(rule: AlertRule) -> Sequence[Consequence]:
+    return () if rule.channel_ids else [consequence(ConsequenceCode.SENDS_NOTHING)]

@@ -7,13 +7,18 @@ from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit.filter import ALL_RECORDS, AuditFilter
-from chalicelib.domain.audit.record import AuditRecord, Outcome, View, changes
+from chalicelib.domain.audit.record import AuditRecord, Outcome, View, changes, with_promises
+from chalicelib.domain.plans.dry_run import foresee, promise
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.ids import is_uuid, new_id
 from chalicelib.kit.pages import Page
 from chalicelib.services.audit.refusals import RefusalBound
 from chalicelib.stores.audit.records import Audit
 from chalicelib.stores.transaction import Transaction
+
+_REMOVES = ("delete", "forget")
+"""The verbs after which a resource does not exist: what their records show after it is what stays elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +42,19 @@ class AuditTrail:
         resource_name: str | None = None,
         parent_id: str | None = None,
         meaningful: bool = True,
+        consequences: Sequence[Consequence] = (),
     ) -> None:
-        """Add the record of a change from one view to the other. `action` is `<resource_type>.<verb>`.
+        """Add the record of a change from one view to the other, and its `consequences` as a dry run tells them.
+        `action` is `<resource_type>.<verb>`.
 
         Without a `resource_name` it is that in one of the views.
         """
         name = resource_name or _name_in(after) or _name_in(before)
+        resource_type, _, verb = action.partition(".")
+        if outcome is Outcome.SUCCESS:
+            foresee(resource_type, resource_id, before, None if verb in _REMOVES else after)
         actor, (before, after) = context.actor, changes(before, after)
+        after = with_promises(after, [(one.code, one.facts) for one in promise(consequences)])
         record = AuditRecord(
             id=new_id(),
             at=self.clock(),
@@ -51,7 +62,7 @@ class AuditTrail:
             actor_email=actor.email,
             actor_via=actor.via,
             action=action,
-            resource_type=action.partition(".")[0],
+            resource_type=resource_type,
             resource_id=resource_id,
             resource_name=name,
             parent_id=parent_id,

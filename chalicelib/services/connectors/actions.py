@@ -14,7 +14,8 @@ Config = Mapping[str, str]
 _OFFSETS_SECONDS = 4.0
 
 
-def _at_once(act: Callable[[], object]) -> bool:
+def at_once(act: Callable[[], object]) -> bool:
+    """Starts tasks without a wait."""
     act()
     return True
 
@@ -44,7 +45,7 @@ class ConnectorAction:
     check: Callable[[], None] = lambda: None
     prepare: Callable[[], None] = lambda: None
     check_start: Callable[[], None] = lambda: None
-    start: Callable[[Callable[[], object]], bool] = _at_once
+    start: Callable[[Callable[[], object]], bool] = at_once
     may_exist: bool = True
     first_attempt: bool = True
     keeps_config: bool = False

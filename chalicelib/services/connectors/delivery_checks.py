@@ -9,7 +9,10 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import BuiltConfig, ConfigWarning
 from chalicelib.domain.delivery import Delivery, DeliveryVerdict, SetupDocument, TargetStatement
 from chalicelib.domain.destination import Destination
+from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.plans.consequences import of_warning
+from chalicelib.domain.plans.dry_run import promise
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName
@@ -58,8 +61,9 @@ class DeliveryChecks:
         """
         cluster = require_found(deps.connect_cluster)
         self.validation.require(context, cluster, built.connector_class)
-        self.look(context, delivery, deps)
-        self.validation.require_valid(context, cluster, delivery.connector_name, built)
+        promise([of_warning(one) for one in self.look(context, delivery, deps).warnings])
+        deployed = delivery.desired_state is not DesiredState.DRAFT
+        self.validation.require_valid(context, cluster, delivery.connector_name, built, deployed=deployed)
 
     def look(self, context: RequestContext, delivery: Delivery, deps: DeliveryDependencies) -> DeliveryFindings:
         """Look at topics, discovered tables and target. Raises what forbids the delivery, returns what does not."""

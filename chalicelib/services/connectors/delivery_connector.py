@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from chalicelib.domain.access import RequestContext
@@ -10,6 +11,8 @@ from chalicelib.domain.connectors.sink_starts import dialect_warnings
 from chalicelib.domain.delivery import Delivery, Writing
 from chalicelib.domain.names import unique_key
 from chalicelib.domain.operation import Operation, OperationKind
+from chalicelib.domain.plans.of_connectors import DeliveryKnowledge, of_delivery
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.release import ReleaseResult
 from chalicelib.domain.usage import UsedBy, used_by
@@ -89,6 +92,19 @@ class DeliveryConnector(ConnectorOwner[Delivery]):
         destination = require_found(deps.destination)
         provider = target_provider(destination.address.provider)
         return provider.build_config(resource, resource.writing, destination.endpoint)
+
+    def consequences(
+        self,
+        kind: OperationKind,
+        resource: Delivery,
+        deps: DeliveryDependencies,
+        parameters: Mapping[str, Any],
+        now: datetime,
+    ) -> Sequence[Consequence]:
+        measured = deps.progress.measured(resource, now).metrics
+        writing = adapter(Writing).validate_python(parameters["writing"]) if "writing" in parameters else None
+        known = DeliveryKnowledge(delivery=resource, lag=measured.lag if measured else None, writing=writing)
+        return of_delivery(kind, known)
 
     def load(self, operation: Operation) -> Delivery | None:
         """The delivery as stored, or as the open deploy has drafted it."""

@@ -4,16 +4,19 @@ One transaction: what is open is settled as failed, and the row goes with its cl
 cluster answers again one day, ticks remove the connector that was left there as an orphan.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.audit.view import view
-from chalicelib.domain.operation import Operation
+from chalicelib.domain.operation import Operation, OperationKind
+from chalicelib.domain.plans.of_connectors import of_forgotten
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.errors import Conflict, HeadgateError, StoreUnavailable, WriteConflict
 from chalicelib.kit.isolation import isolated
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.lifecycle import Lifecycle
-from chalicelib.services.connectors.operation_run import OperationRun
+from chalicelib.services.connectors.operation_run import NO_PARAMETERS, OperationRun
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
 from chalicelib.stores.transaction import Transaction
 
@@ -37,6 +40,8 @@ def forget_resource(
     owner.on_forgotten(transaction, operation, resource, deps)
     lifecycle.incidents.end_about(transaction, resource.id)
     lifecycle.stores.observations.bump(transaction, resource.connect_cluster_id, resource.id)
+    kind, now = OperationKind.DELETE, lifecycle.clock()
+    told: Sequence[Consequence] = owner.consequences(kind, resource, deps, NO_PARAMETERS, now)
     left = {"name": resource.connector_name, "on": resource.connect_cluster_id}
     lifecycle.audit.record(
         transaction,
@@ -47,6 +52,7 @@ def forget_resource(
         after={"connector_that_may_be_left": left, **owner.deletion_details(resource, None)},
         resource_name=resource.name,
         parent_id=owner.parent_id(resource),
+        consequences=[of_forgotten(resource.connector_name), *told],
     )
     _commit(lifecycle, transaction, owner, resource)
     with isolated():  # No tick ends them: it cannot read Connect.

@@ -22,6 +22,7 @@ from chalicelib.domain.health import Failure
 from chalicelib.domain.monitoring.incident import OPERATIONS
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState, ReportedState, observe, unreadable
 from chalicelib.domain.operation import OperationKind, OperationStep
+from chalicelib.domain.plans.dry_run import current_plan, promise
 from chalicelib.domain.timing import OPERATION_LEASE
 from chalicelib.errors import (
     Conflict,
@@ -40,6 +41,7 @@ from chalicelib.services.connectors.dependencies import ConnectorDependencies
 from chalicelib.services.connectors.operation_incidents import failure_condition, success_condition
 from chalicelib.services.connectors.operation_run import NO_PARAMETERS, OperationRun, new_run
 from chalicelib.services.connectors.owner import ConnectorOwner, R, require_found
+from chalicelib.services.connectors.rehearsal import rehearse
 from chalicelib.services.connectors.workers import workers_check
 from chalicelib.services.incidents import IncidentService
 from chalicelib.services.usage import Usage
@@ -90,7 +92,12 @@ class Lifecycle:
         owner.check_before(context, kind, resource, deps, parameters)
         decided = owner.decided(context, kind, resource, deps, parameters)
         operation = replace(run.operation, parameters=decided)
-        run = replace(run, operation=operation, resource=owner.beginning(context, kind, resource, deps))
+        begun = owner.beginning(context, kind, resource, deps)
+        told = promise(owner.consequences(kind, begun, deps, decided, operation.created_at))
+        run = replace(run, operation=operation, resource=begun, consequences=told)
+        if plan := current_plan():
+            opened = replace(run, resource=replace(begun, open_operation=operation.opened))
+            rehearse(plan, self._action(opened), opened, self._write_result, draft=draft)
         return self.carry_out(replace(run, resource=self._begin(run, draft=draft)))
 
     def carry_out(self, run: OperationRun[R]) -> R | None:
@@ -374,6 +381,7 @@ class Lifecycle:
             before=view(resource) if outcome is Outcome.SUCCESS else None,
             after=details,
             parent_id=owner.parent_id(resource),
+            consequences=run.consequences if outcome is Outcome.REQUESTED else (),
         )
 
 

@@ -1,6 +1,6 @@
 """An operation on a connector while a worker carries it out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic
@@ -10,6 +10,7 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import Operation, OperationKind, OperationStep
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.release import ReleaseResult
 from chalicelib.domain.timing import OPERATION_LEASE
 from chalicelib.kit.ids import new_id
@@ -44,7 +45,8 @@ class OperationRun(Generic[R]):
     """An operation that is being carried out. `first_attempt`: no worker before this one may have changed Connect.
 
     `released` is how the release ended that a deletion has asked for (`ConnectorOwner.release`). `has_config` is false
-    when the connector kept another config than the operation would have given it.
+    when the connector kept another config than the operation would have given it. `consequences` are what was told when
+    it began: a worker that takes it over has none.
     """
 
     context: RequestContext
@@ -55,6 +57,7 @@ class OperationRun(Generic[R]):
     first_attempt: bool
     released: ReleaseResult | None = None
     has_config: bool = True
+    consequences: Sequence[Consequence] = ()
 
     @property
     def intended(self) -> R:

@@ -1,8 +1,9 @@
 """What the operations on connectors need of a resource that owns one: a pipeline or a delivery."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.domain.access import RequestContext
@@ -11,6 +12,7 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.release import ReleaseResult
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
@@ -78,6 +80,12 @@ class ConnectorOwner(ABC, Generic[R]):
         """
         act()
         return True
+
+    @abstractmethod
+    def consequences(
+        self, kind: OperationKind, resource: R, deps: Any, parameters: Mapping[str, Any], now: datetime
+    ) -> Sequence[Consequence]:
+        """What follows from an operation of this kind that begins now, from what is known already."""
 
     def beginning(self, context: RequestContext, kind: OperationKind, resource: R, deps: Any) -> R:
         """The resource with what is decided when an operation of this kind begins. T1 stores it."""

@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from chalicelib.domain.access import SYSTEM, RequestContext
 from chalicelib.domain.cluster import StreamCluster
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.monitoring.source_state import LASTING, SourceState
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
+from chalicelib.domain.plans.of_connectors import CaptureKnowledge, of_pipeline
+from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import ReadinessReport, joined
 from chalicelib.domain.release import ReleaseResult, ReleaseState
@@ -116,7 +120,8 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         self.validation.require(context, cluster, built.connector_class)
         self.validation.require_same_kafka(context, require_found(deps.stream_cluster), cluster)
         self._check_ready(context, source, resource, deps)
-        self.validation.require_valid(context, cluster, resource.connector_name, built)
+        deployed = resource.desired_state is not DesiredState.DRAFT
+        self.validation.require_valid(context, cluster, resource.connector_name, built, deployed=deployed)
 
     def check_before(
         self,
@@ -194,6 +199,35 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             **parameters,
             BEGINS_ANEW: self.captures.begins_anew(resource, source, connect, context.deadline, **lost),
         }
+
+    def consequences(
+        self,
+        kind: OperationKind,
+        resource: Pipeline,
+        deps: PipelineDependencies,
+        parameters: Mapping[str, Any],
+        now: datetime,
+    ) -> Sequence[Consequence]:
+        provider, source = capture_provider(resource.provider), require_found(deps.source)
+        state = deps.source_state if isinstance(deps.source_state, SourceState) else None
+        reads_tables = kind is OperationKind.DEPLOY and resource.desired_state is DesiredState.DRAFT
+        tables = self.resources.tables.find(source, resource.capture.captured_tables) if reads_tables else {}
+        loss = next((one for one in state.findings(resource.id, now) if one.code in LASTING), None) if state else None
+        known = CaptureKnowledge(
+            pipeline=resource,
+            log=state.log(resource.id, now) if state else None,
+            tables=list(tables.values()),
+            paused_notice=provider.paused_notice,
+            snapshot_notice=provider.snapshot_notice(resource, source),
+            source_release=provider.source_release(resource),
+            kept=provider.kept_in_source(resource),
+            own_topics=provider.internal_topics(resource),
+            loss=loss.message if loss else None,
+            accepts_loss=bool(parameters.get(ACCEPT_DATA_LOSS)),
+            releases=bool(parameters.get(RELEASE)),
+            deletes_topics=bool(parameters.get(DELETE_TOPICS)),
+        )
+        return of_pipeline(kind, known)
 
     def with_pending_change(self, operation: Operation, resource: Pipeline) -> Pipeline:
         begins_anew = operation.parameters.get(BEGINS_ANEW)

@@ -9,6 +9,8 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster, SecretDelivery, StreamCluster, require_same_kafka
 from chalicelib.domain.connector_config import BuiltConfig
 from chalicelib.domain.object_store import SinkPlugin
+from chalicelib.domain.plans.consequences import ConsequenceCode, consequence
+from chalicelib.domain.plans.dry_run import current_plan, promise
 from chalicelib.errors import Invalid, TimedOut, Unavailable
 from chalicelib.services.client_factory import ClientFactory
 
@@ -70,8 +72,17 @@ class ConnectorValidation:
         for credentials in built.credentials if cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER else ():
             self.clients.vault.grant_alone(credentials, cluster.id)
 
-    def require_valid(self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig) -> None:
-        """Raise CONNECTOR_CONFIG_INVALID when Connect finds an error in the config."""
+    def require_valid(
+        self, context: RequestContext, cluster: ConnectCluster, name: str, built: BuiltConfig, *, deployed: bool
+    ) -> None:
+        """Raise CONNECTOR_CONFIG_INVALID when Connect finds an error in the config. `deployed`: it has a connector, so
+        that Connect may read its secrets.
+
+        A dry run grants nothing, so it leaves this out where Connect could not read the secrets.
+        """
+        if current_plan() and not deployed and cluster.secret_delivery is SecretDelivery.CONFIG_PROVIDER:
+            promise([consequence(ConsequenceCode.CONFIG_IS_NOT_VALIDATED)])
+            return
         verdict = self.validate(context, cluster, name, built)
         if verdict.error_count:
             raise Invalid(

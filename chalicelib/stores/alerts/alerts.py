@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import islice, takewhile
 
 from chalicelib.domain.alerts.alert import Alert, AlertStatus
 from chalicelib.domain.alerts.listing import FACETS, Facets, facets_of
@@ -46,6 +47,10 @@ class Alerts(Documents[Alert]):
     def silenced(self) -> Iterator[Alert]:
         """All, without a bound: for workers only."""
         return self.all_in("silenced", _SILENCED)
+
+    def begun_since(self, since: datetime, *, limit: int) -> list[Alert]:
+        """Those that have begun since then, newest first, `limit` at most: a call for each hundred, and one more."""
+        return list(takewhile(lambda alert: alert.created_at >= since, islice(self.all(), limit)))
 
     def facets(self, deadline: Deadline, *, only_active: bool = False) -> list[Facets]:
         """The columns that filters read, of all alerts or of the active ones, newest first: one call for about 2,700.

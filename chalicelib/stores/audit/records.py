@@ -69,6 +69,7 @@ class Audit:
 
     def append(self, transaction: Transaction, record: AuditRecord, *, expires_at: datetime | None = None) -> None:
         """Add the record to the transaction of the change that it describes. Conflict label: `audit.exists`."""
+        transaction.is_audited = True
         row = AuditRow(
             shard_of(record.id),
             position(record.at, record.id),

@@ -1,5 +1,7 @@
 """Section 2 of the wire contract: signing in and out, sessions, the CSRF rule, roles."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, is_uuid
@@ -16,7 +18,7 @@ def test_a_login_returns_the_user_and_sets_the_cookie(sandbox: Sandbox) -> None:
     api = sandbox.unauthenticated()
     response = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password})
     assert response.status_code == 200
-    assert set(response.json()) == {"user", "expires_at"}
+    assert set(response.json()) == {"user", "expires_at", "idle_expires_at", "version"}
     user = response.json()["user"]
     assert is_uuid(user.pop("id"))
     assert user == {"email": ADMIN.email, "role": "Admin", "status": "ACTIVE"}
@@ -91,9 +93,19 @@ def test_the_session_shows_the_user_and_the_permissions(sandbox: Sandbox, role: 
     api = sandbox.with_role(role)
     for path in ("/session", "/auth/session"):
         seen = api.get_ok(path)
-        assert set(seen) == {"user", "permissions", "expires_at", "via"}
+        assert set(seen) == {"user", "permissions", "expires_at", "idle_expires_at", "via", "version"}
         assert set(seen["user"]) == {"id", "email", "role", "status"}
         assert (seen["user"]["role"], seen["permissions"], seen["via"]) == (role, PERMISSIONS[role], "session")
+
+
+def test_the_session_says_when_it_ends_and_which_release_answers(sandbox: Sandbox) -> None:
+    api, began = sandbox.unauthenticated(), datetime.now(UTC)
+    signed_in = api.post("/auth/login", {"email": ADMIN.email, "password": ADMIN.password}).json()
+    for seen in (signed_in, api.get_ok("/session"), api.get_ok("/auth/session")):
+        ends = {name: datetime.fromisoformat(seen[name]) - began for name in ("expires_at", "idle_expires_at")}
+        assert abs(ends["expires_at"] - timedelta(hours=8)) < timedelta(minutes=2)
+        assert abs(ends["idle_expires_at"] - timedelta(minutes=30)) < timedelta(minutes=2)
+        assert seen["version"] == sandbox.unauthenticated().get_ok("//health")["version"]
 
 
 @pytest.mark.parametrize(

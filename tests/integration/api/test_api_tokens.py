@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.api_assertions import UNKNOWN_ID, assert_error, validation_error
+from chalicelib import __version__
+from tests.support.api_assertions import UNKNOWN_ID, assert_error, is_timestamp, validation_error
 from tests.support.apps.sandbox import PASSWORD, Api, Json, Sandbox
 
 FIELDS = {"id", "name", "role", "permissions", "user_id", "created_at", "expires_at", "last_used_at"}
@@ -36,7 +37,9 @@ def test_a_token_is_shown_once_and_acts_as_its_owner(sandbox: Sandbox) -> None:
         "user": {"id": user_id, "email": email, "role": "Ops", "status": "ACTIVE"},
         "permissions": ["read", "write", "operate"],
         "expires_at": made["expires_at"],
+        "idle_expires_at": None,
         "via": "token",
+        "version": __version__,
     }
     assert owner.get_ok(f"/auth/tokens/{made['id']}")["last_used_at"] is not None
 
@@ -114,7 +117,8 @@ def test_tokens_of_others_are_for_admins(sandbox: Sandbox) -> None:
 
 def test_a_token_has_an_end_in_the_future(sandbox: Sandbox) -> None:
     soon = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
-    assert program(sandbox, make_token(sandbox.admin, expires_at=soon)["token"]).get_ok("/session")["expires_at"]
+    session = program(sandbox, make_token(sandbox.admin, expires_at=soon)["token"]).get_ok("/session")
+    assert (is_timestamp(session["expires_at"]), session["idle_expires_at"]) == (True, None)
     for wrong in ((datetime.now(UTC) - timedelta(seconds=1)).isoformat(), "2027-01-01T00:00:00", 1893456000, "soon"):
         refused = sandbox.admin.post("/auth/tokens", {"name": "over", "role": "Viewer", "expires_at": wrong})
         assert_error(refused, 422, "VALIDATION_FAILED")

@@ -136,6 +136,8 @@ def test_every_example_of_a_registration_a_pipeline_and_a_delivery_is_accepted(
     nested = f"/destinations/{to_table['id']}/deliveries/{first}/mappings"
     sender.send("update_destination_mappings", nested, method="PUT")
     sender.ids[bodies.CHANNEL_ID] = sender.register("channel", "/notification-channels")[0]["id"]
+    sender.send("test_unsaved_channel", "/notification-channels/test")
+    sender.send("preview_alert_rule", "/alert-rules/preview")
     sender.register("alert_rule", "/alert-rules")
 
 

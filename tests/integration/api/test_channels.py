@@ -7,7 +7,7 @@ import pytest
 
 from infra.local.doubles.notification_receivers import Reply
 from tests.support.api_assertions import assert_error
-from tests.support.apps.sandbox import Json, Sandbox
+from tests.support.apps.sandbox import Api, Json, Sandbox
 
 PATH = "/notification-channels"
 TOKEN = "123456:planted-token-of-the-bot"
@@ -96,6 +96,74 @@ def test_a_test_notification_arrives(sandbox: Sandbox, made: list[str], kind: st
     again = sandbox.admin.post(f"{PATH}/{channel['id']}/test")
     assert_error(again, 429, "RATE_LIMITED")
     assert 1 <= int(again.headers["retry-after"]) <= 5
+
+
+def unsaved(body: Json) -> Json:
+    return {"provider": body["provider"], "config": body["config"]}
+
+
+def admin_of_the_test(sandbox: Sandbox) -> Api:
+    """An Admin whose tests nobody has counted yet."""
+    return sandbox.signed_in(sandbox.make_user("Admin")[1])
+
+
+@pytest.mark.parametrize("kind", ["chat", "bot"])
+def test_a_config_is_tested_before_it_is_stored(sandbox: Sandbox, kind: str) -> None:
+    receiver, body = {"chat": (sandbox.chat, chat_body), "bot": (sandbox.bot, bot_body)}[kind]
+    receiver.reset()
+    admin, before = admin_of_the_test(sandbox), sandbox.ids(PATH)
+    answer = admin.post_ok(f"{PATH}/test", unsaved(body(sandbox)), status=200)
+    assert answer == {"delivered": True, "status": "delivered", "error": None}
+    assert [text.startswith("This is a test notification") for text in receiver.texts()] == [True]
+    assert sandbox.ids(PATH) == before
+
+
+def test_a_config_that_does_not_work_is_an_answer_with_a_hint(sandbox: Sandbox) -> None:
+    sandbox.chat.reset()
+    sandbox.chat.script(Reply(status=403, body="invalid_token"))
+    answer = admin_of_the_test(sandbox).post_ok(f"{PATH}/test", unsaved(chat_body(sandbox)), status=200)
+    assert (answer["delivered"], answer["status"]) == (False, "failed")
+    assert (answer["error"]["code"], bool(answer["error"]["hint"])) == ("unauthorized", True)
+
+
+def test_one_test_before_storing_is_sent_in_five_seconds_to_each_provider(sandbox: Sandbox) -> None:
+    admin = admin_of_the_test(sandbox)
+    for body in (chat_body, bot_body):
+        assert admin.post(f"{PATH}/test", unsaved(body(sandbox))).status_code == 200
+    sandbox.chat.reset()
+    again = admin.post(f"{PATH}/test", unsaved(chat_body(sandbox)))
+    assert_error(again, 429, "RATE_LIMITED")
+    assert (int(again.headers["retry-after"]), list(sandbox.chat.texts())) == (5, [])
+    other = admin_of_the_test(sandbox)
+    assert other.post(f"{PATH}/test", unsaved(chat_body(sandbox))).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "location", "code"),
+    [
+        ({"provider": "webhook", "config": {"url": "https://10.0.0.1/"}}, ["body", "config", "url"], "URL_NOT_ALLOWED"),
+        (
+            {"provider": "chat-webhook", "config": {"webhook_url": "https://elsewhere.example.com/x"}},
+            ["body", "config", "webhook_url"],
+            "URL_NOT_ALLOWED",
+        ),
+        ({"provider": "webhook", "config": {}}, ["body", "config", "url"], "VALIDATION_FAILED"),
+        ({"provider": "webhook"}, ["body", "config"], "VALIDATION_FAILED"),
+        ({"provider": "webhook", "config": {"url": HOOK}, "name": "x"}, ["body", "name"], "VALIDATION_FAILED"),
+        ({"provider": "fax", "config": {}}, ["body", "provider"], "VALIDATION_FAILED"),
+    ],
+)
+def test_a_test_before_storing_passes_the_guards_of_a_stored_channel(
+    sandbox: Sandbox, body: Json, location: list[str], code: str
+) -> None:
+    detail, *_ = assert_error(sandbox.admin.post(f"{PATH}/test", body), 422, code)
+    assert detail["location"] == location
+
+
+@pytest.mark.parametrize("role", ["Viewer", "Ops"])
+def test_only_admins_test_a_config(sandbox: Sandbox, role: str) -> None:
+    refused = sandbox.with_role(role).post(f"{PATH}/test", unsaved(chat_body(sandbox)))
+    assert_error(refused, 403, "FORBIDDEN")
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_a_second_factor_is_set_up_used_and_removed(sandbox: Sandbox, person: tu
     assert_error(refused, 401, "SECOND_FACTOR_REQUIRED")
     assert "Set-Cookie" not in refused.headers
     assert login(sandbox, email, password="a wrong password")["error"]["code"] == "INVALID_CREDENTIALS"
-    assert set(login(sandbox, email, codes[0])) == {"user", "expires_at"}
+    assert set(login(sandbox, email, codes[0])) == {"user", "expires_at", "idle_expires_at", "version"}
     assert login(sandbox, email, codes[0])["error"]["code"] == "SECOND_FACTOR_REQUIRED"
     assert "user" in login(sandbox, email, app.at(utc_now(), counter_offset=1))
 

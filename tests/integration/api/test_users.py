@@ -24,9 +24,9 @@ def test_an_invited_person_joins_and_signs_in(sandbox: Sandbox) -> None:
     assert set(invite) == {"id", "email", "role", "expires_at", "invite_url", "token"}
     assert is_uuid(invite["id"])
     assert is_timestamp(invite["expires_at"])
-    assert invite["invite_url"] == f"/api/v1/invites/{invite['token']}"
+    assert invite["invite_url"] == f"/console#/invite/{invite['token']}"
     anyone = sandbox.unauthenticated()
-    assert anyone.get_ok(f"/{invite['invite_url']}")["valid"] is True
+    assert anyone.get(f"/{invite['invite_url']}").headers["content-type"].startswith("text/html")
     shown = anyone.get_ok(f"/invites/{invite['token']}")
     assert shown == {
         "email": invite["email"], "role": "Ops", "valid": True, "expires_at": invite["expires_at"]
@@ -104,7 +104,7 @@ def test_the_link_of_an_invite_does_not_follow_the_host_header(sandbox: Sandbox)
     headers = {"Host": "127.0.0.1:1", "X-Forwarded-Host": "evil.example"}
     answer = sandbox.admin.post("/users/invite", body, headers=headers)
     assert answer.status_code == 201
-    assert answer.json()["invite_url"] == f"/api/v1/invites/{answer.json()['token']}"
+    assert answer.json()["invite_url"] == f"/console#/invite/{answer.json()['token']}"
 
 
 def test_a_role_counts_from_the_next_request(sandbox: Sandbox) -> None:

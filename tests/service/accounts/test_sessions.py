@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from botocore.exceptions import ClientError
 from cryptography.hazmat.primitives.kdf import argon2
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
+from chalicelib.api.framework.authentication import SessionAuthenticator
 from chalicelib.domain.access import RequestContext, Role
 from chalicelib.domain.accounts.user import UserStatus
 from chalicelib.domain.audit.record import Outcome
@@ -20,6 +22,7 @@ from tests.security.sessions import ENDS, ends
 from tests.support.apps.call_interceptor import InterceptedCall, Point
 from tests.support.apps.in_process_app import InProcessApp
 
+BACKGROUND = "x-headgate-background"
 PASSWORD = Secret("correct horse battery staple")
 
 
@@ -91,6 +94,38 @@ def test_a_use_is_written_down_once_a_minute(app: InProcessApp, cookie: str) -> 
         app.interceptor.watch()
         app.services.sessions.signed_in(cookie)
         assert any(point.writes for point in app.interceptor.unwatch()) is written
+
+
+def test_what_a_page_asks_by_itself_is_written_down_nowhere_and_keeps_no_session(
+    app: InProcessApp, cookie: str
+) -> None:
+    end = app.services.sessions.signed_in(cookie).session.expires_at()
+    for _ in range(29):
+        app.clock.advance(60)
+        app.interceptor.watch()
+        seen = app.services.sessions.signed_in(cookie, counts_as_use=False)
+        assert not any(point.writes for point in app.interceptor.unwatch())
+        assert seen.session.expires_at() == end
+    app.clock.advance(60)
+    with pytest.raises(Unauthenticated):
+        app.services.sessions.signed_in(cookie, counts_as_use=False)
+
+
+@pytest.mark.parametrize(("header", "kept"), [({}, True), ({BACKGROUND: "1"}, False), ({BACKGROUND: "0"}, True)])
+def test_the_header_says_that_a_page_asks_by_itself(
+    app: InProcessApp, cookie: str, header: dict[str, str], kept: bool
+) -> None:
+    authenticator = SessionAuthenticator(
+        sessions=lambda: app.services.sessions,
+        api_tokens=lambda: app.services.api_tokens,
+        service_credential_hash={},
+    )
+    headers = {"cookie": f"headgate_session={cookie}", "host": "127.0.0.1"} | header
+    began = app.clock.now
+    app.clock.advance(600)
+    actor = authenticator.authenticate(headers, "GET")
+    assert actor.idle_expires_at == (app.clock.now if kept else began) + timedelta(minutes=30)
+    assert actor.expires_at == began + timedelta(hours=8)
 
 
 def test_a_session_that_ends_while_it_is_used_answers_once_more_and_stays_ended(app: InProcessApp, cookie: str) -> None:

@@ -140,6 +140,11 @@ class Sandbox:
         """Let the user's sessions be eight hours older."""
         self._run_command("age_sessions", id=user_id)
 
+    def seed_drafts(self, count: int) -> None:
+        """Stores so many drafts of pipelines, past the API. Their names begin with `deployed`."""
+        ends = {"source_id": self.source["id"], "connect_cluster_id": self.connect["id"]}
+        self._run_command("seed_drafts", count=str(count), **ends)
+
     # request bodies
 
     def name(self, prefix: str) -> str:

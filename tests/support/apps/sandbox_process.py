@@ -71,7 +71,19 @@ def _age_sessions(_: Runner, command: Mapping[str, str]) -> None:
         row.update([SessionRow.created_at.set(row.created_at - ABSOLUTE)])
 
 
+def _seed_drafts(_: Runner, command: Mapping[str, str]) -> None:
+    """Drafts of pipelines, which no tick looks at."""
+    from chalicelib.domain.observation import DesiredState
+    from chalicelib.wiring import services
+    from tests.bench.seeds import connector_names, pipeline_rows, put_rows
+
+    names = dict.fromkeys(connector_names(int(command["count"])), "")
+    ends = {"source_id": command["source_id"], "desired_state": DesiredState.DRAFT}
+    put_rows(pipeline_rows(services().stores.resources.pipelines, command["connect_cluster_id"], names, **ends))
+
+
 COMMANDS: Commands = {
+    "seed_drafts": _seed_drafts,
     "seal": _seal,
     "age_sessions": _age_sessions,
     "fire": _fire,

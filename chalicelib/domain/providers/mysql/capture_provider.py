@@ -1,6 +1,6 @@
 """MySQL as a source of captures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,7 @@ from chalicelib.domain.diagnosis.new_snapshot import NEW_SNAPSHOT
 from chalicelib.domain.monitoring.source_state import CaptureState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.mysql import capture_options, capture_tables, capture_warnings, running_capture
+from chalicelib.domain.providers.mysql.capture_options import SnapshotLocking, snapshot_locking
 from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
 from chalicelib.domain.providers.mysql.facts import MySQLServerFacts
 from chalicelib.domain.providers.mysql.properties import ALLOWED_PROPERTIES, PROPERTY_OPTIONS, REFUSED_PROPERTIES
@@ -61,6 +62,14 @@ class MySQLCapture:
     new_snapshot = NEW_SNAPSHOT
     paused_notice = running_capture.PAUSED_NOTICE
 
+    def snapshot_notice(self, pipeline: Pipeline, source: Source) -> str | None:
+        if snapshot_locking(pipeline, source) is SnapshotLocking.NONE:
+            return None
+        return (
+            "The snapshot begins with the global read lock, which blocks all writes for a moment. Where the server "
+            "refuses that, and the account may lock tables, the captured tables are locked until they are read."
+        )
+
     def internal_topics(self, pipeline: Pipeline) -> tuple[str, ...]:
         """The schema history, after those that were left behind."""
         return tuple(history_topic(replace(pipeline, gaps_passed=gaps)) for gaps in range(pipeline.gaps_passed + 1))
@@ -104,6 +113,9 @@ class MySQLCapture:
     def beginning(self, facts: Any, pipeline: Pipeline) -> Pipeline:
         """A capture makes nothing in its source."""
         return pipeline.making((), ())
+
+    def kept_in_source(self, pipeline: Pipeline) -> Sequence[str]:
+        return ()
 
     def source_release(self, pipeline: Pipeline) -> SourceRelease | None:
         """A server keeps its binary log for nobody: there is nothing to release."""

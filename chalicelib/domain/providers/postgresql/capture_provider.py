@@ -58,7 +58,11 @@ class PostgreSQLCapture:
     claim_codes: Mapping[str, str] = {}
     unique_claims = staticmethod(replication.unique_claims)
     source_release = staticmethod(replication.source_release)
+    kept_in_source = staticmethod(replication.kept_in_source)
     deletion_details = staticmethod(replication.deletion_details)
+
+    def snapshot_notice(self, _pipeline: Pipeline, _source: Source) -> str | None:
+        return None
 
     def internal_topics(self, _pipeline: Pipeline) -> tuple[str, ...]:
         return ()

@@ -105,7 +105,12 @@ def source_release(pipeline: Pipeline) -> SourceRelease:
     """The slot: only this pipeline reads from it, and one that nobody drops fills the disk of the server."""
     plan = PostgreSQLCapturePlan.of(pipeline)
     statement = f"SELECT pg_drop_replication_slot('{plan.slot_name}');"
-    return SourceRelease(name=plan.slot_name, statement=statement, is_own=SLOT in plan.made)
+    return SourceRelease(kind="replication slot", name=plan.slot_name, statement=statement, is_own=SLOT in plan.made)
+
+
+def kept_in_source(pipeline: Pipeline) -> list[str]:
+    """The publication: others may use it, and it costs nothing."""
+    return [f"the publication {PostgreSQLCapturePlan.of(pipeline).publication_name}"]
 
 
 _WHY_NOT_DROPPED: Mapping[ReleaseState, str] = {

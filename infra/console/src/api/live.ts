@@ -97,6 +97,11 @@ class Feed<T> {
     this.timer = setTimeout(() => void this.refresh(), pause);
   }
 
+  /** Asks for nothing until the page is looked at again. */
+  rest(): void {
+    clearTimeout(this.timer);
+  }
+
   /** Forgets what was read for somebody else. */
   clear(): void {
     this.etag = null;
@@ -133,7 +138,8 @@ export function forgetAll(): void {
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) refreshAll();
+  if (document.hidden) for (const one of feeds.values()) one.rest();
+  else refreshAll();
 });
 
 /** What an operation answers, kept up to date while the component is shown; `every` is in milliseconds. */

@@ -57,7 +57,7 @@ def test_a_failure_opens_one_alert_with_one_message_for_each_channel(alerting: A
     assert (row.alert_id, row.channel_name, row.rule_ids) == (alert.id, "on call", (rule.id,))
     assert (row.status, row.kind, row.next_attempt_at) == (NotificationStatus.QUEUED, MessageKind.FIRING, report.at)
     assert row.content.error == "Task 0 of the connector has failed."
-    assert row.content.link == f"{PUBLIC_URL}/api/v1/alerts/{alert.id}"
+    assert row.content.link == f"{PUBLIC_URL}/console#/alerts/{alert.id}"
     assert alerting.woken == [channel.id]
 
 

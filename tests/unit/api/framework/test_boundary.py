@@ -1,9 +1,11 @@
 import json
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from chalicelib.api.framework.console import manifest
 from chalicelib.api.framework.inputs import MAX_BODY_BYTES
 from chalicelib.api.framework.router import Router
 from chalicelib.domain.access import Permission, RequestContext
@@ -72,6 +74,21 @@ def test_a_session_that_lacks_a_second_factor_is_served_by_the_routes_that_set_o
     assert [route.path for _, route in edge.denied] == ["/things"]
     assert send("GET", "/api/v1/wall", lacking, b"").status == 200
     assert send("GET", THINGS, ADMIN, b"").status == 200
+
+
+def test_answers_to_a_session_name_the_build_of_the_console() -> None:
+    send, known = through_lambda_event(make_edge().app), manifest().build
+    assert re.fullmatch("[0-9a-f]{12}", known)
+    for method, path, status in (("GET", THINGS, 200), ("GET", f"{THINGS}/nothing", 404), ("POST", THINGS, 415)):
+        answer = send(method, path, ADMIN, b"{")
+        assert (answer.status, answer.headers["x-headgate-build"]) == (status, known)
+
+
+@pytest.mark.parametrize("path", ["/console", "/docs", "/health", "/api/v1/wall", "/nothing"])
+def test_answers_to_everybody_name_no_build(path: str) -> None:
+    send = through_lambda_event(make_edge().app)
+    assert "x-headgate-build" not in send("GET", path, ADMIN, b"").headers
+    assert "x-headgate-build" not in send("GET", THINGS, {}, b"").headers
 
 
 def test_a_denial_is_audited_with_its_route() -> None:

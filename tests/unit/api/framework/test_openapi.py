@@ -50,9 +50,9 @@ def test_path_variables_have_their_kinds() -> None:
 @pytest.mark.parametrize(
     ("path", "method", "headers"),
     [
-        ("/api/v1/things", "post", {"CorrelationId", "IdempotencyKey"}),
-        ("/api/v1/things/{uuid}", "put", {"CorrelationId", "IfMatch"}),
-        ("/api/v1/things/{uuid}", "get", {"CorrelationId"}),
+        ("/api/v1/things", "post", {"Background", "CorrelationId", "IdempotencyKey"}),
+        ("/api/v1/things/{uuid}", "put", {"Background", "CorrelationId", "IfMatch"}),
+        ("/api/v1/things/{uuid}", "get", {"Background", "CorrelationId"}),
     ],
 )
 def test_headers_are_documented_where_they_have_an_effect(path: str, method: str, headers: set[str]) -> None:

@@ -1,0 +1,36 @@
+"""Prints the figures of the acceptance checks of the console; ends with 1 when one misses its target.
+
+python -m tests.console [WORD...]: only the checks whose names have one of the words.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+
+from tests.console.figures import Check
+from tests.console.loading import build, first_load
+from tests.console.many import many_pipelines
+from tests.console.polling import quiet_page
+from tests.console.setting import running_setting
+
+CHECKS: Mapping[str, Check] = {
+    "first load": first_load,
+    "build": build,
+    "quiet page": quiet_page,
+    "many pipelines": many_pipelines,
+}
+
+
+def main(words: Sequence[str]) -> int:
+    missed = 0
+    with running_setting() as setting:
+        for name, check in CHECKS.items():
+            if words and not any(word in name for word in words):
+                continue
+            for figure in check(setting):
+                print(figure, flush=True)
+                missed += not figure.holds
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

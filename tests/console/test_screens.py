@@ -1,0 +1,58 @@
+"""What holds for every screen: axe finds nothing, nothing is too wide for a phone, nothing breaks without the API."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.console.screens import SCREENS
+from tests.console.setting import Setting, axe_violations
+from tests.support.chromium import Visit
+
+NARROW = 320
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def opened(request: pytest.FixtureRequest, setting: Setting) -> Iterator[Visit]:
+    """A console in which somebody is signed in, in each color scheme."""
+    with setting.signed_in(color_scheme=request.param) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_full_screen_is_accessible_and_fits_a_phone(setting: Setting, opened: Visit, screen: str) -> None:
+    setting.go(opened, SCREENS[screen](setting.sandbox))
+    assert axe_violations(opened) == []
+    assert _widths(opened) == []
+    assert opened.all_faults() == []
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_screen_whose_data_cannot_be_read_says_so(setting: Setting, opened: Visit, screen: str) -> None:
+    page = opened.page
+    page.goto("about:blank")
+    try:
+        page.route("**/api/v1/**", lambda route: route.fallback() if "/session" in route.request.url else route.abort())
+        page.goto(f"{setting.url}/console#/{SCREENS[screen](setting.sandbox)}")
+        page.get_by_text("Headgate does not answer").first.wait_for()
+        assert axe_violations(opened) == []
+        assert _widths(opened) == []
+    finally:
+        page.unroute_all()
+
+
+def _widths(opened: Visit) -> list[str]:
+    """Elements that are wider than a narrow page, at that width."""
+    page = opened.page
+    before = page.viewport_size
+    page.set_viewport_size({"width": NARROW, "height": 800})
+    try:
+        return page.evaluate(
+            """width => document.documentElement.scrollWidth <= width ? [] :
+              [...document.querySelectorAll("body *")]
+                .filter((each) => each.getBoundingClientRect().right > width + 1)
+                .map((each) => `${each.tagName}.${each.className}`).slice(0, 10)""",
+            NARROW,
+        )
+    finally:
+        if before:
+            page.set_viewport_size(before)
