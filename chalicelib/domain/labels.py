@@ -44,6 +44,9 @@ class LabelSelector:
         key, separator, value = text.partition(_BETWEEN_KEY_AND_VALUE)
         return LabelSelector(key, value if separator else None)
 
+    def selects(self, labels: Mapping[str, str]) -> bool:
+        return self.key in labels and self.value in (None, labels[self.key])
+
     @property
     def part_of_text(self) -> str:
         """What the `labels_text` of everything that is selected contains."""

@@ -1,10 +1,21 @@
 """What people look for in lists of what they registered."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
+from chalicelib.domain.connector_row import ConnectorRow
 from chalicelib.domain.labels import LabelSelector
+from chalicelib.domain.names import comparable
 from chalicelib.domain.observation import DesiredState, Observation, ObservedState
+
+
+class Sort(StrEnum):
+    """The order of a list of pipelines or deliveries: by name, newest first, or first what needs a person."""
+
+    NAME = "name"
+    CREATED_AT = "created_at"
+    ATTENTION = "attention"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +43,22 @@ class ConnectorSearch(Search):
         """Whether the observed state is the one that is looked for. Without an observation it is UNKNOWN."""
         state = observation.state if observation else ObservedState.UNKNOWN
         return self.observed_state in (None, state)
+
+    @property
+    def row_filter(self) -> Callable[[ConnectorRow], bool] | None:
+        """Whether a row is looked for, by what is stored in it: not by its observed state, nor by an end that only
+        another row names. None where that leaves nothing out.
+        """
+        names = ("desired_state", "source_id", "destination_id", "connect_cluster_id")
+        values = {name: value for name in names if (value := getattr(self, name)) is not None}
+        part = comparable(self.name_part or "")
+        if not (values or part or self.labels):
+            return None
+        return lambda row: (
+            all(getattr(row, name, value) == value for name, value in values.items())
+            and part in row.comparable_name
+            and all(selector.selects(row.labels) for selector in self.labels)
+        )
 
 
 EVERYTHING = Search()

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
+from chalicelib.domain.connector_row import DeliveryRow
 from chalicelib.domain.delivery import Delivery, MappingInput, Writing
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
@@ -23,11 +24,13 @@ from chalicelib.services.connectors.delivery_connector import DeliveryConnector,
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.known_targets import target_keys
 from chalicelib.services.connectors.latest_deliveries import latest_deliveries
+from chalicelib.services.connectors.observations import Views
 from chalicelib.services.connectors.operation_run import changes_nothing
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.registry import name_conflict, reference_not_found
 from chalicelib.stores.documents import batch_find_readable, batch_results
+from chalicelib.stores.monitoring.findings import FaultyIds
 
 BOUND = 500
 _DEPLOY_ATTEMPTS = 8
@@ -82,7 +85,7 @@ class DeliveryService(ConnectorService[Delivery]):
     OWN_END: ClassVar[str] = "destination_id"
     connector: DeliveryConnector
 
-    def belongs_to(self, search: ConnectorSearch, deadline: Deadline) -> Callable[[Delivery], bool] | None:
+    def belongs_to(self, search: ConnectorSearch, deadline: Deadline) -> Callable[[Any], bool] | None:
         if search.source_id is None:
             return None
         pipelines = self.connector.resources.pipelines
@@ -93,8 +96,13 @@ class DeliveryService(ConnectorService[Delivery]):
         return deps.targets.explain(resource)
 
     def observed(self, resources: Sequence[Delivery]) -> tuple[Delivery, ...]:
-        connector = self.connector
-        return latest_deliveries(resources, self.observation_reader, connector.resources, connector.monitoring)
+        stores = self.connector.resources, self.connector.monitoring
+        return latest_deliveries(resources, self.observation_reader, *stores)
+
+    def observed_rows(self, rows: Sequence[Any], views: Views, faulty: FaultyIds) -> Sequence[DeliveryRow]:
+        delivery_rows: Sequence[DeliveryRow] = rows
+        stores = self.connector.resources, self.connector.monitoring
+        return latest_deliveries(delivery_rows, self.observation_reader, *stores, views)
 
     def _with_targets(self, deliveries: Sequence[Delivery]) -> tuple[Delivery, ...]:
         """The deliveries with what is wrong at their destinations: one read."""

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.checks.topics import old_topic_warnings
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connector_config import ConfigWarning, public_config
+from chalicelib.domain.connector_row import PipelineRow
 from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.live_reads import READINESS_COUNTS, LiveQuestion
-from chalicelib.domain.monitoring.source_state import SourceState, observed_with, with_unread_findings
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
@@ -20,20 +20,22 @@ from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.search import ConnectorSearch
 from chalicelib.domain.source import Source
-from chalicelib.errors import Conflict, Invalid, Unavailable, UnreadableRow, WriteConflict
+from chalicelib.errors import Conflict, Invalid, Unavailable, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.capture_checks import ACCEPT_DATA_LOSS
 from chalicelib.services.connectors.dependencies import PipelineDependencies
-from chalicelib.services.connectors.known_progress import known_progress, progress_rows
+from chalicelib.services.connectors.known_sources import KnownSources
 from chalicelib.services.connectors.latest_deliveries import latest_deliveries
+from chalicelib.services.connectors.latest_pipelines import latest_pipeline_rows, latest_pipelines
+from chalicelib.services.connectors.observations import Views
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
 from chalicelib.services.connectors.pipeline_connector import PipelineConnector
 from chalicelib.services.connectors.service import ConnectorPreview, ConnectorService
 from chalicelib.services.live_reads import LiveReads
 from chalicelib.services.registry import Registry, reference_not_found
 from chalicelib.stores.deliveries import Deliveries
-from chalicelib.stores.documents import batch_results
+from chalicelib.stores.monitoring.findings import FaultyIds
 from chalicelib.stores.monitoring.source_states import SourceStates
 from chalicelib.stores.transaction import Transaction
 
@@ -83,31 +85,20 @@ class PipelineService(ConnectorService[Pipeline]):
     source_states: SourceStates
     live_reads: LiveReads
 
-    def belongs_to(self, search: ConnectorSearch, deadline: Deadline) -> Callable[[Pipeline], bool] | None:
+    def belongs_to(self, search: ConnectorSearch, deadline: Deadline) -> Callable[[Any], bool] | None:
         if search.destination_id is None:
             return None
         delivered = self.deliveries.values_in("destination_id", search.destination_id, "pipeline_id", deadline)
         return lambda pipeline: pipeline.id in delivered
 
     def observed(self, resources: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
-        """Each with its latest observation and what the last look at its source found."""
-        clusters = sorted({pipeline.connect_cluster_id for pipeline in resources})
-        sources = sorted({pipeline.source_id for pipeline in resources})
-        rows = progress_rows(resources)
-        loaded = iter(
-            batch_results(
-                *((self.connector.connectors.observations, cluster_id) for cluster_id in clusters),
-                *((self.source_states, source_id) for source_id in sources),
-                *((self.connector.monitoring.progress, row) for row in rows),
-            )
-        )
-        views = {cluster_id: next(loaded) for cluster_id in clusters}
-        states = {source_id: next(loaded) for source_id in sources}
-        observed = self.observation_reader.latest(resources, views, known_progress(rows, list(loaded)))
-        return tuple(self._with_state(pipeline, states[pipeline.source_id]) for pipeline in observed)
+        return latest_pipelines(resources, self.observation_reader, self.connector.monitoring)
+
+    def observed_rows(self, rows: Sequence[Any], views: Views, faulty: FaultyIds) -> Sequence[PipelineRow]:
+        return latest_pipeline_rows(rows, self.observation_reader, self.connector.monitoring, views, faulty)
 
     def with_findings(self, resource: Pipeline, deps: PipelineDependencies) -> Pipeline:
-        return self._with_state(resource, deps.source_state)
+        return KnownSources({resource.source_id: deps.source_state}).explain(resource, self.lifecycle.clock())
 
     def preview(self, context: RequestContext, data: PipelineInput) -> ConnectorPreview:
         """Generate and validate the config. Stores nothing, shows no secret."""
@@ -264,15 +255,6 @@ class PipelineService(ConnectorService[Pipeline]):
     def restart(self, context: RequestContext, pipeline_id: str, *, accept_data_loss: bool = False) -> Pipeline:
         """Restart the connector and all of its tasks. Raises Conflict as `resume` does."""
         return self.control(context, pipeline_id, OperationKind.RESTART, accept_data_loss=accept_data_loss)
-
-    def _with_state(self, pipeline: Pipeline, state: SourceState | UnreadableRow | None) -> Pipeline:
-        if state is None or pipeline.observation is None or pipeline.desired_state is DesiredState.DRAFT:
-            return pipeline
-        if isinstance(state, UnreadableRow):
-            return replace(pipeline, observation=with_unread_findings(pipeline.observation, "source"))
-        now = self.lifecycle.clock()
-        observation = observed_with(pipeline.observation, state.findings(pipeline.id, now))
-        return replace(pipeline, observation=observation, log=state.log(pipeline.id, now))
 
     def _observed(self, pipeline: Pipeline) -> Pipeline:
         return self.observation_reader.latest([pipeline])[0]

@@ -32,6 +32,8 @@ class CountRow(Table):
     numbers = UnicodeAttribute(null=True)
     at = UTCDateTimeAttribute(null=True)
     pipelines = UnicodeSetAttribute(null=True)
+    losing_log = UnicodeSetAttribute(null=True)
+    noted = UnicodeSetAttribute(null=True)
     expires_at = TTLAttribute(null=True)
 
 

@@ -336,8 +336,12 @@ class Documents(Generic[E]):
         )
 
     def _copied(self, entity: E) -> dict[str, Any]:
-        values = {field: getattr(entity, field) for field in (*self.table.COPIED, *self.table.SEARCHED)}
+        values = {field: self._column(entity, field) for field in (*self.table.COPIED, *self.table.SEARCHED)}
         return {field: str(value) for field, value in values.items() if value is not None}
+
+    def _column(self, entity: E, field: str) -> Any:
+        """The value of a column that the table has beside its body; None: none."""
+        return getattr(entity, field)
 
     def from_row(self, row: Document) -> E:
         entity: E = adapter(self.entity).validate_json(row.body)

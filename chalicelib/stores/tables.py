@@ -31,6 +31,9 @@ from chalicelib.settings import settings
 LISTING = "listing"
 """The group that every document of a table is in. `Documents.list` reads it."""
 
+ROW = "row"
+"""The column of a document as a row of a list, and the index of all that has only this of it: `ConnectorDocuments`."""
+
 CONNECTOR_FIELDS = ("desired_state", "config_hash")
 """The fields that a tick reads of each resource that owns a connector."""
 
@@ -105,7 +108,8 @@ def document_table(
     compact: Mapping[str, Sequence[str]] | None = None,
 ) -> type[Document]:
     """A table of documents with one index for each group, newest first. `copied` are fields of the entity that have
-    columns besides the body, so that they can be read without it; `searched` ones have columns for conditions only.
+    columns besides the body, so that they can be read without it; `searched` ones have columns for conditions only,
+    and `ROW` among them has an index.
     The index of a group in `compact` has these of them and no body: a group of thousands can be walked in a few calls.
     """
     compact = compact or {}
@@ -113,6 +117,8 @@ def document_table(
     columns |= {"GROUPS": tuple(groups), "COPIED": tuple(copied)}
     columns |= {"SEARCHED": tuple(searched), "COMPACT": frozenset(compact)}
     columns |= {field: UnicodeAttribute(null=True) for field in (*copied, *searched)}
+    if ROW in searched:
+        columns[f"by_{ROW}"] = index_on(LISTING, columns=[ROW], name=ROW)
     for group in (LISTING, *groups):
         columns[group] = UnicodeAttribute(null=True)
         columns[f"by_{group}"] = index_on(group, columns=compact.get(group))
@@ -142,17 +148,18 @@ def body_size(row: Any) -> int:
     return len(row.body.encode())
 
 
-def index_on(group: str, *, columns: Sequence[str] | None = None) -> GlobalSecondaryIndex[Any]:
-    """The index of a group, with all columns, or with the keys and these `columns`."""
+def index_on(group: str, *, columns: Sequence[str] | None = None, name: str | None = None) -> GlobalSecondaryIndex[Any]:
+    """The index of a group, with all columns, or with the keys and these `columns`; `name`: not the group's."""
     some_columns = IncludeProjection(list(columns)) if columns else KeysOnlyProjection()
     projection = AllProjection() if columns is None else some_columns
+    name = name or group
     attributes = {
-        "Meta": type("Meta", (), {"index_name": f"by_{group}", "projection": projection}),
+        "Meta": type("Meta", (), {"index_name": f"by_{name}", "projection": projection}),
         group: UnicodeAttribute(hash_key=True),
         "position": UnicodeAttribute(range_key=True),
         "__module__": __name__,
     }
-    return type(f"By{group.title().replace('_', '')}", (GlobalSecondaryIndex,), attributes)()  # type: ignore[no-any-return]
+    return type(f"By{name.title().replace('_', '')}", (GlobalSecondaryIndex,), attributes)()  # type: ignore[no-any-return]
 
 
 def failure_code(error: Exception) -> str | None:

@@ -28,7 +28,7 @@ class RequestCpu:
 def request_cpu(bench_app: BenchApp, name: str, path: str) -> RequestCpu:
     """Repeat a GET on recorded answers of the tables."""
     event = bench_app.event("GET", "/api/v1" + path)
-    with _recorded_answers():
+    with recorded_answers():
         bench_app.send(event)
         began = time.thread_time()
         for _ in range(REPEATS):
@@ -55,7 +55,7 @@ def _share(stats: Any) -> float:
 
 
 @contextmanager
-def _recorded_answers() -> Iterator[None]:
+def recorded_answers() -> Iterator[None]:
     """The tables answer each different request once; later ones get the recorded answer."""
     from moto.core.models import botocore_stubber
 

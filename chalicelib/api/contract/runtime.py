@@ -8,12 +8,13 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.api.contract.common import FailureOutput, Input, Integer, Output, Timestamp
 from chalicelib.api.contract.labels import ShownLabels
+from chalicelib.domain.connector_row import ConnectorRow
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.metrics import NOT_READ, OF_DRAFT, Metrics
-from chalicelib.domain.observation import ConnectorStatus, DesiredState, ObservedState, TaskStatus
+from chalicelib.domain.observation import ConnectorStatus, DesiredState, ObservedState, ReportedState, TaskStatus
 from chalicelib.domain.operation import OperationKind, OperationStep
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.reasons import explanation
+from chalicelib.domain.reasons import explanation, first_reason
 
 
 class TaskQuery(Input):
@@ -139,6 +140,51 @@ class ConnectorOwnerOutput(Output):
     version: int
     created_at: Timestamp
     updated_at: Timestamp
+
+
+class TaskCountsOutput(Output):
+    """How many tasks Kafka Connect has shown, and how many of them run."""
+
+    running: int
+    total: int
+
+
+class RowOutput(Output):
+    """A pipeline or a delivery as a row of a table."""
+
+    id: str
+    name: str
+    desired_state: DesiredState
+    observed_state: ObservedState
+    observed_at: Timestamp | None
+    reason: str | None = Field(description="The first of its `reasons`: what is wrong; null where nothing is.")
+    tasks: TaskCountsOutput
+    tables: int = Field(description="How many tables a pipeline captures, and how many mappings a delivery has.")
+    lag: int | None = Field(description="Records that a delivery has not delivered yet. Null: not measured.")
+    seconds_to_loss: int | None = Field(
+        description="Until the source removes log that a pipeline still needs. Null: not known, or it comes no nearer."
+    )
+    labels: ShownLabels
+
+    @classmethod
+    def of(cls, row: ConnectorRow) -> Self:
+        observation = row.observation
+        tasks = observation.connector.tasks if observation and observation.connector else ()
+        return cls(
+            id=row.id,
+            name=row.name,
+            desired_state=row.desired_state,
+            observed_state=observation.state if observation else ObservedState.UNKNOWN,
+            observed_at=observation.observed_at if observation else None,
+            reason=first_reason(row),
+            tasks=TaskCountsOutput(
+                running=sum(task.state is ReportedState.RUNNING for task in tasks), total=len(tasks)
+            ),
+            tables=row.tables,
+            lag=row.metrics.lag if row.metrics else None,
+            seconds_to_loss=row.log.seconds_to_loss if row.log else None,
+            labels=dict(row.labels),
+        )
 
 
 class StatusOutput(Output):

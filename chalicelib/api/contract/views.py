@@ -18,6 +18,13 @@ class View(StrEnum):
     DEFINITION = "definition"
 
 
+class ListView(StrEnum):
+    """The same for entries of lists of pipelines and deliveries."""
+
+    DEFINITION = "definition"
+    ROW = "row"
+
+
 class Definition(RootModel[dict[str, Any]]):
     """Exactly what POST and PUT take, without secrets: a PUT of it changes nothing.
 
@@ -52,7 +59,7 @@ class ViewQuery(Input):
 
     @property
     def wants_definition(self) -> bool:
-        return self.view is View.DEFINITION
+        return self.view == View.DEFINITION.value
 
     def rendering(
         self, whole: Callable[[E], T], definition: Callable[[E], Definition]

@@ -2,7 +2,7 @@
 
 from chalicelib.api.contract.deliveries import OFFSETS_NOTICE, DeliveryOutput, MappingsBody, delivery_definition
 from chalicelib.api.contract.live_reads import FreshQuery
-from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput, TaskQuery
+from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput, RowOutput, TaskQuery
 from chalicelib.api.contract.searches import ConnectorSearchQuery
 from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.http import JsonResponse, deletion_response, operation_response
@@ -17,9 +17,11 @@ routes = Router(tag="Deliveries")
 
 
 @routes.get("/deliveries", needs=Permission.READ)
-def list_deliveries(query: ConnectorSearchQuery) -> Page[DeliveryOutput | Definition]:
-    """List deliveries, newest first."""
-    page = services().deliveries.list(limit=query.limit, after=query.after, search=query.to_search())
+def list_deliveries(query: ConnectorSearchQuery) -> Page[DeliveryOutput | Definition | RowOutput]:
+    """List deliveries, newest first unless `sort` says otherwise."""
+    if query.wants_rows:
+        return services().deliveries.rows(**query.to_arguments()).map(RowOutput.of)
+    page = services().deliveries.list(**query.to_arguments())
     return page.map(query.rendering(DeliveryOutput.of, delivery_definition))
 
 

@@ -12,7 +12,7 @@ from chalicelib.api.contract.pipelines import (
     PipelinePreviewOutput,
     pipeline_definition,
 )
-from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput
+from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput, RowOutput
 from chalicelib.api.contract.searches import ConnectorSearchQuery
 from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.http import JsonResponse, WithList, deletion_response, operation_response
@@ -27,9 +27,11 @@ routes = Router(tag="Pipelines")
 
 
 @routes.get("/pipelines", needs=Permission.READ)
-def list_pipelines(query: ConnectorSearchQuery) -> Page[PipelineOutput | Definition]:
-    """List pipelines, newest first."""
-    page = services().pipelines.list(limit=query.limit, after=query.after, search=query.to_search())
+def list_pipelines(query: ConnectorSearchQuery) -> Page[PipelineOutput | Definition | RowOutput]:
+    """List pipelines, newest first unless `sort` says otherwise."""
+    if query.wants_rows:
+        return services().pipelines.rows(**query.to_arguments()).map(RowOutput.of)
+    page = services().pipelines.list(**query.to_arguments())
     return page.map(query.rendering(PipelineOutput.of, pipeline_definition))
 
 

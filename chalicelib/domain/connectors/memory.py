@@ -9,7 +9,7 @@ from chalicelib.domain.connectors.orphans import Orphan
 from chalicelib.domain.connectors.recreations import Recreations
 from chalicelib.domain.connectors.restarts import NOT_RESTARTED, Restarts, restart_cause, tried_restarts
 from chalicelib.domain.connectors.reverts import REVERTED, is_contested
-from chalicelib.domain.monitoring.condition import Condition
+from chalicelib.domain.monitoring.condition import Condition, Severity
 from chalicelib.domain.monitoring.source_state import Finding
 from chalicelib.domain.observation import DesiredState, Observation
 
@@ -79,6 +79,11 @@ class ConnectorMemory:
         return not (
             self.recreations or self.conditions or self.restarts or self.drift or self.reverted_at or self.findings
         )
+
+    @property
+    def has_error(self) -> bool:
+        """Whether the last measurement of its progress has found that rows do not move as they should."""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
 
     def reasons(self, observation: Observation) -> tuple[str, ...]:
         """What people have to know of a connector that was observed so, by the same tick or later, besides its state:

@@ -9,7 +9,6 @@ from itertools import chain
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.health import HealthStatus
-from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.names import parse_connector_name
 from chalicelib.domain.observation import OLD_AFTER, DesiredState, ObservedState
 
@@ -60,8 +59,7 @@ def _states(view: ClusterView, degraded: Collection[str]) -> Iterator[tuple[str,
         if memory.desired is None:
             continue
         state = memory.observation.state if memory.observation else ObservedState.NOT_DEPLOYED
-        wrong = any(finding.severity is Severity.ERROR for finding in memory.findings)
-        if state is ObservedState.RUNNING and (wrong or _is_in(degraded, name)):
+        if state is ObservedState.RUNNING and (memory.has_error or _is_in(degraded, name)):
             state = ObservedState.DEGRADED
         yield memory.desired.resource_type, state
 

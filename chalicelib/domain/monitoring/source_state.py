@@ -143,6 +143,20 @@ class SourceState:
         findings = {pipeline_id: self.findings(pipeline_id, self.checked_at) for pipeline_id in pipeline_ids}
         return frozenset(pipeline_id for pipeline_id, about in findings.items() if _has_error(about))
 
+    def losing_log(self, pipeline_ids: Iterable[str]) -> frozenset[str]:
+        """Those of the pipelines whose log may soon be lost, by the same look."""
+        return frozenset(
+            one for one in pipeline_ids if _has_code(self.findings(one, self.checked_at), FindingCode.LOG_AT_RISK)
+        )
+
+    def noted(self, pipeline_ids: Iterable[str]) -> frozenset[str]:
+        """Those of the pipelines about which the same look has found anything, or whose log comes nearer to its end."""
+        return frozenset(one for one in pipeline_ids if self.findings(one, self.checked_at) or self._nears_loss(one))
+
+    def _nears_loss(self, pipeline_id: str) -> bool:
+        log = self.log(pipeline_id, self.checked_at)
+        return log is not None and log.seconds_to_loss is not None
+
     def with_beginning(self, pipeline_id: str, capture: CaptureState) -> "SourceState":
         """With a capture that has just begun; what was known about a pipeline stays."""
         begun = {pipeline_id: replace(capture, findings=())}
@@ -228,6 +242,10 @@ def with_unread_findings(observation: Observation, place: str) -> Observation:
         "arrive is not known."
     )
     return replace(observation, state=state, reasons=(*observation.reasons, reason))
+
+
+def _has_code(findings: Iterable[Finding], code: FindingCode) -> bool:
+    return any(finding.code is code for finding in findings)
 
 
 def _has_error(findings: Iterable[Finding]) -> bool:

@@ -3,16 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVar
 
-from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.connector_row import AnyListed, Listed, is_sink
 from chalicelib.domain.monitoring.progress import Progress, metrics
 from chalicelib.domain.observation import DesiredState
-from chalicelib.domain.pipeline import Pipeline
 from chalicelib.stores.monitoring.progress import ProgressPart, ProgressStore
 from chalicelib.stores.rows import Key
-
-R = TypeVar("R", Pipeline, Delivery)
 
 ProgressRow = tuple[str, str | None]
 """A Connect cluster and one of its connectors, or none for the last look at the cluster."""
@@ -24,24 +20,24 @@ class KnownProgress:
 
     parts: Mapping[Key, ProgressPart] = field(default_factory=dict)
 
-    def measured(self, resource: R, now: datetime) -> R:
+    def measured(self, resource: Listed, now: datetime) -> Listed:
         """The resource with its metrics. A draft has no connector that could be measured."""
         if resource.desired_state is DesiredState.DRAFT:
             return resource
         progress, cluster = self.of(resource), self._part(resource, None)
-        shown = metrics(progress, cluster.look, now, is_sink=isinstance(resource, Delivery))
+        shown = metrics(progress, cluster.look, now, is_sink=is_sink(resource))
         return replace(resource, metrics=shown)
 
-    def of(self, resource: Pipeline | Delivery) -> Progress | None:
+    def of(self, resource: AnyListed) -> Progress | None:
         """The last measurement of its connector."""
         part, cluster = (self._part(resource, name) for name in (resource.connector_name, None))
         return part.progress(resource.connector_name, cluster)
 
-    def _part(self, resource: Pipeline | Delivery, connector: str | None) -> ProgressPart:
+    def _part(self, resource: AnyListed, connector: str | None) -> ProgressPart:
         return self.parts.get(ProgressStore.key((resource.connect_cluster_id, connector)), ProgressPart())
 
 
-def progress_rows(resources: Iterable[Pipeline | Delivery]) -> list[ProgressRow]:
+def progress_rows(resources: Iterable[AnyListed]) -> list[ProgressRow]:
     """What is to be read of these resources, each row once."""
     rows: dict[Key, ProgressRow] = {}
     for resource in resources:

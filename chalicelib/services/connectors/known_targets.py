@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from chalicelib.domain.connector_row import DeliveryRow, ListedDelivery
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.monitoring.source_state import observed_with, with_unread_findings
@@ -21,7 +22,7 @@ class KnownTargets:
     destinations: Mapping[str, Destination | UnreadableRow | None] = field(default_factory=dict)
     losses: Mapping[str, TargetLosses | UnreadableRow | None] = field(default_factory=dict)
 
-    def explain(self, delivery: Delivery) -> Delivery:
+    def explain(self, delivery: ListedDelivery) -> ListedDelivery:
         """The delivery, its observation with what is wrong at its destination. A draft delivers nothing yet."""
         if delivery.observation is None or delivery.desired_state is DesiredState.DRAFT:
             return delivery
@@ -47,6 +48,8 @@ class TargetKeys:
         )
 
 
-def target_keys(deliveries: Iterable[Delivery], destinations: Destinations, losses: TargetLossStore) -> TargetKeys:
+def target_keys(
+    deliveries: Iterable[Delivery | DeliveryRow], destinations: Destinations, losses: TargetLossStore
+) -> TargetKeys:
     ids = sorted({delivery.destination_id for delivery in deliveries})
     return TargetKeys(ids, [*((destinations, one) for one in ids), *((losses, one) for one in ids)])

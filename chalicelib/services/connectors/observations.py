@@ -7,12 +7,14 @@ from datetime import datetime
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
+from chalicelib.domain.connector_row import AnyListed, ConnectorRow, Listed, PipelineRow
 from chalicelib.domain.connectors import recreations
 from chalicelib.domain.connectors.causes import NotedNames, with_known_tables
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.memory import NOT_STARTED
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.live_reads import LiveAnswer, LiveQuestion
+from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.observation import (
     MISSING,
     NEVER_DEPLOYED,
@@ -36,6 +38,7 @@ from chalicelib.services.connectors.owner import R
 from chalicelib.services.live_reads import LiveReads
 from chalicelib.stores.connectors.observations import Observations
 from chalicelib.stores.documents import batch_read
+from chalicelib.stores.monitoring.findings import FaultyIds
 from chalicelib.stores.monitoring.progress import ProgressStore
 
 LIVE_SECONDS = 15.0
@@ -62,15 +65,44 @@ class ObservationReader:
     clock: Clock
 
     def latest(
-        self, resources: Sequence[R], loaded: Views = NO_VIEWS, known: KnownProgress | None = None
-    ) -> tuple[R, ...]:
+        self, resources: Sequence[Listed], loaded: Views = NO_VIEWS, known: KnownProgress | None = None
+    ) -> tuple[Listed, ...]:
         """The resources with their newest stored observations and metrics: one read, without drafts, the views in
         `loaded`, and progress when it is `known`.
         """
         views, known = self._read(resources, loaded, known)
         return tuple(self._with_observation(resource, views, known) for resource in resources)
 
-    def measured(self, resource: R, known: KnownProgress) -> R:
+    def views(self, rows: Sequence[ConnectorRow]) -> Views:
+        """The views of their Connect clusters, without those of drafts: one read."""
+        return self.observations.read({row.connect_cluster_id for row in rows if not _is_draft(row)})
+
+    def latest_rows(self, rows: Sequence[PipelineRow], views: Views) -> list[PipelineRow]:
+        """Rows of pipelines with their newest stored observations. Of their progress a row shows nothing but what is
+        wrong, and ticks remember that.
+        """
+        return [self._latest_row(row, _view(views, row)) for row in rows]
+
+    def _latest_row(self, row: PipelineRow, view: ClusterView) -> PipelineRow:
+        if _is_draft(row):
+            return replace(row, observation=_not_deployed(row.updated_at))
+        observation = self._newest(row, view)
+        if observation and (findings := view.memory.of(row.connector_name).findings):
+            observation = Metrics(findings=findings).explain(observation)
+        return replace(row, observation=observation)
+
+    def state(self, row: ConnectorRow, views: Views, faulty: FaultyIds) -> ObservedState:
+        """The observed state by the last look at Connect, and by those elsewhere."""
+        if _is_draft(row):
+            return ObservedState.NOT_DEPLOYED
+        view = _view(views, row)
+        observation = self._newest(row, view)
+        if observation is None or observation.state is not ObservedState.RUNNING:
+            return observation.state if observation else ObservedState.UNKNOWN
+        wrong = row.id in faulty.degraded or view.memory.of(row.connector_name).has_error
+        return ObservedState.DEGRADED if wrong else ObservedState.RUNNING
+
+    def measured(self, resource: Listed, known: KnownProgress) -> Listed:
         return known.measured(resource, self.clock())
 
     def explained(self, resource: R, known: KnownProgress, view: ClusterView) -> R:
@@ -167,7 +199,7 @@ class ObservationReader:
         return None if is_older and not fresh else answer
 
     def _read(
-        self, resources: Sequence[R], loaded: Views = NO_VIEWS, known: KnownProgress | None = None
+        self, resources: Sequence[AnyListed], loaded: Views = NO_VIEWS, known: KnownProgress | None = None
     ) -> tuple[Views, KnownProgress]:
         """What is known of their Connect clusters and of their progress, as far as it is not given: one read."""
         deployed = [resource for resource in resources if not _is_draft(resource)]
@@ -212,23 +244,26 @@ class ObservationReader:
         reasons = (*observation.reasons, *_remembered(resource, observation, view))
         return _explained(resource, replace(observation, reasons=reasons), view)
 
-    def _with_observation(self, resource: R, views: Views, known: KnownProgress) -> R:
+    def _with_observation(self, resource: Listed, views: Views, known: KnownProgress) -> Listed:
         if _is_draft(resource):
             return replace(resource, observation=_not_deployed(resource.updated_at))
         return self._with_newest(self.measured(resource, known), _view(views, resource))
 
-    def _with_newest(self, resource: R, view: ClusterView) -> R:
-        """With the newest observation of an operation or of a tick."""
+    def _with_newest(self, resource: Listed, view: ClusterView) -> Listed:
+        return _explained(resource, self._newest(resource, view), view)
+
+    def _newest(self, resource: AnyListed, view: ClusterView) -> Observation | None:
+        """The newest observation of an operation or of a tick."""
         now = self.clock()
         newest = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
-        return _explained(resource, unless_old(newest, now), view)
+        return unless_old(newest, now)
 
 
 def _answered(statuses: _Statuses, at: datetime) -> _Answer:
     return LiveAnswer(statuses, at, at)
 
 
-def _explained(resource: R, observation: Observation | None, view: ClusterView) -> R:
+def _explained(resource: Listed, observation: Observation | None, view: ClusterView) -> Listed:
     """The resource with this observation, and with what its progress says about it: while nothing can be measured what
     ticks remember, whose incident is open.
     """
@@ -239,7 +274,7 @@ def _explained(resource: R, observation: Observation | None, view: ClusterView) 
     return replace(resource, observation=_with_refused_start(resource, observation) if observation else None)
 
 
-def _with_refused_start(resource: Pipeline | Delivery, observation: Observation) -> Observation:
+def _with_refused_start(resource: AnyListed, observation: Observation) -> Observation:
     """The observation with why the connector was not started, when it rests and should run."""
     failure = resource.last_error
     if failure is None or not observation.rests or resource.desired_state is not DesiredState.RUNNING:
@@ -250,11 +285,11 @@ def _with_refused_start(resource: Pipeline | Delivery, observation: Observation)
     return replace(observation, reasons=(*observation.reasons, *added))
 
 
-def _is_draft(resource: Pipeline | Delivery) -> bool:
+def _is_draft(resource: AnyListed) -> bool:
     return resource.desired_state is DesiredState.DRAFT and resource.open_operation is None
 
 
-def _seen_by_tick(view: ClusterView, resource: Pipeline | Delivery) -> Observation | None:
+def _seen_by_tick(view: ClusterView, resource: AnyListed) -> Observation | None:
     """What the last tick saw; None before the first one. A connector that it did not find does not exist."""
     if view.observed_at is None:
         return None
@@ -270,7 +305,7 @@ def _seen_by_tick(view: ClusterView, resource: Pipeline | Delivery) -> Observati
     return replace(observation, observed_at=view.observed_at, reasons=reasons)
 
 
-def _view(views: Views, resource: Pipeline | Delivery) -> ClusterView:
+def _view(views: Views, resource: AnyListed) -> ClusterView:
     return views.get(resource.connect_cluster_id) or ClusterView()
 
 
@@ -288,7 +323,7 @@ def _remembered(resource: Pipeline | Delivery, observation: Observation, view: C
     return (NOT_STARTED,) if waits and resource.desired_state is DesiredState.RUNNING else ()
 
 
-def _missing(resource: Pipeline | Delivery, view: ClusterView, at: datetime) -> Observation:
+def _missing(resource: AnyListed, view: ClusterView, at: datetime) -> Observation:
     memory = view.memory.of(resource.connector_name)
     withheld = view.why_not_created(memory.missing_since, at)
     reasons = (MISSING, withheld) if withheld else recreations.reasons(memory.recreations, resource.last_error)

@@ -16,10 +16,10 @@ from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.release import ReleaseResult
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services.connectors.dependencies import ConnectorDependencies
+from chalicelib.stores.connector_documents import ConnectorDocuments
 from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
-from chalicelib.stores.searched import SearchedDocuments
 from chalicelib.stores.transaction import Transaction
 
 RELEASE, DELETE_TOPICS = "release", "delete_topics"
@@ -38,7 +38,7 @@ T = TypeVar("T")
 class ConnectorOwner(ABC, Generic[R]):
     """One kind of resource that owns a connector. `deps` is always what its own `load_dependencies` returned."""
 
-    store: SearchedDocuments[R]
+    store: ConnectorDocuments[R]
     resources: ResourceStores
     connectors: ConnectorStores
     monitoring: MonitoringStores

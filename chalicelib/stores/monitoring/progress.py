@@ -32,6 +32,9 @@ REWRITTEN_AFTER = timedelta(days=1)
 
 _LOOK = "look"
 
+_PARSED: dict[str, tuple[bytes, Mapping[str, Progress]]] = {}
+"""The last body of each row that this process has parsed, by the id of the row."""
+
 
 class ProgressRow(Table):
     """The parts `0` ... `15` and `look` of one cluster. `body` is compressed JSON: progress by connector.
@@ -74,12 +77,18 @@ class ProgressPart:
         body = self.body
         if not body:
             return {}
+        # A list of thousands asks for all parts, page after page; few of them change from one minute to the next.
+        body_before, parsed = _PARSED.get(self.row_id, (None, {}))
+        if body == body_before:
+            return parsed
 
         def parse() -> Mapping[str, Progress]:
             stored: Mapping[str, Progress] = adapter(dict[str, Progress]).validate_json(zlib.decompress(body))
             return stored
 
-        return read_or_none("progress", self.row_id, parse) or {}
+        parsed = read_or_none("progress", self.row_id, parse) or {}
+        _PARSED[self.row_id] = body, parsed
+        return parsed
 
     def progress(self, connector: str, cluster: "ProgressPart") -> Progress | None:
         """The progress of a connector, as of the last measurement of its `cluster`.

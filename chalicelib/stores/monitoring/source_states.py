@@ -17,7 +17,8 @@ class SourceStates(LargeDocuments[SourceState]):
     table, entity, noun = SourceStateRows, SourceState, "source_state"
 
     def write(self, before: SourceState | None, after: SourceState, pipelines: Iterable[str]) -> None:
-        """Store a state, and which of the source's deployed pipelines (their ids) are degraded.
+        """Store a state, and what is to be noted of the source's deployed
+        pipelines (their ids).
 
         Raises WriteConflict when another check or a person was faster.
         """
@@ -27,6 +28,9 @@ class SourceStates(LargeDocuments[SourceState]):
             else:
                 self.save(transaction, after)
             deployed = set(pipelines)
-            degraded = after.degraded(deployed)
-            if degraded or (before and before.degraded({*deployed, *before.captures})):
-                CaptureFindings.replace(transaction, after.id, degraded, after.checked_at)
+            noted = after.noted(deployed)
+            if noted or (before and before.noted({*deployed, *before.captures})):
+                faulty, losing_log = after.degraded(deployed), after.losing_log(deployed)
+                CaptureFindings.replace(
+                    transaction, after.id, faulty, after.checked_at, losing_log=losing_log, noted=noted
+                )

@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Dialog } from "./kit/dialog.tsx";
 import { Empty, Waiting } from "./kit/feedback.tsx";
 import { Icon } from "./kit/icons.tsx";
+import { Said } from "./kit/notice.tsx";
 import { link, place } from "./kit/router.ts";
 import { whoMay } from "./parts/button.tsx";
 import { can, hasEnded, isOutdated, loadSession, session, signOut } from "./parts/session.ts";
@@ -46,6 +47,7 @@ function Page() {
         </div>
       )}
       <main id="main" tabIndex={-1}>
+        <Said />
         <CurrentScreen />
       </main>
       {hasEnded.value && (

@@ -142,15 +142,26 @@ document.addEventListener("visibilitychange", () => {
   else refreshAll();
 });
 
-/** What an operation answers, kept up to date while the component is shown; `every` is in milliseconds. */
+interface Watch<T> {
+  /** Milliseconds between two looks; it may depend on what the last one has shown. */
+  every?: number | ((data: T | undefined) => number);
+  off?: boolean;
+}
+
+/** What an operation answers, kept up to date while the component is shown. */
 export function useLive<Id extends OperationId>(
   id: Id,
-  asked: { path?: Record<string, string | number>; query?: Query; every?: number; off?: boolean } = {},
+  asked: { path?: Record<string, string | number>; query?: Query } & Watch<Answer<Id>> = {},
 ): Known<Answer<Id>> & { refresh: () => void } {
-  const url = address(id, asked.path, asked.query);
-  const every = asked.every ?? EVERY_TICK;
+  return useFeed<Answer<Id>>(address(id, asked.path, asked.query), asked);
+}
+
+/** What is at an address of the API, kept up to date while the component is shown. */
+export function useFeed<T>(url: string, asked: Watch<T> = {}): Known<T> & { refresh: () => void } {
   const watcher = useMemo(() => ({}), []);
-  const found = feed<Answer<Id>>(url);
+  const found = feed<T>(url);
+  const { every: wish = EVERY_TICK } = asked;
+  const every = typeof wish === "number" ? wish : wish(found.known.value.data);
   const isOff = asked.off ?? false;
   useEffect(() => {
     if (isOff) return;

@@ -168,24 +168,27 @@ export function Form({
   children,
   submit,
   isBusy,
+  isBlocked,
   onCancel,
 }: {
   onSubmit: () => void;
   children: ComponentChildren;
   submit: string;
   isBusy?: boolean;
+  /** It cannot be sent yet; the form says why. */
+  isBlocked?: boolean;
   onCancel?: () => void;
 }) {
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isBusy) onSubmit();
+        if (!isBusy && !isBlocked) onSubmit();
       }}
     >
       {children}
       <div class="buttons">
-        <button type="submit" class="primary" aria-disabled={isBusy}>
+        <button type="submit" class="primary" aria-disabled={isBusy || isBlocked}>
           {isBusy ? text("common.working") : submit}
         </button>
         {onCancel && (

@@ -1,7 +1,12 @@
-/** What is wrong with a connector, and its tasks. */
+/** What is known of a connector: what is wrong, its tasks, the operation that is open, and its last error. */
 
+import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client.ts";
+import { age, duration, localTime } from "../kit/clock.ts";
+import { count } from "../kit/numbers.ts";
 import { text, textOf } from "../texts/text.ts";
+import { RestartTask, type RunKind } from "./run_actions.tsx";
+import { State } from "./state.tsx";
 
 export function Reasons({ reasons, notices }: { reasons: readonly string[]; notices: readonly string[] }) {
   return (
@@ -22,20 +27,154 @@ export function Reasons({ reasons, notices }: { reasons: readonly string[]; noti
   );
 }
 
-export function Tasks({ tasks }: { tasks: readonly Schemas["TaskOutput"][] }) {
-  if (!tasks.length) return null;
+type Seen = Pick<
+  Schemas["PipelineStatusOutput"],
+  "desired_state" | "observed_state" | "observed_at" | "reasons" | "notices" | "tasks"
+>;
+
+/** What people want and what is seen, side by side, and why these differ. */
+export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | undefined }) {
+  return (
+    <>
+      <dl class="pairs">
+        <dt>{text("runtime.desired")}</dt>
+        <dd>
+          <strong>{textOf("desired", seen.desired_state)}</strong>
+        </dd>
+        <dt>{text("runtime.observed")}</dt>
+        <dd>
+          <State observed={seen.observed_state} observedAt={seen.observed_at} readAt={readAt} />
+        </dd>
+      </dl>
+      <Reasons reasons={seen.reasons} notices={seen.notices} />
+    </>
+  );
+}
+
+export function Tasks({
+  tasks,
+  kind,
+  id,
+  name,
+}: {
+  tasks: readonly Schemas["TaskOutput"][];
+  kind: RunKind;
+  id: string;
+  name: string;
+}) {
   return (
     <section aria-labelledby="tasks">
       <h2 id="tasks">{text("runtime.tasks")}</h2>
+      {!tasks.length && <p class="quiet">{text("runtime.no_task")}</p>}
       <ul class="tasks">
         {tasks.map((task) => (
           <li key={task.id}>
-            <strong>{text("runtime.task", { id: task.id })}</strong> {textOf("state", task.state)}
-            {task.worker_id && <span class="quiet"> {text("runtime.worker", { worker: task.worker_id })}</span>}
-            {task.hint && <p>{task.hint.message}</p>}
+            <p class="facts">
+              <strong>{text("runtime.task", { id: task.id })}</strong>
+              <span class={task.state === "FAILED" ? "fault" : ""}>{textOf("state", task.state)}</span>
+              {task.worker_id && <span class="quiet">{text("runtime.worker", { worker: task.worker_id })}</span>}
+              <RestartTask kind={kind} id={id} name={name} task={task.id} />
+            </p>
+            {task.hint && <Hint hint={task.hint} />}
           </li>
         ))}
       </ul>
     </section>
+  );
+}
+
+const NAMED = ["schema", "table", "column", "constraint", "sqlstate"] as const;
+
+function Hint({ hint }: { hint: Schemas["HintOutput"] }) {
+  return (
+    <>
+      <p>{hint.message}</p>
+      <Cause cause={hint.cause} />
+    </>
+  );
+}
+
+/** The names by which a failure is known, as far as they are. */
+export function Cause({ cause }: { cause: Schemas["CauseOutput"] | null }) {
+  const known = NAMED.flatMap((name) => (cause?.[name] ? [[name, cause[name]] as const] : []));
+  if (!known.length) return null;
+  return (
+    <p class="facts">
+      {known.map(([name, value]) => (
+        <span key={name}>
+          {textOf("cause", name)} <code>{value}</code>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** What is being done to it now, and what went wrong last. */
+export function Doing({ owner }: { owner: Pick<Schemas["PipelineOutput"], "open_operation" | "last_error"> }) {
+  const { open_operation: open, last_error: error } = owner;
+  return (
+    <>
+      {open && (
+        <div class="banner" role="status">
+          {text("runtime.operation", {
+            kind: textOf("operation", open.kind),
+            step: textOf("step", open.step),
+            age: duration(age(open.started_at) ?? 0),
+          })}
+        </div>
+      )}
+      {error && (
+        <div class="banner warn">
+          <strong>{text("runtime.last_error", { age: duration(age(error.at) ?? 0) })}</strong> {error.message}{" "}
+          <code>{error.code}</code> <time class="quiet" dateTime={error.at} title={localTime(error.at)} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** How far it is behind; what nothing measures is not known. */
+export function Progress({
+  progress,
+  throughput,
+}: {
+  progress: Schemas["ProgressOutput"] | null | undefined;
+  throughput: number | null;
+}) {
+  const behind = progress?.seconds_behind ?? null;
+  const moved = progress?.moved_at ?? null;
+  return (
+    <>
+      <Fact title={text("runtime.lag")}>{known(progress?.lag, count)}</Fact>
+      <Fact title={text("runtime.behind")}>{known(behind, duration)}</Fact>
+      <Fact title={text("runtime.throughput")}>
+        {known(throughput, (value) => text("runtime.a_second", { count: rounded(value) }))}
+      </Fact>
+      <Fact title={text("runtime.moved")}>
+        {known(age(moved), (seconds) => text("common.ago", { age: duration(seconds) }))}
+      </Fact>
+    </>
+  );
+}
+
+function rounded(value: number): string {
+  return value > 0 && value < 10 ? value.toPrecision(2) : count(value);
+}
+
+export function Fact({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** The value in words; what is null was not measured. */
+export function known<T>(value: T | null | undefined, shown: (value: T) => ComponentChildren): ComponentChildren {
+  return value === null || value === undefined ? (
+    <span class="quiet">{text("common.not_measured")}</span>
+  ) : (
+    shown(value)
   );
 }

@@ -1,40 +1,124 @@
 /** One pipeline: what it should do, what it does, why, and what can be done about it. */
 
 import type { Schemas } from "../api/client.ts";
-import { useLive, WHILE_CHANGING } from "../api/live.ts";
+import { useLive } from "../api/live.ts";
 import { Loaded } from "../kit/feedback.tsx";
-import { Reasons, Tasks } from "../parts/runtime.tsx";
-import { State } from "../parts/state.tsx";
+import { link } from "../kit/router.ts";
+import { Table } from "../kit/table.tsx";
+import { currentTab, Tabs } from "../kit/tabs.tsx";
+import { ConfigTable } from "../parts/config_table.tsx";
+import { pace } from "../parts/intent.ts";
+import { LogPlot, MetricPlots, Span } from "../parts/plots.tsx";
+import { RunHead } from "../parts/run_head.tsx";
+import { Timeline } from "../parts/timeline.tsx";
+import { text } from "../texts/text.ts";
+import { type Detail, PipelineOverview, type Status } from "./pipeline_overview.tsx";
 import type { ScreenProps } from "./routes.ts";
 
-type Detail = Schemas["PipelineDetailOutput"];
+const TABS = [
+  { name: "overview", title: text("tab.overview") },
+  { name: "tables", title: text("tab.tables") },
+  { name: "config", title: text("tab.config") },
+  { name: "timeline", title: text("tab.timeline") },
+  { name: "plots", title: text("tab.plots") },
+];
 
 export function Pipeline({ rest }: ScreenProps) {
   const path = { uuid: rest[0] ?? "" };
-  const known = useLive("get_pipeline", { path });
-  const isChanging = Boolean((known.data as Detail | undefined)?.open_operation);
-  const status = useLive("pipeline_status", { path, ...(isChanging ? { every: WHILE_CHANGING } : {}) });
+  const every = (data: unknown) => pace(Boolean((data as Detail | undefined)?.open_operation));
+  const known = useLive("get_pipeline", { path, every });
+  const status = useLive("pipeline_status", { path, every: every(known.data) });
   return (
     <Loaded known={known}>
       {(data) => {
         const pipeline = data as Detail;
-        const seen = status.data ?? pipeline;
+        const seen = status.data ?? { ...pipeline, log: null, progress: null };
         return (
           <>
-            <h1>{pipeline.name}</h1>
-            <p class="facts">
-              <State
-                observed={seen.observed_state}
-                observedAt={seen.observed_at}
-                desired={seen.desired_state}
-                readAt={status.at ?? known.at}
-              />
-            </p>
-            <Reasons reasons={seen.reasons} notices={seen.notices} />
-            <Tasks tasks={seen.tasks} />
+            <RunHead
+              kind="pipelines"
+              owner={pipeline}
+              seen={seen}
+              readAt={status.at ?? known.at}
+              drops={[pipeline.source.provider === "mysql" ? "drop_history" : "drop_slot"]}
+            />
+            <Tabs label={text("tab.label")} tabs={TABS} />
+            <Shown pipeline={pipeline} seen={seen} readAt={known.at} />
           </>
         );
       }}
     </Loaded>
+  );
+}
+
+function Shown({ pipeline, seen, readAt }: { pipeline: Detail; seen: Status; readAt: number | undefined }) {
+  switch (currentTab(TABS)) {
+    case "tables":
+      return <Tables pipeline={pipeline} />;
+    case "config":
+      return <ConfigTable config={pipeline.config} />;
+    case "timeline":
+      return <Timeline kind="pipelines" id={pipeline.id} />;
+    case "plots":
+      return (
+        <>
+          <Span />
+          <MetricPlots kind="pipelines" id={pipeline.id} />
+          <LogPlot sourceId={pipeline.source_id} />
+        </>
+      );
+    default:
+      return <PipelineOverview pipeline={pipeline} seen={seen} readAt={readAt} />;
+  }
+}
+
+interface Captured {
+  name: string;
+  topic: string | undefined;
+  excluded: string[];
+  deliveries: Schemas["DeliveryOutput"][];
+}
+
+function Tables({ pipeline }: { pipeline: Detail }) {
+  const { tables, topics, destinations, options } = pipeline;
+  const rows = tables.map(({ schema_name, table_name }, index): Captured => {
+    // The topics are in the order of the tables, as long as each table has one of its own.
+    const topic = topics.length === tables.length ? topics[index] : undefined;
+    return {
+      name: `${schema_name}.${table_name}`,
+      topic,
+      excluded: (options.exclude_columns ?? [])
+        .filter((one) => one.schema_name === schema_name && one.table_name === table_name)
+        .map((one) => one.column_name),
+      deliveries: destinations.filter((one) => topic !== undefined && one.topics.includes(topic)),
+    };
+  });
+  return (
+    <Table
+      caption={text("tab.tables")}
+      rows={rows}
+      id={(row) => row.name}
+      columns={[
+        { key: "name", title: text("column.table"), cell: (row) => <code>{row.name}</code> },
+        { key: "topic", title: text("column.topic"), cell: (row) => row.topic && <code>{row.topic}</code> },
+        {
+          key: "deliveries",
+          title: text("nav.deliveries"),
+          cell: (row) =>
+            row.deliveries.length ? (
+              <ul>
+                {row.deliveries.map((one) => (
+                  <li key={one.id}>
+                    <a href={link(["deliveries", one.id])}>{one.name}</a>
+                  </li>
+                ))}
+              </ul>
+            ) : (
+              <span class="quiet">{text("now.none")}</span>
+            ),
+        },
+        { key: "excluded", title: text("column.excluded"), cell: (row) => row.excluded.join(", ") || text("now.none") },
+      ]}
+    />
   );
 }

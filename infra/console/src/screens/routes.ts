@@ -6,6 +6,8 @@ import type { TextKey } from "../texts/text.ts";
 import { Alert } from "./alert.tsx";
 import { Alerts } from "./alerts.tsx";
 import { Changes } from "./changes.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { Delivery } from "./delivery.tsx";
 import { Incidents } from "./incidents.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
@@ -28,13 +30,14 @@ export interface Screen {
 export const SCREENS: Record<string, Screen> = {
   "": { title: "nav.now", list: Now },
   pipelines: { title: "nav.pipelines", list: Pipelines, detail: Pipeline },
+  deliveries: { title: "nav.deliveries", list: Deliveries, detail: Delivery },
   alerts: { title: "nav.alerts", list: Alerts, detail: Alert },
   incidents: { title: "nav.incidents", list: Incidents },
   changes: { title: "nav.changes", needs: "list_audit", list: Changes },
 };
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
-  ["nav.group_run", ["", "pipelines"]],
+  ["nav.group_run", ["", "pipelines", "deliveries"]],
   ["nav.group_alerts", ["alerts", "incidents"]],
   ["nav.group_admin", ["changes"]],
 ];

@@ -1,0 +1,45 @@
+"""Pipelines with their latest observations: what the API lists."""
+
+from collections.abc import Sequence
+
+from chalicelib.domain.connector_row import PipelineRow
+from chalicelib.domain.pipeline import Pipeline
+from chalicelib.services.connectors.known_progress import known_progress, progress_rows
+from chalicelib.services.connectors.known_sources import source_keys
+from chalicelib.services.connectors.observations import ObservationReader, Views
+from chalicelib.stores.documents import batch_results
+from chalicelib.stores.monitoring.findings import FaultyIds
+from chalicelib.stores.monitoring.group import MonitoringStores
+
+
+def latest_pipelines(
+    pipelines: Sequence[Pipeline], reader: ObservationReader, monitoring: MonitoringStores
+) -> tuple[Pipeline, ...]:
+    """The pipelines with their latest observations, and with what the last looks at their sources have found: one
+    read.
+    """
+    clusters, rows = sorted({pipeline.connect_cluster_id for pipeline in pipelines}), progress_rows(pipelines)
+    sources = source_keys(pipelines, monitoring.source_states)
+    found = batch_results(
+        *((reader.observations, cluster_id) for cluster_id in clusters),
+        *((monitoring.progress, row) for row in rows),
+        *sources.keys,
+    )
+    views, after = dict(zip(clusters, found, strict=False)), len(clusters) + len(rows)
+    known, now = sources.known(found[after:]), reader.clock()
+    observed = reader.latest(pipelines, views, known_progress(rows, found[len(clusters) : after]))
+    return tuple(known.explain(pipeline, now) for pipeline in observed)
+
+
+def latest_pipeline_rows(
+    rows: Sequence[PipelineRow],
+    reader: ObservationReader,
+    monitoring: MonitoringStores,
+    views: Views,
+    faulty: FaultyIds,
+) -> list[PipelineRow]:
+    """The same of rows. Of the states of sources only those are read of which there is something to show."""
+    noted = [row for row in rows if row.id in faulty.noted]
+    sources, now = source_keys(noted, monitoring.source_states), reader.clock()
+    known = sources.known(batch_results(*sources.keys))
+    return [known.explain(row, now) for row in reader.latest_rows(rows, views)]

@@ -1,0 +1,199 @@
+/** A plot over time. The arrow keys move its cursor and say the values; the same numbers are there as a table. */
+
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import UPlot from "uplot";
+import { text } from "../texts/text.ts";
+import { localTime } from "./clock.ts";
+import { Table } from "./table.tsx";
+
+export interface Series {
+  label: string;
+  /** Null where it was not measured: a gap. */
+  values: readonly (number | null)[];
+  /** The name of a color of the style sheet. */
+  color: "busy" | "warn" | "good" | "bad";
+  isDashed?: boolean;
+}
+
+interface Props {
+  title: string;
+  /** RFC 3339. */
+  times: readonly string[];
+  series: readonly Series[];
+  written: (value: number) => string;
+}
+
+const HEIGHT = 220;
+const AXIS_WIDTH = 80;
+
+export function Chart(props: Props) {
+  const { title, times, series } = props;
+  const [isTable, showTable] = useState(false);
+  const [at, setAt] = useState<number | null>(null);
+  const id = useId();
+  const said = at === null ? "" : sentence(props, at);
+  const move = (event: KeyboardEvent) => {
+    const next = moved(event, at, times.length);
+    if (next === null) return;
+    event.preventDefault();
+    setAt(next);
+  };
+  return (
+    <section class="chart" aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
+      <Legend series={series} />
+      {isTable ? (
+        <Numbers {...props} />
+      ) : (
+        <figure tabIndex={0} aria-label={text("chart.label", { title })} onKeyDown={move}>
+          <Canvas {...props} at={at} onCursor={setAt} />
+        </figure>
+      )}
+      <p class="facts">
+        <span aria-live="polite">{said || text("chart.help")}</span>
+        <button type="button" class="small" aria-pressed={isTable} onClick={() => showTable(!isTable)}>
+          {text("chart.as_table")}
+        </button>
+      </p>
+      {series.every((one) => one.values.every((value) => value === null)) && (
+        <p class="quiet">{text("chart.nothing")}</p>
+      )}
+    </section>
+  );
+}
+
+function moved(event: KeyboardEvent, at: number | null, length: number): number | null {
+  const step = event.shiftKey ? 10 : 1;
+  const from = at ?? length - 1;
+  const places: Record<string, number> = {
+    ArrowLeft: at === null ? from : from - step,
+    ArrowRight: from + step,
+    Home: 0,
+    End: length - 1,
+  };
+  const next = places[event.key];
+  return next === undefined || !length ? null : Math.max(0, Math.min(length - 1, next));
+}
+
+function sentence({ times, series, written }: Props, at: number): string {
+  const time = times[at];
+  if (time === undefined) return "";
+  const values = series.map((one) => `${one.label} ${valueAt(one, at, written)}`);
+  return `${localTime(time)}: ${values.join(", ")}`;
+}
+
+function valueAt(series: Series, at: number, written: Props["written"]): string {
+  const value = series.values[at] ?? null;
+  return value === null ? text("common.not_measured") : written(value);
+}
+
+function Legend({ series }: { series: readonly Series[] }) {
+  return (
+    <ul class="legend">
+      {series.map((one) => (
+        <li key={one.label}>
+          <span
+            class="swatch"
+            style={{ borderTopStyle: one.isDashed ? "dashed" : "solid", borderTopColor: `var(--${one.color})` }}
+          />
+          {one.label}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The newest first, as everywhere. */
+function Numbers({ title, times, series, written }: Props) {
+  const rows = times.map((time, index) => ({ time, index })).reverse();
+  return (
+    <Table
+      caption={title}
+      rows={rows}
+      id={(row) => String(row.index)}
+      columns={[
+        { key: "time", title: text("chart.time"), cell: (row) => localTime(row.time) },
+        ...series.map((one) => ({
+          key: one.label,
+          title: one.label,
+          isNumber: true,
+          cell: (row: { index: number }) => valueAt(one, row.index, written),
+        })),
+      ]}
+    />
+  );
+}
+
+function Canvas({
+  times,
+  series,
+  written,
+  at,
+  onCursor,
+}: Props & { at: number | null; onCursor: (at: number | null) => void }) {
+  const ref = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot>(null);
+  const data = [times.map((time) => Date.parse(time) / 1_000), ...series.map((one) => one.values)] as UPlot.AlignedData;
+  const shape = JSON.stringify(series.map((one) => [one.label, one.color, one.isDashed]));
+  useEffect(() => {
+    const place = ref.current;
+    if (!place) return;
+    const made = new UPlot(options(place, series, written, onCursor), data, place);
+    plot.current = made;
+    const sizes = new ResizeObserver(() => made.setSize({ width: place.clientWidth, height: HEIGHT }));
+    sizes.observe(place);
+    const theme = matchMedia("(prefers-color-scheme: dark)");
+    const redraw = () => made.redraw(false);
+    theme.addEventListener("change", redraw);
+    return () => {
+      theme.removeEventListener("change", redraw);
+      sizes.disconnect();
+      made.destroy();
+    };
+  }, [shape]);
+  useEffect(() => plot.current?.setData(data), [JSON.stringify(data)]);
+  useEffect(() => {
+    const made = plot.current;
+    const time = at === null ? undefined : data[0][at];
+    if (made && time !== undefined && made.cursor.idx !== at) {
+      made.setCursor({ left: made.valToPos(time, "x"), top: 0 }, false);
+    }
+  }, [at]);
+  return <div ref={ref} class="canvas" />;
+}
+
+function options(
+  place: HTMLElement,
+  series: readonly Series[],
+  written: Props["written"],
+  onCursor: (at: number | null) => void,
+): UPlot.Options {
+  const axis: UPlot.Axis = { stroke: () => colorOf(place, "quiet"), grid: { stroke: () => colorOf(place, "line") } };
+  return {
+    width: place.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false } },
+    scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), high ? high * 1.05 : 1] } },
+    axes: [axis, { ...axis, size: AXIS_WIDTH, values: (_, ticks) => ticks.map(written) }],
+    series: [
+      {},
+      ...series.map((one) => ({
+        label: one.label,
+        stroke: () => colorOf(place, one.color),
+        width: 2,
+        spanGaps: false,
+        ...(one.isDashed ? { dash: [8, 5] } : {}),
+      })),
+    ],
+    hooks: { setCursor: [(made) => onCursor(made.cursor.idx ?? null)] },
+  };
+}
+
+/** A canvas knows no custom properties: the color as it is now, in the light or dark of the page. */
+function colorOf(place: HTMLElement, name: string): string {
+  place.style.color = `var(--${name})`;
+  const color = getComputedStyle(place).color;
+  place.style.color = "";
+  return color;
+}

@@ -1,0 +1,268 @@
+/** Buttons that change what runs. Each first asks the server what would happen, and acts after consent, once. */
+
+import { useEffect, useId, useState } from "preact/hooks";
+import { ApiError, newKey, type Query } from "../api/client.ts";
+import { type CombinedPlan, combined, loses, type Plan } from "../domain/plans.ts";
+import { Dialog } from "../kit/dialog.tsx";
+import { Failed, Waiting } from "../kit/feedback.tsx";
+import { Check, Form, Input } from "../kit/form.tsx";
+import { say } from "../kit/notice.tsx";
+import { text, textOf } from "../texts/text.ts";
+import { Consequences } from "./consequences.tsx";
+import { type Call, forEach, type Outcome, send, useIntent } from "./intent.ts";
+import { can, neededFor } from "./session.ts";
+
+/** A choice that the person has in the dialog: a parameter of the query that becomes true. */
+export interface ActionChoice {
+  parameter: string;
+  label: string;
+  /** Offered only while one of these codes is in the way. */
+  onlyIf?: readonly string[];
+}
+
+interface ButtonLook {
+  /** What the button of the dialog says: verb and object ("Pause shop orders"). */
+  label: string;
+  /** What the button on the page says, where the object is clear from its place ("Pause"). */
+  short?: string | undefined;
+  choices?: readonly ActionChoice[] | undefined;
+  isSmall?: boolean;
+  /** Why it cannot be done now. */
+  reason?: string | undefined;
+}
+
+/** One call, after its dialog. `query`, `body`, `path`, `version`: as for `call`. `onDone` gets the answer's body. */
+export function ActionButton({
+  label,
+  short,
+  choices,
+  isSmall,
+  reason,
+  onDone,
+  ...one
+}: ButtonLook & Call & { onDone?: ((data: unknown) => void) | undefined }) {
+  const look = { label, short, choices, reason, ...(isSmall ? { isSmall } : {}) };
+  return <ActionsButton {...look} calls={[one]} onDone={([outcome]) => onDone?.(outcome?.data)} />;
+}
+
+/** The same for several calls of one operation at once: one dialog, and the result of each. */
+export function ActionsButton({
+  label,
+  short,
+  isSmall = false,
+  reason,
+  calls,
+  ...rest
+}: ButtonLook & Pick<DialogProps, "calls" | "onDone">) {
+  const [isOpen, open] = useState(false);
+  const id = useId();
+  const forbidden = calls.find((one) => !can(one.operation));
+  const why = forbidden ? textOf("needs", neededFor(forbidden.operation)) : reason;
+  return (
+    <>
+      <button
+        type="button"
+        class={isSmall ? "small" : ""}
+        aria-disabled={why !== undefined}
+        aria-describedby={why ? id : undefined}
+        aria-label={short ? label : undefined}
+        title={why}
+        onClick={() => why === undefined && open(true)}
+      >
+        {short ?? label}
+      </button>
+      {why && (
+        <span class="hidden" id={id}>
+          {why}
+        </span>
+      )}
+      {isOpen && <ActionDialog {...rest} label={label} calls={calls} onClose={() => open(false)} />}
+    </>
+  );
+}
+
+interface DialogProps {
+  label: string;
+  calls: readonly Call[];
+  choices?: readonly ActionChoice[] | undefined;
+  onClose: () => void;
+  /** Called once all were carried out, before the dialog closes. */
+  onDone?: ((outcomes: readonly (Outcome | undefined)[]) => void) | undefined;
+}
+
+/** Says what one or several calls will do, and carries them out. Those that something is in the way of are left out. */
+export function ActionDialog({ label, calls, choices = [], onClose, onDone }: DialogProps) {
+  const [chosen, choose] = useState<readonly string[]>([]);
+  const [typed, type] = useState("");
+  const extra: Query = Object.fromEntries(chosen.map((name) => [name, true]));
+  const intended = calls.map((one) => ({ ...one, query: { ...one.query, ...extra } }));
+  const { planned, isReading, readAgain } = usePlans(intended);
+  const { outcomes, isBusy, carryOut } = useIntent(intended);
+  const plans = planned.flatMap(({ plan }, index) => (plan ? [{ name: calls[index]?.name ?? "", plan }] : []));
+  const isFree = planned.map(({ plan }) => plan !== undefined && plan.blocked_by.length === 0);
+  const free = isFree.filter(Boolean).length;
+  const whole = combined(plans);
+  const toType = loses(whole) ? (calls.length === 1 ? calls[0]?.name : label) : undefined;
+  const isReady = !isReading && free > 0 && (toType === undefined || typed.trim() === toType);
+  const run = async () => {
+    if (!isReady || isBusy) return;
+    const settled = await carryOut(isFree);
+    const sent = settled.filter((_, index) => isFree[index]);
+    if (sent.length && sent.every((one) => one?.state === "done")) {
+      say(text(sent.some((one) => one?.status === 202) ? "action.accepted" : "action.done", { action: label }));
+      onDone?.(settled);
+      onClose();
+    }
+  };
+  const codes = [...whole.blockedBy.map((one) => one.code), ...planned.map(({ error }) => error?.code ?? "")];
+  const offered = choices.filter(
+    ({ parameter, onlyIf }) => !onlyIf || chosen.includes(parameter) || onlyIf.some((code) => codes.includes(code)),
+  );
+  const wasTried = outcomes.some((one) => one?.state === "unknown");
+  const submit = calls.length > 1 ? text("action.of", { action: label, count: free, all: calls.length }) : label;
+  return (
+    <Dialog title={label} onClose={onClose}>
+      <Form
+        onSubmit={() => void run()}
+        submit={wasTried ? text("common.retry") : submit}
+        isBusy={isBusy}
+        isBlocked={!isReady}
+        onCancel={onClose}
+      >
+        <Planned planned={planned} whole={whole} isReading={isReading} calls={calls} onRetry={readAgain} />
+        {offered.map(({ parameter, label: words }) => (
+          <Check
+            key={parameter}
+            label={words}
+            checked={chosen.includes(parameter)}
+            onValue={(on) => choose(on ? [...chosen, parameter] : chosen.filter((one) => one !== parameter))}
+          />
+        ))}
+        {toType !== undefined && (
+          <Input label={text("action.type", { name: toType })} value={typed} onValue={type} autocomplete="off" />
+        )}
+        <Outcomes outcomes={outcomes} calls={calls} onReadAgain={readAgain} />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface OnePlan {
+  plan?: Plan;
+  error?: ApiError;
+}
+
+/** The dry run of each call, asked again when the calls are others. */
+function usePlans(calls: readonly Call[]): { planned: readonly OnePlan[]; isReading: boolean; readAgain: () => void } {
+  const intent = JSON.stringify(calls);
+  const [attempt, setAttempt] = useState(0);
+  const [state, setState] = useState<{ of: string; planned: OnePlan[] }>({ of: "", planned: [] });
+  const of = `${attempt} ${intent}`;
+  useEffect(() => {
+    let isWanted = true;
+    const planned: OnePlan[] = [];
+    const read = forEach(calls, async (one, index) => {
+      planned[index] = await planOf(one);
+    });
+    void read.then(() => isWanted && setState({ of, planned }));
+    return () => {
+      isWanted = false;
+    };
+  }, [of]);
+  return { planned: state.planned, isReading: state.of !== of, readAgain: () => setAttempt(attempt + 1) };
+}
+
+async function planOf(one: Call): Promise<OnePlan> {
+  try {
+    return { plan: (await send(one, newKey(), { dry_run: true })).data as Plan };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { error };
+  }
+}
+
+function Planned({
+  planned,
+  whole,
+  isReading,
+  calls,
+  onRetry,
+}: {
+  planned: readonly OnePlan[];
+  whole: CombinedPlan;
+  isReading: boolean;
+  calls: readonly Call[];
+  onRetry: () => void;
+}) {
+  if (isReading && !planned.length) return <Waiting lines={3} />;
+  return (
+    <div aria-live="polite" aria-busy={isReading}>
+      {planned.map(
+        ({ error }, index) => error && <NotDone key={calls[index]?.name} calls={calls} index={index} error={error} />,
+      )}
+      {planned.some(({ error }) => error) && (
+        <button type="button" class="small" onClick={onRetry}>
+          {text("action.ask_again")}
+        </button>
+      )}
+      <Consequences plan={whole} isOfMany={calls.length > 1} />
+    </div>
+  );
+}
+
+function Outcomes({
+  outcomes,
+  calls,
+  onReadAgain,
+}: {
+  outcomes: readonly (Outcome | undefined)[];
+  calls: readonly Call[];
+  onReadAgain: () => void;
+}) {
+  const isStale = outcomes.some((one) => one?.error?.code === "VERSION_MISMATCH");
+  return (
+    <div aria-live="polite">
+      {outcomes.map((one, index) => {
+        if (one?.error) return <NotDone key={index} calls={calls} index={index} error={one.error} state={one.state} />;
+        if (!one || calls.length === 1) return null;
+        return (
+          <p key={index}>
+            {calls[index]?.name}: {text(one.state === "done" ? "outcome.success" : "common.working")}
+          </p>
+        );
+      })}
+      {isStale && (
+        <button type="button" class="small" onClick={onReadAgain}>
+          {text("action.ask_again")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What did not work, in words: of which resource, what that means, and what the server says. */
+function NotDone({
+  calls,
+  index,
+  error,
+  state,
+}: {
+  calls: readonly Call[];
+  index: number;
+  error: ApiError;
+  state?: Outcome["state"];
+}) {
+  const hint = textOf("refused", error.code);
+  return (
+    <>
+      {calls.length > 1 && <h3>{calls[index]?.name}</h3>}
+      {state === "unknown" && (
+        <p>
+          <strong>{text("action.not_known")}</strong>
+        </p>
+      )}
+      <Failed error={error} />
+      {hint !== error.code && <p>{hint}</p>}
+    </>
+  );
+}

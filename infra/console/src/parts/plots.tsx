@@ -1,0 +1,108 @@
+/** How a connector and the log of its source went: plots of what was measured. */
+
+import { EVERY_MINUTE, useFeed } from "../api/live.ts";
+import { Chart } from "../kit/chart.tsx";
+import { Empty, Loaded } from "../kit/feedback.tsx";
+import { bytes, count } from "../kit/numbers.ts";
+import { place, setQuery } from "../kit/router.ts";
+import { text, textOf } from "../texts/text.ts";
+import type { RunKind } from "./run_actions.tsx";
+
+type Column = (number | null)[];
+interface MetricHistory {
+  times: string[];
+  lag: Column;
+  throughput: Column;
+}
+interface LogHistory {
+  times: string[];
+  retained_bytes: Column;
+  safe_bytes: Column;
+}
+
+const HOURS: Record<string, number> = { "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
+const STEP = 300_000;
+
+/** The beginning of the time that is shown. It moves in steps, so that one address is asked for a while. */
+function begins(): string {
+  const hours = HOURS[place.value.query.get("span") ?? ""] ?? 24;
+  return new Date(Math.floor(Date.now() / STEP) * STEP - hours * 3_600_000).toISOString();
+}
+
+export function Span() {
+  const current = place.value.query.get("span") ?? "24h";
+  return (
+    <fieldset class="buttons" aria-label={text("chart.span")}>
+      {Object.keys(HOURS).map((name) => (
+        <button
+          key={name}
+          type="button"
+          class="small"
+          aria-pressed={name === current}
+          onClick={() => setQuery({ span: name })}
+        >
+          {textOf("span", name)}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** How far it was behind, and how much it moved. */
+export function MetricPlots({ kind, id }: { kind: RunKind; id: string }) {
+  const known = useFeed<MetricHistory>(`api/v1/${kind}/${id}/metric-history?from=${begins()}`, { every: EVERY_MINUTE });
+  if (known.error?.status === 404 && !known.data) return <Empty title={text("chart.none")} />;
+  return (
+    <Loaded known={known} lines={8}>
+      {({ times, lag, throughput }) =>
+        times.length ? (
+          <>
+            {kind === "deliveries" && (
+              <Chart
+                title={text("runtime.lag")}
+                times={times}
+                series={[{ label: text("runtime.lag"), values: lag, color: "busy" }]}
+                written={count}
+              />
+            )}
+            <Chart
+              title={text("runtime.throughput")}
+              times={times}
+              series={[{ label: text("runtime.throughput"), values: throughput, color: "good" }]}
+              written={(value) =>
+                text("runtime.a_second", { count: value < 10 ? Number(value.toFixed(1)) : count(value) })
+              }
+            />
+          </>
+        ) : (
+          <Empty title={text("chart.none")} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** The log that a source keeps, against what it may keep. */
+export function LogPlot({ sourceId }: { sourceId: string }) {
+  const known = useFeed<LogHistory>(`api/v1/sources/${sourceId}/log-history?from=${begins()}`, { every: EVERY_MINUTE });
+  if (known.error?.status === 404 && !known.data) return <Empty title={text("chart.none")} />;
+  return (
+    <Loaded known={known} lines={8}>
+      {({ times, retained_bytes, safe_bytes }) =>
+        times.length ? (
+          <Chart
+            title={text("log.title")}
+            times={times}
+            series={[
+              { label: text("log.retained"), values: retained_bytes, color: "busy" },
+              { label: text("log.safe"), values: safe_bytes, color: "warn", isDashed: true },
+            ]}
+            written={bytes}
+          />
+        ) : (
+          <Empty title={text("chart.none")} />
+        )
+      }
+    </Loaded>
+  );
+}

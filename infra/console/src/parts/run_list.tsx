@@ -1,0 +1,264 @@
+/** The list of pipelines or of deliveries: filters, the order, and what can be done to several at once. */
+
+import { useState } from "preact/hooks";
+import type { Schemas } from "../api/client.ts";
+import { ON_DEMAND, useLive } from "../api/live.ts";
+import { duration } from "../kit/clock.ts";
+import { Empty, Loaded } from "../kit/feedback.tsx";
+import { type Choice, Input, Select } from "../kit/form.tsx";
+import { count } from "../kit/numbers.ts";
+import { link } from "../kit/router.ts";
+import { type Column, Pages, Table } from "../kit/table.tsx";
+import { text, textOf } from "../texts/text.ts";
+import { ActionsButton } from "./actions.tsx";
+import { pace } from "./intent.ts";
+import { type ListQuery, useListQuery, useTypedFilter } from "./list_query.ts";
+import { CONTROLS, type RunKind } from "./run_actions.tsx";
+import { Labels } from "./run_head.tsx";
+import { known as measured } from "./runtime.tsx";
+import { State } from "./state.tsx";
+
+type Row = Schemas["RowOutput"];
+const PAGE = 100;
+const AT_MOST = 50;
+const STATES = [
+  ...["RUNNING", "DEGRADED", "FAILED", "UNKNOWN", "PAUSED", "NOT_DEPLOYED", "STOPPED", "RESTARTING", "UNASSIGNED"],
+];
+const DESIRED = ["RUNNING", "PAUSED", "DRAFT"];
+const SORTS = ["attention", "name", "created_at"];
+const FILTERS = ["q", "observed_state", "desired_state", "label", "source_id", "destination_id", "connect_cluster_id"];
+
+export function RunList({ kind }: { kind: RunKind }) {
+  const query = useListQuery();
+  const [selected, select] = useState<ReadonlyMap<string, string>>(new Map());
+  const sort = query.value("sort") || "attention";
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, query.value(name)]));
+  const known = useLive(kind === "pipelines" ? "list_pipelines" : "list_deliveries", {
+    query: { ...filters, view: "row", sort, cursor: query.cursor, limit: PAGE },
+    every: pace(false),
+  });
+  const isFiltered = Object.values(filters).some(Boolean);
+  const clear = () => query.set(Object.fromEntries(FILTERS.map((name) => [name, null])));
+  const toggle = (row: Row) => {
+    const next = new Map(selected);
+    if (!next.delete(row.id) && next.size < AT_MOST) next.set(row.id, row.name);
+    select(next);
+  };
+  return (
+    <>
+      <h1>{textOf("nav", kind)}</h1>
+      <Filters query={query} sort={sort} />
+      <Loaded known={known} lines={12}>
+        {(data) => {
+          const rows = data as Row[];
+          if (!rows.length)
+            return <Nothing kind={kind} isFiltered={isFiltered} goesOn={!!known.nextCursor} onClear={clear} />;
+          return (
+            <>
+              <Bulk kind={kind} rows={rows} selected={selected} onSelect={select} />
+              <Table
+                caption={textOf("nav", kind)}
+                columns={columns(kind, known.at, selected, toggle)}
+                rows={rows}
+                id={(row) => row.id}
+                sort={sort}
+                onSort={(value) => query.set({ sort: value })}
+              />
+            </>
+          );
+        }}
+      </Loaded>
+      <Pages
+        next={known.nextCursor}
+        isFirst={!query.cursor}
+        onNext={(cursor) => query.set({ cursor })}
+        onFirst={() => query.set({ cursor: null })}
+      />
+    </>
+  );
+}
+
+function Nothing({
+  kind,
+  isFiltered,
+  goesOn,
+  onClear,
+}: {
+  kind: RunKind;
+  isFiltered: boolean;
+  goesOn: boolean;
+  onClear: () => void;
+}) {
+  if (goesOn) return <Empty title={text("run_list.goes_on")} />;
+  if (!isFiltered) {
+    return (
+      <Empty title={textOf("run_list.none", kind)}>
+        <p>{textOf("run_list.none_help", kind)}</p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title={text("filter.none")}>
+      <button type="button" onClick={onClear}>
+        {text("filter.clear")}
+      </button>
+    </Empty>
+  );
+}
+
+function Filters({ query, sort }: { query: ListQuery; sort: string }) {
+  const [typed, type] = useTypedFilter(query, "q");
+  const [label, typeLabel] = useTypedFilter(query, "label");
+  const sources = useLive("list_sources", { every: ON_DEMAND });
+  const destinations = useLive("list_destinations", { every: ON_DEMAND });
+  const clusters = useLive("list_connect_clusters", { every: ON_DEMAND });
+  const isNarrowed = ["desired_state", "label", "source_id", "destination_id", "connect_cluster_id"].some(query.value);
+  const choice = (name: string, choices: readonly Choice[]) => (
+    <Select
+      label={textOf("filter", name)}
+      value={query.value(name)}
+      onValue={(value) => query.set({ [name]: value || null })}
+      choices={[{ value: "", label: text("filter.any") }, ...choices]}
+    />
+  );
+  return (
+    <search class="filters">
+      <Input label={text("filter.name")} type="search" value={typed} onValue={type} />
+      {choice("observed_state", coded("state", STATES))}
+      <Select
+        label={text("filter.sort")}
+        value={sort}
+        onValue={(value) => query.set({ sort: value })}
+        choices={coded("sort", SORTS)}
+      />
+      <details open={isNarrowed}>
+        <summary>{text("filter.more")}</summary>
+        <div class="filters">
+          {choice("desired_state", coded("desired", DESIRED))}
+          <Input label={text("filter.label")} type="search" value={label} onValue={typeLabel} placeholder="team:shop" />
+          {choice("source_id", named(sources.data))}
+          {choice("destination_id", named(destinations.data))}
+          {choice("connect_cluster_id", named(clusters.data))}
+        </div>
+      </details>
+    </search>
+  );
+}
+
+function coded(group: string, codes: readonly string[]): Choice[] {
+  return codes.map((code) => ({ value: code, label: textOf(group, code) }));
+}
+
+function named(data: unknown): Choice[] {
+  return ((data ?? []) as { id: string; name: string }[]).map(({ id, name }) => ({ value: id, label: name }));
+}
+
+function columns(
+  kind: RunKind,
+  readAt: number | undefined,
+  selected: ReadonlyMap<string, string>,
+  toggle: (row: Row) => void,
+): Column<Row>[] {
+  const shown: (Column<Row> | false)[] = [
+    {
+      key: "name",
+      title: text("column.name"),
+      sort: "name",
+      cell: (row) => (
+        <span class="selectable">
+          <input
+            type="checkbox"
+            aria-label={text("run_list.select", { name: row.name })}
+            checked={selected.has(row.id)}
+            disabled={!selected.has(row.id) && selected.size >= AT_MOST}
+            onChange={() => toggle(row)}
+          />
+          <a href={link([kind, row.id])}>{row.name}</a>
+        </span>
+      ),
+    },
+    {
+      key: "state",
+      title: text("column.state"),
+      sort: "attention",
+      cell: (row) => (
+        <State observed={row.observed_state} observedAt={row.observed_at} desired={row.desired_state} readAt={readAt} />
+      ),
+    },
+    { key: "reason", title: text("column.reason"), cell: (row) => row.reason ?? "" },
+    {
+      key: "tasks",
+      title: text("column.tasks"),
+      isNumber: true,
+      cell: ({ tasks }) => (tasks.total ? `${tasks.running}/${tasks.total}` : text("now.none")),
+    },
+    { key: "tables", title: text("column.tables"), isNumber: true, isExtra: true, cell: (row) => count(row.tables) },
+    kind === "deliveries" && {
+      key: "lag",
+      title: text("column.lag"),
+      isNumber: true,
+      cell: (row) => measured(row.lag, count),
+    },
+    kind === "pipelines" && {
+      key: "loss",
+      title: text("column.loss"),
+      isNumber: true,
+      cell: (row) => measured(row.seconds_to_loss, duration),
+    },
+    {
+      key: "labels",
+      title: text("column.labels"),
+      isExtra: true,
+      cell: (row) => <Labels kind={kind} labels={row.labels} />,
+    },
+  ];
+  return shown.filter((column) => column !== false);
+}
+
+/** What can be done to those that are selected; they stay selected on other pages. */
+function Bulk({
+  kind,
+  rows,
+  selected,
+  onSelect,
+}: {
+  kind: RunKind;
+  rows: readonly Row[];
+  selected: ReadonlyMap<string, string>;
+  onSelect: (next: ReadonlyMap<string, string>) => void;
+}) {
+  const all = () => {
+    const next = new Map(selected);
+    for (const row of rows) if (next.size < AT_MOST) next.set(row.id, row.name);
+    onSelect(next);
+  };
+  return (
+    <p class="bulk facts">
+      <span role="status">{text("run_list.selected", { count: selected.size, limit: AT_MOST })}</span>
+      <button type="button" class="small" onClick={all}>
+        {text("run_list.select_all")}
+      </button>
+      {selected.size > 0 && (
+        <>
+          <button type="button" class="small" onClick={() => onSelect(new Map())}>
+            {text("run_list.select_none")}
+          </button>
+          {CONTROLS.map((control) => (
+            <ActionsButton
+              key={control.name}
+              isSmall
+              label={text("run_list.act", {
+                verb: textOf("verb", control.name),
+                count: selected.size,
+                kind: textOf("run_kind", kind),
+              })}
+              short={textOf("verb", control.name)}
+              calls={[...selected].map(([uuid, name]) => ({ operation: control[kind], name, path: { uuid } }))}
+              onDone={() => onSelect(new Map())}
+            />
+          ))}
+        </>
+      )}
+    </p>
+  );
+}

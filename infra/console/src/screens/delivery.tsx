@@ -1,0 +1,201 @@
+/** One delivery: what it writes where, what waits, what is wrong and what stands in its way. */
+
+import type { Schemas } from "../api/client.ts";
+import { useLive } from "../api/live.ts";
+import { Loaded } from "../kit/feedback.tsx";
+import { link } from "../kit/router.ts";
+import { Table } from "../kit/table.tsx";
+import { currentTab, Tabs } from "../kit/tabs.tsx";
+import { Flow, markOfConnector, markOfServer, type Piece } from "../parts/flow.tsx";
+import { pace } from "../parts/intent.ts";
+import { MetricPlots, Span } from "../parts/plots.tsx";
+import { RunHead } from "../parts/run_head.tsx";
+import { Progress, Tasks } from "../parts/runtime.tsx";
+import { State } from "../parts/state.tsx";
+import { Timeline } from "../parts/timeline.tsx";
+import { text, textOf } from "../texts/text.ts";
+import type { ScreenProps } from "./routes.ts";
+
+type Output = Schemas["DeliveryOutput"];
+type Pipeline = Schemas["PipelineOutput"];
+type Destination = Schemas["DestinationOutput"];
+type Status = Pick<
+  Schemas["DeliveryStatusOutput"],
+  "desired_state" | "observed_state" | "observed_at" | "reasons" | "notices" | "tasks" | "progress"
+>;
+
+const TABS = [
+  { name: "overview", title: text("tab.overview") },
+  { name: "mappings", title: text("tab.mappings") },
+  { name: "timeline", title: text("tab.timeline") },
+  { name: "plots", title: text("tab.plots") },
+];
+
+export function Delivery({ rest }: ScreenProps) {
+  const path = { uuid: rest[0] ?? "" };
+  const every = (data: unknown) => pace(Boolean((data as Output | undefined)?.open_operation));
+  const known = useLive("get_delivery", { path, every });
+  const status = useLive("delivery_status", { path, every: every(known.data) });
+  return (
+    <Loaded known={known}>
+      {(data) => {
+        const delivery = data as Output;
+        const seen = status.data ?? { ...delivery, progress: null };
+        return (
+          <>
+            <RunHead kind="deliveries" owner={delivery} seen={seen} readAt={status.at ?? known.at} />
+            <Tabs label={text("tab.label")} tabs={TABS} />
+            <Shown delivery={delivery} seen={seen} readAt={known.at} />
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+interface Props {
+  delivery: Output;
+  seen: Status;
+  readAt: number | undefined;
+}
+
+function Shown(props: Props) {
+  const { delivery } = props;
+  switch (currentTab(TABS)) {
+    case "mappings":
+      return <Mappings delivery={delivery} />;
+    case "timeline":
+      return <Timeline kind="deliveries" id={delivery.id} />;
+    case "plots":
+      return (
+        <>
+          <Span />
+          <MetricPlots kind="deliveries" id={delivery.id} />
+        </>
+      );
+    default:
+      return <Overview {...props} />;
+  }
+}
+
+function Overview({ delivery, seen, readAt }: Props) {
+  const pipeline = useLive("get_pipeline", { path: { uuid: delivery.pipeline_id } });
+  const destination = useLive("get_destination", { path: { uuid: delivery.destination_id } });
+  return (
+    <>
+      <Flow
+        pieces={[
+          ...before(pipeline.data as Pipeline | undefined, pipeline.at),
+          {
+            key: "sink",
+            title: text("flow.sink"),
+            mark: markOfConnector(seen),
+            cause: seen.reasons[0],
+            children: <State observed={seen.observed_state} observedAt={seen.observed_at} readAt={readAt} />,
+          },
+          ...behind(destination.data as Destination | undefined, destination.at),
+        ]}
+      />
+      <section aria-labelledby="numbers">
+        <h2 id="numbers">{text("runtime.numbers")}</h2>
+        <dl class="counts">
+          <Progress progress={seen.progress} throughput={delivery.metrics.throughput} />
+        </dl>
+      </section>
+      <Tasks tasks={seen.tasks} kind="deliveries" id={delivery.id} name={delivery.name} />
+      <About delivery={delivery} />
+    </>
+  );
+}
+
+/** What has to work before a record comes to the sink. */
+function before(pipeline: Pipeline | undefined, readAt: number | undefined): Piece[] {
+  if (!pipeline) return [];
+  return [
+    {
+      key: "pipeline",
+      title: text("type.pipeline"),
+      mark: markOfConnector(pipeline),
+      cause: pipeline.reasons[0],
+      children: (
+        <p>
+          <a href={link(["pipelines", pipeline.id])}>{pipeline.name}</a>
+          <br />
+          <State
+            observed={pipeline.observed_state}
+            observedAt={pipeline.observed_at}
+            desired={pipeline.desired_state}
+            readAt={readAt}
+          />
+        </p>
+      ),
+    },
+  ];
+}
+
+/** The target. Where it is away, the sink fails because of it. */
+function behind(destination: Destination | undefined, readAt: number | undefined): Piece[] {
+  if (!destination) return [];
+  return [
+    {
+      key: "destination",
+      title: text("type.destination"),
+      mark: markOfServer(destination.status),
+      cause: destination.last_error?.message,
+      children: (
+        <p>
+          <a href={link(["destinations", destination.id])}>{destination.name}</a>
+          <br />
+          <State observed={destination.status} observedAt={null} readAt={readAt} isTimeless />
+        </p>
+      ),
+    },
+  ];
+}
+
+function Mappings({ delivery }: { delivery: Output }) {
+  return (
+    <Table
+      caption={text("tab.mappings")}
+      rows={delivery.mappings}
+      id={(row) => row.topic}
+      columns={[
+        { key: "topic", title: text("column.topic"), cell: (row) => <code>{row.topic}</code> },
+        {
+          key: "target",
+          title: text("column.target"),
+          cell: (row) =>
+            "table_name" in row ? <code>{`${row.schema_name}.${row.table_name}`}</code> : text("delivery.files"),
+        },
+      ]}
+    />
+  );
+}
+
+function About({ delivery }: { delivery: Output }) {
+  return (
+    <section aria-labelledby="about">
+      <h2 id="about">{text("runtime.about")}</h2>
+      <dl class="pairs">
+        <dt>{text("runtime.connector")}</dt>
+        <dd>
+          <code>{delivery.connector_name}</code>
+        </dd>
+        {delivery.plugin && (
+          <>
+            <dt>{text("delivery.plugin")}</dt>
+            <dd>
+              <code>{delivery.plugin.class}</code> {delivery.plugin.version}
+            </dd>
+          </>
+        )}
+        {Object.entries(delivery.configuration).map(([name, value]) => [
+          <dt key={name}>{textOf("delivery_option", name)}</dt>,
+          <dd key={`${name}-value`}>
+            <code>{value === null ? text("plan.nothing") : String(value)}</code>
+          </dd>,
+        ])}
+      </dl>
+    </section>
+  );
+}
