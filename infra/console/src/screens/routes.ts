@@ -6,12 +6,18 @@ import type { TextKey } from "../texts/text.ts";
 import { Alert } from "./alert.tsx";
 import { Alerts } from "./alerts.tsx";
 import { Changes } from "./changes.tsx";
+import { Cluster } from "./cluster.tsx";
+import { Clusters } from "./clusters.tsx";
+import { Connectors } from "./connectors.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Delivery } from "./delivery.tsx";
+import { Groups } from "./groups.tsx";
 import { Incidents } from "./incidents.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
 import { Pipelines } from "./pipelines.tsx";
+import { Topic } from "./topic.tsx";
+import { Topics } from "./topics.tsx";
 
 export interface ScreenProps {
   /** What follows the first part of the address: an id, or nothing. */
@@ -31,6 +37,10 @@ export const SCREENS: Record<string, Screen> = {
   "": { title: "nav.now", list: Now },
   pipelines: { title: "nav.pipelines", list: Pipelines, detail: Pipeline },
   deliveries: { title: "nav.deliveries", list: Deliveries, detail: Delivery },
+  topics: { title: "nav.topics", list: Topics, detail: Topic },
+  groups: { title: "nav.groups", list: Groups },
+  connectors: { title: "nav.connectors", list: Connectors },
+  clusters: { title: "nav.clusters", list: Clusters, detail: Cluster },
   alerts: { title: "nav.alerts", list: Alerts, detail: Alert },
   incidents: { title: "nav.incidents", list: Incidents },
   changes: { title: "nav.changes", needs: "list_audit", list: Changes },
@@ -38,6 +48,7 @@ export const SCREENS: Record<string, Screen> = {
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
   ["nav.group_run", ["", "pipelines", "deliveries"]],
+  ["nav.group_stream", ["topics", "groups", "connectors", "clusters"]],
   ["nav.group_alerts", ["alerts", "incidents"]],
   ["nav.group_admin", ["changes"]],
 ];
