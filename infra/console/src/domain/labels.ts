@@ -1,20 +1,19 @@
-/** Labels as people write them: `team:shop, tier:1`. */
+/** Labels as a text of one pair a line: `team: shop`. */
 
-export function labelsText(labels: Readonly<Record<string, string>>): string {
+export function labelsText(labels: Record<string, unknown>): string {
   return Object.entries(labels)
-    .map(([key, value]) => `${key}:${value}`)
-    .join(", ");
+    .map(([key, value]) => `${key}: ${value}`)
+    .join("\n");
 }
 
-/** The labels of a text; a key without a value has an empty one. What is wrong with them the API says. */
-export function labelsOf(written: string): Record<string, string> {
-  const pairs = written
-    .split(/[,\n]/)
-    .map((pair) => pair.trim())
-    .filter(Boolean)
-    .map((pair): [string, string] => {
-      const at = pair.indexOf(":");
-      return at < 0 ? [pair, ""] : [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+/** What is no pair becomes a key without a value: the server says what is wrong with it. */
+export function labelsOf(text: string): Record<string, string> {
+  const pairs = text
+    .split("\n")
+    .filter((line) => line.trim())
+    .map((line): [string, string] => {
+      const at = line.indexOf(":");
+      return at < 0 ? [line.trim(), ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
     });
   return Object.fromEntries(pairs);
 }

@@ -9,6 +9,7 @@ import { bytes, count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import { type Column, Table } from "../kit/table.tsx";
 import { Facts, ResourceLink, When } from "../parts/pieces.tsx";
+import { Cause } from "../parts/runtime.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import { AlertActions } from "./alert_actions.tsx";
 import { Severity, whyNobody } from "./alerts.tsx";
@@ -65,7 +66,7 @@ function Cost({ alert }: { alert: Detail }) {
     [text("alert.lost"), lost ?? undefined],
     [text("alert.waits"), waits.length ? waits.join(", ") : null],
     [text("alert.waits_since"), since ? <When time={since} /> : undefined],
-    [text("alert.cause"), cause ? causeText(cause) : undefined],
+    [text("alert.cause"), cause ? <Cause key="cause" cause={cause} /> : undefined],
     [
       text("alert.seen"),
       plural("alert.seen_time", "alert.seen_times", alert.occurrence_count, count(alert.occurrence_count)),
@@ -79,17 +80,6 @@ function Cost({ alert }: { alert: Detail }) {
       <Facts rows={rows} />
     </section>
   );
-}
-
-function causeText(cause: Schemas["CauseOutput"]) {
-  const table = [cause.schema, cause.table].filter(Boolean).join(".");
-  const parts = [
-    table && text("cause.table", { name: table }),
-    cause.column && text("cause.column", { name: cause.column }),
-    cause.constraint && text("cause.constraint", { name: cause.constraint }),
-    cause.sqlstate && text("cause.sqlstate", { name: cause.sqlstate }),
-  ].filter(Boolean);
-  return parts.length ? parts.join(", ") : null;
 }
 
 /** Where one goes from here. */
