@@ -44,5 +44,5 @@ test("object stores get topics, databases get tables under the names that were g
 test("labels are written as they are read", () => {
   const labels = { team: "shop", url: "a:b" };
   assert.deepEqual(labelsOf(labelsText(labels)), labels);
-  assert.deepEqual(labelsOf(" team : shop ,, tier"), { team: "shop", tier: "" });
+  assert.deepEqual(labelsOf(" team : shop \n\ntier"), { team: "shop", tier: "" });
 });

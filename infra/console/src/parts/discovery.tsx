@@ -6,6 +6,7 @@ import { refreshAll, useLive, WHILE_CHANGING } from "../api/live.ts";
 import { age, duration, localTime } from "../kit/clock.ts";
 import { Failed, Loaded } from "../kit/feedback.tsx";
 import { count } from "../kit/numbers.ts";
+import { place, setQuery } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { OperationButton } from "./button.tsx";
 import { useAction } from "./use_action.ts";
@@ -13,12 +14,13 @@ import { useAction } from "./use_action.ts";
 type Source = Schemas["SourceOutput"];
 
 export function Discovery({ source }: { source: Source }) {
-  const [job, setJob] = useState("");
+  // In the address, so that a reload still shows it.
+  const job = place.value.query.get("job") ?? "";
   const action = useAction();
   const discover = async () => {
     // One that is open already is answered again, so that this also finds a job that somebody else has started.
     const received = await action.run("discover_source", { path: { uuid: source.id } });
-    if (received) setJob(received.data.id);
+    if (received) setQuery({ job: received.data.id });
   };
   const { last_discovery_at: at, tables, cdc_ready_tables: ready } = source;
   return (

@@ -185,12 +185,11 @@ function Edit({ kind, one }: Props) {
               error={error}
               {...bind("environment")}
             />
-            <Input
+            <TextArea
               label={text("registered.labels")}
               help={text("registered.labels_help")}
               location="labels"
               error={error}
-              placeholder="team:shop, tier:1"
               {...bind("labels")}
             />
             {error && <Failed error={error} />}

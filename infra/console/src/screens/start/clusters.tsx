@@ -8,10 +8,12 @@ import { capturePlugin } from "../../domain/systems.ts";
 import { Loaded } from "../../kit/feedback.tsx";
 import { Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
+import { whoMay } from "../../parts/button.tsx";
 import { Outcome } from "../../parts/checks.tsx";
-import { ConnectClusterForm, KafkaClusterForm } from "../../parts/cluster_form.tsx";
+import { can } from "../../parts/session.ts";
 import { State } from "../../parts/state.tsx";
 import { text, textOf } from "../../texts/text.ts";
+import { ConnectForm, StreamForm } from "../cluster_form.tsx";
 import type { StepProps } from "./journey.ts";
 import { Missing } from "./missing.tsx";
 
@@ -58,7 +60,7 @@ function KafkaChoice({ way }: Pick<StepProps, "way">) {
           create={text("start.new_kafka")}
           onChosen={(stream) => way.to({ stream, connect: "" })}
         >
-          <KafkaClusterForm onSaved={(stream) => way.to({ stream, connect: "" })} />
+          <StreamForm onSaved={(stream) => way.to({ stream, connect: "" })} />
         </Choice>
       )}
     </Loaded>
@@ -83,7 +85,7 @@ function ConnectChoice({ way }: Pick<StepProps, "way">) {
           create={text("start.new_connect")}
           onChosen={(connect) => way.to({ connect })}
         >
-          <ConnectClusterForm streamId={way.stream} onSaved={(connect) => way.to({ connect })} />
+          <ConnectForm streamId={way.stream} onSaved={(connect) => way.to({ connect })} />
         </Choice>
       )}
     </Loaded>
@@ -127,7 +129,7 @@ function Choice({ rows, chosen, readAt, label, create, onChosen, children }: Cho
       {rows.length === 0 || isNew ? (
         <>
           <h3>{create}</h3>
-          {children}
+          {can("create_connect_cluster") ? children : <p class="quiet">{whoMay("create_connect_cluster")}</p>}
         </>
       ) : (
         <p>

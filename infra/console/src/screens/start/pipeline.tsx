@@ -66,32 +66,34 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
   const error = create.error ?? look.error;
   const failing = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | undefined)?.checks;
   return (
-    <Form onSubmit={() => void run()} submit={text("start.preview", { name })} isBusy={look.busy !== ""}>
-      <Input
-        label={text("start.pipeline_name")}
-        location="name"
-        error={error}
-        placeholder={name}
-        value={choices.name}
-        onValue={(value) => change({ name: value })}
-      />
-      <Input
-        label={text("start.topic_prefix")}
-        help={text("start.topic_prefix_help", { prefix })}
-        location="topic_prefix"
-        error={error}
-        placeholder={prefix}
-        spellcheck={false}
-        value={choices.prefix}
-        onValue={(value) => change({ prefix: value })}
-      />
-      <Select
-        label={text("start.snapshot_mode")}
-        help={textOf("snapshot_help", choices.snapshot)}
-        value={choices.snapshot}
-        choices={SNAPSHOT_MODES.map((value) => ({ value, label: textOf("snapshot_mode", value) }))}
-        onValue={(snapshot) => change({ snapshot })}
-      />
+    <>
+      <Form onSubmit={() => void run()} submit={text("start.preview", { name })} isBusy={look.busy !== ""}>
+        <Input
+          label={text("start.pipeline_name")}
+          location="name"
+          error={error}
+          placeholder={name}
+          value={choices.name}
+          onValue={(value) => change({ name: value })}
+        />
+        <Input
+          label={text("start.topic_prefix")}
+          help={text("start.topic_prefix_help", { prefix })}
+          location="topic_prefix"
+          error={error}
+          placeholder={prefix}
+          spellcheck={false}
+          value={choices.prefix}
+          onValue={(value) => change({ prefix: value })}
+        />
+        <Select
+          label={text("start.snapshot_mode")}
+          help={textOf("snapshot_help", choices.snapshot)}
+          value={choices.snapshot}
+          choices={SNAPSHOT_MODES.map((value) => ({ value, label: textOf("snapshot_mode", value) }))}
+          onValue={(snapshot) => change({ snapshot })}
+        />
+      </Form>
       {error && <Failed error={error} />}
       {Array.isArray(failing) && <Failing checks={failing} way={way} />}
       {preview && <Shown preview={preview} />}
@@ -107,7 +109,7 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
           <span class="quiet">{text("start.create_help")}</span>
         </p>
       )}
-    </Form>
+    </>
   );
 }
 
