@@ -9,6 +9,7 @@ import { Icon } from "./kit/icons.tsx";
 import { Said } from "./kit/notice.tsx";
 import { link, place } from "./kit/router.ts";
 import { ActionHost } from "./parts/actions.tsx";
+import { whoMay } from "./parts/button.tsx";
 import { can, hasEnded, isOutdated, loadSession, session, signOut } from "./parts/session.ts";
 import { NAVIGATION, SCREENS } from "./screens/routes.ts";
 import { SignInForm, SignInPage } from "./screens/sign_in.tsx";
@@ -72,6 +73,16 @@ function CurrentScreen() {
       <Empty title={text("nav.nothing_here")}>
         <a href={link([])}>{text("nav.now")}</a>
       </Empty>
+    );
+  }
+  if (screen.needs && !can(screen.needs)) {
+    return (
+      <>
+        <h1>{text(screen.title)}</h1>
+        <Empty title={text("access.denied")}>
+          <p>{whoMay(screen.needs)}</p>
+        </Empty>
+      </>
     );
   }
   const Shown = rest.length && screen.detail ? screen.detail : screen.list;

@@ -3,11 +3,26 @@
 import type { ComponentType } from "preact";
 import type { OperationId } from "../api/client.ts";
 import type { TextKey } from "../texts/text.ts";
+import { Alert } from "./alert.tsx";
+import { Alerts } from "./alerts.tsx";
+import { Changes } from "./changes.tsx";
+import { Cluster } from "./cluster.tsx";
+import { Clusters } from "./clusters.tsx";
+import { Connectors } from "./connectors.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Delivery } from "./delivery.tsx";
+import { Destination } from "./destination.tsx";
+import { Destinations } from "./destinations.tsx";
+import { Groups } from "./groups.tsx";
+import { Incidents } from "./incidents.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
 import { Pipelines } from "./pipelines.tsx";
+import { Source } from "./source.tsx";
+import { Sources } from "./sources.tsx";
+import { Start } from "./start.tsx";
+import { Topic } from "./topic.tsx";
+import { Topics } from "./topics.tsx";
 
 export interface ScreenProps {
   /** What follows the first part of the address: an id, or nothing. */
@@ -27,8 +42,22 @@ export const SCREENS: Record<string, Screen> = {
   "": { title: "nav.now", list: Now },
   pipelines: { title: "nav.pipelines", list: Pipelines, detail: Pipeline },
   deliveries: { title: "nav.deliveries", list: Deliveries, detail: Delivery },
+  start: { title: "start.title", list: Start },
+  sources: { title: "nav.sources", list: Sources, detail: Source },
+  destinations: { title: "nav.destinations", list: Destinations, detail: Destination },
+  topics: { title: "nav.topics", list: Topics, detail: Topic },
+  groups: { title: "nav.groups", list: Groups },
+  connectors: { title: "nav.connectors", list: Connectors },
+  clusters: { title: "nav.clusters", list: Clusters, detail: Cluster },
+  alerts: { title: "nav.alerts", list: Alerts, detail: Alert },
+  incidents: { title: "nav.incidents", list: Incidents },
+  changes: { title: "nav.changes", needs: "list_audit", list: Changes },
 };
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
   ["nav.group_run", ["", "pipelines", "deliveries"]],
+  ["nav.group_ends", ["sources", "destinations"]],
+  ["nav.group_stream", ["topics", "groups", "connectors", "clusters"]],
+  ["nav.group_alerts", ["alerts", "incidents"]],
+  ["nav.group_admin", ["changes"]],
 ];
