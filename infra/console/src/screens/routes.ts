@@ -6,6 +6,8 @@ import type { TextKey } from "../texts/text.ts";
 import { Alert } from "./alert.tsx";
 import { Alerts } from "./alerts.tsx";
 import { Changes } from "./changes.tsx";
+import { ChannelScreen } from "./channel.tsx";
+import { Channels } from "./channels.tsx";
 import { Cluster } from "./cluster.tsx";
 import { Clusters } from "./clusters.tsx";
 import { Connectors } from "./connectors.tsx";
@@ -13,9 +15,12 @@ import { Deliveries } from "./deliveries.tsx";
 import { Delivery } from "./delivery.tsx";
 import { Groups } from "./groups.tsx";
 import { Incidents } from "./incidents.tsx";
+import { Maintenance } from "./maintenance.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
 import { Pipelines } from "./pipelines.tsx";
+import { RuleScreen } from "./rule.tsx";
+import { Rules } from "./rules.tsx";
 import { Topic } from "./topic.tsx";
 import { Topics } from "./topics.tsx";
 
@@ -43,12 +48,15 @@ export const SCREENS: Record<string, Screen> = {
   clusters: { title: "nav.clusters", list: Clusters, detail: Cluster },
   alerts: { title: "nav.alerts", list: Alerts, detail: Alert },
   incidents: { title: "nav.incidents", list: Incidents },
+  rules: { title: "nav.rules", list: Rules, detail: RuleScreen },
+  channels: { title: "nav.channels", list: Channels, detail: ChannelScreen },
+  maintenance: { title: "nav.maintenance", list: Maintenance },
   changes: { title: "nav.changes", needs: "list_audit", list: Changes },
 };
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
   ["nav.group_run", ["", "pipelines", "deliveries"]],
   ["nav.group_stream", ["topics", "groups", "connectors", "clusters"]],
-  ["nav.group_alerts", ["alerts", "incidents"]],
+  ["nav.group_alerts", ["alerts", "incidents", "rules", "channels", "maintenance"]],
   ["nav.group_admin", ["changes"]],
 ];
