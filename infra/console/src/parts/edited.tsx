@@ -2,7 +2,10 @@
 
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
+import type { OperationId } from "../api/client.ts";
 import { text } from "../texts/text.ts";
+import { whoMay } from "./button.tsx";
+import { can } from "./session.ts";
 
 interface Props<T> {
   /** As the server has it now. */
@@ -23,6 +26,19 @@ export function Edited<T extends { version: number }>({ current, children }: Pro
         </p>
       )}
       <Fragment key={opened.version}>{children(opened, open)}</Fragment>
+    </>
+  );
+}
+
+/** A form that shows what is there also to those who may not change it. */
+export function Editable({ operation, children }: { operation: OperationId; children: ComponentChildren }) {
+  const isAllowed = can(operation);
+  return (
+    <>
+      {!isAllowed && <p class="quiet">{whoMay(operation)}</p>}
+      <fieldset class="bare" disabled={!isAllowed}>
+        {children}
+      </fieldset>
     </>
   );
 }

@@ -10,11 +10,10 @@ import { Check, Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { say } from "../kit/notice.tsx";
 import { go } from "../kit/router.ts";
 import { ActionButton } from "../parts/actions.tsx";
-import { OperationButton, whoMay } from "../parts/button.tsx";
-import { Edited } from "../parts/edited.tsx";
+import { OperationButton } from "../parts/button.tsx";
+import { Editable, Edited } from "../parts/edited.tsx";
 import { useFields } from "../parts/fields.ts";
 import { Facts } from "../parts/pieces.tsx";
-import { can } from "../parts/session.ts";
 import { useAction } from "../parts/use_action.ts";
 import { text, textOf } from "../texts/text.ts";
 import { type ChannelDetail, DeliveryState, LastDelivery } from "./channels.tsx";
@@ -104,38 +103,39 @@ function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved
     say(text("channel.saved", { name: received.data.name }));
     onSaved(received.data);
   };
-  if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
   const error = action.error;
   return (
-    <Form
-      submit={text(channel ? "channel.save" : "channel.create", { name: channel?.name ?? "" })}
-      onSubmit={save}
-      isBusy={action.busy !== ""}
-    >
-      <Input label={text("column.name")} location="name" error={error} required {...plain.bind("name")} />
-      {!channel && (
-        <Select
-          label={text("channel.provider")}
-          value={provider}
-          choices={CHANNEL_PROVIDERS.map((value) => ({ value, label: textOf("provider", value) }))}
-          onValue={(value) => setProvider(value as ChannelProvider)}
+    <Editable operation={operation}>
+      <Form
+        submit={text(channel ? "channel.save" : "channel.create", { name: channel?.name ?? "" })}
+        onSubmit={save}
+        isBusy={action.busy !== ""}
+      >
+        <Input label={text("column.name")} location="name" error={error} required {...plain.bind("name")} />
+        {!channel && (
+          <Select
+            label={text("channel.provider")}
+            value={provider}
+            choices={CHANNEL_PROVIDERS.map((value) => ({ value, label: textOf("provider", value) }))}
+            onValue={(value) => setProvider(value as ChannelProvider)}
+          />
+        )}
+        {CHANNEL_FIELDS[provider].map((name) => (
+          <ConfigField key={name} name={name} isStored={channel !== undefined} error={error} {...secret.bind(name)} />
+        ))}
+        <Check label={text("channel.enabled")} checked={isEnabled} onValue={enable} />
+        <TextArea
+          label={text("cluster.labels")}
+          help={text("cluster.labels_help")}
+          location="labels"
+          error={error}
+          rows={2}
+          {...plain.bind("labels")}
         />
-      )}
-      {CHANNEL_FIELDS[provider].map((name) => (
-        <ConfigField key={name} name={name} isStored={channel !== undefined} error={error} {...secret.bind(name)} />
-      ))}
-      <Check label={text("channel.enabled")} checked={isEnabled} onValue={enable} />
-      <TextArea
-        label={text("cluster.labels")}
-        help={text("cluster.labels_help")}
-        location="labels"
-        error={error}
-        rows={2}
-        {...plain.bind("labels")}
-      />
-      <TestSend id={channel?.id} provider={provider} values={secret.values} />
-      {error && <Failed error={error} />}
-    </Form>
+        <TestSend id={channel?.id} provider={provider} values={secret.values} />
+        {error && <Failed error={error} />}
+      </Form>
+    </Editable>
   );
 }
 

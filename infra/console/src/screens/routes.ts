@@ -3,6 +3,7 @@
 import type { ComponentType } from "preact";
 import type { OperationId } from "../api/client.ts";
 import type { TextKey } from "../texts/text.ts";
+import { Account } from "./account.tsx";
 import { Alert } from "./alert.tsx";
 import { Alerts } from "./alerts.tsx";
 import { Changes } from "./changes.tsx";
@@ -23,6 +24,7 @@ import { RuleScreen } from "./rule.tsx";
 import { Rules } from "./rules.tsx";
 import { Topic } from "./topic.tsx";
 import { Topics } from "./topics.tsx";
+import { Users } from "./users.tsx";
 
 export interface ScreenProps {
   /** What follows the first part of the address: an id, or nothing. */
@@ -52,11 +54,13 @@ export const SCREENS: Record<string, Screen> = {
   channels: { title: "nav.channels", list: Channels, detail: ChannelScreen },
   maintenance: { title: "nav.maintenance", list: Maintenance },
   changes: { title: "nav.changes", needs: "list_audit", list: Changes },
+  users: { title: "nav.users", needs: "list_users", list: Users },
+  account: { title: "nav.account", list: Account },
 };
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
   ["nav.group_run", ["", "pipelines", "deliveries"]],
   ["nav.group_stream", ["topics", "groups", "connectors", "clusters"]],
   ["nav.group_alerts", ["alerts", "incidents", "rules", "channels", "maintenance"]],
-  ["nav.group_admin", ["changes"]],
+  ["nav.group_admin", ["changes", "users", "account"]],
 ];

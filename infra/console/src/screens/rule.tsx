@@ -11,12 +11,11 @@ import { say } from "../kit/notice.tsx";
 import { count } from "../kit/numbers.ts";
 import { go } from "../kit/router.ts";
 import { ActionButton } from "../parts/actions.tsx";
-import { OperationButton, whoMay } from "../parts/button.tsx";
+import { OperationButton } from "../parts/button.tsx";
 import { CheckGroup } from "../parts/check_group.tsx";
 import { useChoices } from "../parts/choices.ts";
-import { Edited } from "../parts/edited.tsx";
+import { Editable, Edited } from "../parts/edited.tsx";
 import { ResourceLink, When } from "../parts/pieces.tsx";
-import { can } from "../parts/session.ts";
 import { useAction } from "../parts/use_action.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { Severity } from "./alerts.tsx";
@@ -116,45 +115,46 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
     say(text("rule.saved", { name: received.data.name }));
     onSaved(received.data);
   };
-  if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
   const error = action.error;
   return (
-    <Form
-      submit={text(rule ? "rule.save" : "rule.create", { name: rule?.name ?? "" })}
-      onSubmit={save}
-      isBusy={action.busy !== ""}
-    >
-      <Input
-        label={text("column.name")}
-        value={body.name}
-        onValue={(name) => set({ name })}
-        location="name"
-        error={error}
-        required
-      />
-      <TextArea
-        label={text("rule.description")}
-        value={body.description ?? ""}
-        onValue={(description) => set({ description: description || null })}
-        location="description"
-        error={error}
-        rows={2}
-      />
-      <Check label={text("rule.enabled")} checked={body.enabled} onValue={(enabled) => set({ enabled })} />
-      <Conditions body={body} set={set} error={error} />
-      <Delivery body={body} set={set} error={error} />
-      <TextArea
-        label={text("cluster.labels")}
-        help={text("cluster.labels_help")}
-        value={labels}
-        onValue={setLabels}
-        location="labels"
-        error={error}
-        rows={2}
-      />
-      <PreviewOf body={whole} />
-      {error && <Failed error={error} />}
-    </Form>
+    <Editable operation={operation}>
+      <Form
+        submit={text(rule ? "rule.save" : "rule.create", { name: rule?.name ?? "" })}
+        onSubmit={save}
+        isBusy={action.busy !== ""}
+      >
+        <Input
+          label={text("column.name")}
+          value={body.name}
+          onValue={(name) => set({ name })}
+          location="name"
+          error={error}
+          required
+        />
+        <TextArea
+          label={text("rule.description")}
+          value={body.description ?? ""}
+          onValue={(description) => set({ description: description || null })}
+          location="description"
+          error={error}
+          rows={2}
+        />
+        <Check label={text("rule.enabled")} checked={body.enabled} onValue={(enabled) => set({ enabled })} />
+        <Conditions body={body} set={set} error={error} />
+        <Delivery body={body} set={set} error={error} />
+        <TextArea
+          label={text("cluster.labels")}
+          help={text("cluster.labels_help")}
+          value={labels}
+          onValue={setLabels}
+          location="labels"
+          error={error}
+          rows={2}
+        />
+        <PreviewOf body={whole} />
+        {error && <Failed error={error} />}
+      </Form>
+    </Editable>
   );
 }
 
