@@ -44,9 +44,7 @@ export function Connectors() {
       key: "cluster",
       title: text("type.connect_cluster"),
       isExtra: true,
-      cell: (row) => (
-        <ResourceLink type="connect_cluster" id={row.cluster_id} name={nameOf(clusters, row.cluster_id)} />
-      ),
+      cell: (row) => <a href={link(["clusters", row.cluster_id])}>{nameOf(clusters, row.cluster_id)}</a>,
     },
   ];
   return (
