@@ -76,8 +76,8 @@ const TIMEOUT_MILLISECONDS = 30_000;
 const PREFIX = "api/v1";
 
 export const listeners = {
-  /** Called with each answer's status and headers. */
-  answered: (_status: number, _headers: Headers): void => {},
+  /** Called with each answer's status and headers, and the code of its error. */
+  answered: (_status: number, _headers: Headers, _code: string | undefined): void => {},
 };
 
 /** Whether polls of this page count as use of the session: they do not while nobody touches the page. */
@@ -144,10 +144,11 @@ async function send<T>(
   } catch {
     throw new ApiError(0, NO_ANSWER, "", {}, correlationId);
   }
-  listeners.answered(response.status, response.headers);
-  if (response.status === 304) return null;
   const parsed = parse(text);
-  if (!response.ok) throw errorOf(response, parsed, correlationId);
+  const error = response.ok || response.status === 304 ? undefined : errorOf(response, parsed, correlationId);
+  listeners.answered(response.status, response.headers, error?.code);
+  if (response.status === 304) return null;
+  if (error) throw error;
   return {
     data: parsed as T,
     status: response.status,

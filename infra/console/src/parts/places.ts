@@ -11,7 +11,9 @@ const SCREEN_OF: Record<string, string> = {
   alert: "alerts",
   alert_rule: "rules",
   channel: "channels",
+  notification_channel: "channels",
   maintenance: "maintenance",
+  maintenance_window: "maintenance",
   user: "users",
 };
 

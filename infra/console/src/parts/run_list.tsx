@@ -94,6 +94,7 @@ function Nothing({
     return (
       <Empty title={textOf("run_list.none", kind)}>
         <p>{textOf("run_list.none_help", kind)}</p>
+        <a href={link(["start"])}>{text("sources.start")}</a>
       </Empty>
     );
   }

@@ -86,21 +86,26 @@ export function Tasks({
 const NAMED = ["schema", "table", "column", "constraint", "sqlstate"] as const;
 
 function Hint({ hint }: { hint: Schemas["HintOutput"] }) {
-  const { cause } = hint;
-  const known = NAMED.flatMap((name) => (cause?.[name] ? [[name, cause[name]] as const] : []));
   return (
     <>
       <p>{hint.message}</p>
-      {known.length > 0 && (
-        <p class="facts">
-          {known.map(([name, value]) => (
-            <span key={name}>
-              {textOf("cause", name)} <code>{value}</code>
-            </span>
-          ))}
-        </p>
-      )}
+      <Cause cause={hint.cause} />
     </>
+  );
+}
+
+/** The names by which a failure is known, as far as they are. */
+export function Cause({ cause }: { cause: Schemas["CauseOutput"] | null }) {
+  const known = NAMED.flatMap((name) => (cause?.[name] ? [[name, cause[name]] as const] : []));
+  if (!known.length) return null;
+  return (
+    <p class="facts">
+      {known.map(([name, value]) => (
+        <span key={name}>
+          {textOf("cause", name)} <code>{value}</code>
+        </span>
+      ))}
+    </p>
   );
 }
 

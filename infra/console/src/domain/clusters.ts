@@ -1,0 +1,59 @@
+/** What Kafka and Connect clusters take, by how one connects to them, and what Connect has to have. */
+
+export const PROTOCOLS = ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] as const;
+export const MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] as const;
+
+/** The fields of a Kafka cluster beside its name and servers, and its secrets. */
+export interface Uses {
+  fields: readonly string[];
+  secrets: readonly string[];
+}
+
+export function usesOf(protocol: string, mechanism: string): Uses {
+  const fields: string[] = [];
+  const secrets: string[] = [];
+  if (protocol.startsWith("SASL")) {
+    fields.push("sasl_mechanism");
+    if (mechanism === "OAUTHBEARER") {
+      fields.push("token_endpoint_url", "client_id", "scope");
+      secrets.push("client_secret");
+    } else {
+      fields.push("username");
+      secrets.push("password");
+    }
+  }
+  if (protocol.endsWith("SSL")) secrets.push("ca_certificate", "client_certificate", "client_key");
+  return { fields, secrets };
+}
+
+/** Only what was typed: what is left out stays as it is stored. */
+export function given(values: Record<string, string>, names: readonly string[]): Record<string, string> | undefined {
+  const typed = names.flatMap((name) => (values[name] ? [[name, values[name]] as const] : []));
+  return typed.length ? Object.fromEntries(typed) : undefined;
+}
+
+/** What each use of Connect needs: one of these plug-ins. */
+export const NEEDED: Record<string, readonly string[]> = {
+  postgresql_source: ["io.debezium.connector.postgresql.PostgresConnector"],
+  mysql_source: ["io.debezium.connector.mysql.MySqlConnector"],
+  database_sink: ["io.debezium.connector.jdbc.JdbcSinkConnector"],
+  object_sink: [
+    "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector",
+    "io.confluent.connect.s3.S3SinkConnector",
+    "org.apache.camel.kafkaconnector.CamelSinkConnector",
+  ],
+};
+
+export interface Plugin {
+  class: string;
+  type: string;
+  version: string | null;
+}
+
+/** The plug-in for each use; undefined where none is installed. */
+export function installed(plugins: readonly Plugin[]): [use: string, plugin: Plugin | undefined][] {
+  return Object.entries(NEEDED).map(([use, classes]) => [
+    use,
+    classes.map((name) => plugins.find((one) => one.class === name)).find((one) => one !== undefined),
+  ]);
+}

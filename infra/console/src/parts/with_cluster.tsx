@@ -1,0 +1,52 @@
+/** What belongs to one cluster: the cluster is chosen in the address, the first one where nothing was chosen. */
+
+import type { ComponentChildren } from "preact";
+import { useLive } from "../api/live.ts";
+import { Empty, Loaded } from "../kit/feedback.tsx";
+import { Select } from "../kit/form.tsx";
+import { link } from "../kit/router.ts";
+import { text } from "../texts/text.ts";
+import type { ListQuery } from "./list_query.ts";
+
+interface Props {
+  query: ListQuery;
+  /** Filters beside the cluster. */
+  filters?: ComponentChildren;
+  children: (clusterId: string) => ComponentChildren;
+}
+
+/** One Kafka cluster. */
+export function WithCluster({ query, filters, children }: Props) {
+  const known = useLive("list_stream_clusters");
+  return (
+    <Loaded known={known}>
+      {(data) => {
+        const clusters = data as { id: string; name: string }[];
+        const chosen = query.value("cluster_id") || clusters[0]?.id;
+        if (!chosen) {
+          return (
+            <Empty title={text("cluster.no_stream")}>
+              <a href={link(["clusters"])}>{text("nav.clusters")}</a>
+            </Empty>
+          );
+        }
+        return (
+          <>
+            <search class="filters">
+              {clusters.length > 1 && (
+                <Select
+                  label={text("cluster.stream_cluster_id")}
+                  value={chosen}
+                  choices={clusters.map(({ id, name }) => ({ value: id, label: name }))}
+                  onValue={(value) => query.set({ cluster_id: value })}
+                />
+              )}
+              {filters}
+            </search>
+            {children(chosen)}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}

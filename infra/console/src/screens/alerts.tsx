@@ -1,0 +1,103 @@
+/** The alerts: those that stand first of all, and on demand those that are over. */
+
+import type { Schemas } from "../api/client.ts";
+import { useLive } from "../api/live.ts";
+import { duration } from "../kit/clock.ts";
+import { count } from "../kit/numbers.ts";
+import { link } from "../kit/router.ts";
+import type { Column } from "../kit/table.tsx";
+import { FilterSelect, ListOf } from "../parts/list_of.tsx";
+import { useListQuery } from "../parts/list_query.ts";
+import { ResourceLink, When } from "../parts/pieces.tsx";
+import { text, textOf } from "../texts/text.ts";
+
+type Row = Schemas["AlertOutput"];
+type Page = Schemas["AlertPageOutput"];
+const PAGE = 100;
+const STATUSES = ["firing", "acknowledged", "silenced", "resolved", "all"];
+const SEVERITIES = ["critical", "warning", "info"];
+
+const COLUMNS: Column<Row>[] = [
+  {
+    key: "title",
+    title: text("alert.what"),
+    cell: (row) => <a href={link(["alerts", row.id])}>{row.title}</a>,
+  },
+  { key: "severity", title: text("alert.severity"), cell: (row) => <Severity severity={row.severity} /> },
+  { key: "status", title: text("alert.status"), cell: (row) => textOf("alert_status", row.status) },
+  { key: "resource", title: text("alert.resource"), isExtra: true, cell: (row) => <ResourceLink {...row.source} /> },
+  { key: "since", title: text("alert.since"), cell: (row) => <When time={row.first_seen_at} /> },
+  {
+    key: "lasted",
+    title: text("alert.lasted"),
+    isExtra: true,
+    cell: (row) => (row.recovery_seconds === null ? "" : duration(row.recovery_seconds)),
+  },
+  { key: "told", title: text("alert.told"), cell: (row) => <Told row={row} /> },
+];
+
+export function Severity({ severity }: { severity: string }) {
+  return <span class={`severity ${severity}`}>{textOf("severity", severity)}</span>;
+}
+
+function Told({ row }: { row: Row }) {
+  if (row.notified.length) return <>{text("alert.told_some", { count: count(channelsOf(row)) })}</>;
+  return <strong class="not-told">{text("alert.told_nobody", { why: whyNobody(row) })}</strong>;
+}
+
+function channelsOf(row: Row): number {
+  return new Set(row.notified.map((told) => told.channel_id)).size;
+}
+
+/** Why no message about it was made. */
+export function whyNobody(alert: { not_notified_because: string | null }): string {
+  return textOf("not_told", alert.not_notified_because ?? "unknown");
+}
+
+export function Alerts() {
+  const query = useListQuery();
+  const status = query.value("status") || "active";
+  // This list alone has numbered pages: the number stands where others have their cursor.
+  const page = Number(query.cursor ?? 1) || 1;
+  const known = useLive("list_alerts", {
+    query: { status: status === "all" ? null : status, severity: query.value("severity"), page, pageSize: PAGE },
+  });
+  const total = (known.data as Page | undefined)?.total ?? 0;
+  return (
+    <>
+      <h1>{text("nav.alerts")}</h1>
+      <search class="filters">
+        <FilterSelect
+          query={query}
+          name="status"
+          label={text("alert.status")}
+          codes={STATUSES}
+          group="alert_status"
+          any={text("alert_status.active")}
+        />
+        <FilterSelect
+          query={query}
+          name="severity"
+          label={text("alert.severity")}
+          codes={SEVERITIES}
+          group="severity"
+        />
+      </search>
+      <ListOf
+        known={known}
+        title={text("nav.alerts")}
+        columns={COLUMNS}
+        rows={(data) => (data as Page).items}
+        id={(row) => row.id}
+        query={query}
+        filters={["status", "severity"]}
+        none={text("alert.none")}
+        next={page * PAGE < total ? String(page + 1) : null}
+      >
+        <p>
+          <a href={link(["alerts"], { status: "resolved" })}>{text("alert.see_resolved")}</a>
+        </p>
+      </ListOf>
+    </>
+  );
+}

@@ -1,0 +1,182 @@
+/** The changes: who did what to which resource, what it was before, and what else came of the same request. */
+
+import { useState } from "preact/hooks";
+import type { Schemas } from "../api/client.ts";
+import { useLive } from "../api/live.ts";
+import { differences } from "../domain/changes.ts";
+import { momentOf } from "../domain/times.ts";
+import { localTime } from "../kit/clock.ts";
+import { Input } from "../kit/form.tsx";
+import { link } from "../kit/router.ts";
+import type { Column } from "../kit/table.tsx";
+import { FilterSelect, ListOf } from "../parts/list_of.tsx";
+import { type ListQuery, useListQuery, useTypedFilter } from "../parts/list_query.ts";
+import { ResourceLink } from "../parts/pieces.tsx";
+import { plural, text, textOf } from "../texts/text.ts";
+
+type Row = Schemas["AuditOutput"];
+const PAGE = 100;
+const OUTCOMES = ["requested", "success", "denied", "failed"];
+const TYPED = ["actor", "action", "resource_id", "correlation_id"] as const;
+const FILTERS = [...TYPED, "outcome", "from", "to", "meaningful", "include_related"];
+
+const COLUMNS: Column<Row>[] = [
+  {
+    key: "action",
+    title: text("change.action"),
+    cell: (row) => (
+      <>
+        <code>{row.action}</code>{" "}
+        {row.outcome !== "success" && <strong class={row.outcome}>{textOf("outcome", row.outcome)}</strong>}
+      </>
+    ),
+  },
+  { key: "resource", title: text("change.resource"), cell: (row) => <Resource row={row} /> },
+  {
+    key: "at",
+    title: text("change.at"),
+    cell: (row) => (
+      <time dateTime={row.at} title={row.at}>
+        {localTime(row.at)}
+      </time>
+    ),
+  },
+  {
+    key: "actor",
+    title: text("change.actor"),
+    cell: (row) => (
+      <div class="who">
+        {row.actor.email ?? text("change.headgate")} <span class="quiet">{textOf("via", row.actor.via)}</span>
+      </div>
+    ),
+  },
+  { key: "values", title: text("change.values"), cell: (row) => <Values row={row} /> },
+  {
+    key: "related",
+    title: text("change.related"),
+    cell: (row) => (
+      <div class="stack">
+        {row.correlation_id && (
+          <a href={link(["changes"], { correlation_id: row.correlation_id })} title={row.correlation_id}>
+            {text("change.same_request")}
+          </a>
+        )}
+        {row.resource_id && (
+          <a href={link(["changes"], { resource_id: row.resource_id })}>{text("change.same_resource")}</a>
+        )}
+      </div>
+    ),
+  },
+];
+
+function Resource({ row }: { row: Row }) {
+  if (!row.resource_id) return <>{textOf("type", row.resource_type)}</>;
+  return <ResourceLink type={row.resource_type} id={row.resource_id} name={row.resource_name} />;
+}
+
+/** The keys that changed. They are many where something was made: then they are shown on demand. */
+function Values({ row }: { row: Row }) {
+  const [isOpen, open] = useState(false);
+  const changed = differences(row.before, row.after);
+  if (!changed.length) return null;
+  const isShort = changed.length <= 3 && row.before !== null;
+  return (
+    <>
+      {!isShort && (
+        <button type="button" class="small" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
+          {plural("change.key", "change.keys", changed.length)}
+        </button>
+      )}
+      {(isShort || isOpen) && (
+        <dl class="differences">
+          {changed.map(({ path, from, to }) => (
+            <div key={path}>
+              <dt>{path}</dt>
+              <dd>
+                {from !== undefined && (
+                  <>
+                    <span class="hidden">{text("change.before")}</span> <del>{from}</del>
+                  </>
+                )}{" "}
+                {to !== undefined && (
+                  <>
+                    <span class="hidden">{text("change.after")}</span> <ins>{to}</ins>
+                  </>
+                )}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+}
+
+export function Changes() {
+  const query = useListQuery();
+  const asked: Record<string, string | null> = Object.fromEntries(FILTERS.map((name) => [name, query.value(name)]));
+  asked.from = momentOf(query.value("from"));
+  asked.to = momentOf(query.value("to"));
+  // All that one request caused is shown whole, also what is routine.
+  if (!asked.meaningful && !asked.correlation_id) asked.meaningful = "true";
+  if (asked.meaningful === "all") asked.meaningful = null;
+  const known = useLive("list_audit", { query: { ...asked, cursor: query.cursor, limit: PAGE } });
+  return (
+    <>
+      <h1>{text("nav.changes")}</h1>
+      <Filters query={query} />
+      <ListOf
+        known={known}
+        title={text("nav.changes")}
+        columns={COLUMNS}
+        id={(row: Row) => row.id}
+        query={query}
+        filters={FILTERS}
+        none={text("change.none")}
+      />
+    </>
+  );
+}
+
+function Filters({ query }: { query: ListQuery }) {
+  return (
+    <search class="filters">
+      {TYPED.map((name) => (
+        <TypedFilter key={name} query={query} name={name} />
+      ))}
+      <FilterSelect query={query} name="outcome" label={text("change.outcome")} codes={OUTCOMES} group="outcome" />
+      <FilterSelect
+        query={query}
+        name="meaningful"
+        label={text("change.which")}
+        codes={["all"]}
+        group="change_which"
+        any={text("change_which.meaningful")}
+      />
+      {(["from", "to"] as const).map((name) => (
+        <Input
+          key={name}
+          label={text(`change.${name}`)}
+          type="datetime-local"
+          value={query.value(name)}
+          onValue={(value) => query.set({ [name]: value || null })}
+        />
+      ))}
+      {query.value("resource_id") && (
+        <FilterSelect
+          query={query}
+          name="include_related"
+          label={text("change.also")}
+          codes={["true"]}
+          group="change_also"
+          any={text("change_also.false")}
+        />
+      )}
+    </search>
+  );
+}
+
+function TypedFilter({ query, name }: { query: ListQuery; name: (typeof TYPED)[number] }) {
+  const [typed, type] = useTypedFilter(query, name);
+  return <Input label={text(`change.filter_${name}`)} type="search" value={typed} onValue={type} spellcheck={false} />;
+}
