@@ -11,6 +11,7 @@ import { link, place } from "./kit/router.ts";
 import { ActionHost } from "./parts/actions.tsx";
 import { whoMay } from "./parts/button.tsx";
 import { can, hasEnded, isOutdated, loadSession, session, signOut } from "./parts/session.ts";
+import { InvitePage } from "./screens/invite.tsx";
 import { NAVIGATION, SCREENS } from "./screens/routes.ts";
 import { SignInForm, SignInPage } from "./screens/sign_in.tsx";
 import { text } from "./texts/text.ts";
@@ -28,6 +29,9 @@ function Page() {
     const timer = setInterval(() => session.value === undefined && void load(), 5_000);
     return () => clearInterval(timer);
   }, []);
+  const [first, token] = place.value.parts;
+  // An invite is accepted before one can sign in, and also while somebody else is signed in.
+  if (first === "invite" && token) return <InvitePage key={token} token={token} />;
   const current = session.value;
   if (current === undefined) {
     return <main id="main">{isAway ? <Empty title={text("error.no_answer")} /> : <Waiting />}</main>;
@@ -72,6 +76,13 @@ function CurrentScreen() {
     return (
       <Empty title={text("nav.nothing_here")}>
         <a href={link([])}>{text("nav.now")}</a>
+      </Empty>
+    );
+  }
+  if (!session.value?.permissions.length && first !== "account") {
+    return (
+      <Empty title={text("account.factor_first")}>
+        <a href={link(["account"])}>{text("nav.account")}</a>
       </Empty>
     );
   }

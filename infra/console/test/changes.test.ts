@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differences, momentOf } from "../src/domain/changes.ts";
+import { differences } from "../src/domain/changes.ts";
+import { localInput, momentOf } from "../src/domain/times.ts";
 
 test("only what differs is told, with the path of its key", () => {
   const before = { name: "shop", config: { host: "a", port: 1 }, tables: ["x"] };
@@ -21,4 +22,5 @@ test("what was made or removed differs in all of its keys", () => {
 test("a time without a value is no time", () => {
   assert.equal(momentOf(""), null);
   assert.equal(momentOf("2026-05-02T10:00"), new Date(2026, 4, 2, 10).toISOString());
+  assert.equal(localInput(new Date(2026, 4, 2, 9, 5)), "2026-05-02T09:05");
 });

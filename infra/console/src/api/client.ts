@@ -40,6 +40,8 @@ export interface Received<T> {
   /** Where a list goes on; null at its end. */
   nextCursor: string | null;
   observedAt: string | null;
+  /** Whether it says when something was observed: such times count for no ETag. */
+  isObserved: boolean;
 }
 
 export interface Fault {
@@ -74,8 +76,8 @@ const TIMEOUT_MILLISECONDS = 30_000;
 const PREFIX = "api/v1";
 
 export const listeners = {
-  /** Called with each answer's status and headers. */
-  answered: (_status: number, _headers: Headers): void => {},
+  /** Called with each answer's status and headers, and the code of its error. */
+  answered: (_status: number, _headers: Headers, _code: string | undefined): void => {},
 };
 
 /** Whether polls of this page count as use of the session: they do not while nobody touches the page. */
@@ -142,16 +144,18 @@ async function send<T>(
   } catch {
     throw new ApiError(0, NO_ANSWER, "", {}, correlationId);
   }
-  listeners.answered(response.status, response.headers);
-  if (response.status === 304) return null;
   const parsed = parse(text);
-  if (!response.ok) throw errorOf(response, parsed, correlationId);
+  const error = response.ok || response.status === 304 ? undefined : errorOf(response, parsed, correlationId);
+  listeners.answered(response.status, response.headers, error?.code);
+  if (response.status === 304) return null;
+  if (error) throw error;
   return {
     data: parsed as T,
     status: response.status,
     etag: response.headers.get("ETag"),
     nextCursor: response.headers.get("X-Next-Cursor"),
     observedAt: response.headers.get("X-Observed-At"),
+    isObserved: text.includes('"observed_at":"'),
   };
 }
 

@@ -28,9 +28,3 @@ function flat(values: Values | null): Map<string, string> {
   visit("", values ?? {});
   return found;
 }
-
-/** The moment of a local time, as an input has it; null where there is none. */
-export function momentOf(local: string): string | null {
-  const moment = new Date(local);
-  return local && !Number.isNaN(moment.getTime()) ? moment.toISOString() : null;
-}

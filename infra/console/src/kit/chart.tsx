@@ -183,11 +183,19 @@ function options(place: HTMLElement, { series, written, isBinary, onCursor }: Ca
         stroke: () => colorOf(place, one.color),
         width: 2,
         spanGaps: false,
+        points: { show: true, size: 5, filter: alone },
         ...(one.isDashed ? { dash: [8, 5] } : {}),
       })),
     ],
     hooks: { setCursor: [(made) => onCursor(made.cursor.idx ?? null)] },
   };
+}
+
+/** The points that no line shows, since nothing was measured beside them. */
+function alone(made: UPlot, series: number): number[] {
+  const values = made.data[series] ?? [];
+  const isGap = (index: number) => (values[index] ?? null) === null;
+  return [...values.keys()].filter((index) => !isGap(index) && isGap(index - 1) && isGap(index + 1));
 }
 
 /** The hour, or the day where the axis spans several. */

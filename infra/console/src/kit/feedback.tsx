@@ -57,8 +57,12 @@ export function Failed({
         </p>
       ))}
       <p class="quiet">
-        {error.code !== NO_ANSWER && <code>{error.code}</code>} {text("error.correlation")}{" "}
-        <code>{error.correlationId}</code> <Copy value={error.correlationId} />
+        {error.code !== NO_ANSWER && <code>{error.code}</code>}{" "}
+        {error.correlationId && (
+          <>
+            {text("error.correlation")} <code>{error.correlationId}</code> <Copy value={error.correlationId} />
+          </>
+        )}
         {onRetry && (
           <button type="button" class="small" onClick={onRetry}>
             {text("common.retry")}

@@ -43,5 +43,5 @@ export function OperationButton({ operation, label, onClick, isBusy, isPrimary, 
 
 /** Who may use an operation, in words. */
 export function whoMay(operation: OperationId): string {
-  return textOf("who_may", neededFor(operation));
+  return textOf("needs", neededFor(operation));
 }

@@ -8,7 +8,7 @@ import { place, setQuery } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import type { RunKind } from "./run_actions.tsx";
 
-const HOURS: Record<string, number> = { "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
+const HOURS: Record<string, number> = { "1h": 1, "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
 const STEP = 300_000;
 
 /** The beginning of the time that is shown. It moves in steps, so that one address is asked for a while. */

@@ -29,11 +29,12 @@ for (const event of ["pointerdown", "keydown", "wheel", "touchstart"]) {
 }
 background.isQuiet = () => Date.now() - lastInput > QUIET_AFTER;
 
-listeners.answered = (status, headers) => {
+listeners.answered = (status, headers, code) => {
   noteServerTime(headers.get("Date"));
   const server = headers.get("X-Headgate-Build");
   if (server) builds.value = { page: builds.value.page ?? server, server };
-  if (status === 401 && session.value) hasEnded.value = true;
+  // A wrong password or code is a 401 too, and ends no session.
+  if (status === 401 && code === "UNAUTHENTICATED" && session.value) hasEnded.value = true;
 };
 
 export async function loadSession(): Promise<void> {

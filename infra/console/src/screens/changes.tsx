@@ -3,7 +3,8 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
-import { differences, momentOf } from "../domain/changes.ts";
+import { differences } from "../domain/changes.ts";
+import { momentOf } from "../domain/times.ts";
 import { localTime } from "../kit/clock.ts";
 import { Input } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";

@@ -5,15 +5,14 @@ import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { installed } from "../domain/clusters.ts";
 import { Dialog } from "../kit/dialog.tsx";
-import { Empty, Failed, Loaded } from "../kit/feedback.tsx";
-import { Form } from "../kit/form.tsx";
+import { Empty, Loaded } from "../kit/feedback.tsx";
 import { Icon } from "../kit/icons.tsx";
 import { go, link, place } from "../kit/router.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { OperationButton } from "../parts/button.tsx";
+import { ConfirmButton } from "../parts/confirm.tsx";
 import { Facts, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
-import { useAction } from "../parts/use_action.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { ConnectForm, StreamForm } from "./cluster_form.tsx";
 import { RotateSecrets } from "./cluster_secrets.tsx";
@@ -253,35 +252,27 @@ interface PendingProps {
 }
 
 function PendingOf({ id, kind, pending }: PendingProps) {
-  const [isOpen, open] = useState(false);
-  const action = useAction();
   const { count: number, names, since } = pending;
-  const title = text(`cluster.confirm_${kind}`, { count: number });
-  const confirm = async () => {
-    if (await action.run(`confirm_${kind}`, { path: { uuid: id }, body: { count: number } })) open(false);
-  };
   return (
     <div class="banner warn" role="status">
       <p>
         {text(`cluster.waiting_${kind}`, { count: number })} (<When time={since} />)
       </p>
-      <OperationButton operation={`confirm_${kind}`} label={title} onClick={() => open(true)} />
-      {isOpen && (
-        <Dialog title={title} onClose={() => open(false)}>
-          <p>{text(`cluster.confirm_${kind}_help`)}</p>
-          <ul class="lines">
-            {names.map((name) => (
-              <li key={name}>
-                <code>{name}</code>
-              </li>
-            ))}
-            {number > names.length && <li>{text("cluster.more", { count: number - names.length })}</li>}
-          </ul>
-          <Form submit={title} onSubmit={confirm} isBusy={action.busy !== ""} onCancel={() => open(false)}>
-            {action.error && <Failed error={action.error} />}
-          </Form>
-        </Dialog>
-      )}
+      <ConfirmButton
+        operation={`confirm_${kind}`}
+        request={{ path: { uuid: id }, body: { count: number } }}
+        label={text(`cluster.confirm_${kind}`, { count: number })}
+      >
+        <p>{text(`cluster.confirm_${kind}_help`)}</p>
+        <ul class="lines">
+          {names.map((name) => (
+            <li key={name}>
+              <code>{name}</code>
+            </li>
+          ))}
+          {number > names.length && <li>{text("cluster.more", { count: number - names.length })}</li>}
+        </ul>
+      </ConfirmButton>
     </div>
   );
 }

@@ -5,9 +5,8 @@ import { useLive } from "../api/live.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Table } from "../kit/table.tsx";
-import { whoMay } from "../parts/button.tsx";
+import { NewLink } from "../parts/new_link.tsx";
 import { When } from "../parts/pieces.tsx";
-import { can } from "../parts/session.ts";
 import { State } from "../parts/state.tsx";
 import { text, textOf } from "../texts/text.ts";
 
@@ -39,14 +38,24 @@ export function Clusters() {
         <Loaded known={streams}>
           {(rows) => <Listed kind="stream" rows={rows as Stream[]} columns={streamColumns(streams.at)} />}
         </Loaded>
-        <Register kind="stream" />
+        <NewLink
+          operation="create_stream_cluster"
+          to="clusters"
+          query={{ kind: "stream" }}
+          label={text("cluster.register_stream")}
+        />
       </section>
       <section aria-labelledby="connects">
         <h2 id="connects">{text("cluster.connects")}</h2>
         <Loaded known={connects}>
           {(rows) => <Listed kind="connect" rows={rows as Connect[]} columns={connectColumns(connects.at, brokers)} />}
         </Loaded>
-        <Register kind="connect" />
+        <NewLink
+          operation="create_connect_cluster"
+          to="clusters"
+          query={{ kind: "connect" }}
+          label={text("cluster.register_connect")}
+        />
       </section>
     </>
   );
@@ -69,23 +78,6 @@ function Listed<Row extends Stream | Connect>({
     );
   }
   return <Table caption={text(`cluster.${kind}s`)} columns={columns} rows={rows} id={(row) => row.id} />;
-}
-
-function Register({ kind }: { kind: "stream" | "connect" }) {
-  const operation = `create_${kind}_cluster` as const;
-  return (
-    <p class="buttons">
-      {can(operation) ? (
-        <a class="button" href={link(["clusters", "new"], { kind })}>
-          {text(`cluster.register_${kind}`)}
-        </a>
-      ) : (
-        <span class="quiet">
-          {text(`cluster.register_${kind}`)}: {whoMay(operation)}
-        </span>
-      )}
-    </p>
-  );
 }
 
 function common<Row extends Stream | Connect>(readAt: number | undefined): Column<Row>[] {

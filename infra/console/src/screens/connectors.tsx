@@ -4,6 +4,7 @@ import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { Select } from "../kit/form.tsx";
 import { count } from "../kit/numbers.ts";
+import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { nameOf, useChoices } from "../parts/choices.ts";
 import { ListOf } from "../parts/list_of.tsx";
@@ -44,9 +45,7 @@ export function Connectors() {
       key: "cluster",
       title: text("type.connect_cluster"),
       isExtra: true,
-      cell: (row) => (
-        <ResourceLink type="connect_cluster" id={row.cluster_id} name={nameOf(clusters, row.cluster_id)} />
-      ),
+      cell: (row) => <a href={link(["clusters", row.cluster_id])}>{nameOf(clusters, row.cluster_id)}</a>,
     },
   ];
   return (

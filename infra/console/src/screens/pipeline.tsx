@@ -30,25 +30,28 @@ export function Pipeline({ rest }: ScreenProps) {
   const known = useLive("get_pipeline", { path, every });
   const status = useLive("pipeline_status", { path, every: every(known.data) });
   return (
-    <Loaded known={known}>
-      {(data) => {
-        const pipeline = data as Detail;
-        const seen = status.data ?? { ...pipeline, log: null, progress: null };
-        return (
-          <>
-            <RunHead
-              kind="pipelines"
-              owner={pipeline}
-              seen={seen}
-              readAt={status.at ?? known.at}
-              drops={[pipeline.source.provider === "mysql" ? "drop_history" : "drop_slot"]}
-            />
-            <Tabs label={text("tab.label")} tabs={TABS} />
-            <Shown pipeline={pipeline} seen={seen} readAt={known.at} />
-          </>
-        );
-      }}
-    </Loaded>
+    <>
+      {!known.data && <h1>{text("type.pipeline")}</h1>}
+      <Loaded known={known}>
+        {(data) => {
+          const pipeline = data as Detail;
+          const seen = status.data ?? { ...pipeline, log: null, progress: null };
+          return (
+            <>
+              <RunHead
+                kind="pipelines"
+                owner={pipeline}
+                seen={seen}
+                readAt={status.at ?? known.at}
+                drops={[pipeline.source.provider === "mysql" ? "drop_history" : "drop_slot"]}
+              />
+              <Tabs label={text("tab.label")} tabs={TABS} />
+              <Shown pipeline={pipeline} seen={seen} readAt={known.at} />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
   );
 }
 

@@ -3,9 +3,12 @@
 import type { ComponentType } from "preact";
 import type { OperationId } from "../api/client.ts";
 import type { TextKey } from "../texts/text.ts";
+import { Account } from "./account.tsx";
 import { Alert } from "./alert.tsx";
 import { Alerts } from "./alerts.tsx";
 import { Changes } from "./changes.tsx";
+import { ChannelScreen } from "./channel.tsx";
+import { Channels } from "./channels.tsx";
 import { Cluster } from "./cluster.tsx";
 import { Clusters } from "./clusters.tsx";
 import { Connectors } from "./connectors.tsx";
@@ -15,14 +18,18 @@ import { Destination } from "./destination.tsx";
 import { Destinations } from "./destinations.tsx";
 import { Groups } from "./groups.tsx";
 import { Incidents } from "./incidents.tsx";
+import { Maintenance } from "./maintenance.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
 import { Pipelines } from "./pipelines.tsx";
+import { RuleScreen } from "./rule.tsx";
+import { Rules } from "./rules.tsx";
 import { Source } from "./source.tsx";
 import { Sources } from "./sources.tsx";
 import { Start } from "./start.tsx";
 import { Topic } from "./topic.tsx";
 import { Topics } from "./topics.tsx";
+import { Users } from "./users.tsx";
 
 export interface ScreenProps {
   /** What follows the first part of the address: an id, or nothing. */
@@ -51,13 +58,18 @@ export const SCREENS: Record<string, Screen> = {
   clusters: { title: "nav.clusters", list: Clusters, detail: Cluster },
   alerts: { title: "nav.alerts", list: Alerts, detail: Alert },
   incidents: { title: "nav.incidents", list: Incidents },
+  rules: { title: "nav.rules", list: Rules, detail: RuleScreen },
+  channels: { title: "nav.channels", list: Channels, detail: ChannelScreen },
+  maintenance: { title: "nav.maintenance", list: Maintenance },
   changes: { title: "nav.changes", needs: "list_audit", list: Changes },
+  users: { title: "nav.users", needs: "list_users", list: Users },
+  account: { title: "nav.account", list: Account },
 };
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
   ["nav.group_run", ["", "pipelines", "deliveries"]],
   ["nav.group_ends", ["sources", "destinations"]],
   ["nav.group_stream", ["topics", "groups", "connectors", "clusters"]],
-  ["nav.group_alerts", ["alerts", "incidents"]],
-  ["nav.group_admin", ["changes"]],
+  ["nav.group_alerts", ["alerts", "incidents", "rules", "channels", "maintenance"]],
+  ["nav.group_admin", ["changes", "users", "account"]],
 ];

@@ -1,0 +1,76 @@
+/** The channels that messages go to, and whether they get there. */
+
+import type { Schemas } from "../api/client.ts";
+import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { duration } from "../kit/clock.ts";
+import { link } from "../kit/router.ts";
+import type { Column } from "../kit/table.tsx";
+import { ListOf } from "../parts/list_of.tsx";
+import { useListQuery } from "../parts/list_query.ts";
+import { NewLink } from "../parts/new_link.tsx";
+import { When } from "../parts/pieces.tsx";
+import { text, textOf } from "../texts/text.ts";
+
+type Row = Schemas["ChannelOutput"];
+export type ChannelDetail = Schemas["ChannelDetailOutput"];
+const PAGE = 100;
+
+/** Whether messages get through, in words. */
+export function DeliveryState({ channel }: { channel: ChannelDetail }) {
+  const { delivery_state: state, oldest_waiting_seconds: waiting } = channel;
+  return (
+    <>
+      <span class={state === "down" ? "not-told" : ""}>{textOf("channel_state", state)}</span>
+      {waiting !== null && ` ${text("channel.waiting", { age: duration(waiting) })}`}
+    </>
+  );
+}
+
+/** The list does not say it: each row asks for its own. */
+function StateOf({ row }: { row: Row }) {
+  const { data } = useLive("get_channel", { path: { uuid: row.id }, every: EVERY_MINUTE });
+  return data ? <DeliveryState channel={data as ChannelDetail} /> : <span>{text("common.not_measured")}</span>;
+}
+
+export function LastDelivery({ channel }: { channel: Pick<Row, "last_delivery"> }) {
+  const last = channel.last_delivery;
+  if (!last) return <span class="quiet">{text("channel.no_delivery")}</span>;
+  return (
+    <>
+      <span class={last.status === "failed" ? "not-told" : ""}>{textOf("message_status", last.status)}</span>{" "}
+      <When time={last.at} />
+    </>
+  );
+}
+
+const COLUMNS: Column<Row>[] = [
+  { key: "name", title: text("column.name"), cell: (row) => <a href={link(["channels", row.id])}>{row.name}</a> },
+  { key: "provider", title: text("channel.provider"), cell: (row) => textOf("provider", row.provider) },
+  { key: "state", title: text("column.state"), cell: (row) => <StateOf row={row} /> },
+  { key: "last", title: text("channel.last"), cell: (row) => <LastDelivery channel={row} /> },
+  {
+    key: "address",
+    title: text("channel.address"),
+    isExtra: true,
+    cell: (row) => <code>{row.credentials.mask ?? text("cluster.not_stored")}</code>,
+  },
+];
+
+export function Channels() {
+  const query = useListQuery();
+  const known = useLive("list_channels", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
+  return (
+    <>
+      <h1>{text("nav.channels")}</h1>
+      <ListOf
+        known={known}
+        title={text("nav.channels")}
+        columns={COLUMNS}
+        id={(row) => row.id}
+        query={query}
+        none={text("channel.none")}
+      />
+      <NewLink operation="create_channel" to="channels" label={text("channel.create")} />
+    </>
+  );
+}

@@ -1,0 +1,211 @@
+/** Maintenance: while it lasts, messages about what it covers are kept back. */
+
+import { useState } from "preact/hooks";
+import type { Schemas } from "../api/client.ts";
+import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { labelsOf } from "../domain/labels.ts";
+import { localInput, momentOf } from "../domain/times.ts";
+import { localTime, now } from "../kit/clock.ts";
+import { Failed } from "../kit/feedback.tsx";
+import { Form, Input, TextArea } from "../kit/form.tsx";
+import { say } from "../kit/notice.tsx";
+import { go } from "../kit/router.ts";
+import type { Column } from "../kit/table.tsx";
+import { ActionButton } from "../parts/actions.tsx";
+import { whoMay } from "../parts/button.tsx";
+import { CheckGroup } from "../parts/check_group.tsx";
+import { useChoices } from "../parts/choices.ts";
+import { useFields } from "../parts/fields.ts";
+import { ListOf } from "../parts/list_of.tsx";
+import { useListQuery } from "../parts/list_query.ts";
+import { NewLink } from "../parts/new_link.tsx";
+import { can } from "../parts/session.ts";
+import { useAction } from "../parts/use_action.ts";
+import { plural, text, textOf } from "../texts/text.ts";
+import type { ScreenProps } from "./routes.ts";
+
+type Row = Schemas["MaintenanceOutput"];
+const PAGE = 100;
+const HOURS = 2;
+const KINDS = ["source_ids", "pipeline_ids", "destination_ids", "connect_cluster_ids"] as const;
+type Kind = (typeof KINDS)[number];
+
+const COLUMNS: Column<Row>[] = [
+  {
+    key: "name",
+    title: text("column.name"),
+    cell: (row) => (
+      <>
+        <strong>{row.name}</strong> <span class="quiet">{row.reason}</span>
+      </>
+    ),
+  },
+  { key: "state", title: text("column.state"), cell: (row) => textOf("maintenance_state", row.state) },
+  { key: "from", title: text("maintenance.from"), cell: (row) => <At time={row.from} /> },
+  { key: "until", title: text("maintenance.until"), cell: (row) => <At time={row.until} /> },
+  { key: "scope", title: text("maintenance.scope"), cell: (row) => <Scope scope={row.scope} /> },
+  { key: "who", title: text("maintenance.by"), isExtra: true, cell: (row) => <div class="who">{row.created_by}</div> },
+  { key: "actions", title: text("maintenance.change"), cell: (row) => <End row={row} /> },
+];
+
+function At({ time }: { time: string }) {
+  return (
+    <time dateTime={time} title={time}>
+      {localTime(time)}
+    </time>
+  );
+}
+
+function Scope({ scope }: { scope: Row["scope"] }) {
+  const labels = Object.entries(scope.labels).map(([key, value]) => `${key}:${value}`);
+  const counted = KINDS.filter((kind) => scope[kind].length).map((kind) =>
+    plural(`maintenance.one_${kind}`, `maintenance.many_${kind}`, scope[kind].length),
+  );
+  return <>{[...labels, ...counted].join(", ")}</>;
+}
+
+function End({ row }: { row: Row }) {
+  if (row.state === "ended") return null;
+  return (
+    <ActionButton
+      operation="delete_maintenance"
+      name={row.name}
+      path={{ uuid: row.id }}
+      version={row.version}
+      label={text(row.state === "active" ? "maintenance.end" : "maintenance.cancel", { name: row.name })}
+      isSmall
+    />
+  );
+}
+
+export function Maintenance({ rest }: ScreenProps) {
+  if (rest[0] === "new") return <NewMaintenance />;
+  return <List />;
+}
+
+function List() {
+  const query = useListQuery();
+  const known = useLive("list_maintenance", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
+  return (
+    <>
+      <h1>{text("nav.maintenance")}</h1>
+      <p>{text("maintenance.help")}</p>
+      <ListOf
+        known={known}
+        title={text("nav.maintenance")}
+        columns={COLUMNS}
+        id={(row) => row.id}
+        query={query}
+        none={text("maintenance.none")}
+      />
+      <NewLink operation="create_maintenance" to="maintenance" label={text("maintenance.create")} />
+    </>
+  );
+}
+
+function NewMaintenance() {
+  const action = useAction();
+  const begin = new Date(now.value);
+  const { values, bind } = useFields({
+    name: "",
+    reason: "",
+    from: localInput(begin),
+    until: localInput(new Date(begin.getTime() + HOURS * 3_600_000)),
+    labels: "",
+  });
+  const [chosen, choose] = useState<Record<Kind, string[]>>({
+    source_ids: [],
+    pipeline_ids: [],
+    destination_ids: [],
+    connect_cluster_ids: [],
+  });
+  const submit = async () => {
+    const body = {
+      name: values.name,
+      reason: values.reason,
+      from: momentOf(values.from) ?? "",
+      until: momentOf(values.until) ?? "",
+      scope: { labels: labelsOf(values.labels), ...chosen },
+    };
+    if (!(await action.run("create_maintenance", { body }))) return;
+    say(text("maintenance.created", { name: values.name }));
+    go(["maintenance"]);
+  };
+  const error = action.error;
+  const field = (name: keyof typeof values) => ({
+    label: textOf("maintenance", name),
+    location: name,
+    error,
+    required: true,
+    ...bind(name),
+  });
+  return (
+    <>
+      <h1>{text("maintenance.create")}</h1>
+      <p>{text("maintenance.help")}</p>
+      {!can("create_maintenance") && <p>{whoMay("create_maintenance")}</p>}
+      <Form
+        submit={text("maintenance.create")}
+        onSubmit={submit}
+        isBusy={action.busy !== ""}
+        onCancel={() => go(["maintenance"])}
+      >
+        <Input {...field("name")} />
+        <Input {...field("from")} type="datetime-local" />
+        <Input {...field("until")} type="datetime-local" />
+        <TextArea {...field("reason")} rows={2} />
+        <h2>{text("maintenance.scope")}</h2>
+        <p class="help">{text("maintenance.scope_help")}</p>
+        {KINDS.map((kind) => (
+          <Choose
+            key={kind}
+            kind={kind}
+            chosen={chosen[kind]}
+            onValue={(ids) => choose({ ...chosen, [kind]: ids })}
+            error={error}
+          />
+        ))}
+        <TextArea
+          label={text("maintenance.labels")}
+          help={text("cluster.labels_help")}
+          location="scope.labels"
+          error={error}
+          rows={2}
+          {...bind("labels")}
+        />
+        {error && <Failed error={error} />}
+      </Form>
+    </>
+  );
+}
+
+const LISTS = {
+  source_ids: "list_sources",
+  pipeline_ids: "list_pipelines",
+  destination_ids: "list_destinations",
+  connect_cluster_ids: "list_connect_clusters",
+} as const;
+
+function Choose({
+  kind,
+  chosen,
+  onValue,
+  error,
+}: {
+  kind: Kind;
+  chosen: string[];
+  onValue: (ids: string[]) => void;
+  error: ReturnType<typeof useAction>["error"];
+}) {
+  const choices = useChoices(LISTS[kind]) ?? [];
+  return (
+    <CheckGroup
+      label={textOf("maintenance", kind)}
+      choices={choices}
+      chosen={chosen}
+      onValue={onValue}
+      location={`scope.${kind}`}
+      error={error}
+    />
+  );
+}

@@ -1,0 +1,86 @@
+/** The alert rules: which alerts each sends to which channels, and which of them reach nobody. */
+
+import type { Schemas } from "../api/client.ts";
+import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { duration } from "../kit/clock.ts";
+import { link } from "../kit/router.ts";
+import type { Column } from "../kit/table.tsx";
+import { ListOf } from "../parts/list_of.tsx";
+import { useListQuery } from "../parts/list_query.ts";
+import { NewLink } from "../parts/new_link.tsx";
+import { plural, text, textOf } from "../texts/text.ts";
+
+export type Rule = Schemas["AlertRuleOutput"];
+export type Channel = Schemas["ChannelOutput"];
+const PAGE = 100;
+
+/** Who gets the messages of a rule, in words. */
+export function Reaches({ rule, channels }: { rule: Rule; channels: readonly Channel[] | undefined }) {
+  if (!rule.enabled) return <span class="quiet">{text("rule.off")}</span>;
+  const known = channels?.filter((one) => rule.channel_ids.includes(one.id)) ?? [];
+  const reachesNobody = !rule.channel_ids.length || (channels !== undefined && !known.some((one) => one.enabled));
+  if (reachesNobody) {
+    return <strong class="not-told">{text(rule.channel_ids.length ? "rule.channels_off" : "rule.nobody")}</strong>;
+  }
+  if (!known.length) return <>{plural("rule.channel", "rule.channels", rule.channel_ids.length)}</>;
+  return (
+    <ul>
+      {known.map((one) => (
+        <li key={one.id}>
+          <a href={link(["channels", one.id])}>{one.name}</a> {!one.enabled && text("channel.off")}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function About({ rule }: { rule: Rule }) {
+  const { severities, event_types: events, source_ids: sources, pipeline_ids: pipelines } = rule;
+  const parts = [
+    severities.length ? severities.map((one) => textOf("severity", one)).join(", ") : text("rule.all_severities"),
+    events.length ? plural("rule.event", "rule.events", events.length) : text("rule.all_events"),
+    sources.length ? plural("rule.source", "rule.sources", sources.length) : "",
+    pipelines.length ? plural("rule.pipeline", "rule.pipelines", pipelines.length) : "",
+  ];
+  return <>{parts.filter(Boolean).join("; ")}</>;
+}
+
+export function Rules() {
+  const query = useListQuery();
+  const known = useLive("list_alert_rules", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
+  const channels = useLive("list_channels", { every: EVERY_MINUTE }).data as Channel[] | undefined;
+  const columns: Column<Rule>[] = [
+    { key: "name", title: text("column.name"), cell: (row) => <a href={link(["rules", row.id])}>{row.name}</a> },
+    { key: "about", title: text("rule.about"), cell: (row) => <About rule={row} /> },
+    { key: "reaches", title: text("rule.reaches"), cell: (row) => <Reaches rule={row} channels={channels} /> },
+    {
+      key: "again",
+      title: text("rule.again"),
+      isExtra: true,
+      cell: (row) =>
+        row.cooldown_policy === "notify_after_cooldown"
+          ? text("rule.after", { age: duration(row.cooldown_seconds) })
+          : textOf("cooldown", row.cooldown_policy),
+    },
+    {
+      key: "recovery",
+      title: text("rule.recovery"),
+      isExtra: true,
+      cell: (row) => text(row.send_recovery ? "common.yes" : "common.no"),
+    },
+  ];
+  return (
+    <>
+      <h1>{text("nav.rules")}</h1>
+      <ListOf
+        known={known}
+        title={text("nav.rules")}
+        columns={columns}
+        id={(row) => row.id}
+        query={query}
+        none={text("rule.none")}
+      />
+      <NewLink operation="create_alert_rule" to="rules" label={text("rule.create")} />
+    </>
+  );
+}

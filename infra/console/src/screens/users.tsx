@@ -1,0 +1,210 @@
+/** The people who may sign in: invite them, give them a role, take their access away. */
+
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, call, type Schemas } from "../api/client.ts";
+import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { Dialog } from "../kit/dialog.tsx";
+import { Failed } from "../kit/feedback.tsx";
+import { Form, Input, Select } from "../kit/form.tsx";
+import type { Column } from "../kit/table.tsx";
+import { ActionButton } from "../parts/actions.tsx";
+import { OperationButton } from "../parts/button.tsx";
+import { ConfirmButton } from "../parts/confirm.tsx";
+import { ListOf } from "../parts/list_of.tsx";
+import { useListQuery } from "../parts/list_query.ts";
+import { Once } from "../parts/once.tsx";
+import { When } from "../parts/pieces.tsx";
+import { session } from "../parts/session.ts";
+import { useAction } from "../parts/use_action.ts";
+import { text, textOf } from "../texts/text.ts";
+
+type User = Schemas["UserOutput"];
+type Role = User["role"];
+const PAGE = 100;
+export const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
+
+export const roleChoices = ROLES.map((value) => ({ value, label: textOf("role", value) }));
+
+const COLUMNS: Column<User>[] = [
+  {
+    key: "email",
+    title: text("user.email"),
+    cell: (row) => (
+      <>
+        {row.email} {isMe(row) && <span class="quiet">{text("user.you")}</span>}
+      </>
+    ),
+  },
+  { key: "role", title: text("user.role"), cell: (row) => textOf("role", row.role) },
+  { key: "status", title: text("user.status"), cell: (row) => textOf("user_status", row.status) },
+  { key: "login", title: text("user.last_login"), cell: (row) => <When time={row.last_login_at} /> },
+  { key: "actions", title: text("user.change"), cell: (row) => <Actions user={row} /> },
+];
+
+function isMe(user: User): boolean {
+  return user.id === session.value?.user.id;
+}
+
+function Actions({ user }: { user: User }) {
+  const [isOpen, open] = useState(false);
+  const path = { uuid: user.id };
+  const { email } = user;
+  const why = isMe(user) ? text("user.not_yourself") : undefined;
+  const isDisabled = user.status === "DISABLED";
+  return (
+    <div class="buttons tight">
+      <OperationButton
+        operation="change_user_role"
+        label={text("user.change_role")}
+        isSmall
+        why={why}
+        onClick={() => open(true)}
+      />
+      {user.status === "ACTIVE" && (
+        <ConfirmButton
+          operation="disable_user"
+          request={{ path }}
+          label={text("user.disable", { email })}
+          isSmall
+          why={why}
+        >
+          <p>{text("user.disable_help")}</p>
+        </ConfirmButton>
+      )}
+      {isDisabled && (
+        <ConfirmButton operation="enable_user" request={{ path }} label={text("user.enable", { email })} isSmall>
+          <p>{text("user.enable_help")}</p>
+        </ConfirmButton>
+      )}
+      <ActionButton
+        operation="remove_second_factor_of_user"
+        name={email}
+        path={path}
+        label={text("user.remove_factor", { email })}
+        short={text("user.remove_factor_short")}
+        isSmall
+      />
+      <ActionButton
+        operation="delete_user"
+        name={email}
+        path={path}
+        label={text("user.delete", { email })}
+        short={text("user.delete_short")}
+        isSmall
+        reason={why}
+      />
+      {isOpen && <RoleDialog user={user} onClose={() => open(false)} />}
+    </div>
+  );
+}
+
+/** The list has no versions: the user is read again, so that a change by somebody else is not overwritten unseen. */
+function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
+  const action = useAction();
+  const [seen, setSeen] = useState<{ role: Role; version: number }>();
+  const [role, setRole] = useState<Role>(user.role);
+  const [failed, setFailed] = useState<ApiError>();
+  useEffect(() => {
+    call("get_user", { path: { uuid: user.id } }).then(
+      ({ data, etag }) => {
+        setSeen({ role: data.role, version: Number((etag ?? "").replaceAll('"', "")) });
+        setRole(data.role);
+      },
+      (error) => setFailed(error instanceof ApiError ? error : undefined),
+    );
+  }, []);
+  const submit = async () => {
+    if (!seen) return;
+    const request = { path: { uuid: user.id }, body: { role }, version: seen.version };
+    if (await action.run("change_user_role", request)) onClose();
+  };
+  const error = action.error ?? failed;
+  return (
+    <Dialog title={text("user.change_role_of", { email: user.email })} onClose={onClose}>
+      <Form
+        submit={text("user.change_role_of", { email: user.email })}
+        onSubmit={submit}
+        isBusy={action.busy !== ""}
+        isBlocked={!seen || seen.role === role}
+        onCancel={onClose}
+      >
+        <Select
+          label={text("user.role")}
+          help={textOf("role_help", role)}
+          value={role}
+          choices={roleChoices}
+          onValue={(value) => setRole(value as Role)}
+        />
+        {error && <Failed error={error} />}
+      </Form>
+    </Dialog>
+  );
+}
+
+export function Users() {
+  const query = useListQuery();
+  const known = useLive("list_users", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
+  const [isOpen, open] = useState(false);
+  return (
+    <>
+      <h1>{text("nav.users")}</h1>
+      <ListOf
+        known={known}
+        title={text("nav.users")}
+        columns={COLUMNS}
+        id={(row) => row.id}
+        query={query}
+        none={text("user.none")}
+      />
+      <p class="buttons">
+        <OperationButton operation="invite_user" label={text("user.invite")} isPrimary onClick={() => open(true)} />
+      </p>
+      {isOpen && <Invite onClose={() => open(false)} />}
+    </>
+  );
+}
+
+function Invite({ onClose }: { onClose: () => void }) {
+  const action = useAction();
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("Viewer");
+  const [url, setUrl] = useState("");
+  const submit = async () => {
+    const received = await action.run("invite_user", { body: { email, role } });
+    if (received) setUrl(new URL(received.data.invite_url, location.href).href);
+  };
+  if (url) {
+    return (
+      <Once
+        title={text("user.invited", { email })}
+        help={text("user.invited_help", { email })}
+        values={[url]}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <Dialog title={text("user.invite")} onClose={onClose}>
+      <Form submit={text("user.invite")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
+        <Input
+          label={text("user.email")}
+          type="email"
+          autocomplete="off"
+          required
+          value={email}
+          onValue={setEmail}
+          location="email"
+          error={action.error}
+        />
+        <Select
+          label={text("user.role")}
+          help={textOf("role_help", role)}
+          value={role}
+          choices={roleChoices}
+          onValue={(value) => setRole(value as Role)}
+        />
+        {action.error && <Failed error={action.error} />}
+      </Form>
+    </Dialog>
+  );
+}
