@@ -26,6 +26,7 @@ ROUTE_MODULES = {
     "pipelines": ("pipelines",),
     "destinations": ("destinations",),
     "deliveries": ("deliveries",),
+    "histories": ("pipelines", "deliveries", "sources"),
     "operations": ("audit", "monitoring", "operations"),
     "export": ("export",),
     "maintenance": ("maintenance",),

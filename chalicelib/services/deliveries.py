@@ -12,7 +12,7 @@ from chalicelib.domain.connector_row import DeliveryRow
 from chalicelib.domain.delivery import Delivery, MappingInput, Writing
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
-from chalicelib.domain.plans.dry_run import obstacle, part_of_dry_run
+from chalicelib.domain.plans.dry_run import current_plan, obstacle, part_of_dry_run
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.search import ConnectorSearch
 from chalicelib.domain.usage import used_by
@@ -258,7 +258,8 @@ class DeliveryService(ConnectorService[Delivery]):
         try:
             return _outcome(self.control(context, delivery.id, kind))
         except HeadgateError as error:
-            obstacle(error)
+            if current_plan():
+                raise  # the dry run of this one notes it
             if not isinstance(error, Conflict) or error.code == "STATE_CONFLICT":
                 with suppress(HeadgateError):
                     delivery = self.status(context, delivery.id, fresh=False)

@@ -25,6 +25,7 @@ from chalicelib.domain.monitoring.incident import (
     resolved,
 )
 from chalicelib.domain.monitoring.report import MonitorReport
+from chalicelib.domain.timeline.event import incident_event
 from chalicelib.errors import Conflict, StoreUnavailable, UnreadableRow, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.ids import new_id
@@ -35,10 +36,11 @@ from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.claims import Claims
 from chalicelib.stores.documents import Documents, batch_exists, batch_find_readable, batch_results
 from chalicelib.stores.monitoring.incidents import ConditionName, Incidents, claim_of
+from chalicelib.stores.timeline import Timeline
 from chalicelib.stores.transaction import Transaction
 
-_PER_TRANSACTION = 45
-"""Incidents: each is two items of a transaction, which may have a hundred."""
+_PER_TRANSACTION = 33
+"""Incidents: each is three items of a transaction, which may have a hundred."""
 
 _MAX_ENDED = 20
 """With the other items of the deletion fewer than the hundred that a transaction may have."""
@@ -65,6 +67,7 @@ class IncidentService:
     store: Incidents
     claims: Claims
     resources: Mapping[str, Documents[Any]]
+    timeline: Timeline
     audit: AuditTrail
     look_soon: Callable[[str, str], None]
     clock: Clock
@@ -108,6 +111,7 @@ class IncidentService:
             self.claims.release(transaction, claim_of(incident.key), incident.id)
         saved = self.store.save(transaction, changed)
         transaction.afterwards(lambda: log_status(saved, incident.status))
+        self.timeline.add(transaction, incident_event(incident.status, saved, self.clock(), context.actor))
         before, after = {"status": incident.status.value}, {"status": status.value, "code": incident.condition.code}
         action, parent_id = f"incident.{_VERBS[status]}", incident.associations.destination_id
         self.audit.record(transaction, context, action, incident.id, before=before, after=after, parent_id=parent_id)
@@ -167,7 +171,7 @@ class IncidentService:
 
         Conflict labels begin with `incident.`; then it is done again in a new transaction.
         """
-        changes = _Changes(self.store, self.claims, transaction)
+        changes = _Changes(self.store, self.claims, transaction, self.timeline, at)
         known, unreadable = self._current([condition.key for condition in (*began, *ended)])
         new = [condition for condition in began if condition.key not in {*known, *unreadable}]
         self._open(changes, origin, new, at, correlation_id)
@@ -254,7 +258,7 @@ class IncidentService:
             known = {} if attempt else {key: listed[key] for key in named if key in listed}
             current, unreadable = self._current([key for key in named if key not in known])
             known |= current
-            changes = _Changes(self.store, self.claims, Transaction())
+            changes = _Changes(self.store, self.claims, Transaction(), self.timeline, report.at)
             phases = {key: phase_of(report, condition, known.get(key)) for key, condition in named.items()}
             new = (key for key, phase in phases.items() if phase is Phase.BEGAN and key not in unreadable)
             began = [condition for key in new if (condition := named[key])]
@@ -334,24 +338,34 @@ class _Applied(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """Incidents to be written in one transaction, and their claims. `stored` are these incidents by key."""
+    """Incidents to be written in one transaction, their claims, and the events of their timelines at that time: none
+    without a timeline, as that of what was deleted is not read any more. `stored` are these incidents by key.
+    """
 
     store: Incidents
     claims: Claims
     transaction: Transaction
+    timeline: Timeline | None = None
+    at: datetime | None = None
     stored: dict[str, Incident] = field(default_factory=dict)
 
     def put_new(self, incident: Incident) -> None:
         self.claims.take(self.transaction, claim_of(incident.key), incident.id, label="incident.open")
         self.stored[incident.key] = self.store.put_new(self.transaction, incident)
+        self._add_event(None, incident)
         self.transaction.afterwards(lambda: log_status(incident, None))
 
     def save(self, before: Incident, incident: Incident) -> None:
         """The claim of one that is not current any more is released."""
         self.stored[incident.key] = self.store.save(self.transaction, incident)
+        self._add_event(before.status, incident)
         self.transaction.afterwards(lambda: log_status(incident, before.status))
         if not incident.is_current:
             self.claims.release(self.transaction, claim_of(incident.key), incident.id)
+
+    def _add_event(self, before: IncidentStatus | None, incident: Incident) -> None:
+        if self.timeline and self.at:
+            self.timeline.add(self.transaction, incident_event(before, incident, self.at))
 
 
 def log_status(incident: Incident, before: IncidentStatus | None) -> None:

@@ -16,6 +16,8 @@ from chalicelib.domain.live_reads import READINESS_COUNTS, LiveQuestion
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
+from chalicelib.domain.plans.consequences import of_warning
+from chalicelib.domain.plans.dry_run import promise
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.search import ConnectorSearch
@@ -137,7 +139,8 @@ class PipelineService(ConnectorService[Pipeline]):
         built = self.connector.config(pipeline, deps)
         if context.request_key and (stored := self.connector.store.find(pipeline.id)):
             return self._observed(stored)
-        self.connector.discovered_tables(pipeline, require_found(deps.source))
+        tables = list(self.connector.discovered_tables(pipeline, require_found(deps.source)).values())
+        promise([of_warning(one) for one in capture_provider(pipeline.provider).preview_warnings(pipeline, tables)])
         self.connector.validation.grant(require_found(deps.connect_cluster), built)
         self.connector.check(context, pipeline, deps)
         claims = self.connector.claims(context, pipeline, deps)

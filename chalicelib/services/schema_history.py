@@ -24,12 +24,14 @@ from chalicelib.domain.schema.version import (
     next_version,
 )
 from chalicelib.domain.source import Source
+from chalicelib.domain.timeline.event import schema_event
 from chalicelib.errors import StoreBusy, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
 from chalicelib.kit.retry import at_once
 from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.resources import ResourceStores
+from chalicelib.stores.timeline import Timeline
 from chalicelib.stores.transaction import Transaction
 
 MAX_NAMED = 20
@@ -38,7 +40,7 @@ MAX_NAMED = 20
 _BOUND = 500
 """Pipelines of a source, and deliveries of a pipeline, that are looked at."""
 
-_INCIDENTS_PER_TRANSACTION = 45
+_INCIDENTS_PER_TRANSACTION = 33
 _ATTEMPTS = 4
 
 
@@ -48,6 +50,7 @@ class SchemaHistory:
 
     resources: ResourceStores
     incidents: IncidentService
+    timeline: Timeline
     clock: Clock
 
     def list(
@@ -76,10 +79,13 @@ class SchemaHistory:
             versions = self._with_affected(source.id, versions)
             self._open_incidents(context, schema_conditions(versions))
         try:
-            store.add(history, versions)
+            store.add(history, versions, self._add_event)
         except WriteConflict as conflict:
             raise StoreBusy("Another discovery has just stored schemas of this source.") from conflict
         return _summary(versions)
+
+    def _add_event(self, transaction: Transaction, version: SchemaVersion) -> None:
+        self.timeline.add(transaction, schema_event(version))
 
     def _changed(
         self,

@@ -20,13 +20,13 @@ from chalicelib.stores.clusters import ConnectClusterRows, StreamClusterRows
 from chalicelib.stores.connections import ConnectionRows
 from chalicelib.stores.connectors.observations import ObservationRow
 from chalicelib.stores.connectors.operations import OperationRows
-from chalicelib.stores.connectors.transitions import TransitionRow
 from chalicelib.stores.counts import CountRow
 from chalicelib.stores.deliveries import DeliveryRows
 from chalicelib.stores.destinations import DestinationRows
 from chalicelib.stores.idempotency import IdempotencyRow
 from chalicelib.stores.jobs import JobRows
 from chalicelib.stores.live_reads import LiveReadRow
+from chalicelib.stores.monitoring.histories import HistoryRow
 from chalicelib.stores.monitoring.incidents import IncidentRows
 from chalicelib.stores.monitoring.progress import ProgressRow
 from chalicelib.stores.monitoring.source_states import SourceStateRows
@@ -36,6 +36,7 @@ from chalicelib.stores.schema_versions import SchemaVersionRow
 from chalicelib.stores.secrets import SecretRows
 from chalicelib.stores.source_tables import SourceTableRow
 from chalicelib.stores.sources import SourceRows
+from chalicelib.stores.timeline import TimelineRow
 
 ALL_TABLES: tuple[type[Model], ...] = (
     AccountClaimRow,
@@ -53,6 +54,7 @@ ALL_TABLES: tuple[type[Model], ...] = (
     CountRow,
     DeliveryRows,
     DestinationRows,
+    HistoryRow,
     IdempotencyRow,
     IncidentRows,
     JobRows,
@@ -73,6 +75,6 @@ ALL_TABLES: tuple[type[Model], ...] = (
     StreamClusterRows,
     TargetLossRows,
     TargetTableRows,
-    TransitionRow,
+    TimelineRow,
     UserRows,
 )

@@ -13,6 +13,7 @@ from chalicelib.stores.idempotency import IdempotencyKeys
 from chalicelib.stores.live_reads import LiveAnswers
 from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.resources import ResourceStores
+from chalicelib.stores.timeline import Timeline
 
 
 class Stores:
@@ -25,6 +26,7 @@ class Stores:
         self.alerts = AlertStores()
         self.accounts = AccountStores()
         self.audit = AuditStores()
+        self.timeline = Timeline()
         self.idempotency = IdempotencyKeys(sealer)
         self.live_answers = LiveAnswers()
 

@@ -6,7 +6,7 @@ written with the row of the newest in one transaction, on the condition that non
 discovery that is repeated writes nothing twice, and one that ends too early leaves whole versions only.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import and_
 from typing import Any
@@ -34,8 +34,8 @@ from chalicelib.stores.tables import (
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.unreadable import read_row, readable, readable_page
 
-TABLES_PER_TRANSACTION = 30
-"""Each is up to three of its hundred items."""
+TABLES_PER_TRANSACTION = 25
+"""Each is up to four of its hundred items, with the one that a caller adds."""
 
 _NEWEST, _VERSION = "newest", "version"
 _END = "\x1e"
@@ -84,8 +84,14 @@ class SchemaVersions:
         rows = read_rows(*((SchemaVersionRow, source_id, key) for key in keys))
         return {version.name: version for version in readable(filter(None, rows), _version)}
 
-    def add(self, history: str, versions: Sequence[SchemaVersion]) -> None:
+    def add(
+        self,
+        history: str,
+        versions: Sequence[SchemaVersion],
+        beside: Callable[[Transaction, SchemaVersion], None] = lambda _transaction, _version: None,
+    ) -> None:
         """Store versions, a number of tables in each transaction; the oldest ones of a table that has too many go.
+        `beside` may add one item to the transaction of a version.
 
         Raises WriteConflict when another discovery has written a version of one of these tables, StoreUnavailable.
         """
@@ -93,6 +99,7 @@ class SchemaVersions:
             with Transaction() as transaction:
                 for version in versions[start : start + TABLES_PER_TRANSACTION]:
                     _add(transaction, history, version)
+                    beside(transaction, version)
 
     def list(
         self, history: str, version_filter: VersionFilter, *, limit: int, after: str | None

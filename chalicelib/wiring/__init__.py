@@ -24,8 +24,10 @@ from chalicelib.services.alerts.metrics import MetricsService
 from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.services.credentials import CredentialVault
 from chalicelib.services.export import ExportService
+from chalicelib.services.histories import HistoryService
 from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
 from chalicelib.services.overview import OverviewService
+from chalicelib.services.timelines import TimelineService
 from chalicelib.settings import Settings, settings
 from chalicelib.stores.groups import Stores
 from chalicelib.wiring.accounts import Accounts
@@ -168,6 +170,15 @@ class Services:
             alerts=self.stores.alerts,
             audit=self.audit,
             clock=self.clock,
+        )
+        self.timelines = TimelineService(
+            resources=self.stores.resources,
+            timeline=self.stores.timeline,
+            audit=self.stores.audit.records,
+            clock=self.clock,
+        )
+        self.histories = HistoryService(
+            resources=self.stores.resources, store=self.stores.monitoring.histories, clock=self.clock
         )
         self.export = ExportService(resources=self.stores.resources, alerts=self.stores.alerts, audit=self.audit)
         self.metrics = MetricsService(

@@ -47,6 +47,7 @@ class Alerting:
         self.maintenance = _maintenance(stores, audit, clock)
         self.manager = AlertManager(
             stores=stores.alerts,
+            timeline=stores.timeline,
             windows=self.maintenance.active,
             names=lambda: EventNames(stores.resources.by_type(), Backlogs(monitoring=stores.monitoring, clock=clock)),
             wake=self.wake,
@@ -54,11 +55,22 @@ class Alerting:
             clock=clock,
         )
         self.bus: EventBus = InProcessBus(record=registry.incidents.record, follow=self.manager.follow, measure=measure)
-        self.alerts = AlertService(stores=stores.alerts, audit=audit, clock=clock)
+        self.alerts = AlertService(stores=stores.alerts, timeline=stores.timeline, audit=audit, clock=clock)
         self.rules = AlertRuleService(stores=stores.alerts, resources=stores.resources, registry=registry, clock=clock)
         self.channels = ChannelService(
             stores=stores.alerts, registry=registry, senders=senders, limits=limits, clock=clock
         )
+        self._build_delivery(stores, registry, senders, clock, sleep)
+
+    def _build_delivery(
+        self,
+        stores: Stores,
+        registry: Registry,
+        senders: Mapping[ChannelProvider, Sender],
+        clock: Clock,
+        sleep: Callable[[float], None],
+    ) -> None:
+        """What sends the messages."""
         attempts = Attempts(
             stores=stores.alerts,
             vault=registry.vault,

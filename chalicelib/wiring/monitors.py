@@ -8,6 +8,7 @@ from chalicelib.services.alerts.bus import EventBus
 from chalicelib.services.connectors.cause_lookup import CauseLookup
 from chalicelib.services.connectors.tick_ages import TickAges
 from chalicelib.services.monitors.destination_monitor import DestinationMonitor
+from chalicelib.services.monitors.history_recorder import HistoryRecorder
 from chalicelib.services.monitors.own_state import OwnState
 from chalicelib.services.monitors.progress_reader import ProgressReader
 from chalicelib.services.monitors.reports import MonitorReports, Send
@@ -34,6 +35,7 @@ class Monitors:
         clock: Clock,
         sleep: Callable[[float], None],
     ) -> None:
+        histories = HistoryRecorder(store=stores.monitoring.histories)
         self.reports = MonitorReports(
             bus=bus, alerts=stores.alerts.alerts, emitters=stores.resources.by_type(), clock=clock
         )
@@ -46,6 +48,7 @@ class Monitors:
         self.source_monitor = SourceMonitor(
             resources=stores.resources,
             store=stores.monitoring.source_states,
+            histories=histories,
             checks=connectors.captures,
             clients=resources.clients,
             reports=self.reports,
@@ -70,6 +73,7 @@ class Monitors:
             streams=stores.resources.streams,
             owners=connectors.owners,
             store=stores.monitoring.progress,
+            histories=histories,
             targets=stores.monitoring.target_losses,
             clients=resources.clients,
         )
@@ -83,6 +87,7 @@ class Monitors:
         self.tick = Tick(
             resources=stores.resources,
             stores=stores.connectors,
+            timeline=stores.timeline,
             owners=connectors.owners,
             lifecycle=connectors.lifecycle,
             clients=resources.clients,

@@ -34,6 +34,7 @@ from chalicelib.services.user_limits import UserLimits
 from chalicelib.settings import Settings
 from chalicelib.stores.groups import Stores
 from chalicelib.stores.resources import ResourceStores
+from chalicelib.stores.timeline import Timeline
 from chalicelib.wiring.clients import Clients
 
 
@@ -62,6 +63,7 @@ class Resources:
             store=stores.monitoring.incidents,
             claims=resources.claims,
             resources=resources.by_type(),
+            timeline=stores.timeline,
             audit=audit,
             look_soon=look_soon,
             clock=clock,
@@ -86,6 +88,7 @@ class Resources:
         )
         self.live_reads = LiveReads(store=stores.live_answers, limits=self.limits, clock=clock, sleep=sleep)
         self._build_systems(resources, look_soon, outdated_after, clock)
+        self._build_discovery(resources, stores.timeline, clock)
         self.stream_clusters = StreamClusterService(
             store=resources.streams,
             registry=self.registry,
@@ -166,11 +169,12 @@ class Resources:
             outdated_after=outdated_after,
             clock=clock,
         )
-        self._build_discovery(resources, clock)
 
-    def _build_discovery(self, resources: ResourceStores, clock: Clock) -> None:
+    def _build_discovery(self, resources: ResourceStores, timeline: Timeline, clock: Clock) -> None:
         """What keeps the tables of sources."""
-        self.schema_history = SchemaHistory(resources=resources, incidents=self.incidents, clock=clock)
+        self.schema_history = SchemaHistory(
+            resources=resources, incidents=self.incidents, timeline=timeline, clock=clock
+        )
         self.discovery = Discovery(
             resources=resources,
             clients=self.clients,

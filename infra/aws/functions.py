@@ -119,6 +119,7 @@ _SEALED = tuple(kind for kind in SecretClass if kind is not SecretClass.AUDIT)
 
 _RECORDS_CHANGES: Rights = {"PutItem": "audit"}
 _OPENS_ALERTS: Rights = {
+    "PutItem": "timeline",
     _READ_ADD_CHANGE: "alerts alert-tracks",
     _READ_ADD: "notifications",
     _READ: "progress source-states",
@@ -145,9 +146,10 @@ FUNCTIONS = (
                 f"{_READ_ADD} Query": "audit",
                 f"{_READ} Query": "audit-chain",
                 _READ_CHANGE: "observations source-states alerts",
-                _READ: "progress channel-gates target-losses",
+                _READ: "progress channel-gates target-losses histories",
                 "BatchGetItem BatchWriteItem Query": "source-tables",
                 "BatchWriteItem Query": "schema-versions",
+                "PutItem Query": "timeline",
             },
             {
                 _QUERY: "users/by_listing sessions/by_user_id api-tokens/by_listing api-tokens/by_user_id "
@@ -193,6 +195,7 @@ FUNCTIONS = (
                 "BatchWriteItem Query": "source-tables",
                 "BatchGetItem PutItem DeleteItem BatchWriteItem Query": "schema-versions",
                 "UpdateItem": "counts",
+                "PutItem": "timeline",
                 _QUERY: "pipelines/by_source_id deliveries/by_pipeline_id",
             },
         ),
@@ -210,14 +213,14 @@ FUNCTIONS = (
             _RECORDS_CHANGES,
             _OPENS_ALERTS,
             {
-                _READ_CHANGE: "sources destinations stream-clusters connect-clusters",
+                _READ_CHANGE: "sources destinations stream-clusters connect-clusters histories",
                 "BatchGetItem UpdateItem DeleteItem": "pipelines",
                 _READ_WRITE: "deliveries",
                 _READ: "secrets source-states target-losses",
                 _READ_ADD_REMOVE: "claims",
                 _READ_ADD_CHANGE: "operations observations incidents",
                 _READ_ADD: "progress",
-                "PutItem BatchWriteItem Query": "transitions",
+                "BatchWriteItem Query": "timeline",
                 "BatchGetItem Query": "source-tables",
                 "UpdateItem": "counts",
                 _QUERY: "operations/by_open_on_cluster pipelines/by_connect_cluster_id "
@@ -240,7 +243,7 @@ FUNCTIONS = (
         tables=(
             _OPENS_ALERTS,
             {
-                _READ_CHANGE: "sources",
+                _READ_CHANGE: "sources histories",
                 _READ: "connect-clusters pipelines secrets",
                 _READ_ADD_CHANGE: "source-states incidents",
                 _READ_ADD_REMOVE: "claims",

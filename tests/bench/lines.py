@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from chalicelib.stores.batch_writer import WRITES_PER_CALL
 from chalicelib.stores.schema_versions import TABLES_PER_TRANSACTION
-from tests.bench import cpu, growth, imports
+from tests.bench import cpu, growth, imports, row_lists
 from tests.bench.bench_app import bench_app
 from tests.bench.dynamodb_meter import Metered
 from tests.bench.operation_costs import BenchData, Operation, create_data, discover, operations
@@ -21,6 +21,8 @@ ALWAYS = {
     "chalicelib.services.accounts.sessions",
 }
 """What it must load: what nearly every request needs is loaded when the function starts, not during a request."""
+
+_ROWS = "10,000 pipelines as rows"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +45,7 @@ def measure(discovered: int, *, counts_only: bool) -> list[Line]:
         tick_results = [tick for size in growth.SIZES for tick in ticks(data, size)]
         found += [_tick(one) for one in tick_results]
         found += [_growth(one) for one in (*growth.request_growth(data), *growth.tick_growth(tick_results))]
+        found += _row_lists(row_lists.row_lists(data, counts_only=counts_only), counts_only=counts_only)
         if not counts_only:
             found += _cpu(data, tick_results)
     return [*found, *_imports(counts_only=counts_only)]
@@ -98,6 +101,35 @@ def _growth(one: growth.Growth) -> Line:
     )
 
 
+def _row_lists(one: row_lists.RowLists, *, counts_only: bool) -> Iterator[Line]:
+    number = row_lists.PIPELINES
+    yield _row_list("calls of a first page by attention", one.first.total, row_lists.CALLS_BUDGET, str(one.first))
+    size = one.whole_bytes / number
+    text = f"{size:.0f} bytes, {size / one.resource_bytes:.0%} of a whole one"
+    yield _row_list("bytes of a pipeline", size, row_lists.BYTES_BUDGET, text)
+    if counts_only:
+        return
+    for name, milliseconds in (("the whole list by pages", one.whole_ms), ("a first page by attention", one.first_ms)):
+        spent = milliseconds / number
+        share = spent / one.resource_ms
+        text = f"{share:.0%} of a whole one, {spent:.3f} ms"
+        yield _row_list(f"CPU of a pipeline, {name}", share, row_lists.CPU_BUDGET, text)
+    pages = number / row_lists.PAGE
+    yield Line(
+        group=_ROWS,
+        name="first pages by attention a second, two cores",
+        measured=f"{one.lists_a_second:.1f} (of all pages {one.lists_a_second / pages:.2f})",
+        budget=f"at least {row_lists.LISTS_A_SECOND}",
+        holds=one.lists_a_second >= row_lists.LISTS_A_SECOND,
+        value=one.lists_a_second,
+    )
+
+
+def _row_list(name: str, value: float, budget: float, measured: str) -> Line:
+    allowed = f"at most {budget:g}"
+    return Line(group=_ROWS, name=name, measured=measured, budget=allowed, holds=value <= budget, value=value)
+
+
 def _cpu(data: BenchData, tick_results: list[Tick]) -> Iterator[Line]:
     largest = {tick.name: tick for tick in tick_results}
     for tick, budget in ((largest[QUIET], CPU_BUDGET_MS), (largest[COMPARES], COMPARING_CPU_BUDGET_MS)):
@@ -109,7 +141,9 @@ def _cpu(data: BenchData, tick_results: list[Tick]) -> Iterator[Line]:
             holds=tick.over_parsing_ms <= budget,
             value=tick.over_parsing_ms,
         )
-    for name, path in (("GET one source", f"/sources/{data.source}"), ("GET 50 sources", "/sources?limit=50")):
+    rows = "/pipelines?view=row&limit=100"
+    requests = (("GET one source", f"/sources/{data.source}"), ("GET 50 sources", "/sources?limit=50"))
+    for name, path in (*requests, ("GET 100 pipelines as rows", rows)):
         one = cpu.request_cpu(data.bench_app, name, path)
         yield Line(
             group="CPU",

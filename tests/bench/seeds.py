@@ -72,7 +72,7 @@ def pipeline_rows(
     source_id: str = "s",
     desired_state: DesiredState = DesiredState.RUNNING,
 ) -> Iterable[Any]:
-    """Rows of pipelines, deployed if nothing else is said, with these connectors (name -> hash of its config), each with a few tables."""
+    """Rows of pipelines, each with a few tables, with these connectors (name -> hash of its config)."""
     tables = tuple(TableName("public", f"a_table_with_a_name_{number}") for number in range(5))
     for number, (name, config_hash) in enumerate(config_hashes.items()):
         pipeline = make_pipeline(

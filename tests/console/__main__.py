@@ -11,12 +11,14 @@ from tests.console.loading import build, first_load
 from tests.console.many import many_pipelines
 from tests.console.polling import quiet_page
 from tests.console.setting import running_setting
+from tests.console.truth import truth
 
 CHECKS: Mapping[str, Check] = {
     "first load": first_load,
     "build": build,
     "quiet page": quiet_page,
     "many pipelines": many_pipelines,
+    "truth": truth,
 }
 
 

@@ -144,7 +144,10 @@ def _assert_serving_with_nothing_registered(run: LocalRun) -> None:
         "email": run.value_of("HEADGATE_ADMIN_EMAIL"),
         "password": run.value_of("HEADGATE_ADMIN_PASSWORD"),
     }
-    with httpx.Client(base_url=run.value_of("HEADGATE_URL") + "/api/v1") as client:
+    url = run.value_of("HEADGATE_URL")
+    assert f"the console is at {url}/console" in run.text
+    assert httpx.get(url, headers={"Accept": "text/html"}, follow_redirects=True).url == f"{url}/console"
+    with httpx.Client(base_url=f"{url}/api/v1") as client:
         client.post("/auth/login", json=credentials).raise_for_status()
         registered = {path: client.get(path).json() for path in REGISTERED}
     assert registered == {path: [] for path in REGISTERED}

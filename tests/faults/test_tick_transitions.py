@@ -8,7 +8,7 @@ import httpx
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from chalicelib.domain.connectors.transitions import ConnectState
+from chalicelib.domain.connectors.transitions import ConnectState, Transition
 from chalicelib.domain.observation import ObservedState
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.connectors import observations
@@ -35,8 +35,9 @@ def tick(app: InProcessApp) -> None:
 
 def kept(app: InProcessApp, resource_type: str, resource_id: str) -> list[Change]:
     """The transitions of a resource, the oldest first."""
-    found = app.services.stores.connectors.transitions.newest(resource_type, resource_id, app.clock())
-    return [(one.before, one.after) for one in reversed(found)]
+    read = app.services.stores.timeline.read(resource_type, resource_id, app.clock())
+    changes = [event.change for event in reversed(read.events)]
+    return [(change.before, change.after) for change in changes if isinstance(change, Transition)]
 
 
 class Running:

@@ -82,6 +82,19 @@ def test_a_resource_is_read_with_its_version(send: Send) -> None:
     assert (response.status, json.loads(response.body)["name"], response.headers["etag"]) == (200, "ä thing", '"3"')
 
 
+def test_who_has_a_list_gets_304_without_a_body_compressed_or_not(send: Send) -> None:
+    path, small = f"/api/v1/things?limit=5&tag={'x' * 400}", {**ADMIN, "accept-encoding": "gzip"}
+    whole, compressed = send("GET", path, ADMIN, b""), send("GET", path, small, b"")
+    tag = str(whole.headers["etag"])
+    assert (tag[:3], compressed.headers["etag"], compressed.headers["content-encoding"]) == ('W/"', tag, "gzip")
+    for headers in (ADMIN, small):
+        again = send("GET", path, {**headers, "if-none-match": tag}, b"")
+        assert (again.status, again.body, again.headers["etag"]) == (304, "", tag)
+        assert (again.headers["cache-control"], again.headers["vary"]) == ("no-store", "Accept-Encoding")
+        assert again.headers["x-observed-at"]
+    assert send("GET", path.replace("limit=5", "limit=4"), {**ADMIN, "if-none-match": tag}, b"").status == 200
+
+
 def test_a_created_resource_has_its_location(send: Send) -> None:
     response = send("POST", "/api/v1/things", JSON_ADMIN, b'{"name":"n"}')
     assert response.status == 201

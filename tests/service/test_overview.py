@@ -25,6 +25,7 @@ from tests.bench.seeds import connector_names, copies, put_rows, quiet_memory
 from tests.support.apps.call_interceptor import Side
 from tests.support.apps.fakes import healthy_captures
 from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.row_lists import check_rows
 
 HEALTH, STATES = ("sources", "destinations", "stream_clusters", "connect_clusters"), ("pipelines", "deliveries")
 LISTS = (*HEALTH, *STATES)
@@ -37,13 +38,16 @@ def state_of(resource: Any) -> str:
 
 
 def counted(app: InProcessApp) -> dict[str, dict[str, int]]:
-    """The counts that are not 0, once the schedule has counted. They agree with the lists, and every state is a key."""
+    """The counts that are not 0, once the schedule has counted. They agree with the lists, whole or as rows, and every
+    state is a key.
+    """
     app.services.overview.count()
     overview = app.services.overview.read()
     for noun in LISTS:
         listed = Counter(map(state_of, getattr(app.services, noun).list(limit=500, after=None).items))
         assert Counter(getattr(overview, noun)) == listed, noun
         assert len(getattr(overview, noun)) == (3 if noun in HEALTH else len(ObservedState))
+    check_rows(app)
     return {noun: {state: n for state, n in getattr(overview, noun).items() if n} for noun in LISTS}
 
 

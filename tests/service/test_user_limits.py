@@ -1,6 +1,7 @@
 """How many tests and previews of one user run at a time, in all processes."""
 
 from contextlib import ExitStack
+from datetime import timedelta
 
 import pytest
 
@@ -37,3 +38,19 @@ def test_tests_of_a_process_that_died_end(app: InProcessApp) -> None:
     app.clock.advance(LEASE.total_seconds())
     with app.services.limits.test(context_of("ops")):
         pass
+
+
+def test_one_of_a_user_and_a_key_is_let_through_in_its_time(app: InProcessApp) -> None:
+    every, pace = timedelta(seconds=5), app.services.limits.pace
+    pace(context_of("ops"), "chat", every)
+    for seconds in (0, 4.9):
+        app.clock.advance(seconds)
+        with pytest.raises(RateLimited) as refused:
+            pace(context_of("ops"), "chat", every)
+        assert refused.value.retry_after_seconds == 5
+    pace(context_of("ops"), "bot", every)
+    pace(context_of("another"), "chat", every)
+    app.clock.advance(0.1)
+    pace(context_of("ops"), "chat", every)
+    with pytest.raises(RateLimited):
+        pace(context_of("ops"), "chat", every)

@@ -12,7 +12,7 @@ _HOP_BY_HOP = {"connection", "transfer-encoding", "keep-alive", "content-length"
 
 @contextmanager
 def prefix_proxy(origin: str, prefix: str) -> Iterator[str]:
-    """The address below which the origin is served: `http://127.0.0.1:PORT/a/b`. The origin does not know the prefix."""
+    """The address below which the origin is served. The origin does not know the prefix."""
     with httpx.Client(base_url=origin, timeout=60, trust_env=False) as client:
 
         class Handler(BaseHTTPRequestHandler):

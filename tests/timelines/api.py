@@ -16,7 +16,7 @@ from chalicelib.domain.access import Actor
 from tests.support.apps.edge import Send, through_lambda_event
 from tests.support.apps.in_process_app import ADMIN, InProcessApp
 
-MODULES = ("pipelines", "deliveries", "sources", "operations", "alerts")
+MODULES = ("pipelines", "deliveries", "sources", "histories", "operations", "alerts")
 
 
 class _Admin:

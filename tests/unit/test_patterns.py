@@ -8,6 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from chalicelib.api.framework import body_tags
 from chalicelib.domain import names
 from chalicelib.domain.accounts import email
 from chalicelib.domain.diagnosis import candidates
@@ -22,6 +23,7 @@ Pattern = re.Pattern[Any]
 
 COMPUTED: Mapping[str, list[tuple[Pattern, bool]]] = {
     "chalicelib/api/contract/access.py": [(email.ADDRESS, True)],
+    "chalicelib/api/framework/body_tags.py": [(body_tags._OBSERVED, True)],
     "chalicelib/domain/debezium.py": [(pattern, False) for pattern in ALLOWED_PROPERTIES.values()],
     "chalicelib/domain/diagnosis/candidates.py": [(pattern, True) for pattern, _ in candidates._COMPILED],
     "chalicelib/domain/names.py": [(names._CONNECTOR, False)],

@@ -274,8 +274,8 @@ def _id_of(kind: StoredKind, item: Item) -> str:
             return str(item["source_id"]["S"])
         case "observation" | "workers_fault" | "progress":
             return str(item["cluster_id"]["S"])
-        case "transition":
-            return f"{item['resource']['S']}:{item['position']['S']}".replace("/", ":")
+    if "resource" in item:
+        return f"{item['resource']['S']}:{item['position']['S']}".replace("/", ":")
     return str(item["id"]["S"])
 
 

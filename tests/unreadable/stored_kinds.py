@@ -13,12 +13,12 @@ from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.cluster import PendingChanges
 from chalicelib.domain.connectors.confirmations import Confirmation
 from chalicelib.domain.connectors.memory import ClusterMemory
-from chalicelib.domain.connectors.transitions import Transition
 from chalicelib.domain.connectors.workers import WorkersFault
 from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.monitoring.progress import Progress
 from chalicelib.domain.schema.version import SchemaVersion
 from chalicelib.domain.table import SourceTable
+from chalicelib.domain.timeline.event import CHANGES, EntryKind
 from chalicelib.kit.adapters import adapter
 from chalicelib.stores.accounts.claims import AccountClaimRow
 from chalicelib.stores.accounts.login_tries import LoginTryRow
@@ -29,15 +29,16 @@ from chalicelib.stores.audit.chain import ChainRow
 from chalicelib.stores.audit.records import AuditRow
 from chalicelib.stores.claims import ClaimRow
 from chalicelib.stores.connectors.observations import ObservationRow
-from chalicelib.stores.connectors.transitions import TransitionRow
 from chalicelib.stores.counts import CountRow
 from chalicelib.stores.groups import Stores
 from chalicelib.stores.idempotency import IdempotencyRow
 from chalicelib.stores.live_reads import LiveReadRow
+from chalicelib.stores.monitoring.histories import HistoryRow
 from chalicelib.stores.monitoring.progress import ProgressRow
 from chalicelib.stores.schema_versions import SchemaVersionRow
 from chalicelib.stores.source_tables import SourceTableRow
 from chalicelib.stores.tables import compress_body, decompress_body
+from chalicelib.stores.timeline import TimelineRow
 from tests.unreadable.enum_fields import EnumField, NotInThisRow, Schema
 
 Item = dict[str, Any]
@@ -109,6 +110,7 @@ WITHOUT_ENUMS: Mapping[type[Model], tuple[Any, ...]] = {
     ChainRow: (Anchor, Block),
     ClaimRow: (),
     CountRow: (RegisteredCounts,),
+    HistoryRow: (),
     IdempotencyRow: (),
     MaintenanceRows: (MaintenanceWindow,),
     LoginTryRow: (),
@@ -140,7 +142,7 @@ def stored_kinds(stores: Stores) -> list[StoredKind]:
     return [
         *documents,
         StoredKind(name="audit_record", table=_name(AuditRow), entity=AuditRecord, lasting=True),
-        StoredKind(name="transition", table=_name(TransitionRow), entity=Transition, reported=False),
+        *(_event_kind(kind) for kind in CHANGES),
         StoredKind(
             name="source_table",
             table=_name(SourceTableRow),
@@ -168,6 +170,17 @@ def stored_kinds(stores: Stores) -> list[StoredKind]:
         ),
         StoredKind(name="progress", table=_name(ProgressRow), entity=dict[str, Progress], **compressed),
     ]
+
+
+def _event_kind(kind: EntryKind) -> StoredKind:
+    """The rows of timelines with the changes of one kind."""
+    return StoredKind(
+        name=f"timeline_{kind}",
+        table=_name(TimelineRow),
+        entity=CHANGES[kind],
+        holds=lambda item: item["kind"]["S"] == kind,
+        reported=False,
+    )
 
 
 def places(stores: Stores) -> Iterator[Place]:

@@ -23,10 +23,14 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.job import JobKind
 from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.schema.change import Alteration, SchemaChange
+from chalicelib.domain.schema.version import SchemaVersion
 from chalicelib.domain.source import Source
+from chalicelib.domain.timeline.event import schema_event
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from chalicelib.notify.contract import Accepted, CheckedConfig, Outcome, OutgoingMessage
+from chalicelib.stores.transaction import Transaction
 from infra.local.doubles.connect_model import Connector
 from tests.faults.harness.whole_app import ApiUser, clear_queues, deliver, dispatch, entries_on
 from tests.support.apps.call_interceptor import CallInterceptor
@@ -238,6 +242,7 @@ def _half(app: InProcessApp, cluster: ConnectCluster, name: str) -> Half:
     delivery = services.deliveries.deploy(app.context(), destination.id, app.delivery_input(pipeline, f"orders_{name}"))
     job = services.jobs.request(app.context(), JobKind.DISCOVERY, "source", pipeline.source_id)
     steady, opened = _pipeline(app, cluster), _pipeline(app, cluster)
+    _change_schema(app, pipeline)
     return Half(
         name=name,
         connection=connection,
@@ -256,6 +261,24 @@ def _pipeline(app: InProcessApp, cluster: ConnectCluster, source: Source | None 
     for topic in pipeline.capture.topics:
         app.kafka.state.create_topic(topic)
     return pipeline
+
+
+def _change_schema(app: InProcessApp, pipeline: Pipeline) -> None:
+    """A discovery has found a column with another default."""
+    table = pipeline.capture.tables[0]
+    version = SchemaVersion(
+        id=new_id(),
+        source_id=pipeline.source_id,
+        schema_name=table.schema_name,
+        table_name=table.table_name,
+        version=2,
+        schema_hash=None,
+        schema=None,
+        diff=(SchemaChange(change=Alteration.DEFAULT_CHANGED, column="note"),),
+        discovered_at=app.clock(),
+    )
+    with Transaction() as transaction:
+        app.services.stores.timeline.add(transaction, schema_event(version))
 
 
 def _give_offset(connect: FakeConnect, pipeline: Pipeline) -> None:

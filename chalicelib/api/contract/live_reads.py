@@ -10,8 +10,6 @@ from chalicelib.domain.access import Permission, RequestContext, lacks
 from chalicelib.domain.live_reads import LiveAnswer
 from chalicelib.kit.clock import rfc3339
 
-OBSERVED_AT = "X-Observed-At"
-
 
 class FreshQuery(Input):
     """Whether an answer of the last seconds will do."""
@@ -34,4 +32,4 @@ class FreshListQuery(FreshQuery, ListQuery):
 
 def observed_at(answer: LiveAnswer[Any]) -> dict[str, str]:
     """The header that says when the server answered."""
-    return {OBSERVED_AT: rfc3339(answer.at)}
+    return {"X-Observed-At": rfc3339(answer.at)}

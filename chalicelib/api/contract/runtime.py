@@ -143,10 +143,10 @@ class ConnectorOwnerOutput(Output):
 
 
 class TaskCountsOutput(Output):
-    """How many tasks Kafka Connect has shown, and how many of them run."""
+    """The tasks of a connector, as numbers."""
 
-    running: int
-    total: int
+    running: int = Field(description="Tasks that were RUNNING when they were last observed.")
+    total: int = Field(description="All tasks that Kafka Connect has shown then.")
 
 
 class RowOutput(Output):

@@ -75,6 +75,7 @@ _ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("NAME_CONFLICT", "STATE_CONFLICT"), "invite_user accept_invite create_api_token"),
     (("UNAUTHENTICATED",), "get_metrics"),
     (("UPSTREAM_TIMEOUT",), "get_metrics list_alerts get_alert_summary get_overview verify_audit list_keys"),
+    (("UPSTREAM_TIMEOUT",), "list_pipelines list_deliveries"),
     (("STATE_CONFLICT",), "get_overview verify_audit accept_restored_audit list_keys"),
     (_REGISTER, "create_connection update_connection create_source update_source"),
     (_REGISTER, "create_destination update_destination create_channel update_channel"),

@@ -22,6 +22,9 @@ def compressed(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     request one can guess the secret (CVE-2013-3587).
     """
     body = response.body
+    if response.status == 304:
+        # RFC 9110, section 15.4.5: it has the headers that the whole answer would have.
+        return replace(response, headers={**response.headers, "Vary": "Accept-Encoding"})
     if response.has_secret or len(body) < MIN_BYTES:
         return response
     # Caches must keep both forms apart, so also the form that is not compressed says it.

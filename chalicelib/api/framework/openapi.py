@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter
 
@@ -11,6 +11,7 @@ from chalicelib.api.documentation.bodies import bodies_of
 from chalicelib.api.documentation.groups import GROUPS, INTRODUCTION
 from chalicelib.api.documentation.schemas import add_examples, describe
 from chalicelib.api.documentation.texts import path_text
+from chalicelib.api.framework.body_tags import OBSERVED_AT, has_body_tag
 from chalicelib.api.framework.dry_run import DryRunQuery, PlanOutput
 from chalicelib.api.framework.problems import CORRELATION, FAULT, all_problems, error_schema, is_gone, problems
 from chalicelib.api.framework.rendering import NEXT_CURSOR, UNREADABLE
@@ -54,8 +55,30 @@ _PARAMETERS: Mapping[str, Json] = {
         "description": "The version that the change is based on, in double quotes; another stored version is 412.",
         "schema": {"type": "string", "pattern": '^"(0|[1-9][0-9]{0,15})"$'},
     },
+    "IfNoneMatch": {
+        "name": "If-None-Match",
+        "in": "header",
+        "description": "The `ETag` of an answer that the client has: 304 without a body, while nothing in it has "
+        "changed but the times at which it was observed.",
+        "schema": {"type": "string"},
+    },
+}
+_NOT_MODIFIED: Json = {
+    "description": "Nothing in the answer that the client has was changed, but the times at which it was observed.",
+    "headers": {
+        "X-Correlation-ID": {"schema": CORRELATION},
+        "ETag": {"$ref": "#/components/headers/BodyTag"},
+        OBSERVED_AT: {
+            "description": "The newest of these times; where there is none, the time of this answer.",
+            "schema": {"type": "string", "format": "date-time"},
+        },
+    },
 }
 _HEADERS: Mapping[str, Json] = {
+    "BodyTag": {
+        "description": "Names the body, without the times at which it was observed: for `If-None-Match`.",
+        "schema": {"type": "string", "pattern": '^W/"[0-9a-f]{32}"$'},
+    },
     "Build": {
         "description": "The build of the console that is installed, in answers to a session: a page that was loaded "
         "with another one is older or newer.",
@@ -95,7 +118,7 @@ def document(mounted: Iterable[Mounted], *, title: str, version: str) -> Json:
         "paths": paths,
         "components": {
             "schemas": {"Error": error_schema(None), "Fault": FAULT, **definitions},
-            "responses": all_problems(),
+            "responses": {"NotModified": _NOT_MODIFIED, **all_problems()},
             "parameters": dict(_PARAMETERS),
             "headers": dict(_HEADERS),
             "securitySchemes": dict(_SECURITY),
@@ -210,11 +233,9 @@ def _parameters(path: str, route: Route, schemas: Schemas, definitions: Mapping[
     signed_in = ["Background"] if "session" in _schemes(route) else []
     conditional = {"POST": ["IdempotencyKey"], "PUT": ["IfMatch"], "PATCH": ["IfMatch"], "DELETE": ["IfMatch"]}
     ignored = {"IdempotencyKey"} if route.needs is Permission.PUBLIC else set()
-    headers = [
-        "CorrelationId",
-        *signed_in,
-        *(name for name in conditional.get(route.method, []) if name not in ignored),
-    ]
+    changing = [name for name in conditional.get(route.method, []) if name not in ignored]
+    tagged = ["IfNoneMatch"] if _has_body_tag(route) else []
+    headers = ["CorrelationId", *signed_in, *changing, *tagged]
     references = [{"$ref": f"#/components/parameters/{name}"} for name in headers]
     return named + _query(route, schemas, definitions) + references
 
@@ -258,6 +279,8 @@ def _responses(route: Route, schemas: Schemas) -> Json:
             responses[str(status)] = _success(route, status, schemas)
     if route.has_dry_run:
         responses["200"] = _with_plan(responses.get("200"), schemas[_PLAN])
+    if _has_body_tag(route):
+        responses["304"] = {"$ref": "#/components/responses/NotModified"}
     # A documented answer may have the status of an error: that a store does not respond, of `/ready`.
     return problems(route) | responses
 
@@ -272,8 +295,10 @@ def _success(route: Route, status: int, schemas: Schemas) -> Json:
         headers[NEXT_CURSOR] = {"description": "Present when the list continues.", "schema": {"type": "string"}}
     if route.method == "GET" and route.response.model is not None:
         headers[UNREADABLE] = {"description": _UNREADABLE, "schema": {"type": "string"}}
+    if _has_body_tag(route) and status == 200:
+        headers["ETag"] = {"$ref": "#/components/headers/BodyTag"}
     if route.response.kind == "page" and route.query is not None and "fresh" in route.query.model_fields:
-        headers["X-Observed-At"] = {"description": "When the server answered.", "schema": {"type": "string"}}
+        headers[OBSERVED_AT] = {"description": "When the server answered.", "schema": {"type": "string"}}
     response: Json = {"description": route.summary, "headers": headers}
     if route.response.model is not None and status != 204:
         schema = schemas[_key(route, "response")]
@@ -298,6 +323,16 @@ def _with_plan(response: Json | None, plan: Json) -> Json:
     text = f"{response['description']}. With `dry_run=true`: what the call would do"
     content = {"application/json": {"schema": {"anyOf": [answer, plan]}}}
     return {**response, "description": text, "content": content}
+
+
+def _has_body_tag(route: Route) -> bool:
+    """Whether its answers have the tag of their body: those with a version have that as their ETag."""
+    kind, model = route.response.kind, route.response.model
+    if model is None or route.status != 200 or not has_body_tag(route):
+        return False
+    return kind in ("page", "list") or not any(
+        "version" in getattr(member, "model_fields", ()) for member in (get_args(model) or (model,))
+    )
 
 
 def as_text(document: Json, base: str) -> str:

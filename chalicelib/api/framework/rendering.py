@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from chalicelib.api.framework.body_tags import has_body_tag, is_known, with_body_tag
 from chalicelib.api.framework.http import JSON, Caching, HttpRequest, HttpResponse, JsonResponse, TextResponse, WithList
 from chalicelib.api.framework.route import Route
 from chalicelib.kit.adapters import adapter
@@ -53,7 +54,10 @@ def render(route: Route, request: HttpRequest, result: Any, sign: Callable[[str,
         headers.setdefault("ETag", f'"{version}"')
     if status == 201 or route.location:
         headers.setdefault("Location", _location(route, request, body))
-    return HttpResponse(status=status, body=text, headers={**headers, "Content-Type": JSON})
+    response = HttpResponse(status=status, body=text, headers={**headers, "Content-Type": JSON})
+    if status != 200 or "ETag" in headers or not has_body_tag(route):
+        return response
+    return with_body_tag(request, response, next_key)
 
 
 def with_security_headers(response: HttpResponse, *, https: bool = False) -> HttpResponse:
@@ -83,12 +87,6 @@ def _text_response(request: HttpRequest, result: TextResponse) -> HttpResponse:
 def text_hash(text: str) -> str:
     """What changes with the text: for its ETag, or its address."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def is_known(if_none_match: str, etag: str) -> bool:
-    """Whether the client has what this ETag names. RFC 9110, section 13.1.2: whether a tag is weak does not count."""
-    tags = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
-    return bool(tags & {etag, "*"})
 
 
 def _text(route: Route, body: Any) -> tuple[str, str | None]:

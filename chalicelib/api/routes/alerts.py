@@ -142,8 +142,8 @@ def create_channel(context: RequestContext, body: ChannelBody) -> ChannelOutput:
 def test_unsaved_channel(context: RequestContext, body: ChannelTestBody) -> TestSendOutput:
     """Send the test notification, once, within ten seconds, to where a channel with this config would send.
 
-    Nothing is stored. One that is not delivered is `200` with the reason. At most one in five seconds for each of your
-    providers.
+    Nothing is stored. One that is not delivered is `200` with the reason. A user sends at most one in five seconds with
+    each provider.
     """
     return TestSendOutput.of(services().alerting.channels.test_unsaved(context, *body.to_input()))
 

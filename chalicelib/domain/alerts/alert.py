@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from itertools import takewhile
 
 from chalicelib.domain.alerts.backlog import waiting_since
 from chalicelib.domain.alerts.cooldown import NotSentReason
@@ -96,6 +97,11 @@ class Alert:
     history: tuple[HistoryEntry, ...] = ()
     revision: int = 1
     created_at: datetime
+
+    def added_history(self, before: "Alert | None") -> tuple[HistoryEntry, ...]:
+        """The entries that its history has got since: all of a new alert."""
+        last = before.history[-1] if before and before.history else None
+        return tuple(takewhile(lambda entry: entry != last, reversed(self.history)))[::-1]
 
     @property
     def severity(self) -> AlertSeverity:

@@ -87,8 +87,9 @@ class Step:
 
     @property
     def size(self) -> int:
-        """Items of a transaction."""
-        return 1 + (self.track is not None) + len(self.rows)
+        """Items of a transaction, of which one is for each change in the alert's history: they are in timelines."""
+        added = self.alert.added_history(self.item.alert)
+        return 1 + (self.track is not None) + len(self.rows) + len(added)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

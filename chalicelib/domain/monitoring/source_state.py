@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from chalicelib.domain.monitoring.condition import ConditionCode, Severity
+from chalicelib.domain.monitoring.history import HistoryKind, Sample
 from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.observation import Observation, ObservedState
 from chalicelib.domain.timing import LOOKED_AT_FOR
@@ -137,6 +138,13 @@ class SourceState:
         logs = (self.log(pipeline_id, now) for pipeline_id in self.captures)
         known = (log.retained_bytes for log in logs if log and log.retained_bytes is not None)
         return max(known, default=None)
+
+    def log_sample(self, now: datetime) -> Sample:
+        """The most that the source keeps of its log for one capture, and the least room that one has, as the look
+        has seen them that began at that time.
+        """
+        logs = [capture.log for capture in self.captures.values() if capture.log and capture.log.observed_at >= now]
+        return HistoryKind.LOG.combined((log.retained_bytes, log.safe_bytes) for log in logs)
 
     def degraded(self, pipeline_ids: Iterable[str]) -> frozenset[str]:
         """Those of the pipelines that are not simply RUNNING, by what was found when the source was looked at."""

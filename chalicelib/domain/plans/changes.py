@@ -36,12 +36,13 @@ def _asked_for(view: View | None) -> dict[str, Any]:
 
 
 def _differences(path: str, before: Any, after: Any) -> Iterator[Change]:
-    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
-        if before != after:
-            yield Change(path=path, before=before, after=after)
-        return
-    for name in dict.fromkeys((*after, *before)):
-        yield from _differences(f"{path}.{name}" if path else name, before.get(name), after.get(name))
+    if isinstance(before, Mapping) or isinstance(after, Mapping):
+        # An object that comes or goes is compared with one without fields.
+        first, second = before or {}, after or {}
+        for name in dict.fromkeys((*second, *first)):
+            yield from _differences(f"{path}.{name}" if path else name, first.get(name), second.get(name))
+    elif before != after:
+        yield Change(path=path, before=before, after=after)
 
 
 def _secrets(before: View | None, after: View | None) -> Iterator[Change]:

@@ -12,11 +12,13 @@ from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.alerts.listing import AlertFilter
 from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.alerts.transitions import SYSTEM, acknowledged, silenced, unsilenced, without_expired_silence
+from chalicelib.domain.timeline.event import alert_events
 from chalicelib.errors import Invalid, WriteConflict
 from chalicelib.kit.clock import Clock, rfc3339
 from chalicelib.kit.retry import at_once
 from chalicelib.services.audit.trail import AuditTrail
 from chalicelib.stores.alerts.group import AlertStores
+from chalicelib.stores.timeline import Timeline
 from chalicelib.stores.transaction import Transaction
 
 RECENT = 10
@@ -75,6 +77,7 @@ class AlertService:
     """Reads alerts as they are now, with silences that have expired left out; acknowledges and silences them."""
 
     stores: AlertStores
+    timeline: Timeline
     audit: AuditTrail
     clock: Clock
 
@@ -144,6 +147,8 @@ class AlertService:
                 return after
             with Transaction() as transaction:
                 after = self.stores.alerts.save(transaction, after)
+                for event in alert_events(before, after, context.actor):
+                    self.timeline.add(transaction, event)
                 audited = {**_view(after), "event_type": before.kind.value}
                 self.audit.record(
                     transaction,

@@ -18,6 +18,7 @@ from chalicelib.domain.alerts.naming import worst_by_fingerprint
 from chalicelib.domain.alerts.plan import AlertPlan
 from chalicelib.domain.alerts.transitions import without_expired_silence
 from chalicelib.domain.monitoring.episodes import Episodes, Sight
+from chalicelib.domain.timeline.event import alert_events
 from chalicelib.errors import HeadgateError, TimedOut, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import failure, get_logger
@@ -25,6 +26,8 @@ from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.services.alerts.recorder import Recorder
 from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import batch_find_readable
+from chalicelib.stores.timeline import Timeline
+from chalicelib.stores.transaction import Transaction
 
 _ATTEMPTS = 3
 
@@ -37,6 +40,7 @@ class AlertManager:
     """
 
     stores: AlertStores
+    timeline: Timeline
     windows: Callable[[], Sequence[MaintenanceWindow]]
     names: Callable[[], EventNames]
     wake: Callable[[str], None]
@@ -54,6 +58,7 @@ class AlertManager:
         names = self.names()
         recorder = Recorder(
             stores=self.stores,
+            timeline=self.timeline,
             windows=self.windows,
             names=names,
             episodes=episodes,
@@ -141,9 +146,15 @@ class AlertManager:
             if after is alert:
                 return 0
             with suppress(WriteConflict):  # an operator, or a report, was faster
-                self.stores.alerts.save_alone(after)
+                self._save(alert, after)
                 return 1
         return 0
+
+    def _save(self, before: Alert, after: Alert) -> None:
+        with Transaction() as transaction:
+            self.stores.alerts.save(transaction, after)
+            for event in alert_events(before, after):
+                self.timeline.add(transaction, event)
 
     def _wake(self, channel_ids: Iterable[str]) -> None:
         for channel_id in sorted(channel_ids):

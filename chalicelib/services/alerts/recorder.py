@@ -15,6 +15,7 @@ from chalicelib.domain.alerts.maintenance import MaintenanceWindow, covering
 from chalicelib.domain.alerts.messages import Messages
 from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.monitoring.episodes import Episodes
+from chalicelib.domain.timeline.event import alert_events
 from chalicelib.errors import StoreRefused, UnreadableRow, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger
@@ -22,6 +23,7 @@ from chalicelib.services.alerts.event_names import EventNames
 from chalicelib.stores.alerts.counters import AlertCounters
 from chalicelib.stores.alerts.group import AlertStores
 from chalicelib.stores.documents import Readable, batch_results
+from chalicelib.stores.timeline import Timeline
 from chalicelib.stores.transaction import Transaction
 
 _PER_READ = 99
@@ -41,6 +43,7 @@ class Recorder:
     """
 
     stores: AlertStores
+    timeline: Timeline
     windows: Callable[[], Sequence[MaintenanceWindow]]
     names: EventNames
     episodes: Episodes
@@ -154,6 +157,8 @@ class Recorder:
                 stores.tracks.put_new(transaction, step.track)
             for row in step.rows:
                 stores.notifications.put_new(transaction, row)
+            for event in alert_events(step.item.alert, step.alert):
+                self.timeline.add(transaction, event)
         transaction.commit()
         self.recorded.update({alert.fingerprint: alert for alert in stored})
         self.queued.update(row.channel_id for step in steps for row in step.rows if row.status.is_open)

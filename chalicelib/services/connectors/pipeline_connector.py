@@ -1,7 +1,7 @@
 """Pipelines as owners of source connectors. A pipeline claims everything when it is created."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from chalicelib.domain.monitoring.source_state import LASTING, SourceState
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
+from chalicelib.domain.plans.consequences import of_warning
 from chalicelib.domain.plans.of_connectors import CaptureKnowledge, of_pipeline
 from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.providers.registry import capture_provider
@@ -208,17 +209,13 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
         parameters: Mapping[str, Any],
         now: datetime,
     ) -> Sequence[Consequence]:
-        provider, source = capture_provider(resource.provider), require_found(deps.source)
+        provider = capture_provider(resource.provider)
         state = deps.source_state if isinstance(deps.source_state, SourceState) else None
-        reads_tables = kind is OperationKind.DEPLOY and resource.desired_state is DesiredState.DRAFT
-        tables = self.resources.tables.find(source, resource.capture.captured_tables) if reads_tables else {}
         loss = next((one for one in state.findings(resource.id, now) if one.code in LASTING), None) if state else None
         known = CaptureKnowledge(
             pipeline=resource,
             log=state.log(resource.id, now) if state else None,
-            tables=list(tables.values()),
             paused_notice=provider.paused_notice,
-            snapshot_notice=provider.snapshot_notice(resource, source),
             source_release=provider.source_release(resource),
             kept=provider.kept_in_source(resource),
             own_topics=provider.internal_topics(resource),
@@ -227,7 +224,12 @@ class PipelineConnector(ConnectorOwner[Pipeline]):
             releases=bool(parameters.get(RELEASE)),
             deletes_topics=bool(parameters.get(DELETE_TOPICS)),
         )
-        return of_pipeline(kind, known)
+        if kind is not OperationKind.DEPLOY or resource.desired_state is not DesiredState.DRAFT:
+            return of_pipeline(kind, known)
+        source = require_found(deps.source)
+        tables = list(self.resources.tables.find(source, resource.capture.captured_tables).values())
+        known = replace(known, tables=tables, snapshot_notice=provider.snapshot_notice(resource, source))
+        return (*of_pipeline(kind, known), *map(of_warning, provider.preview_warnings(resource, tables)))
 
     def with_pending_change(self, operation: Operation, resource: Pipeline) -> Pipeline:
         begins_anew = operation.parameters.get(BEGINS_ANEW)

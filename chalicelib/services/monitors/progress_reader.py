@@ -9,6 +9,7 @@ from typing import Any
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, StreamCluster
 from chalicelib.domain.connectors.memory import DesiredConnector
 from chalicelib.domain.connectors.watched import watched_connector
+from chalicelib.domain.monitoring.history import HistoryKind, Sample, Series, metric_sample
 from chalicelib.domain.monitoring.lock_waits import with_lock_wait
 from chalicelib.domain.monitoring.offsets import Offsets
 from chalicelib.domain.monitoring.progress import (
@@ -21,11 +22,12 @@ from chalicelib.domain.monitoring.progress import (
 )
 from chalicelib.domain.monitoring.watched_connector import WatchedConnector, progress_facts
 from chalicelib.domain.observation import ConnectorStatus, ReportedState
-from chalicelib.domain.timing import ONCE_A_MINUTE
+from chalicelib.domain.timing import MINUTE, ONCE_A_MINUTE
 from chalicelib.errors import HeadgateError, StoreUnavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.owner import ConnectorOwner
+from chalicelib.services.monitors.history_recorder import HistoryRecorder
 from chalicelib.stores.clusters import StreamClusters
 from chalicelib.stores.documents import batch_find_readable
 from chalicelib.stores.monitoring.progress import ProgressStore
@@ -46,6 +48,7 @@ class ProgressReader:
     streams: StreamClusters
     owners: Mapping[str, ConnectorOwner[Any]]
     store: ProgressStore
+    histories: HistoryRecorder
     targets: TargetLossStore
     clients: ClientFactory
     _known: dict[str, _Known] = field(default_factory=dict)
@@ -87,6 +90,9 @@ class ProgressReader:
             measured[name] = after_measurement(measured.get(name), connector, facts, running, now)
         measured |= self._waiting(connectors, desired, measured, now)
         self.store.write(cluster.id, measured, _totals(connectors, measured, now, len(desired)), stored)
+        last, series = stored.cluster.look, Series(HistoryKind.METRICS, cluster.id)
+        samples = _samples(desired, measured, stored.connectors, now)
+        self.histories.record(series, samples, now, last.at if last else None, deadline)
         return measured
 
     def _measured_stream(self, stream_id: str, now: datetime) -> StreamCluster | None:
@@ -168,6 +174,26 @@ def _runs(statuses: Mapping[str, ConnectorStatus] | None, name: str) -> bool | N
     if status is None or not status.tasks:
         return False
     return all(part.state is ReportedState.RUNNING for part in status.parts)
+
+
+def _samples(
+    desired: Mapping[str, DesiredConnector],
+    measured: Mapping[str, Progress],
+    former: Mapping[str, Progress],
+    now: datetime,
+) -> dict[str, Sample]:
+    """What this look and the one before it have measured, by the id of the pipeline or delivery: there are two looks in
+    a minute, and one sample of it.
+    """
+    return {
+        desired[name].resource_id: HistoryKind.METRICS.combined(
+            metric_sample(one.lag, one.throughput)
+            for one in (former.get(name), progress)
+            if one and now - one.measured_at < MINUTE
+        )
+        for name, progress in measured.items()
+        if progress.measured_at == now and is_known(progress, now)
+    }
 
 
 def _totals(

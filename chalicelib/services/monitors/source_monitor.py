@@ -13,6 +13,7 @@ from typing import TypeVar
 from chalicelib.domain.cluster import ConnectCluster
 from chalicelib.domain.health import HealthRecord
 from chalicelib.domain.monitoring.consequences import idle_of, with_concerned
+from chalicelib.domain.monitoring.history import HistoryKind, Series
 from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import source_conditions
 from chalicelib.domain.monitoring.source_state import CaptureState, SourceState, after_check, after_failure
@@ -25,6 +26,7 @@ from chalicelib.kit.log import add_to_log, get_logger
 from chalicelib.kit.pages import Page
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
+from chalicelib.services.monitors.history_recorder import HistoryRecorder
 from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, Send, end_watch, send_looks
 from chalicelib.stores.documents import batch_results, require_readable
 from chalicelib.stores.monitoring.source_states import SourceStates
@@ -40,6 +42,7 @@ class SourceMonitor:
 
     resources: ResourceStores
     store: SourceStates
+    histories: HistoryRecorder
     checks: CaptureChecks
     clients: ClientFactory
     reports: MonitorReports
@@ -88,6 +91,8 @@ class SourceMonitor:
             after = after_check(before, source_id, captures, now, not_looked_at=set(ids) - captures.keys())
             health, failed = HealthRecord.healthy(now), None
         if self._store(before, after, source, ids):
+            series, last = Series(HistoryKind.LOG, source.id), before.checked_at if before else None
+            self.histories.record(series, {source.id: after.log_sample(now)}, now, last, deadline)
             self._report(source, after, failed, ids, now, page)
         self._store_health(source, replace(health, watched=True))
 

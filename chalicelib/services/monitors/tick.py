@@ -27,6 +27,7 @@ from chalicelib.domain.monitoring.report import REPORT_SECONDS, MonitorReport
 from chalicelib.domain.names import connector_name, parse_connector_name
 from chalicelib.domain.observation import ConnectorStatus, DesiredState
 from chalicelib.domain.pipeline import SnapshotMode
+from chalicelib.domain.timeline.event import observed_event
 from chalicelib.domain.timing import TICK, TICKS_PER_MINUTE
 from chalicelib.errors import HeadgateError, StoreUnavailable, TimedOut, UnreadableRow, WriteConflict
 from chalicelib.kit.clock import Clock, Deadline, rfc3339
@@ -48,6 +49,7 @@ from chalicelib.stores.connectors.group import ConnectorStores
 from chalicelib.stores.connectors.observations import TRANSITIONS_WITH_HEAD
 from chalicelib.stores.connectors.operations import OpenRows
 from chalicelib.stores.resources import ResourceStores
+from chalicelib.stores.timeline import Timeline
 from chalicelib.stores.unreadable import read_row
 
 _DISPATCH_SECONDS = 40.0
@@ -59,6 +61,7 @@ class Tick:
 
     resources: ResourceStores
     stores: ConnectorStores
+    timeline: Timeline
     owners: Mapping[str, ConnectorOwner[Any]]
     lifecycle: Lifecycle
     clients: ClientFactory
@@ -119,15 +122,15 @@ class Tick:
             after = replace(after, reported_at=None)
         elif now and report_due(view, now) and view.reported_at:
             after = replace(after, reported_at=now)
-        rows = self.stores.transitions.rows(cluster_id, result.transitions)
+        rows = self.timeline.rows(observed_event(cluster_id, transition) for transition in result.transitions)
         stored = self.stores.observations.write(
             cluster_id, after, changed=result.changed, transitions=rows[:TRANSITIONS_WITH_HEAD]
         )
         if stored and rows:
             log_transitions(cluster_id, result.transitions)
             with isolated():
-                self.stores.transitions.write(rows[TRANSITIONS_WITH_HEAD:], deadline)
-                self.stores.transitions.trim(shuffled(rows)[0], deadline)
+                self.timeline.write(rows[TRANSITIONS_WITH_HEAD:], deadline)
+                self.timeline.trim(shuffled(rows)[0], deadline)
         return stored
 
     def look(self, cluster: ConnectCluster, view: ClusterView, deadline: Deadline, now: datetime) -> TickInput | None:

@@ -18,7 +18,7 @@ from chalicelib.kit.pages import Page, page_of
 from chalicelib.stores.rows import ROWS_PER_CALL, read_rows
 from chalicelib.stores.tables import Table, body_size, index_on, meta, position, position_of, store_errors
 from chalicelib.stores.transaction import Transaction
-from chalicelib.stores.unreadable import raw_fields, read_row, readable_page
+from chalicelib.stores.unreadable import raw_fields, read_row, readable, readable_page
 
 _TRAIL = "audit"
 _MEANINGFUL = "meaningful"
@@ -129,6 +129,22 @@ class Audit:
             else:
                 page = _page_of_all(limit, span, now, meaningful=bool(meaningful))
         return readable_page(page, _record)
+
+    def meaningful_about(
+        self, resource_id: str, *, before: str | None, limit: int, now: datetime
+    ) -> tuple[Sequence[AuditRecord], str | None]:
+        """The newest meaningful records of a resource before a position, out of `limit` records; and the position of
+        the last one that was read, None at the end of the trail. One call.
+        """
+        positions, condition = (AuditRow.position < before if before else None), AuditRow.shard.is_in(*SHARDS)
+        with store_errors():
+            index: Any = AuditRow.by_resource_id
+            found = index.query(resource_id, positions, condition, scan_index_forward=False, page_size=limit)
+            call: dict[str, Any] = next(found.page_iter, {})
+            rows = [AuditRow.from_raw_data(item) for item in call.get("Items", ())]
+            last = found.last_evaluated_key
+        kept = (row for row in rows if row.meaningful and _is_kept(row, now))
+        return tuple(readable(kept, _record)), last["position"]["S"] if last else None
 
 
 @dataclass(frozen=True, slots=True)

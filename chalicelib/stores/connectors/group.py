@@ -6,7 +6,6 @@ from chalicelib.stores.connectors.deleted_clusters import DeletedClusters
 from chalicelib.stores.connectors.observations import Observations
 from chalicelib.stores.connectors.operations import Operations
 from chalicelib.stores.connectors.sink_starts import SinkStarts
-from chalicelib.stores.connectors.transitions import Transitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,4 +16,3 @@ class ConnectorStores:
     observations: Observations = field(default_factory=Observations)
     operations: Operations = field(default_factory=Operations)
     sink_starts: SinkStarts = field(default_factory=SinkStarts)
-    transitions: Transitions = field(default_factory=Transitions)

@@ -37,9 +37,9 @@ from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import to_milliseconds
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.connectors.memory_parts import joined, packed
-from chalicelib.stores.connectors.transitions import TransitionRow
 from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
+from chalicelib.stores.timeline import TimelineRow
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.unreadable import read_or_none
 
@@ -159,7 +159,7 @@ class Observations:
         transaction.update(row, [ObservationRow.epoch.add(1)], condition=None, label="epoch")
 
     def write(
-        self, cluster_id: str, view: ClusterView, *, changed: bool, transitions: Sequence[TransitionRow] = ()
+        self, cluster_id: str, view: ClusterView, *, changed: bool, transitions: Sequence[TimelineRow] = ()
     ) -> ClusterView | None:
         """Store what a tick saw, with at most `TRANSITIONS_WITH_HEAD` transitions. The result is the view as stored.
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from chalicelib.stores.counts import Counts
 from chalicelib.stores.monitoring.findings import CaptureFindings
+from chalicelib.stores.monitoring.histories import HistoryStore
 from chalicelib.stores.monitoring.incidents import Incidents
 from chalicelib.stores.monitoring.progress import ProgressStore
 from chalicelib.stores.monitoring.source_states import SourceStates
@@ -17,6 +18,7 @@ class MonitoringStores:
 
     counts: Counts = field(default_factory=Counts)
     findings: CaptureFindings = field(default_factory=CaptureFindings)
+    histories: HistoryStore = field(default_factory=HistoryStore)
     incidents: Incidents = field(default_factory=Incidents)
     progress: ProgressStore = field(default_factory=ProgressStore)
     source_states: SourceStates = field(default_factory=SourceStates)

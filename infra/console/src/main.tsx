@@ -8,6 +8,7 @@ import { Empty, Waiting } from "./kit/feedback.tsx";
 import { Icon } from "./kit/icons.tsx";
 import { Said } from "./kit/notice.tsx";
 import { link, place } from "./kit/router.ts";
+import { ActionHost } from "./parts/actions.tsx";
 import { whoMay } from "./parts/button.tsx";
 import { can, hasEnded, isOutdated, loadSession, session, signOut } from "./parts/session.ts";
 import { InvitePage } from "./screens/invite.tsx";
@@ -53,6 +54,7 @@ function Page() {
       <main id="main" tabIndex={-1}>
         <Said />
         <CurrentScreen />
+        <ActionHost />
       </main>
       {hasEnded.value && (
         <Dialog title={text("session.ended")} onClose={() => {}} isFixed>

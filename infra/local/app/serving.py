@@ -157,3 +157,4 @@ def _start_headgate(
 def _print_addresses(url: str, admin: FirstAdmin, addresses: StackAddresses, *, with_password: bool) -> None:
     password = admin.password if with_password else None
     print(*startup_lines.lines(url, admin.email, password, addresses), sep="\n", flush=True)
+    say(startup_lines.for_people(url))

@@ -1,4 +1,4 @@
-"""The machine-readable lines that a run prints when it serves."""
+"""What a run prints when it serves: machine-readable lines, and one for people."""
 
 from infra.local.app.addresses import StackAddresses
 
@@ -16,3 +16,8 @@ def lines(url: str, email: str, password: str | None, addresses: StackAddresses)
         *([f"HEADGATE_S3={addresses.s3}"] if addresses.s3 else []),
         "HEADGATE_READY",
     ]
+
+
+def for_people(url: str) -> str:
+    """Where a person begins."""
+    return f"the console is at {url}/console: open it in a browser and sign in"

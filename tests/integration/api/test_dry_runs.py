@@ -138,7 +138,7 @@ def test_a_delivery_is_planned_with_the_tables_that_it_writes(sandbox: Sandbox) 
     assert plan["blocked_by"] == []
     assert changes(plan)["name"] == (None, body["name"])
     assert {"CONNECTOR_IS_CREATED", "READS_FROM_BEGINNING", "TABLES_ARE_MADE"} <= set(codes(plan))
-    assert sandbox.admin.get_ok(f"/destinations/{destination['id']}/deliveries") == []
+    assert sandbox.admin.get_ok(f"/destinations/{destination['id']}/mappings") == []
 
 
 def test_a_pause_of_a_destination_is_planned_for_each_of_its_deliveries(sandbox: Sandbox) -> None:

@@ -42,7 +42,7 @@ def test_an_installed_plug_in_is_accepted_and_another_one_is_named(
 
 def test_a_valid_config_has_no_errors(app: InProcessApp, validation: ConnectorValidation, built: BuiltConfig) -> None:
     assert validation.validate(app.context(), app.cluster, NAME, built).error_count == 0
-    validation.require_valid(app.context(), app.cluster, NAME, built)
+    validation.require_valid(app.context(), app.cluster, NAME, built, deployed=True)
 
 
 def test_a_refused_config_is_reported_by_field(
@@ -52,7 +52,7 @@ def test_a_refused_config_is_reported_by_field(
     found = validation.validate(app.context(), app.cluster, NAME, incomplete)
     assert [error["field"] for error in found.errors] == ["topic.prefix"]
     with pytest.raises(Invalid) as refused:
-        validation.require_valid(app.context(), app.cluster, NAME, incomplete)
+        validation.require_valid(app.context(), app.cluster, NAME, incomplete, deployed=True)
     assert refused.value.code == "CONNECTOR_CONFIG_INVALID"
     assert refused.value.details == {"errors": list(found.errors)}
 

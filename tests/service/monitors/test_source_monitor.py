@@ -95,7 +95,7 @@ def test_every_source_is_sent_once_a_minute(app: InProcessApp) -> None:
 
 def test_a_look_costs_the_same_calls_for_any_number_of_pipelines(app: InProcessApp, pipeline: Pipeline) -> None:
     def calls() -> list[str]:
-        app.clock.advance(30)
+        app.clock.advance(60)
         app.interceptor.watch()
         app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
         return [point.operation for point in app.interceptor.unwatch()]
@@ -107,8 +107,9 @@ def test_a_look_costs_the_same_calls_for_any_number_of_pipelines(app: InProcessA
         source = app.services.sources.get(pipeline.source_id)
         app.services.pipelines.deploy(app.context(), app.pipeline(source).id)
     calls()  # the first look at new pipelines asks Connect what it has stored for them
-    active_alerts = "Query"
-    assert calls() == alone == ["Query", "BatchGetItem", reads_the_source, "TransactWriteItems", "Query", active_alerts]
+    history, active_alerts = "UpdateItem", "Query"
+    writes = ["TransactWriteItems", history]
+    assert calls() == alone == ["Query", "BatchGetItem", reads_the_source, *writes, "Query", active_alerts]
 
 
 def test_a_slot_that_was_made_again_under_a_paused_pipeline_is_found_by_connects_offset(

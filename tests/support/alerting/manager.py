@@ -43,6 +43,7 @@ from chalicelib.stores.documents import Documents
 from chalicelib.stores.monitoring.group import MonitoringStores
 from chalicelib.stores.pipelines import Pipelines
 from chalicelib.stores.sources import Sources
+from chalicelib.stores.timeline import Timeline
 from tests.support.apps.in_process_app import START_TIME, VirtualClock
 from tests.support.entities import make_channel, make_pipeline, make_rule
 from tests.support.stored import put
@@ -81,6 +82,7 @@ class Alerting:
         """A manager as another process has it."""
         return AlertManager(
             stores=self.stores,
+            timeline=Timeline(),
             windows=lambda: active_at(self.stores.maintenance.not_closed(), self.clock()),
             names=lambda: EventNames(RESOURCES, Backlogs(monitoring=MonitoringStores(), clock=clock or self.clock)),
             wake=self.wake or self.woken.append,

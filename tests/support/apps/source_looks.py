@@ -11,6 +11,7 @@ from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCap
 from chalicelib.kit.clock import Deadline
 from tests.support.apps.fakes import healthy_captures
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.row_lists import check_rows
 
 
 @pytest.fixture
@@ -29,7 +30,8 @@ def look(app: InProcessApp, pipeline: Pipeline, *, after: float = 60) -> None:
 
 
 def seen(app: InProcessApp, pipeline: Pipeline) -> tuple[str, tuple[str, ...]]:
-    """State and reasons as the pipeline's detail shows them."""
+    """State and reasons as the pipeline's detail shows them. Its row says the same."""
+    check_rows(app)
     observation = app.services.pipelines.detail(pipeline.id).pipeline.observation
     assert observation
     return observation.state.value, observation.reasons

@@ -40,6 +40,8 @@ export interface Received<T> {
   /** Where a list goes on; null at its end. */
   nextCursor: string | null;
   observedAt: string | null;
+  /** Whether it says when something was observed: such times count for no ETag. */
+  isObserved: boolean;
 }
 
 export interface Fault {
@@ -153,6 +155,7 @@ async function send<T>(
     etag: response.headers.get("ETag"),
     nextCursor: response.headers.get("X-Next-Cursor"),
     observedAt: response.headers.get("X-Observed-At"),
+    isObserved: text.includes('"observed_at":"'),
   };
 }
 

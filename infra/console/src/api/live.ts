@@ -21,6 +21,7 @@ export const ON_DEMAND = 0;
 const FIRST_RETRY = 2_000;
 const LAST_RETRY = 60_000;
 const KEPT = 30_000;
+const TAG_COUNTS = 8_000;
 
 const NOTHING: Known<never> = { data: undefined, at: undefined, error: undefined, nextCursor: null };
 
@@ -29,6 +30,8 @@ class Feed<T> {
   private readonly url: string;
   private readonly watchers = new Map<object, number>();
   private etag: string | null = null;
+  private isObserved = false;
+  private readAt = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private failures = 0;
   private isReading = false;
@@ -67,10 +70,14 @@ class Feed<T> {
     }
     this.isReading = true;
     try {
-      const received = await read<T>(this.url, this.known.value.error ? null : this.etag);
+      const received = await read<T>(this.url, this.usableTag());
       this.failures = 0;
       const last = this.known.value;
-      if (received) this.etag = received.etag;
+      if (received) {
+        this.etag = received.etag;
+        this.isObserved = received.isObserved;
+        this.readAt = Date.now();
+      }
       const data = received ? received.data : last.data;
       const nextCursor = received ? received.nextCursor : last.nextCursor;
       this.known.value = { data, at: Date.now(), error: undefined, nextCursor };
@@ -85,6 +92,12 @@ class Feed<T> {
         void this.refresh();
       } else this.plan();
     }
+  }
+
+  /** "The same" (304) tells the newest look of a body, not the one of each row: where looks count, that is no answer for long. */
+  private usableTag(): string | null {
+    const isOld = this.isObserved && Date.now() - this.readAt > TAG_COUNTS;
+    return this.known.value.error || isOld ? null : this.etag;
   }
 
   private plan(): void {
@@ -153,13 +166,9 @@ export function useLive<Id extends OperationId>(
   id: Id,
   asked: { path?: Record<string, string | number>; query?: Query } & Watch<Answer<Id>> = {},
 ): Known<Answer<Id>> & { refresh: () => void } {
-  return useFeed<Answer<Id>>(address(id, asked.path, asked.query), asked);
-}
-
-/** What is at an address of the API, kept up to date while the component is shown. */
-export function useFeed<T>(url: string, asked: Watch<T> = {}): Known<T> & { refresh: () => void } {
+  const url = address(id, asked.path, asked.query);
   const watcher = useMemo(() => ({}), []);
-  const found = feed<T>(url);
+  const found = feed<Answer<Id>>(url);
   const { every: wish = EVERY_TICK } = asked;
   const every = typeof wish === "number" ? wish : wish(found.known.value.data);
   const isOff = asked.off ?? false;

@@ -12,6 +12,7 @@ export interface Consequence {
   code: string;
   severity: Severity;
   message: string;
+  facts?: Readonly<Record<string, unknown>>;
 }
 
 export interface Obstacle {

@@ -1,6 +1,6 @@
 /** A plot over time. The arrow keys move its cursor and say the values; the same numbers are there as a table. */
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import UPlot from "uplot";
 import { text } from "../texts/text.ts";
 import { localTime } from "./clock.ts";
@@ -21,16 +21,21 @@ interface Props {
   times: readonly string[];
   series: readonly Series[];
   written: (value: number) => string;
+  /** Steps of the axis in powers of two. */
+  isBinary?: boolean;
 }
 
 const HEIGHT = 220;
 const AXIS_WIDTH = 80;
+const POWERS = Array.from({ length: 60 }, (_, power) => 2 ** power);
+const TWO_DAYS = 172_800;
+const hours = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const days = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 
 export function Chart(props: Props) {
   const { title, times, series } = props;
   const [isTable, showTable] = useState(false);
   const [at, setAt] = useState<number | null>(null);
-  const id = useId();
   const said = at === null ? "" : sentence(props, at);
   const move = (event: KeyboardEvent) => {
     const next = moved(event, at, times.length);
@@ -39,8 +44,8 @@ export function Chart(props: Props) {
     setAt(next);
   };
   return (
-    <section class="chart" aria-labelledby={id}>
-      <h3 id={id}>{title}</h3>
+    <div class="chart">
+      <h2>{title}</h2>
       <Legend series={series} />
       {isTable ? (
         <Numbers {...props} />
@@ -55,10 +60,7 @@ export function Chart(props: Props) {
           {text("chart.as_table")}
         </button>
       </p>
-      {series.every((one) => one.values.every((value) => value === null)) && (
-        <p class="quiet">{text("chart.nothing")}</p>
-      )}
-    </section>
+    </div>
   );
 }
 
@@ -124,13 +126,13 @@ function Numbers({ title, times, series, written }: Props) {
   );
 }
 
-function Canvas({
-  times,
-  series,
-  written,
-  at,
-  onCursor,
-}: Props & { at: number | null; onCursor: (at: number | null) => void }) {
+interface CanvasProps extends Props {
+  at: number | null;
+  onCursor: (at: number | null) => void;
+}
+
+function Canvas(props: CanvasProps) {
+  const { times, series, at } = props;
   const ref = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(null);
   const data = [times.map((time) => Date.parse(time) / 1_000), ...series.map((one) => one.values)] as UPlot.AlignedData;
@@ -138,7 +140,7 @@ function Canvas({
   useEffect(() => {
     const place = ref.current;
     if (!place) return;
-    const made = new UPlot(options(place, series, written, onCursor), data, place);
+    const made = new UPlot(options(place, props), data, place);
     plot.current = made;
     const sizes = new ResizeObserver(() => made.setSize({ width: place.clientWidth, height: HEIGHT }));
     sizes.observe(place);
@@ -162,20 +164,18 @@ function Canvas({
   return <div ref={ref} class="canvas" />;
 }
 
-function options(
-  place: HTMLElement,
-  series: readonly Series[],
-  written: Props["written"],
-  onCursor: (at: number | null) => void,
-): UPlot.Options {
+function options(place: HTMLElement, { series, written, isBinary, onCursor }: CanvasProps): UPlot.Options {
   const axis: UPlot.Axis = { stroke: () => colorOf(place, "quiet"), grid: { stroke: () => colorOf(place, "line") } };
   return {
     width: place.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    cursor: { drag: { x: false, y: false } },
+    cursor: { y: false, drag: { x: false, y: false } },
     scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), high ? high * 1.05 : 1] } },
-    axes: [axis, { ...axis, size: AXIS_WIDTH, values: (_, ticks) => ticks.map(written) }],
+    axes: [
+      { ...axis, values: (_, ticks) => ticks.map((tick) => axisTime(tick, ticks)) },
+      { ...axis, size: AXIS_WIDTH, values: (_, ticks) => ticks.map(written), ...(isBinary ? { incrs: POWERS } : {}) },
+    ],
     series: [
       {},
       ...series.map((one) => ({
@@ -183,11 +183,25 @@ function options(
         stroke: () => colorOf(place, one.color),
         width: 2,
         spanGaps: false,
+        points: { show: true, size: 5, filter: alone },
         ...(one.isDashed ? { dash: [8, 5] } : {}),
       })),
     ],
     hooks: { setCursor: [(made) => onCursor(made.cursor.idx ?? null)] },
   };
+}
+
+/** The points that no line shows, since nothing was measured beside them. */
+function alone(made: UPlot, series: number): number[] {
+  const values = made.data[series] ?? [];
+  const isGap = (index: number) => (values[index] ?? null) === null;
+  return [...values.keys()].filter((index) => !isGap(index) && isGap(index - 1) && isGap(index + 1));
+}
+
+/** The hour, or the day where the axis spans several. */
+function axisTime(tick: number, ticks: readonly number[]): string {
+  const span = (ticks.at(-1) ?? tick) - (ticks[0] ?? tick);
+  return (span > TWO_DAYS ? days : hours).format(tick * 1_000);
 }
 
 /** A canvas knows no custom properties: the color as it is now, in the light or dark of the page. */

@@ -22,7 +22,9 @@ export function Dialog({ title, onClose, children, isFixed = false }: Props) {
     if (dialog && !dialog.open) dialog.showModal();
     return () => {
       dialog?.close();
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      // Where the opener has gone, the focus stays on the page.
+      const next = opener instanceof HTMLElement && opener.isConnected ? opener : document.getElementById("main");
+      next?.focus();
     };
   }, []);
   return (

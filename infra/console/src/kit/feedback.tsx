@@ -39,18 +39,30 @@ export function errorText(error: ApiError): string {
 }
 
 /** What went wrong, with what an operator needs to look it up. */
-export function Failed({ error, onRetry }: { error: ApiError; onRetry?: (() => void) | undefined }) {
+export function Failed({
+  error,
+  words = errorText(error),
+  onRetry,
+}: {
+  error: ApiError;
+  words?: string | undefined;
+  onRetry?: (() => void) | undefined;
+}) {
   return (
     <div class="failed" role="alert">
-      <p>{errorText(error)}</p>
+      <p>{words}</p>
       {error.faults.map((fault) => (
         <p key={fault.location.join(".")}>
           <code>{fault.location.slice(1).join(".")}</code> {fault.message ?? fault.type}
         </p>
       ))}
       <p class="quiet">
-        {error.code !== NO_ANSWER && <code>{error.code}</code>} {text("error.correlation")}{" "}
-        <code>{error.correlationId}</code> <Copy value={error.correlationId} />
+        {error.code !== NO_ANSWER && <code>{error.code}</code>}{" "}
+        {error.correlationId && (
+          <>
+            {text("error.correlation")} <code>{error.correlationId}</code> <Copy value={error.correlationId} />
+          </>
+        )}
         {onRetry && (
           <button type="button" class="small" onClick={onRetry}>
             {text("common.retry")}

@@ -1,5 +1,6 @@
 /** Buttons that change what runs. Each first asks the server what would happen, and acts after consent, once. */
 
+import { signal } from "@preact/signals";
 import { useEffect, useId, useState } from "preact/hooks";
 import { ApiError, newKey, type Query } from "../api/client.ts";
 import { type CombinedPlan, combined, loses, type Plan } from "../domain/plans.ts";
@@ -7,6 +8,7 @@ import { Dialog } from "../kit/dialog.tsx";
 import { Failed, Waiting } from "../kit/feedback.tsx";
 import { Check, Form, Input } from "../kit/form.tsx";
 import { say } from "../kit/notice.tsx";
+import { place } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { Consequences } from "./consequences.tsx";
 import { type Call, forEach, type Outcome, send, useIntent } from "./intent.ts";
@@ -54,7 +56,6 @@ export function ActionsButton({
   calls,
   ...rest
 }: ButtonLook & Pick<DialogProps, "calls" | "onDone">) {
-  const [isOpen, open] = useState(false);
   const id = useId();
   const forbidden = calls.find((one) => !can(one.operation));
   const why = forbidden ? textOf("needs", neededFor(forbidden.operation)) : reason;
@@ -67,7 +68,7 @@ export function ActionsButton({
         aria-describedby={why ? id : undefined}
         aria-label={short ? label : undefined}
         title={why}
-        onClick={() => why === undefined && open(true)}
+        onClick={() => why === undefined && askFirst({ ...rest, label, calls })}
       >
         {short ?? label}
       </button>
@@ -76,7 +77,6 @@ export function ActionsButton({
           {why}
         </span>
       )}
-      {isOpen && <ActionDialog {...rest} label={label} calls={calls} onClose={() => open(false)} />}
     </>
   );
 }
@@ -85,13 +85,31 @@ interface DialogProps {
   label: string;
   calls: readonly Call[];
   choices?: readonly ActionChoice[] | undefined;
-  onClose: () => void;
-  /** Called once all were carried out, before the dialog closes. */
+  /** Called once all were carried out. */
   onDone?: ((outcomes: readonly (Outcome | undefined)[]) => void) | undefined;
 }
 
+const asked = signal<{ dialog: DialogProps; at: string } | null>(null);
+const current = () => place.value.parts.join("/");
+
+/** Opens the dialog of an action. */
+export function askFirst(dialog: DialogProps): void {
+  asked.value = { dialog, at: current() };
+}
+
+/** The open dialog. It is no part of the button: that may go while it is not known yet what became of the action. */
+export function ActionHost() {
+  const open = asked.value;
+  const isHere = open?.at === current();
+  useEffect(() => {
+    if (!isHere) asked.value = null;
+  }, [isHere]);
+  if (!open || !isHere) return null;
+  return <ActionDialog {...open.dialog} onClose={() => (asked.value = null)} />;
+}
+
 /** Says what one or several calls will do, and carries them out. Those that something is in the way of are left out. */
-export function ActionDialog({ label, calls, choices = [], onClose, onDone }: DialogProps) {
+function ActionDialog({ label, calls, choices = [], onClose, onDone }: DialogProps & { onClose: () => void }) {
   const [chosen, choose] = useState<readonly string[]>([]);
   const [typed, type] = useState("");
   const extra: Query = Object.fromEntries(chosen.map((name) => [name, true]));
@@ -102,7 +120,7 @@ export function ActionDialog({ label, calls, choices = [], onClose, onDone }: Di
   const isFree = planned.map(({ plan }) => plan !== undefined && plan.blocked_by.length === 0);
   const free = isFree.filter(Boolean).length;
   const whole = combined(plans);
-  const toType = loses(whole) ? (calls.length === 1 ? calls[0]?.name : label) : undefined;
+  const toType = free > 0 && loses(whole) ? (calls.length === 1 ? calls[0]?.name : label) : undefined;
   const isReady = !isReading && free > 0 && (toType === undefined || typed.trim() === toType);
   const run = async () => {
     if (!isReady || isBusy) return;
@@ -110,8 +128,8 @@ export function ActionDialog({ label, calls, choices = [], onClose, onDone }: Di
     const sent = settled.filter((_, index) => isFree[index]);
     if (sent.length && sent.every((one) => one?.state === "done")) {
       say(text(sent.some((one) => one?.status === 202) ? "action.accepted" : "action.done", { action: label }));
-      onDone?.(settled);
       onClose();
+      onDone?.(settled);
     }
   };
   const codes = [...whole.blockedBy.map((one) => one.code), ...planned.map(({ error }) => error?.code ?? "")];
@@ -256,12 +274,7 @@ function NotDone({
   return (
     <>
       {calls.length > 1 && <h3>{calls[index]?.name}</h3>}
-      {state === "unknown" && (
-        <p>
-          <strong>{text("action.not_known")}</strong>
-        </p>
-      )}
-      <Failed error={error} />
+      <Failed error={error} words={state === "unknown" ? text("action.not_known") : undefined} />
       {hint !== error.code && <p>{hint}</p>}
     </>
   );

@@ -1,6 +1,7 @@
 /** What a call would do: what follows from it, the worst first; what is in the way; and which values change. */
 
 import type { CombinedPlan, Consequence } from "../domain/plans.ts";
+import { Copy } from "../kit/copy.tsx";
 import { Icon } from "../kit/icons.tsx";
 import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
@@ -36,7 +37,7 @@ export function Consequences({ plan, isOfMany = false }: { plan: CombinedPlan; i
             <li key={one.severity + one.message} class={`tone-${LOOKS[one.severity].tone}`}>
               <Icon name={LOOKS[one.severity].icon} /> <strong>{textOf("consequence", one.severity)}:</strong>{" "}
               {isOfMany && <Names names={one.names} />}
-              {one.message}
+              {one.message} {typeof one.facts?.statement === "string" && <Copy value={one.facts.statement} />}
             </li>
           ))}
         </ul>

@@ -6,6 +6,7 @@ import { ApiError, call, NO_ANSWER, newKey, type OperationId, type Query } from 
 import { OPERATIONS } from "../api/generated/operations.ts";
 import { EVERY_TICK, refreshAll, WHILE_CHANGING } from "../api/live.ts";
 import { now } from "../kit/clock.ts";
+import { text } from "../texts/text.ts";
 
 /** A call that changes something. `name` is what the resource is called. */
 export interface Call {
@@ -58,10 +59,22 @@ function leavesOpen(error: ApiError): boolean {
   return error.status === 500 || error.status === 504;
 }
 
+/** The answer of a call for several deliveries says of each whether it worked. */
+function partError(data: unknown, status: number): ApiError | undefined {
+  const parts = (data as { deliveries?: { error?: { code: string; message: string } | null }[] } | undefined)
+    ?.deliveries;
+  const failed = Array.isArray(parts) ? parts.flatMap(({ error }) => error ?? []) : [];
+  if (!failed[0] || !parts) return undefined;
+  const messages = [...new Set(failed.map(({ message }) => message))].join(" ");
+  const words = text("action.partly", { count: failed.length, all: parts.length, messages });
+  return new ApiError(status, failed[0].code, words, {}, "");
+}
+
 async function attempt(one: Call, key: string, before: Outcome | undefined): Promise<Outcome> {
   try {
     const { data, status } = await send(one, key);
-    return { state: "done", data, status };
+    const error = partError(data, status);
+    return error ? { state: "failed", error, data, status } : { state: "done", data, status };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const wasDeleted = before?.state === "unknown" && OPERATIONS[one.operation][0] === "DELETE" && error.status === 404;
@@ -89,15 +102,16 @@ export function useIntent(calls: readonly Call[]): {
   carryOut: (which?: readonly boolean[]) => Promise<readonly (Outcome | undefined)[]>;
 } {
   const intent = JSON.stringify(calls);
-  const key = useMemo(newKey, [intent]);
-  const [state, setState] = useState<{ key: string; outcomes: (Outcome | undefined)[] }>({ key, outcomes: [] });
+  const [round, setRound] = useState(0);
+  const key = useMemo(newKey, [intent, round]);
+  const [state, setState] = useState<{ of: string; outcomes: (Outcome | undefined)[] }>({ of: intent, outcomes: [] });
   const isSending = useRef(false);
-  const outcomes = state.key === key ? state.outcomes : [];
+  const outcomes = state.of === intent ? state.outcomes : [];
   const carryOut = async (which?: readonly boolean[]) => {
     if (isSending.current) return outcomes;
     isSending.current = true;
     const settled = [...outcomes];
-    const show = () => setState({ key, outcomes: [...settled] });
+    const show = () => setState({ of: intent, outcomes: [...settled] });
     try {
       await forEach(calls, async (one, index) => {
         const before = settled[index];
@@ -109,6 +123,8 @@ export function useIntent(calls: readonly Call[]): {
       });
     } finally {
       isSending.current = false;
+      // What has answered, though not well in all its parts, would answer the same again under its key.
+      if (settled.some((one) => one?.state === "failed" && one.status !== undefined)) setRound(round + 1);
       noteChange();
     }
     return settled;

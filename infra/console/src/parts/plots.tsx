@@ -1,6 +1,6 @@
 /** How a connector and the log of its source went: plots of what was measured. */
 
-import { EVERY_MINUTE, useFeed } from "../api/live.ts";
+import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { Chart } from "../kit/chart.tsx";
 import { Empty, Loaded } from "../kit/feedback.tsx";
 import { bytes, count } from "../kit/numbers.ts";
@@ -8,19 +8,7 @@ import { place, setQuery } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import type { RunKind } from "./run_actions.tsx";
 
-type Column = (number | null)[];
-interface MetricHistory {
-  times: string[];
-  lag: Column;
-  throughput: Column;
-}
-interface LogHistory {
-  times: string[];
-  retained_bytes: Column;
-  safe_bytes: Column;
-}
-
-const HOURS: Record<string, number> = { "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
+const HOURS: Record<string, number> = { "1h": 1, "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
 const STEP = 300_000;
 
 /** The beginning of the time that is shown. It moves in steps, so that one address is asked for a while. */
@@ -50,12 +38,12 @@ export function Span() {
 
 /** How far it was behind, and how much it moved. */
 export function MetricPlots({ kind, id }: { kind: RunKind; id: string }) {
-  const known = useFeed<MetricHistory>(`api/v1/${kind}/${id}/metric-history?from=${begins()}`, { every: EVERY_MINUTE });
-  if (known.error?.status === 404 && !known.data) return <Empty title={text("chart.none")} />;
+  const operation = kind === "pipelines" ? "pipeline_metric_history" : "delivery_metric_history";
+  const known = useLive(operation, { path: { uuid: id }, query: { from: begins() }, every: EVERY_MINUTE });
   return (
     <Loaded known={known} lines={8}>
       {({ times, lag, throughput }) =>
-        times.length ? (
+        wasMeasured(lag, throughput) ? (
           <>
             {kind === "deliveries" && (
               <Chart
@@ -69,9 +57,7 @@ export function MetricPlots({ kind, id }: { kind: RunKind; id: string }) {
               title={text("runtime.throughput")}
               times={times}
               series={[{ label: text("runtime.throughput"), values: throughput, color: "good" }]}
-              written={(value) =>
-                text("runtime.a_second", { count: value < 10 ? Number(value.toFixed(1)) : count(value) })
-              }
+              written={(value) => (value > 0 && value < 10 ? value.toPrecision(2) : count(value))}
             />
           </>
         ) : (
@@ -84,12 +70,12 @@ export function MetricPlots({ kind, id }: { kind: RunKind; id: string }) {
 
 /** The log that a source keeps, against what it may keep. */
 export function LogPlot({ sourceId }: { sourceId: string }) {
-  const known = useFeed<LogHistory>(`api/v1/sources/${sourceId}/log-history?from=${begins()}`, { every: EVERY_MINUTE });
-  if (known.error?.status === 404 && !known.data) return <Empty title={text("chart.none")} />;
+  const asked = { path: { uuid: sourceId }, query: { from: begins() }, every: EVERY_MINUTE };
+  const known = useLive("source_log_history", asked);
   return (
     <Loaded known={known} lines={8}>
       {({ times, retained_bytes, safe_bytes }) =>
-        times.length ? (
+        wasMeasured(retained_bytes, safe_bytes) ? (
           <Chart
             title={text("log.title")}
             times={times}
@@ -98,6 +84,7 @@ export function LogPlot({ sourceId }: { sourceId: string }) {
               { label: text("log.safe"), values: safe_bytes, color: "warn", isDashed: true },
             ]}
             written={bytes}
+            isBinary
           />
         ) : (
           <Empty title={text("chart.none")} />
@@ -105,4 +92,8 @@ export function LogPlot({ sourceId }: { sourceId: string }) {
       }
     </Loaded>
   );
+}
+
+function wasMeasured(...columns: (number | null)[][]): boolean {
+  return columns.some((column) => column.some((value) => value !== null));
 }

@@ -4,6 +4,7 @@ import type { OperationId } from "../api/client.ts";
 import { go } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { ActionButton, type ActionChoice } from "./actions.tsx";
+import { can, neededFor } from "./session.ts";
 
 export type RunKind = "pipelines" | "deliveries";
 
@@ -70,9 +71,13 @@ export function RunActions({
         operation={kind === "pipelines" ? "delete_pipeline" : "delete_delivery"}
         label={acted("delete", name)}
         short={textOf("verb", "delete")}
-        choices={[...drops.map((parameter) => ({ parameter, label: textOf("choice", parameter) })), FORGET]}
+        choices={[
+          ...(isDraft ? [] : drops).map((parameter) => ({ parameter, label: textOf("choice", parameter) })),
+          FORGET,
+        ]}
         onDone={() => go([kind])}
       />
+      {!can("pause_pipeline") && <span class="quiet">{textOf("needs", neededFor("pause_pipeline"))}</span>}
     </p>
   );
 }

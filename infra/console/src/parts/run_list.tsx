@@ -94,6 +94,7 @@ function Nothing({
     return (
       <Empty title={textOf("run_list.none", kind)}>
         <p>{textOf("run_list.none_help", kind)}</p>
+        <a href={link(["start"])}>{text("sources.start")}</a>
       </Empty>
     );
   }
@@ -159,24 +160,20 @@ function columns(
   selected: ReadonlyMap<string, string>,
   toggle: (row: Row) => void,
 ): Column<Row>[] {
+  const name = (row: Row) => (
+    <span class="selectable">
+      <input
+        type="checkbox"
+        aria-label={text("run_list.select", { name: row.name })}
+        checked={selected.has(row.id)}
+        disabled={!selected.has(row.id) && selected.size >= AT_MOST}
+        onChange={() => toggle(row)}
+      />
+      <a href={link([kind, row.id])}>{row.name}</a>
+    </span>
+  );
   const shown: (Column<Row> | false)[] = [
-    {
-      key: "name",
-      title: text("column.name"),
-      sort: "name",
-      cell: (row) => (
-        <span class="selectable">
-          <input
-            type="checkbox"
-            aria-label={text("run_list.select", { name: row.name })}
-            checked={selected.has(row.id)}
-            disabled={!selected.has(row.id) && selected.size >= AT_MOST}
-            onChange={() => toggle(row)}
-          />
-          <a href={link([kind, row.id])}>{row.name}</a>
-        </span>
-      ),
-    },
+    { key: "name", title: text("column.name"), sort: "name", cell: name },
     {
       key: "state",
       title: text("column.state"),

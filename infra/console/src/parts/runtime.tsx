@@ -133,20 +133,24 @@ export function Doing({ owner }: { owner: Pick<Schemas["PipelineOutput"], "open_
   );
 }
 
-/** How far it is behind; what nothing measures is not known. */
+/** How far it is behind; what nothing measures is not known. Of a pipeline the two ways to be behind are shown once measured. */
 export function Progress({
+  kind,
   progress,
   throughput,
 }: {
+  kind: RunKind;
   progress: Schemas["ProgressOutput"] | null | undefined;
   throughput: number | null;
 }) {
+  const lag = progress?.lag ?? null;
   const behind = progress?.seconds_behind ?? null;
+  const isShown = (value: number | null) => kind === "deliveries" || value !== null;
   const moved = progress?.moved_at ?? null;
   return (
     <>
-      <Fact title={text("runtime.lag")}>{known(progress?.lag, count)}</Fact>
-      <Fact title={text("runtime.behind")}>{known(behind, duration)}</Fact>
+      {isShown(lag) && <Fact title={text("runtime.lag")}>{known(lag, count)}</Fact>}
+      {isShown(behind) && <Fact title={text("runtime.behind")}>{known(behind, duration)}</Fact>}
       <Fact title={text("runtime.throughput")}>
         {known(throughput, (value) => text("runtime.a_second", { count: rounded(value) }))}
       </Fact>

@@ -1,6 +1,7 @@
 /** What was done to a pipeline or a delivery, and what was seen of it, newest first. */
 
-import { EVERY_MINUTE, useFeed } from "../api/live.ts";
+import type { Schemas } from "../api/client.ts";
+import { useLive } from "../api/live.ts";
 import { age, duration, localTime, shortTime } from "../kit/clock.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
 import { Pages } from "../kit/table.tsx";
@@ -8,32 +9,24 @@ import { text, textOf } from "../texts/text.ts";
 import { useListQuery } from "./list_query.ts";
 import type { RunKind } from "./run_actions.tsx";
 
-interface Entry {
-  at: string;
-  kind: "operation" | "observed" | "incident" | "alert" | "schema";
-  title: string;
-  outcome: string | null;
-  steps: { at: string; outcome: string }[];
-  actor: { email: string | null; via: string } | null;
-}
-
+type Entry = Schemas["TimelineEntryOutput"];
 const PAGE = 100;
 
 export function Timeline({ kind, id }: { kind: RunKind; id: string }) {
   const query = useListQuery();
-  const search = new URLSearchParams({ limit: String(PAGE), ...(query.cursor ? { cursor: query.cursor } : {}) });
-  const known = useFeed<Entry[]>(`api/v1/${kind}/${id}/timeline?${search}`, { every: EVERY_MINUTE });
+  const operation = kind === "pipelines" ? "pipeline_timeline" : "delivery_timeline";
+  const known = useLive(operation, { path: { uuid: id }, query: { limit: PAGE, cursor: query.cursor } });
   return (
     <section aria-labelledby="timeline">
       <h2 id="timeline">{text("tab.timeline")}</h2>
       <Loaded known={known} lines={8}>
         {(entries) =>
           entries.length ? (
-            <ol class="activity">
+            <ul class="activity">
               {entries.map((entry, index) => (
                 <Shown key={`${entry.at}${entry.title}${index}`} entry={entry} />
               ))}
-            </ol>
+            </ul>
           ) : (
             <Empty title={text("timeline.none")} />
           )

@@ -128,13 +128,13 @@ export function StreamForm({ cluster, onSaved, onCancel }: Props<Stream>) {
   );
 }
 
-export function ConnectForm({ cluster, onSaved, onCancel }: Props<Connect>) {
+export function ConnectForm({ cluster, streamId: chosen, onSaved, onCancel }: Props<Connect> & { streamId?: string }) {
   const action = useAction();
   const brokers = useChoices("list_stream_clusters") ?? [];
   const fields = useFields<Values>({
     name: cluster?.name ?? "",
     base_url: cluster?.base_url ?? "",
-    stream_cluster_id: cluster?.stream_cluster_id ?? "",
+    stream_cluster_id: cluster?.stream_cluster_id ?? chosen ?? "",
     username: cluster?.username ?? "",
     password: "",
     secret_delivery: cluster?.secret_delivery ?? "config-provider",

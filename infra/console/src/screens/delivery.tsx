@@ -1,5 +1,6 @@
 /** One delivery: what it writes where, what waits, what is wrong and what stands in its way. */
 
+import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { Loaded } from "../kit/feedback.tsx";
@@ -11,9 +12,11 @@ import { pace } from "../parts/intent.ts";
 import { MetricPlots, Span } from "../parts/plots.tsx";
 import { RunHead } from "../parts/run_head.tsx";
 import { Progress, Tasks } from "../parts/runtime.tsx";
+import { can, neededFor } from "../parts/session.ts";
 import { State } from "../parts/state.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 import { text, textOf } from "../texts/text.ts";
+import { MappingEditor } from "./mapping_editor.tsx";
 import type { ScreenProps } from "./routes.ts";
 
 type Output = Schemas["DeliveryOutput"];
@@ -37,19 +40,22 @@ export function Delivery({ rest }: ScreenProps) {
   const known = useLive("get_delivery", { path, every });
   const status = useLive("delivery_status", { path, every: every(known.data) });
   return (
-    <Loaded known={known}>
-      {(data) => {
-        const delivery = data as Output;
-        const seen = status.data ?? { ...delivery, progress: null };
-        return (
-          <>
-            <RunHead kind="deliveries" owner={delivery} seen={seen} readAt={status.at ?? known.at} />
-            <Tabs label={text("tab.label")} tabs={TABS} />
-            <Shown delivery={delivery} seen={seen} readAt={known.at} />
-          </>
-        );
-      }}
-    </Loaded>
+    <>
+      {!known.data && <h1>{text("type.delivery")}</h1>}
+      <Loaded known={known}>
+        {(data) => {
+          const delivery = data as Output;
+          const seen = status.data ?? { ...delivery, progress: null };
+          return (
+            <>
+              <RunHead kind="deliveries" owner={delivery} seen={seen} readAt={status.at ?? known.at} />
+              <Tabs label={text("tab.label")} tabs={TABS} />
+              <Shown delivery={delivery} seen={seen} readAt={known.at} />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
   );
 }
 
@@ -99,7 +105,7 @@ function Overview({ delivery, seen, readAt }: Props) {
       <section aria-labelledby="numbers">
         <h2 id="numbers">{text("runtime.numbers")}</h2>
         <dl class="counts">
-          <Progress progress={seen.progress} throughput={delivery.metrics.throughput} />
+          <Progress kind="deliveries" progress={seen.progress} throughput={delivery.metrics.throughput} />
         </dl>
       </section>
       <Tasks tasks={seen.tasks} kind="deliveries" id={delivery.id} name={delivery.name} />
@@ -154,6 +160,23 @@ function behind(destination: Destination | undefined, readAt: number | undefined
 }
 
 function Mappings({ delivery }: { delivery: Output }) {
+  const [isEdited, edit] = useState(false);
+  const why = can("update_delivery_mappings") ? undefined : textOf("needs", neededFor("update_delivery_mappings"));
+  if (isEdited) return <MappingEditor delivery={delivery} onClose={() => edit(false)} />;
+  return (
+    <>
+      <MappingTable delivery={delivery} />
+      <p class="buttons">
+        <button type="button" aria-disabled={why !== undefined} title={why} onClick={() => why ?? edit(true)}>
+          {text("mapping.change")}
+        </button>
+        {why && <span class="quiet">{why}</span>}
+      </p>
+    </>
+  );
+}
+
+function MappingTable({ delivery }: { delivery: Output }) {
   return (
     <Table
       caption={text("tab.mappings")}

@@ -43,6 +43,7 @@ function Attention({ overview, readAt }: { overview: Overview; readAt: number | 
     return (
       <Empty title={text("now.no_pipeline")}>
         <p>{text("now.no_pipeline_help")}</p>
+        <a href={link(["start"])}>{text("sources.start")}</a>
       </Empty>
     );
   }

@@ -2,6 +2,7 @@
 
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
+import { duration } from "../kit/clock.ts";
 import { Loaded } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Table } from "../kit/table.tsx";
@@ -29,25 +30,28 @@ export function Pipeline({ rest }: ScreenProps) {
   const known = useLive("get_pipeline", { path, every });
   const status = useLive("pipeline_status", { path, every: every(known.data) });
   return (
-    <Loaded known={known}>
-      {(data) => {
-        const pipeline = data as Detail;
-        const seen = status.data ?? { ...pipeline, log: null, progress: null };
-        return (
-          <>
-            <RunHead
-              kind="pipelines"
-              owner={pipeline}
-              seen={seen}
-              readAt={status.at ?? known.at}
-              drops={[pipeline.source.provider === "mysql" ? "drop_history" : "drop_slot"]}
-            />
-            <Tabs label={text("tab.label")} tabs={TABS} />
-            <Shown pipeline={pipeline} seen={seen} readAt={known.at} />
-          </>
-        );
-      }}
-    </Loaded>
+    <>
+      {!known.data && <h1>{text("type.pipeline")}</h1>}
+      <Loaded known={known}>
+        {(data) => {
+          const pipeline = data as Detail;
+          const seen = status.data ?? { ...pipeline, log: null, progress: null };
+          return (
+            <>
+              <RunHead
+                kind="pipelines"
+                owner={pipeline}
+                seen={seen}
+                readAt={status.at ?? known.at}
+                drops={[pipeline.source.provider === "mysql" ? "drop_history" : "drop_slot"]}
+              />
+              <Tabs label={text("tab.label")} tabs={TABS} />
+              <Shown pipeline={pipeline} seen={seen} readAt={known.at} />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
   );
 }
 
@@ -65,6 +69,11 @@ function Shown({ pipeline, seen, readAt }: { pipeline: Detail; seen: Status; rea
           <Span />
           <MetricPlots kind="pipelines" id={pipeline.id} />
           <LogPlot sourceId={pipeline.source_id} />
+          {seen.log?.seconds_to_loss != null && (
+            <p>
+              <strong>{text("log.lost_in", { age: duration(seen.log.seconds_to_loss) })}</strong>
+            </p>
+          )}
         </>
       );
     default:

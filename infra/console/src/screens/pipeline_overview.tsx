@@ -30,7 +30,7 @@ export function PipelineOverview(props: Props) {
       <section aria-labelledby="numbers">
         <h2 id="numbers">{text("runtime.numbers")}</h2>
         <dl class="counts">
-          <Progress progress={seen.progress} throughput={pipeline.metrics.throughput} />
+          <Progress kind="pipelines" progress={seen.progress} throughput={pipeline.metrics.throughput} />
         </dl>
       </section>
       {seen.log && <Log log={seen.log} />}

@@ -14,6 +14,8 @@ import { Clusters } from "./clusters.tsx";
 import { Connectors } from "./connectors.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Delivery } from "./delivery.tsx";
+import { Destination } from "./destination.tsx";
+import { Destinations } from "./destinations.tsx";
 import { Groups } from "./groups.tsx";
 import { Incidents } from "./incidents.tsx";
 import { Maintenance } from "./maintenance.tsx";
@@ -22,6 +24,9 @@ import { Pipeline } from "./pipeline.tsx";
 import { Pipelines } from "./pipelines.tsx";
 import { RuleScreen } from "./rule.tsx";
 import { Rules } from "./rules.tsx";
+import { Source } from "./source.tsx";
+import { Sources } from "./sources.tsx";
+import { Start } from "./start.tsx";
 import { Topic } from "./topic.tsx";
 import { Topics } from "./topics.tsx";
 import { Users } from "./users.tsx";
@@ -44,6 +49,9 @@ export const SCREENS: Record<string, Screen> = {
   "": { title: "nav.now", list: Now },
   pipelines: { title: "nav.pipelines", list: Pipelines, detail: Pipeline },
   deliveries: { title: "nav.deliveries", list: Deliveries, detail: Delivery },
+  start: { title: "start.title", list: Start },
+  sources: { title: "nav.sources", list: Sources, detail: Source },
+  destinations: { title: "nav.destinations", list: Destinations, detail: Destination },
   topics: { title: "nav.topics", list: Topics, detail: Topic },
   groups: { title: "nav.groups", list: Groups },
   connectors: { title: "nav.connectors", list: Connectors },
@@ -60,6 +68,7 @@ export const SCREENS: Record<string, Screen> = {
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
   ["nav.group_run", ["", "pipelines", "deliveries"]],
+  ["nav.group_ends", ["sources", "destinations"]],
   ["nav.group_stream", ["topics", "groups", "connectors", "clusters"]],
   ["nav.group_alerts", ["alerts", "incidents", "rules", "channels", "maintenance"]],
   ["nav.group_admin", ["changes", "users", "account"]],

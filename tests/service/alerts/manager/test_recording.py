@@ -107,7 +107,7 @@ def test_a_large_report_is_stored_in_few_transactions_of_at_most_a_hundred_items
     counted = sizes(storage, lambda: alerting.report(*failures))
     assert counted == [99, 11]
     healed = sizes(storage, alerting.report)
-    assert sum(healed) == 110 * 3  # alert, track and message
+    assert sum(healed) == 110 * 4  # alert, track, message and event
     assert max(healed) <= 100
     assert {alert.status for alert in alerting.alerts()} == {AlertStatus.RESOLVED}
     assert {alert.occurrence_count for alert in alerting.alerts()} == {2}
@@ -117,7 +117,7 @@ def test_an_alert_to_every_channel_that_there_may_be_is_one_transaction(alerting
     channels = [alerting.channel() for _ in range(MAX_CHANNELS)]
     for start in range(0, MAX_CHANNELS, 20):
         alerting.rule(*channels[start : start + 20])
-    assert sizes(storage, lambda: alerting.report(alerting.task_failed())) == [MAX_CHANNELS + 3]
+    assert sizes(storage, lambda: alerting.report(alerting.task_failed())) == [MAX_CHANNELS + 4]
     assert len(alerting.rows()) == len(alerting.woken) == MAX_CHANNELS
 
 

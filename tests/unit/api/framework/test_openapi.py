@@ -53,6 +53,7 @@ def test_path_variables_have_their_kinds() -> None:
         ("/api/v1/things", "post", {"Background", "CorrelationId", "IdempotencyKey"}),
         ("/api/v1/things/{uuid}", "put", {"Background", "CorrelationId", "IfMatch"}),
         ("/api/v1/things/{uuid}", "get", {"Background", "CorrelationId"}),
+        ("/api/v1/things", "get", {"Background", "CorrelationId", "IfNoneMatch"}),
     ],
 )
 def test_headers_are_documented_where_they_have_an_effect(path: str, method: str, headers: set[str]) -> None:
@@ -133,3 +134,11 @@ def test_the_bounds_of_an_optional_number_are_documented() -> None:
     schemas = document([("/bounded", routes.routes[0])], title="T", version="1")["components"]["schemas"]
     [number, _] = schemas["Bounded"]["properties"]["size"]["anyOf"]
     assert number == {"type": "integer", "minimum": 1, "maximum": 9}
+
+
+def test_a_list_documents_its_weak_tag_and_304_and_what_has_a_version_does_not() -> None:
+    listed = DOCUMENT["paths"]["/api/v1/things"]["get"]["responses"]
+    assert listed["200"]["headers"]["ETag"] == {"$ref": "#/components/headers/BodyTag"}
+    assert listed["304"] == {"$ref": "#/components/responses/NotModified"}
+    assert "X-Observed-At" in DOCUMENT["components"]["responses"]["NotModified"]["headers"]
+    assert "304" not in THING["get"]["responses"]

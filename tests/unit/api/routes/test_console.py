@@ -76,5 +76,10 @@ def test_nothing_but_the_files_of_the_manifest_is_served(name: str) -> None:
     assert unknown.headers["cache-control"] == "no-store"
 
 
+def test_the_folder_has_what_the_manifest_lists_and_nothing_else() -> None:
+    present = {file.name for file in FOLDER.iterdir()} - {"LICENSES.txt"}
+    assert present == {"index.html", "manifest.json", *MANIFEST["files"]}
+
+
 def test_the_root_leads_a_browser_to_the_console_behind_every_prefix() -> None:
     assert get("/", {"accept": "text/html"}).headers["location"] == "/api/console"

@@ -15,7 +15,8 @@ def test_objects_are_compared_field_by_field_and_lists_as_a_whole() -> None:
 
 
 def test_what_is_made_and_what_is_deleted_shows_every_value() -> None:
-    assert shown(None, {"name": "a", "labels": {}}) == [("name", None, "a"), ("labels", None, {})]
+    made = {"name": "a", "labels": {}, "config": {"port": 1}}
+    assert shown(None, made) == [("name", None, "a"), ("config.port", None, 1)]
     assert shown({"name": "a", "description": None}, None) == [("name", "a", None)]
 
 

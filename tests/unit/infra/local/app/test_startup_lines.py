@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from infra.local.app.addresses import StackAddresses
-from infra.local.app.startup_lines import lines
+from infra.local.app.startup_lines import for_people, lines
 
 ADDRESSES = StackAddresses(
     kafka="127.0.0.1:9092", connect="http://127.0.0.1:8083", postgres="postgresql://postgres:pw@127.0.0.1:5432/postgres"
@@ -40,3 +40,10 @@ def test_the_object_store_stands_last_of_the_servers_where_it_was_started():
         "HEADGATE_S3=http://key:pw@127.0.0.1:9000/headgate",
         "HEADGATE_READY",
     ]
+
+
+def test_people_get_a_line_of_their_own_that_programs_do_not_take_for_a_variable():
+    line = for_people("http://127.0.0.1:8000")
+    assert "http://127.0.0.1:8000/console" in line
+    assert "console" in line.partition("http")[0]
+    assert "=" not in line

@@ -1,0 +1,47 @@
+/** How far the rows of a table have come: into its topic, and from there to the target. */
+
+export interface Partition {
+  partition: number;
+  beginning_offset: number | null;
+  end_offset: number | null;
+}
+
+export interface GroupPartition {
+  topic: string;
+  partition: number;
+  committed_offset: number | null;
+}
+
+export interface Arrival {
+  /** Records that the topic has had; null where a partition cannot be read. */
+  records: number | null;
+  /** Records that the sink has confirmed; null where it is not known. */
+  delivered: number | null;
+  waiting: number | null;
+  isComplete: boolean;
+}
+
+function sum(values: readonly (number | null)[]): number | null {
+  let whole = 0;
+  for (const value of values) {
+    if (value === null) return null;
+    whole += value;
+  }
+  return whole;
+}
+
+/** `offsets` is null where the group cannot be read. Where nothing was committed it is not known what was delivered. */
+export function arrival(
+  topic: string,
+  partitions: readonly Partition[],
+  offsets: readonly GroupPartition[] | null,
+): Arrival {
+  const records = partitions.length ? sum(partitions.map((one) => one.end_offset)) : null;
+  const committed = new Map(
+    offsets?.filter((one) => one.topic === topic).map((one) => [one.partition, one.committed_offset]),
+  );
+  const confirmed = partitions.map((one) => (one.end_offset === 0 ? 0 : (committed.get(one.partition) ?? null)));
+  const delivered = records === null ? null : sum(confirmed);
+  const waiting = records === null || delivered === null ? null : Math.max(0, records - delivered);
+  return { records, delivered, waiting, isComplete: waiting === 0 && (records ?? 0) > 0 };
+}

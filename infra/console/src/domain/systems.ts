@@ -1,0 +1,76 @@
+/** Databases and object stores as forms ask for them, and the bodies that the API takes. */
+
+export type Provider = "postgresql" | "mysql" | "s3" | "minio";
+
+export interface SystemDraft {
+  provider: Provider;
+  name: string;
+  environment: string;
+  config: Record<string, string>;
+  /** Secrets: they live in the form only. */
+  credentials: Record<string, string>;
+}
+
+export const DATABASES: readonly Provider[] = ["postgresql", "mysql"];
+export const PROVIDERS: readonly Provider[] = [...DATABASES, "s3", "minio"];
+export const SSL_MODES = ["require", "verify-full", "verify-ca", "prefer", "disable"] as const;
+export const SNAPSHOT_MODES = ["initial", "initial_only", "no_data", "when_needed", "always"] as const;
+
+export const PORTS: Partial<Record<Provider, string>> = { postgresql: "5432", mysql: "3306" };
+
+const CAPTURE: Partial<Record<Provider, string>> = {
+  postgresql: "io.debezium.connector.postgresql.PostgresConnector",
+  mysql: "io.debezium.connector.mysql.MySqlConnector",
+};
+
+/** The class of the plug-in that captures the changes of a database. */
+export function capturePlugin(provider: string): string | undefined {
+  return CAPTURE[provider as Provider];
+}
+
+export function isDatabase(provider: string): boolean {
+  return DATABASES.includes(provider as Provider);
+}
+
+/** The secrets that a system has. */
+export function secretsOf(provider: string): readonly string[] {
+  return isDatabase(provider)
+    ? ["password", "ca_certificate"]
+    : ["access_key_id", "secret_access_key", "session_token"];
+}
+
+export function emptyDraft(provider: Provider): SystemDraft {
+  const config: Record<string, string> = isDatabase(provider) ? { ssl_mode: "require" } : {};
+  return { provider, name: "", environment: "", config, credentials: {} };
+}
+
+/** What is sent to test a system: blanks are left out, since each has a default. */
+export function testBody({ provider, config, credentials }: SystemDraft) {
+  const { port, path_style, ...others } = filled(config);
+  return {
+    provider,
+    config: {
+      ...others,
+      ...(port ? { port: Number(port) } : {}),
+      ...(path_style ? { path_style: path_style === "yes" } : {}),
+    },
+    credentials: filled(credentials),
+  };
+}
+
+export function registerBody(draft: SystemDraft) {
+  const { name, environment } = draft;
+  return { ...testBody(draft), name, ...(environment ? { environment } : {}) };
+}
+
+function filled(values: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value.trim() !== ""));
+}
+
+/** A prefix of topics made of a name: letters, digits, `_` and `-`. */
+export function prefixOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, "_")
+    .replace(/^_+|_+$/g, "");
+}

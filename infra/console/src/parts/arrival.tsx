@@ -1,0 +1,109 @@
+/** How far the rows have come, table by table: at the source, in the topic, at the target. */
+
+import type { Schemas } from "../api/client.ts";
+import { useLive } from "../api/live.ts";
+import { arrival, type GroupPartition } from "../domain/arrival.ts";
+import { Loaded } from "../kit/feedback.tsx";
+import { count } from "../kit/numbers.ts";
+import { type Column, Table } from "../kit/table.tsx";
+import { text } from "../texts/text.ts";
+import { Outcome } from "./checks.tsx";
+
+type Pipeline = Schemas["PipelineDetailOutput"];
+type Group = Schemas["ConsumerGroupOutput"];
+const EVERY = 5_000;
+const MOST = 20;
+
+interface Row {
+  topic: string;
+  table: Schemas["TableOutput"] | undefined;
+}
+
+interface Props {
+  pipeline: Pipeline;
+  /** Without one only what is in the topics is counted. */
+  delivery?: Schemas["DeliveryOutput"] | undefined;
+}
+
+export function Arrivals({ pipeline, delivery }: Props) {
+  const topics = delivery?.topics ?? pipeline.topics;
+  const cluster = pipeline.stream_cluster_id;
+  const groups = useLive("list_consumer_groups", { query: { cluster_id: cluster }, every: EVERY, off: !delivery });
+  const group = groups.data?.find((one) => delivery && one.resource?.id === delivery.id);
+  // The topics of a pipeline stand in the order of its tables.
+  const rows = topics.map((topic): Row => ({ topic, table: pipeline.tables[pipeline.topics.indexOf(topic)] }));
+  const columns: Column<Row>[] = [
+    { key: "topic", title: text("arrival.topic"), cell: (row) => row.topic },
+    {
+      key: "source",
+      title: text("arrival.source"),
+      isNumber: true,
+      cell: (row) => <AtSource sourceId={pipeline.source_id} table={row.table} />,
+    },
+    {
+      key: "records",
+      title: text("arrival.records"),
+      isNumber: true,
+      cell: (row) => <InTopic cluster={cluster} topic={row.topic} />,
+    },
+  ];
+  if (delivery) {
+    columns.push({
+      key: "delivered",
+      title: text("arrival.delivered"),
+      cell: (row) => <Delivered cluster={cluster} topic={row.topic} group={group} />,
+    });
+  }
+  return (
+    <>
+      <Table caption={text("arrival.title")} columns={columns} rows={rows.slice(0, MOST)} id={(row) => row.topic} />
+      {rows.length > MOST && <p class="quiet">{text("arrival.more", { count: rows.length - MOST })}</p>}
+      <p class="quiet">{text("arrival.help")}</p>
+    </>
+  );
+}
+
+function NotKnown({ why }: { why?: string }) {
+  return <span class="quiet">{why ?? text("common.not_measured")}</span>;
+}
+
+function AtSource({ sourceId, table }: { sourceId: string; table: Row["table"] }) {
+  const search = table ? `${table.schema_name}.${table.table_name}` : "";
+  const known = useLive("list_source_tables", { path: { uuid: sourceId }, query: { search }, every: 0, off: !table });
+  const rows = known.data?.find(
+    (one) => one.schema_name === table?.schema_name && one.table_name === table.table_name,
+  )?.estimated_rows;
+  return typeof rows === "number" ? <span>{text("arrival.about", { rows: count(rows) })}</span> : <NotKnown />;
+}
+
+function useTopic(cluster: string, topic: string) {
+  return useLive("get_topic", { path: { name: topic }, query: { cluster_id: cluster }, every: EVERY });
+}
+
+function InTopic({ cluster, topic }: { cluster: string; topic: string }) {
+  const known = useTopic(cluster, topic);
+  if (known.error?.status === 404) return <NotKnown why={text("arrival.no_topic")} />;
+  return (
+    <Loaded known={known} lines={1}>
+      {(detail) => {
+        const { records } = arrival(topic, detail.partition_details, null);
+        return records === null ? <NotKnown /> : count(records);
+      }}
+    </Loaded>
+  );
+}
+
+function Delivered({ cluster, topic, group }: { cluster: string; topic: string; group: Group | undefined }) {
+  const { data } = useTopic(cluster, topic);
+  if (!data || !group) return <NotKnown />;
+  const seen = arrival(topic, data.partition_details, group.offsets as GroupPartition[] | null);
+  if (seen.delivered === null || seen.waiting === null) return <NotKnown />;
+  if (!seen.records) return <NotKnown why={text("arrival.nothing")} />;
+  const words = text("arrival.of", { delivered: count(seen.delivered), waiting: count(seen.waiting) });
+  return (
+    <Outcome
+      status={seen.isComplete ? "pass" : "warn"}
+      word={seen.isComplete ? text("arrival.all", { delivered: count(seen.delivered) }) : words}
+    />
+  );
+}

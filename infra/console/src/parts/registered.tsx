@@ -1,0 +1,201 @@
+/** What a source and a destination have in common: how they are described, edited, given new secrets, and deleted. */
+
+import { useState } from "preact/hooks";
+import type { Schemas } from "../api/client.ts";
+import { ON_DEMAND, useLive } from "../api/live.ts";
+import { labelsOf, labelsText } from "../domain/labels.ts";
+import { age } from "../kit/clock.ts";
+import { Failed, Loaded } from "../kit/feedback.tsx";
+import { Form, Input, TextArea } from "../kit/form.tsx";
+import { say } from "../kit/notice.tsx";
+import { go, link } from "../kit/router.ts";
+import { text, textOf } from "../texts/text.ts";
+import { ActionButton } from "./actions.tsx";
+import { whoMay } from "./button.tsx";
+import { useFields } from "./fields.ts";
+import { Facts, When } from "./pieces.tsx";
+import { RotateCredentials } from "./rotation.tsx";
+import { can } from "./session.ts";
+import { State } from "./state.tsx";
+import { useAction } from "./use_action.ts";
+
+export type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
+export type Kind = "sources" | "destinations";
+
+const OPERATIONS = {
+  sources: {
+    get: "get_source",
+    update: "update_source",
+    rotate: "rotate_source_credentials",
+    remove: "delete_source",
+  },
+  destinations: {
+    get: "get_destination",
+    update: "update_destination",
+    rotate: "rotate_destination_credentials",
+    remove: "delete_destination",
+  },
+} as const;
+
+/** Seconds: five looks that did not come. */
+const OLD_AFTER = 300;
+
+interface Props {
+  kind: Kind;
+  one: Registered;
+}
+
+/** Where it is, in one line. */
+export function addressOf({ config }: Pick<Registered, "config">): string {
+  if ("bucket" in config) return [config.endpoint_url, config.bucket, config.prefix].filter(Boolean).join("/");
+  return `${config.host}${config.port ? `:${config.port}` : ""}/${config.database_name}`;
+}
+
+/** The state of a server. It is looked at once a minute: what was seen long before says nothing about now. */
+export function Health({ one, readAt }: { one: Registered; readAt: number | undefined }) {
+  const seconds = age(one.last_health_check_at);
+  const isOld = one.status !== "UNKNOWN" && (seconds === null || seconds > OLD_AFTER);
+  return (
+    <>
+      <State observed={isOld ? "UNKNOWN" : one.status} observedAt={null} readAt={readAt} isTimeless />
+      {isOld && ` ${text("state.last_known", { state: textOf("state", one.status) })}`}
+    </>
+  );
+}
+
+export function RegisteredHead({ kind, one, readAt }: Props & { readAt: number | undefined }) {
+  return (
+    <>
+      <h1>{one.name}</h1>
+      {one.description && <p>{one.description}</p>}
+      <p>
+        <Health one={one} readAt={readAt} />
+      </p>
+      {one.last_error && (
+        <p class="failed">
+          {one.last_error.message} <code>{one.last_error.code}</code> <When time={one.last_error.at} />
+        </p>
+      )}
+      <Facts
+        rows={[
+          [text("system.provider"), textOf("provider", one.provider)],
+          [text("registered.address"), <code key="address">{addressOf(one)}</code>],
+          [text("registered.looked_at"), <When key="at" time={one.last_health_check_at} />],
+          [text("registered.environment"), one.environment ?? undefined],
+          [
+            text("registered.labels"),
+            Object.keys(one.labels).length ? <Labels kind={kind} labels={one.labels} /> : undefined,
+          ],
+        ]}
+      />
+    </>
+  );
+}
+
+/** Each label leads to the list of those that have it. */
+export function Labels({ kind, labels }: { kind: Kind; labels: Readonly<Record<string, string>> }) {
+  return (
+    <span class="facts">
+      {Object.entries(labels).map(([key, value]) => (
+        <a key={key} class="label" href={link([kind], { label: `${key}:${value}` })}>
+          {key}:{value}
+        </a>
+      ))}
+    </span>
+  );
+}
+
+/** The tab with what can be changed. */
+export function Settings({ kind, one }: Props) {
+  const isVerified = "ssl_mode" in one.config && one.config.ssl_mode.startsWith("verify");
+  const operations = OPERATIONS[kind];
+  return (
+    <>
+      <h2>{text("registered.edit")}</h2>
+      <Edit key={one.version} kind={kind} one={one} />
+      <h2>{text("registered.secrets")}</h2>
+      {one.connection_id ? (
+        <p>{text("registered.of_connection")}</p>
+      ) : (
+        <RotateCredentials
+          operation={operations.rotate}
+          id={one.id}
+          name={one.name}
+          provider={one.provider}
+          hasCertificate={isVerified}
+        />
+      )}
+      <h2>{text("registered.delete")}</h2>
+      <p class="buttons">
+        <ActionButton
+          operation={operations.remove}
+          path={{ uuid: one.id }}
+          version={one.version}
+          name={one.name}
+          label={text("registered.delete_name", { name: one.name })}
+          onDone={() => go([kind])}
+        />
+      </p>
+    </>
+  );
+}
+
+/** The name, the words and the labels. The address is changed by registering anew, since tables and secrets hang on it. */
+function Edit({ kind, one }: Props) {
+  // What PUT takes, with all that this form does not show: nothing of it gets lost.
+  const definition = useLive(OPERATIONS[kind].get, {
+    path: { uuid: one.id },
+    query: { view: "definition" },
+    every: ON_DEMAND,
+  });
+  const { values, bind } = useFields({
+    name: one.name,
+    description: one.description ?? "",
+    environment: one.environment ?? "",
+    labels: labelsText(one.labels),
+  });
+  // The version that was on the screen when somebody began: what others have changed since is not written over.
+  const [version] = useState(one.version);
+  const action = useAction();
+  const operation = OPERATIONS[kind].update;
+  if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
+  return (
+    <Loaded known={definition} lines={3}>
+      {(whole) => {
+        const save = async () => {
+          const { name, description, environment } = values;
+          const labels = labelsOf(values.labels);
+          const body = { ...whole, name, description: description || null, environment: environment || null, labels };
+          const received = await action.run(operation, { path: { uuid: one.id }, body: body as never, version });
+          if (received) say(text("registered.saved", { name }));
+        };
+        const { error } = action;
+        return (
+          <Form onSubmit={() => void save()} submit={text("registered.save")} isBusy={action.busy !== ""}>
+            <Input label={text("column.name")} location="name" error={error} required {...bind("name")} />
+            <TextArea
+              label={text("registered.description")}
+              location="description"
+              error={error}
+              {...bind("description")}
+            />
+            <Input
+              label={text("registered.environment")}
+              location="environment"
+              error={error}
+              {...bind("environment")}
+            />
+            <TextArea
+              label={text("registered.labels")}
+              help={text("registered.labels_help")}
+              location="labels"
+              error={error}
+              {...bind("labels")}
+            />
+            {error && <Failed error={error} />}
+          </Form>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,118 @@
+/** The list of sources or of destinations, with the form that registers another one. */
+
+import { useState } from "preact/hooks";
+import { useLive } from "../api/live.ts";
+import { DATABASES, PROVIDERS } from "../domain/systems.ts";
+import { Input } from "../kit/form.tsx";
+import { count } from "../kit/numbers.ts";
+import { go, link } from "../kit/router.ts";
+import type { Column } from "../kit/table.tsx";
+import { text, textOf } from "../texts/text.ts";
+import { OperationButton } from "./button.tsx";
+import { ListOf } from "./list_of.tsx";
+import { useListQuery, useTypedFilter } from "./list_query.ts";
+import { When } from "./pieces.tsx";
+import { addressOf, Health, type Kind, Labels, type Registered } from "./registered.tsx";
+import { SystemForm } from "./system_form.tsx";
+
+const PAGE = 100;
+const TEXTS = {
+  sources: { none: text("sources.none"), create: text("start.new_source") },
+  destinations: { none: text("destinations.none"), create: text("start.new_destination") },
+};
+
+export function RegisteredList({ kind }: { kind: Kind }) {
+  const query = useListQuery();
+  const [name, typeName] = useTypedFilter(query, "q");
+  const [label, typeLabel] = useTypedFilter(query, "label");
+  const [isNew, registerNew] = useState(false);
+  const known = useLive(kind === "sources" ? "list_sources" : "list_destinations", {
+    query: { q: query.value("q"), label: query.value("label"), cursor: query.cursor, limit: PAGE },
+  });
+  return (
+    <>
+      <h1>{textOf("nav", kind)}</h1>
+      <search class="filters">
+        <Input label={text("filter.name")} type="search" value={name} onValue={typeName} />
+        <Input label={text("filter.label")} type="search" value={label} onValue={typeLabel} placeholder="team:shop" />
+      </search>
+      <p class="buttons">
+        <OperationButton
+          operation={kind === "sources" ? "create_source" : "create_destination"}
+          label={isNew ? text("common.close") : TEXTS[kind].create}
+          onClick={() => registerNew(!isNew)}
+        />
+        {kind === "sources" && <a href={link(["start"])}>{text("sources.start")}</a>}
+      </p>
+      {isNew && (
+        <section class="card" aria-label={TEXTS[kind].create}>
+          <SystemForm
+            kind={kind === "sources" ? "source" : "destination"}
+            providers={kind === "sources" ? DATABASES : PROVIDERS}
+            onSaved={(id) => go([kind, id])}
+          />
+        </section>
+      )}
+      <ListOf
+        known={known}
+        title={textOf("nav", kind)}
+        columns={columns(kind, known.at)}
+        id={(row) => row.id}
+        query={query}
+        filters={["q", "label"]}
+        none={TEXTS[kind].none}
+      />
+    </>
+  );
+}
+
+function columns(kind: Kind, readAt: number | undefined): Column<Registered>[] {
+  return [
+    { key: "name", title: text("column.name"), cell: (row) => <a href={link([kind, row.id])}>{row.name}</a> },
+    {
+      key: "state",
+      title: text("column.state"),
+      cell: (row) => <Health one={row} readAt={readAt} />,
+    },
+    {
+      key: "at",
+      title: text("registered.looked_at"),
+      cell: (row) => <When time={row.last_health_check_at} />,
+    },
+    { key: "error", title: text("column.reason"), cell: (row) => row.last_error?.message ?? "" },
+    {
+      key: "address",
+      title: text("registered.address"),
+      cell: (row) => (
+        <>
+          {textOf("provider", row.provider)} <code>{addressOf(row)}</code>
+        </>
+      ),
+    },
+    {
+      key: "labels",
+      title: text("registered.environment_labels"),
+      isExtra: true,
+      cell: (row) => (
+        <>
+          {row.environment} <Labels kind={kind} labels={row.labels} />
+        </>
+      ),
+    },
+    {
+      key: "number",
+      title: text(kind === "sources" ? "sources.ready_tables" : "nav.deliveries"),
+      isNumber: true,
+      cell: numberOf,
+    },
+  ];
+}
+
+/** The tables of a source that can be captured, of all; the deliveries of a destination. */
+function numberOf(row: Registered) {
+  if ("deliveries" in row) return count(row.deliveries);
+  if (row.tables === null || row.cdc_ready_tables === null) {
+    return <span class="quiet">{text("common.not_measured")}</span>;
+  }
+  return text("sources.ready_of", { ready: count(row.cdc_ready_tables), all: count(row.tables) });
+}

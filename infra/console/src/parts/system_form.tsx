@@ -1,0 +1,200 @@
+/** The form for a database or an object store: its address and secrets, tested before it is saved. */
+
+import { useState } from "preact/hooks";
+import type { ApiError, Schemas } from "../api/client.ts";
+import {
+  emptyDraft,
+  isDatabase,
+  PORTS,
+  type Provider,
+  registerBody,
+  SSL_MODES,
+  type SystemDraft,
+  secretsOf,
+  testBody,
+} from "../domain/systems.ts";
+import { Failed } from "../kit/feedback.tsx";
+import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
+import { text, textOf } from "../texts/text.ts";
+import { OperationButton, whoMay } from "./button.tsx";
+import { TestResult } from "./checks.tsx";
+import { can } from "./session.ts";
+import { useAction } from "./use_action.ts";
+
+interface Props {
+  kind: "source" | "destination";
+  providers: readonly Provider[];
+  onSaved: (id: string) => void;
+}
+
+export function SystemForm({ kind, providers, onSaved }: Props) {
+  const [draft, setDraft] = useState<SystemDraft>(() => emptyDraft(providers[0] ?? "postgresql"));
+  const [result, setResult] = useState<Schemas["TestOutput"]>();
+  const operation = kind === "source" ? "create_source" : "create_destination";
+  const test = useAction();
+  const save = useAction();
+  const change = (next: SystemDraft) => {
+    setDraft(next);
+    setResult(undefined);
+  };
+  const runTest = async () => {
+    const body = testBody(draft) as Schemas["DatabaseTestInput"];
+    const received = await test.run("test_unsaved_connection", { body });
+    if (received) setResult(received.data);
+  };
+  const register = async () => {
+    const body = registerBody(draft) as Schemas["SourceBody"];
+    const received = await save.run(operation, { body: body as never });
+    if (!received) return;
+    setDraft({ ...draft, credentials: {} });
+    onSaved((received.data as { id: string }).id);
+  };
+  if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
+  const error = save.error ?? test.error;
+  return (
+    <Form
+      onSubmit={register}
+      submit={text(kind === "source" ? "system.save_source" : "system.save_destination")}
+      isBusy={save.busy !== ""}
+    >
+      <Select
+        label={text("system.provider")}
+        value={draft.provider}
+        choices={providers.map((value) => ({ value, label: textOf("provider", value) }))}
+        onValue={(value) => change({ ...emptyDraft(value as Provider), name: draft.name })}
+      />
+      <Input
+        label={text("column.name")}
+        location="name"
+        error={error}
+        required
+        value={draft.name}
+        onValue={(name) => setDraft({ ...draft, name })}
+      />
+      {isDatabase(draft.provider) ? (
+        <Database draft={draft} change={change} error={error} />
+      ) : (
+        <Bucket draft={draft} change={change} error={error} />
+      )}
+      <Secrets
+        provider={draft.provider}
+        hasCertificate={draft.config.ssl_mode?.startsWith("verify") ?? false}
+        values={draft.credentials}
+        onValues={(credentials) => change({ ...draft, credentials })}
+        error={error}
+      />
+      <p class="buttons">
+        <OperationButton
+          operation="test_unsaved_connection"
+          label={text("system.test")}
+          isBusy={test.busy !== ""}
+          onClick={() => void runTest()}
+        />
+        <span class="quiet">{text("system.test_help")}</span>
+      </p>
+      {result && <TestResult result={result} />}
+      {error && <Failed error={error} />}
+    </Form>
+  );
+}
+
+interface PartProps {
+  draft: SystemDraft;
+  change: (draft: SystemDraft) => void;
+  error: ApiError | undefined;
+}
+
+/** A field of the address. */
+function Field({
+  name,
+  draft,
+  change,
+  error,
+  ...others
+}: PartProps & { name: string; required?: boolean; help?: string; placeholder?: string; inputMode?: "numeric" }) {
+  return (
+    <Input
+      {...others}
+      label={textOf("system", name)}
+      location={`config.${name}`}
+      error={error}
+      spellcheck={false}
+      value={draft.config[name] ?? ""}
+      onValue={(value) => change({ ...draft, config: { ...draft.config, [name]: value } })}
+    />
+  );
+}
+
+function Database(props: PartProps) {
+  const { draft, change } = props;
+  const port = PORTS[draft.provider] ?? "";
+  return (
+    <>
+      <Field {...props} name="host" required />
+      <Field {...props} name="port" inputMode="numeric" placeholder={port} help={text("system.port_help", { port })} />
+      <Field {...props} name="database_name" required />
+      <Field {...props} name="username" required />
+      <Select
+        label={text("system.ssl_mode")}
+        location="config.ssl_mode"
+        error={props.error}
+        value={draft.config.ssl_mode ?? "require"}
+        choices={SSL_MODES.map((value) => ({ value, label: textOf("ssl_mode", value) }))}
+        onValue={(value) => change({ ...draft, config: { ...draft.config, ssl_mode: value } })}
+      />
+    </>
+  );
+}
+
+function Bucket(props: PartProps) {
+  const { draft, change } = props;
+  return (
+    <>
+      <Field {...props} name="bucket" required />
+      {draft.provider === "minio" && (
+        <Field {...props} name="endpoint_url" required placeholder="https://minio.example.com:9000" />
+      )}
+      <Field {...props} name="region" placeholder="eu-central-1" />
+      <Field {...props} name="prefix" help={text("system.prefix_help")} />
+      <Select
+        label={text("system.path_style")}
+        location="config.path_style"
+        error={props.error}
+        value={draft.config.path_style ?? ""}
+        choices={["", "yes", "no"].map((value) => ({
+          value,
+          label: text(`path_style.${value || "default"}` as "path_style.yes"),
+        }))}
+        onValue={(value) => change({ ...draft, config: { ...draft.config, path_style: value } })}
+      />
+    </>
+  );
+}
+
+interface SecretsProps {
+  provider: string;
+  /** Whether the certificate of the authority is asked for. */
+  hasCertificate: boolean;
+  values: Record<string, string>;
+  onValues: (values: Record<string, string>) => void;
+  error: ApiError | undefined;
+}
+
+/** The secret fields of a provider. They are written and never read back. */
+export function Secrets({ provider, hasCertificate, values, onValues, error }: SecretsProps) {
+  return (
+    <>
+      {secretsOf(provider).map((name) => {
+        const field = {
+          label: textOf("system", name),
+          location: `credentials.${name}`,
+          error,
+          value: values[name] ?? "",
+          onValue: (value: string) => onValues({ ...values, [name]: value }),
+        };
+        if (name !== "ca_certificate") return <Secret key={name} {...field} />;
+        return hasCertificate && <TextArea key={name} {...field} help={text("system.ca_help")} rows={4} />;
+      })}
+    </>
+  );
+}

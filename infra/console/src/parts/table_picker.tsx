@@ -1,0 +1,201 @@
+/** The tables of a source with a verdict on each; some of them may be chosen, and stay chosen through filters. */
+
+import { useState } from "preact/hooks";
+import { ApiError, address, type Query, read, type Schemas } from "../api/client.ts";
+import { useLive } from "../api/live.ts";
+import { MOST_TABLES, type Picked, sameTable, totals, withoutTables, withTables } from "../domain/selection.ts";
+import { Failed } from "../kit/feedback.tsx";
+import { Check, Input } from "../kit/form.tsx";
+import { bytes, count } from "../kit/numbers.ts";
+import type { Column } from "../kit/table.tsx";
+import { plural, text } from "../texts/text.ts";
+import { Outcome } from "./checks.tsx";
+import { FilterSelect, ListOf } from "./list_of.tsx";
+import { useListQuery, useTypedFilter } from "./list_query.ts";
+
+type Row = Schemas["SourceTableOutput"];
+const PAGE = 100;
+const ALL = 500;
+
+interface Choosing {
+  picked: readonly Picked[];
+  onPicked: (picked: Picked[]) => void;
+}
+
+export function Tables({ sourceId, choosing }: { sourceId: string; choosing?: Choosing }) {
+  const query = useListQuery();
+  const [typed, type] = useTypedFilter(query, "table");
+  const filter = { search: query.value("table"), cdc_ready: query.value("ready") };
+  const known = useLive("list_source_tables", {
+    path: { uuid: sourceId },
+    query: { ...filter, cursor: query.cursor, limit: PAGE },
+  });
+  return (
+    <>
+      <search class="filters">
+        <Input label={text("tables.search")} type="search" value={typed} onValue={type} />
+        <FilterSelect
+          query={query}
+          name="ready"
+          label={text("tables.verdict")}
+          codes={["true", "false"]}
+          group="verdict"
+        />
+      </search>
+      {choosing && <Choice sourceId={sourceId} filter={filter} {...choosing} />}
+      <ListOf
+        known={known}
+        title={text("column.tables")}
+        columns={columns(choosing)}
+        id={(row) => row.id}
+        query={query}
+        filters={["table", "ready"]}
+        none={text("tables.none")}
+      />
+    </>
+  );
+}
+
+function pickedOf(row: Row): Picked {
+  const { schema_name, table_name, estimated_rows, estimated_size_bytes, cdc_ready } = row;
+  return { schema_name, table_name, rows: estimated_rows, bytes: estimated_size_bytes, isReady: cdc_ready };
+}
+
+/** All tables that a filter finds, also those of pages that are not shown. */
+async function found(sourceId: string, filter: Record<string, string>): Promise<Picked[]> {
+  const rows: Picked[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: Query = { ...filter, cursor, limit: ALL };
+    const received = await read<Row[]>(address("list_source_tables", { uuid: sourceId }, query), null);
+    rows.push(...(received?.data ?? []).map(pickedOf));
+    cursor = received?.nextCursor ?? null;
+  } while (cursor);
+  return rows;
+}
+
+/** What is chosen, and the choice of all that the filter finds. */
+function Choice({
+  sourceId,
+  filter,
+  picked,
+  onPicked,
+}: Choosing & { sourceId: string; filter: Record<string, string> }) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const [isCut, cut] = useState(false);
+  const choose = async (isMore: boolean) => {
+    if (isBusy) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      const rows = await found(sourceId, filter);
+      const next = isMore ? withTables(picked, rows) : withoutTables(picked, rows);
+      cut(next.length > MOST_TABLES);
+      onPicked(next.slice(0, MOST_TABLES));
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const isFiltered = Boolean(filter.search || filter.cdc_ready);
+  return (
+    <>
+      <p class="buttons">
+        <button type="button" aria-disabled={isBusy} onClick={() => void choose(true)}>
+          {text(isBusy ? "common.working" : isFiltered ? "tables.choose_matching" : "tables.choose_all")}
+        </button>
+        <button
+          type="button"
+          aria-disabled={isBusy || !picked.length}
+          onClick={() => (isFiltered ? void choose(false) : onPicked([]))}
+        >
+          {text(isFiltered ? "tables.drop_matching" : "tables.drop_all")}
+        </button>
+      </p>
+      {error && <Failed error={error} />}
+      {isCut && <p class="banner warn">{text("tables.cut", { most: MOST_TABLES })}</p>}
+      <Sums picked={picked} />
+    </>
+  );
+}
+
+function Sums({ picked }: { picked: readonly Picked[] }) {
+  const sums = totals(picked);
+  return (
+    <p aria-live="polite">
+      <strong>{plural("tables.chosen_one", "tables.chosen", sums.tables, count(sums.tables))}</strong>{" "}
+      {sums.tables > 0 && text("tables.sums", { rows: count(sums.rows), bytes: bytes(sums.bytes) })}{" "}
+      {sums.withoutRows > 0 &&
+        plural("tables.unmeasured_one", "tables.unmeasured", sums.withoutRows, count(sums.withoutRows))}{" "}
+      {sums.notReady > 0 && (
+        <strong class="fault">
+          {plural("tables.chosen_not_ready_one", "tables.chosen_not_ready", sums.notReady, count(sums.notReady))}
+        </strong>
+      )}
+    </p>
+  );
+}
+
+function columns(choosing: Choosing | undefined): Column<Row>[] {
+  return [
+    { key: "name", title: text("tables.table"), cell: (row) => <Name row={row} choosing={choosing} /> },
+    { key: "verdict", title: text("tables.verdict"), cell: (row) => <Verdict row={row} /> },
+    {
+      key: "key",
+      title: text("tables.key"),
+      isExtra: true,
+      cell: (row) => row.primary_key_columns.join(", ") || text("tables.no_key"),
+    },
+    {
+      key: "rows",
+      title: text("tables.rows"),
+      isNumber: true,
+      cell: (row) => (row.estimated_rows === null ? text("common.not_measured") : count(row.estimated_rows)),
+    },
+    {
+      key: "size",
+      title: text("tables.size"),
+      isNumber: true,
+      cell: (row) =>
+        row.estimated_size_bytes === null ? text("common.not_measured") : bytes(row.estimated_size_bytes),
+    },
+  ];
+}
+
+function Name({ row, choosing }: { row: Row; choosing: Choosing | undefined }) {
+  const name = `${row.schema_name}.${row.table_name}`;
+  if (!choosing) return <>{name}</>;
+  const { picked, onPicked } = choosing;
+  const one = pickedOf(row);
+  return (
+    <Check
+      label={name}
+      checked={picked.some((table) => sameTable(table, row))}
+      onValue={(isChosen) => onPicked(isChosen ? withTables(picked, [one]) : withoutTables(picked, [one]))}
+    />
+  );
+}
+
+function Verdict({ row }: { row: Row }) {
+  const word = text(row.cdc_ready ? "verdict.true" : "verdict.false");
+  const worst = row.cdc_issues.some((issue) => issue.severity === "warn") ? "warn" : "pass";
+  const outcome = <Outcome status={row.cdc_ready ? worst : "fail"} word={word} />;
+  if (!row.cdc_issues.length) return outcome;
+  return (
+    <details>
+      <summary>
+        {outcome} {plural("tables.issue_one", "tables.issue", row.cdc_issues.length)}
+      </summary>
+      <ul>
+        {row.cdc_issues.map((issue) => (
+          <li key={`${issue.code}${issue.column}`}>
+            {issue.column && <code>{issue.column}</code>} {issue.message}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

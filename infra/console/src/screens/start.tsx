@@ -1,0 +1,118 @@
+/** The way from nothing to rows at a target, in seven steps. Each is bound to what is saved, so it can be left and resumed. */
+
+import type { ComponentType } from "preact";
+import type { Schemas } from "../api/client.ts";
+import { useLive } from "../api/live.ts";
+import { Icon } from "../kit/icons.tsx";
+import { link } from "../kit/router.ts";
+import { useDraft } from "../parts/draft.ts";
+import { text, textOf } from "../texts/text.ts";
+import { ClustersStep } from "./start/clusters.tsx";
+import { DatabaseStep, ReadyStep, TablesStep } from "./start/database.tsx";
+import { DeliverStep } from "./start/deliver.tsx";
+import { type Choices, type Journey, journey, NO_CHOICES, STEPS, type Step, type StepProps } from "./start/journey.ts";
+import { DeployStep, PreviewStep } from "./start/pipeline.tsx";
+
+const SCREEN_OF: Record<Step, ComponentType<StepProps>> = {
+  database: DatabaseStep,
+  ready: ReadyStep,
+  tables: TablesStep,
+  clusters: ClustersStep,
+  preview: PreviewStep,
+  deploy: DeployStep,
+  deliver: DeliverStep,
+};
+
+export function Start() {
+  const way = journey();
+  return <Steps key={way.source} way={way} />;
+}
+
+function Steps({ way }: { way: Journey }) {
+  const source = useLive("get_source", { path: { uuid: way.source }, off: !way.source });
+  const pipeline = useLive("get_pipeline", { path: { uuid: way.pipeline }, off: !way.pipeline });
+  const [choices, keep] = useDraft<Choices>(`start.${way.source}`, NO_CHOICES);
+  const props: StepProps = {
+    way,
+    source: way.source ? (source.data as Schemas["SourceOutput"] | undefined) : undefined,
+    pipeline: way.pipeline ? (pipeline.data as Schemas["PipelineDetailOutput"] | undefined) : undefined,
+    choices,
+    choose: (changes) => keep({ ...choices, ...changes }),
+  };
+  const number = STEPS.indexOf(way.step);
+  const Shown = SCREEN_OF[way.step];
+  return (
+    <>
+      <h1>{text("start.title")}</h1>
+      <Way {...props} />
+      <section aria-labelledby="step">
+        <h2 id="step">
+          {text("start.step", { number: number + 1, all: STEPS.length, name: textOf("start_step", way.step) })}
+        </h2>
+        <p>{textOf("start_help", way.step)}</p>
+        <p class="banner">{savedText(props)}</p>
+        <Shown key={way.step} {...props} />
+      </section>
+      <Onward way={way} number={number} />
+    </>
+  );
+}
+
+/** What of a step is saved. */
+function savedText({ way, source, pipeline }: StepProps): string {
+  if (way.step === "database" && source) return text("start_saved.source", { name: source.name });
+  const isOfPipeline = way.step === "tables" || way.step === "clusters" || way.step === "preview";
+  if (isOfPipeline && pipeline) return text("start_saved.pipeline", { name: pipeline.name });
+  if (way.step === "deliver" && way.delivery) return text("start_saved.delivery");
+  return textOf("start_saved", way.step);
+}
+
+function isDone(step: Step, { way, pipeline, choices }: StepProps): boolean {
+  const done: Record<Step, boolean> = {
+    database: Boolean(way.source),
+    ready: Boolean(way.pipeline),
+    tables: Boolean(way.pipeline) || choices.tables.length > 0,
+    clusters: Boolean(way.pipeline) || Boolean(way.stream && way.connect),
+    preview: Boolean(way.pipeline),
+    deploy: pipeline?.desired_state === "RUNNING",
+    deliver: Boolean(way.delivery),
+  };
+  return done[step];
+}
+
+function Way(props: StepProps) {
+  const { step: _, to: __, ...ids } = props.way;
+  return (
+    <nav aria-label={text("start.steps")}>
+      <ol class="steps">
+        {STEPS.map((step, index) => (
+          <li key={step}>
+            <a href={link(["start"], { step, ...ids })} aria-current={step === props.way.step ? "step" : undefined}>
+              <Icon name={isDone(step, props) ? "disc" : "dashed"} /> {index + 1}. {textOf("start_step", step)}
+              {isDone(step, props) && <span class="hidden"> {text("start.done")}</span>}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function Onward({ way, number }: { way: Journey; number: number }) {
+  const back = STEPS[number - 1];
+  const next = STEPS[number + 1];
+  return (
+    <p class="buttons">
+      {back && (
+        <button type="button" onClick={() => way.to({ step: back })}>
+          {text("start.back", { name: textOf("start_step", back) })}
+        </button>
+      )}
+      {next && (
+        <button type="button" onClick={() => way.to({ step: next })}>
+          {text("start.next", { name: textOf("start_step", next) })}
+        </button>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,92 @@
+/** The first three steps: the database, whether it can be captured, and which of its tables. */
+
+import { useState } from "preact/hooks";
+import type { Schemas } from "../../api/client.ts";
+import { ON_DEMAND, useLive } from "../../api/live.ts";
+import { DATABASES } from "../../domain/systems.ts";
+import { Loaded } from "../../kit/feedback.tsx";
+import { Select } from "../../kit/form.tsx";
+import { link } from "../../kit/router.ts";
+import { Discovery } from "../../parts/discovery.tsx";
+import { Readiness } from "../../parts/readiness.tsx";
+import { SystemForm } from "../../parts/system_form.tsx";
+import { Tables } from "../../parts/table_picker.tsx";
+import { text, textOf } from "../../texts/text.ts";
+import type { StepProps } from "./journey.ts";
+import { Missing } from "./missing.tsx";
+
+type Source = Schemas["SourceOutput"];
+
+export function DatabaseStep({ way }: StepProps) {
+  const known = useLive("list_sources", { every: ON_DEMAND });
+  const [isNew, registerNew] = useState(false);
+  // Another database begins another way: nothing of the last one belongs to it.
+  const choose = (source: string) =>
+    way.to({ source, pipeline: "", delivery: "", destination: "", step: source ? "ready" : "database" });
+  return (
+    <Loaded known={known}>
+      {(rows) => {
+        const sources = rows as Source[];
+        return (
+          <>
+            {sources.length > 0 && (
+              <Select
+                label={text("start.choose_source")}
+                value={way.source}
+                choices={[
+                  { value: "", label: text("start.none_chosen") },
+                  ...sources.map((one) => ({
+                    value: one.id,
+                    label: `${one.name} (${textOf("provider", one.provider)}, ${one.config.host})`,
+                  })),
+                ]}
+                onValue={choose}
+              />
+            )}
+            {sources.length === 0 || isNew ? (
+              <>
+                <h3>{text("start.new_source")}</h3>
+                <SystemForm kind="source" providers={DATABASES} onSaved={choose} />
+              </>
+            ) : (
+              <button type="button" onClick={() => registerNew(true)}>
+                {text("start.new_source")}
+              </button>
+            )}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+export function ReadyStep({ way, source }: StepProps) {
+  if (!way.source) return <Missing way={way} step="database" />;
+  return <Readiness sourceId={way.source} title={text("ready.script_title", { name: source?.name ?? way.source })} />;
+}
+
+export function TablesStep({ way, source, pipeline, choices, choose }: StepProps) {
+  if (!way.source) return <Missing way={way} step="database" />;
+  if (pipeline) {
+    return (
+      <>
+        <ul class="lines">
+          {pipeline.tables.map((table) => (
+            <li key={`${table.schema_name}.${table.table_name}`}>
+              {table.schema_name}.{table.table_name}
+            </li>
+          ))}
+        </ul>
+        <a href={link(["pipelines", pipeline.id])}>{text("start.change_pipeline")}</a>
+      </>
+    );
+  }
+  return (
+    <>
+      {source && <Discovery source={source} />}
+      {source?.last_discovery_at && (
+        <Tables sourceId={way.source} choosing={{ picked: choices.tables, onPicked: (tables) => choose({ tables }) }} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,186 @@
+/** The fifth and the sixth step: what the pipeline will be, then how it begins to run. */
+
+import { useState } from "preact/hooks";
+import type { Schemas } from "../../api/client.ts";
+import { useLive, WHILE_CHANGING } from "../../api/live.ts";
+import { prefixOf, SNAPSHOT_MODES } from "../../domain/systems.ts";
+import { Failed, Loaded, Waiting } from "../../kit/feedback.tsx";
+import { Form, Input, Select } from "../../kit/form.tsx";
+import { link } from "../../kit/router.ts";
+import { Arrivals } from "../../parts/arrival.tsx";
+import { OperationButton } from "../../parts/button.tsx";
+import { Checks } from "../../parts/checks.tsx";
+import { Config, Validation, Warnings } from "../../parts/preview.tsx";
+import { RunActions } from "../../parts/run_actions.tsx";
+import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
+import { useAction } from "../../parts/use_action.ts";
+import { plural, text, textOf } from "../../texts/text.ts";
+import type { StepProps } from "./journey.ts";
+import { Missing } from "./missing.tsx";
+
+type Preview = Schemas["PipelinePreviewOutput"];
+type Body = Schemas["PipelineBody"];
+
+export function PreviewStep(props: StepProps) {
+  const { way, source, pipeline, choices } = props;
+  if (pipeline) {
+    return (
+      <p>
+        <a href={link(["pipelines", pipeline.id])}>{text("start.change_pipeline")}</a>
+      </p>
+    );
+  }
+  if (!way.source) return <Missing way={way} step="database" />;
+  if (!choices.tables.length) return <Missing way={way} step="tables" />;
+  if (!way.stream || !way.connect) return <Missing way={way} step="clusters" />;
+  return source ? <Design {...props} source={source} /> : <Waiting />;
+}
+
+function Design({ way, source, choices, choose }: StepProps & { source: Schemas["SourceOutput"] }) {
+  const [preview, setPreview] = useState<Preview>();
+  const look = useAction();
+  const create = useAction();
+  const name = choices.name || source.name;
+  const prefix = choices.prefix || prefixOf(name);
+  const body = {
+    name,
+    topic_prefix: prefix,
+    source_id: source.id,
+    stream_cluster_id: way.stream,
+    connect_cluster_id: way.connect,
+    snapshot_mode: choices.snapshot as Body["snapshot_mode"],
+    tables: choices.tables.map(({ schema_name, table_name }) => ({ schema_name, table_name })),
+  };
+  const change: StepProps["choose"] = (changes) => {
+    choose(changes);
+    setPreview(undefined);
+  };
+  const run = async () => {
+    const received = await look.run("preview_pipeline", { body });
+    setPreview(received?.data);
+  };
+  const save = async () => {
+    const received = await create.run("create_pipeline", { body });
+    if (received) way.to({ pipeline: (received.data as { id: string }).id, step: "deploy" });
+  };
+  const error = create.error ?? look.error;
+  const failing = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | undefined)?.checks;
+  return (
+    <>
+      <Form onSubmit={() => void run()} submit={text("start.preview", { name })} isBusy={look.busy !== ""}>
+        <Input
+          label={text("start.pipeline_name")}
+          location="name"
+          error={error}
+          placeholder={name}
+          value={choices.name}
+          onValue={(value) => change({ name: value })}
+        />
+        <Input
+          label={text("start.topic_prefix")}
+          help={text("start.topic_prefix_help", { prefix })}
+          location="topic_prefix"
+          error={error}
+          placeholder={prefix}
+          spellcheck={false}
+          value={choices.prefix}
+          onValue={(value) => change({ prefix: value })}
+        />
+        <Select
+          label={text("start.snapshot_mode")}
+          help={textOf("snapshot_help", choices.snapshot)}
+          value={choices.snapshot}
+          choices={SNAPSHOT_MODES.map((value) => ({ value, label: textOf("snapshot_mode", value) }))}
+          onValue={(snapshot) => change({ snapshot })}
+        />
+      </Form>
+      {error && <Failed error={error} />}
+      {Array.isArray(failing) && <Failing checks={failing} way={way} />}
+      {preview && <Shown preview={preview} />}
+      {preview && (
+        <p class="buttons">
+          <OperationButton
+            operation="create_pipeline"
+            label={text("start.create", { name })}
+            isBusy={create.busy !== ""}
+            isPrimary
+            onClick={() => void save()}
+          />
+          <span class="quiet">{text("start.create_help")}</span>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The readiness checks that are in the way of the pipeline. */
+function Failing({ checks, way }: { checks: readonly object[]; way: StepProps["way"] }) {
+  const failed = checks as Schemas["ReadinessCheckOutput"][];
+  const shown = failed.map(({ name, description, recommended_action }) => ({
+    name,
+    status: "failed" as const,
+    code: null,
+    message: recommended_action ?? description,
+  }));
+  return (
+    <>
+      <Checks checks={shown} />
+      <button type="button" onClick={() => way.to({ step: "ready" })}>
+        {text("start.go", { name: textOf("start_step", "ready") })}
+      </button>
+    </>
+  );
+}
+
+function Shown({ preview }: { preview: Preview }) {
+  const { topics } = preview;
+  return (
+    <div role="status">
+      <Validation validation={preview.validation} />
+      <Warnings warnings={preview.warnings} />
+      <details open={topics.length <= 10}>
+        <summary>{plural("preview.topic_one", "preview.topic", topics.length)}</summary>
+        <ul class="lines">
+          {topics.map((topic) => (
+            <li key={topic}>
+              <code>{topic}</code>
+            </li>
+          ))}
+        </ul>
+      </details>
+      <Config config={preview.config} />
+    </div>
+  );
+}
+
+export function DeployStep({ way, pipeline }: StepProps) {
+  if (!way.pipeline) return <Missing way={way} step="preview" />;
+  if (!pipeline) return <Waiting />;
+  return <Deploying pipeline={pipeline} />;
+}
+
+function Deploying({ pipeline }: { pipeline: Schemas["PipelineDetailOutput"] }) {
+  const { id, name, desired_state: desired } = pipeline;
+  const status = useLive("pipeline_status", { path: { uuid: id }, every: WHILE_CHANGING });
+  // The frame reads the same address: while this step is open it is read more often, for the operation is in it.
+  useLive("get_pipeline", { path: { uuid: id }, every: WHILE_CHANGING });
+  return (
+    <>
+      <p>
+        <a href={link(["pipelines", id])}>{name}</a>
+      </p>
+      {desired === "DRAFT" && <RunActions kind="pipelines" id={id} name={name} desired={desired} />}
+      <Doing owner={pipeline} />
+      <Loaded known={status} lines={2}>
+        {(seen) => (
+          <>
+            <WantedAndSeen seen={seen} readAt={status.at} />
+            <Tasks tasks={seen.tasks} kind="pipelines" id={id} name={name} />
+          </>
+        )}
+      </Loaded>
+      <h3>{text("arrival.title")}</h3>
+      <Arrivals pipeline={pipeline} />
+    </>
+  );
+}

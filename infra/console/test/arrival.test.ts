@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { arrival } from "../src/domain/arrival.ts";
+
+const partition = (number: number, end_offset: number | null) => ({
+  partition: number,
+  beginning_offset: 0,
+  end_offset,
+});
+const committed = (number: number, committed_offset: number | null, topic = "t") => ({
+  topic,
+  partition: number,
+  committed_offset,
+});
+
+test("all has arrived when each partition is confirmed to its end", () => {
+  const seen = arrival("t", [partition(0, 3), partition(1, 4)], [committed(0, 3), committed(1, 4)]);
+  assert.deepEqual(seen, { records: 7, delivered: 7, waiting: 0, isComplete: true });
+});
+
+test("a partition that cannot be read makes the sum not known", () => {
+  assert.equal(arrival("t", [partition(0, 3), partition(1, null)], []).records, null);
+});
+
+test("what was never committed is not known, but for an empty partition", () => {
+  assert.equal(arrival("t", [partition(0, 3)], [committed(0, null)]).delivered, null);
+  assert.equal(arrival("t", [partition(0, 3), partition(1, 0)], [committed(0, 1)]).waiting, 2);
+});
+
+test("an empty topic is not complete, and another topic's offsets do not count", () => {
+  assert.equal(arrival("t", [partition(0, 0)], []).isComplete, false);
+  assert.equal(arrival("t", [partition(0, 2)], [committed(0, 2, "other")]).delivered, null);
+});

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { labelsOf, labelsText } from "../src/domain/labels.ts";
+import { mappingsOf } from "../src/domain/mappings.ts";
+import { totals, withoutTables, withTables } from "../src/domain/selection.ts";
+import { emptyDraft, prefixOf, registerBody, testBody } from "../src/domain/systems.ts";
+
+const table = (name: string, rows: number | null = 1) => ({
+  schema_name: "shop",
+  table_name: name,
+  rows,
+  bytes: 10,
+  isReady: true,
+});
+
+test("a table is chosen once, and what was read last counts", () => {
+  const chosen = withTables([table("a", 1)], [table("a", 5), table("b", null)]);
+  assert.deepEqual(totals(chosen), { tables: 2, rows: 5, bytes: 20, withoutRows: 1, withoutBytes: 0, notReady: 0 });
+  assert.equal(withoutTables(chosen, [table("a")]).length, 1);
+});
+
+test("blanks are not sent, and a port is a number", () => {
+  const draft = { ...emptyDraft("postgresql"), name: "shop", config: { host: "db", port: "5433", username: " " } };
+  assert.deepEqual(testBody(draft), { provider: "postgresql", config: { host: "db", port: 5433 }, credentials: {} });
+  assert.equal(registerBody(draft).name, "shop");
+});
+
+test("a prefix has only what topics may have", () => {
+  assert.equal(prefixOf("  Shop Orders (EU) "), "shop_orders_eu");
+});
+
+test("object stores get topics, databases get tables under the names that were given", () => {
+  const topics = [
+    { topic: "t.shop.a", table: table("a") },
+    { topic: "t.shop.b", table: table("b") },
+  ];
+  const target = { left: ["t.shop.b"], schema: "public", tables: { "t.shop.a": "orders" } };
+  assert.deepEqual(mappingsOf("s3", topics, target), [{ topic: "t.shop.a" }]);
+  assert.deepEqual(mappingsOf("mysql", topics, target), [
+    { topic: "t.shop.a", schema_name: "public", table_name: "orders" },
+  ]);
+});
+
+test("labels are written as they are read", () => {
+  const labels = { team: "shop", url: "a:b" };
+  assert.deepEqual(labelsOf(labelsText(labels)), labels);
+  assert.deepEqual(labelsOf(" team : shop \n\ntier"), { team: "shop", tier: "" });
+});
