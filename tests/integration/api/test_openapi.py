@@ -84,6 +84,10 @@ def test_responses_are_as_documented(sandbox: Sandbox, document: Json) -> None:
         "/destinations/{uuid}/status": {"uuid": delivery["destination_id"]},
         "/destinations/{uuid}/mappings": {"uuid": delivery["destination_id"]},
         "/deliveries/{uuid}": {"uuid": delivery["id"]}, "/deliveries/{uuid}/status": {"uuid": delivery["id"]},
+        "/pipelines/{uuid}/timeline": {"uuid": sandbox.pipeline["id"]},
+        "/deliveries/{uuid}/timeline": {"uuid": delivery["id"]},
+        "/deliveries/{uuid}/metric-history": {"uuid": delivery["id"]},
+        "/sources/{uuid}/log-history": {"uuid": sandbox.source["id"]},
     }  # fmt: skip
     for path, values in paths.items():
         schema = document["paths"]["/api/v1" + path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]

@@ -27,6 +27,7 @@ interface Props {
 
 const HEIGHT = 220;
 const AXIS_WIDTH = 80;
+const TIME_WIDTH = 75;
 const POWERS = Array.from({ length: 60 }, (_, power) => 2 ** power);
 const TWO_DAYS = 172_800;
 const hours = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -173,7 +174,7 @@ function options(place: HTMLElement, { series, written, isBinary, onCursor }: Ca
     cursor: { y: false, drag: { x: false, y: false } },
     scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), high ? high * 1.05 : 1] } },
     axes: [
-      { ...axis, values: (_, ticks) => ticks.map((tick) => axisTime(tick, ticks)) },
+      { ...axis, space: TIME_WIDTH, values: (_, ticks) => ticks.map((tick) => axisTime(tick, ticks)) },
       { ...axis, size: AXIS_WIDTH, values: (_, ticks) => ticks.map(written), ...(isBinary ? { incrs: POWERS } : {}) },
     ],
     series: [

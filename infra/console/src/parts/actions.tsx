@@ -66,7 +66,8 @@ export function ActionsButton({
         class={isSmall ? "small" : ""}
         aria-disabled={why !== undefined}
         aria-describedby={why ? id : undefined}
-        aria-label={short ? label : undefined}
+        aria-label={spoken(label, short)}
+        data-operation={calls[0]?.operation}
         title={why}
         onClick={() => why === undefined && askFirst({ ...rest, label, calls })}
       >
@@ -79,6 +80,12 @@ export function ActionsButton({
       )}
     </>
   );
+}
+
+/** What a screen reader says. It has the words that are seen, so that who speaks to the computer may say them. */
+function spoken(label: string, short: string | undefined): string | undefined {
+  if (short === undefined) return undefined;
+  return label.toLowerCase().includes(short.toLowerCase()) ? label : `${short}: ${label}`;
 }
 
 interface DialogProps {

@@ -109,10 +109,11 @@ export function Labels({ kind, labels }: { kind: Kind; labels: Readonly<Record<s
 export function Settings({ kind, one }: Props) {
   const isVerified = "ssl_mode" in one.config && one.config.ssl_mode.startsWith("verify");
   const operations = OPERATIONS[kind];
+  const [round, begin] = useState(0);
   return (
     <>
       <h2>{text("registered.edit")}</h2>
-      <Edit key={one.version} kind={kind} one={one} />
+      <Edit key={round} kind={kind} one={one} onAgain={() => begin(round + 1)} />
       <h2>{text("registered.secrets")}</h2>
       {one.connection_id ? (
         <p>{text("registered.of_connection")}</p>
@@ -141,7 +142,7 @@ export function Settings({ kind, one }: Props) {
 }
 
 /** The name, the words and the labels. The address is changed by registering anew, since tables and secrets hang on it. */
-function Edit({ kind, one }: Props) {
+function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
   // What PUT takes, with all that this form does not show: nothing of it gets lost.
   const definition = useLive(OPERATIONS[kind].get, {
     path: { uuid: one.id },
@@ -155,7 +156,7 @@ function Edit({ kind, one }: Props) {
     labels: labelsText(one.labels),
   });
   // The version that was on the screen when somebody began: what others have changed since is not written over.
-  const [version] = useState(one.version);
+  const [version, setVersion] = useState(one.version);
   const action = useAction();
   const operation = OPERATIONS[kind].update;
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
@@ -167,7 +168,9 @@ function Edit({ kind, one }: Props) {
           const labels = labelsOf(values.labels);
           const body = { ...whole, name, description: description || null, environment: environment || null, labels };
           const received = await action.run(operation, { path: { uuid: one.id }, body: body as never, version });
-          if (received) say(text("registered.saved", { name }));
+          if (!received) return;
+          setVersion((received.data as Registered).version);
+          say(text("registered.saved", { name }));
         };
         const { error } = action;
         return (
@@ -193,6 +196,11 @@ function Edit({ kind, one }: Props) {
               {...bind("labels")}
             />
             {error && <Failed error={error} />}
+            {error?.code === "VERSION_MISMATCH" && (
+              <button type="button" onClick={onAgain}>
+                {text("registered.again")}
+              </button>
+            )}
           </Form>
         );
       }}

@@ -1,6 +1,6 @@
 /** The tables of a source with a verdict on each; some of them may be chosen, and stay chosen through filters. */
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ApiError, address, type Query, read, type Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { MOST_TABLES, type Picked, sameTable, totals, withoutTables, withTables } from "../domain/selection.ts";
@@ -84,13 +84,16 @@ function Choice({
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
   const [isCut, cut] = useState(false);
+  // What is chosen meanwhile is not lost.
+  const latest = useRef(picked);
+  latest.current = picked;
   const choose = async (isMore: boolean) => {
     if (isBusy) return;
     setBusy(true);
     setError(undefined);
     try {
       const rows = await found(sourceId, filter);
-      const next = isMore ? withTables(picked, rows) : withoutTables(picked, rows);
+      const next = isMore ? withTables(latest.current, rows) : withoutTables(latest.current, rows);
       cut(next.length > MOST_TABLES);
       onPicked(next.slice(0, MOST_TABLES));
     } catch (failure) {
