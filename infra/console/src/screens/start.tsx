@@ -3,6 +3,7 @@
 import type { ComponentType } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
+import { Failed } from "../kit/feedback.tsx";
 import { Icon } from "../kit/icons.tsx";
 import { link } from "../kit/router.ts";
 import { useDraft } from "../parts/draft.ts";
@@ -41,6 +42,7 @@ function Steps({ way }: { way: Journey }) {
   };
   const number = STEPS.indexOf(way.step);
   const Shown = SCREEN_OF[way.step];
+  const unread = [source, pipeline].find((known) => known.data === undefined && known.error);
   return (
     <>
       <h1>{text("start.title")}</h1>
@@ -51,7 +53,7 @@ function Steps({ way }: { way: Journey }) {
         </h2>
         <p>{textOf("start_help", way.step)}</p>
         <p class="banner">{savedText(props)}</p>
-        <Shown key={way.step} {...props} />
+        {unread?.error ? <Failed error={unread.error} onRetry={unread.refresh} /> : <Shown key={way.step} {...props} />}
       </section>
       <Onward way={way} number={number} />
     </>
