@@ -52,12 +52,13 @@ export function RotateCredentials({ operation, id, name, provider, hasCertificat
           <Check label={text("rotate.force")} checked={isForced} onValue={force} />
         </>
       )}
-      {result && <Result result={result} />}
+      {result && <RotationResult result={result} />}
     </Form>
   );
 }
 
-function Result({ result }: { result: Rotation }) {
+/** What became of the test and of each connector. */
+export function RotationResult({ result }: { result: Rotation }) {
   return (
     <div role="status">
       <TestResult result={result.test} />

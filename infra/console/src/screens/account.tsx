@@ -122,8 +122,8 @@ const SESSIONS: Column<OwnSession>[] = [
 function Sessions() {
   const known = useLive("list_own_sessions", { every: EVERY_MINUTE });
   return (
-    <section aria-labelledby="sessions">
-      <h2 id="sessions">{text("account.sessions")}</h2>
+    <section>
+      <h2>{text("account.sessions")}</h2>
       <Loaded known={known}>
         {(rows) => <Table caption={text("account.sessions")} columns={SESSIONS} rows={rows} id={(row) => row.id} />}
       </Loaded>

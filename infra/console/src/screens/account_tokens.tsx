@@ -62,8 +62,8 @@ export function Tokens() {
   const known = useLive("list_api_tokens", { every: EVERY_MINUTE });
   const [isOpen, open] = useState(false);
   return (
-    <section aria-labelledby="tokens">
-      <h2 id="tokens">{text("token.all")}</h2>
+    <section>
+      <h2>{text("token.all")}</h2>
       <Loaded known={known}>
         {(rows) =>
           rows.length ? (

@@ -166,8 +166,8 @@ const DELIVERIES: Column<Delivery>[] = [
 
 function Told({ alert }: { alert: Detail }) {
   return (
-    <section aria-labelledby="told">
-      <h2 id="told">{text("alert.told")}</h2>
+    <section>
+      <h2>{text("alert.told")}</h2>
       {alert.notified.length === 0 && (
         <p>
           <strong class="not-told">{text("alert.told_nobody", { why: whyNobody(alert) })}</strong>

@@ -56,9 +56,8 @@ export function SecretFields({
 const STREAM_SECRETS = ["password", "client_secret", "ca_certificate", "client_certificate", "client_key"];
 const OPTIONAL = ["scope"];
 
-export function StreamForm({ cluster, onSaved, onCancel }: Props<Stream>) {
-  const action = useAction();
-  const fields = useFields<Values>({
+function streamValues(cluster: Stream | undefined): Values {
+  return {
     name: cluster?.name ?? "",
     bootstrap_servers: cluster?.bootstrap_servers ?? "",
     security_protocol: cluster?.security_protocol ?? "PLAINTEXT",
@@ -70,7 +69,12 @@ export function StreamForm({ cluster, onSaved, onCancel }: Props<Stream>) {
     metrics_provider: cluster?.metrics_provider ?? "consumer-groups",
     labels: labelsText(cluster?.labels ?? {}),
     ...Object.fromEntries(STREAM_SECRETS.map((name) => [name, ""])),
-  });
+  };
+}
+
+export function StreamForm({ cluster, onSaved, onCancel }: Props<Stream>) {
+  const action = useAction();
+  const fields = useFields(streamValues(cluster));
   const { values, bind } = fields;
   const uses = usesOf(values.security_protocol ?? "", values.sasl_mechanism ?? "");
   const submit = async () => {

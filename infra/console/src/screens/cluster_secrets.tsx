@@ -5,10 +5,11 @@ import type { Schemas } from "../api/client.ts";
 import { given, usesOf } from "../domain/clusters.ts";
 import { Failed } from "../kit/feedback.tsx";
 import { Check, Form } from "../kit/form.tsx";
+import { Checks } from "../parts/checks.tsx";
 import { useFields } from "../parts/fields.ts";
-import { ResourceLink } from "../parts/pieces.tsx";
+import { RotationResult } from "../parts/rotation.tsx";
 import { useAction } from "../parts/use_action.ts";
-import { text, textOf } from "../texts/text.ts";
+import { text } from "../texts/text.ts";
 import { SecretFields } from "./cluster_form.tsx";
 import type { Connect, Stream } from "./clusters.tsx";
 
@@ -40,7 +41,7 @@ export function RotateSecrets({ cluster, onClose }: { cluster: Stream | Connect;
       <p>{text("cluster.rotate_help")}</p>
       <SecretFields names={secrets} bind={bind} error={action.error} isStored={cluster.credentials.configured} />
       {action.error && <Failed error={action.error} />}
-      {refused && <TestChecks checks={refused} />}
+      {refused && <Checks checks={refused} />}
       {(isForced || REFUSED.includes(action.error?.code ?? "")) && (
         <Check label={text("cluster.force")} checked={isForced} onValue={force} />
       )}
@@ -52,30 +53,11 @@ function checksOf(details: unknown): readonly TestCheck[] | undefined {
   return (details as { checks?: readonly TestCheck[] } | null)?.checks;
 }
 
-function TestChecks({ checks }: { checks: readonly TestCheck[] }) {
-  return (
-    <ul class="lines">
-      {checks.map((check) => (
-        <li key={check.name}>
-          <strong>{textOf("check_status", check.status)}</strong> {check.message}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 function Rotated({ result, onClose }: { result: Rotation; onClose: () => void }) {
   return (
-    <div role="status">
+    <div>
       <p>{text("cluster.rotated")}</p>
-      <TestChecks checks={result.test.checks} />
-      <ul class="lines">
-        {result.connectors.map((one) => (
-          <li key={one.resource.id}>
-            <ResourceLink {...one.resource} /> <strong>{textOf("rotation", one.result)}</strong> {one.error?.message}
-          </li>
-        ))}
-      </ul>
+      <RotationResult result={result} />
       <p class="buttons">
         <button type="button" class="primary" onClick={onClose}>
           {text("common.close")}

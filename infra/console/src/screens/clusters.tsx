@@ -33,8 +33,8 @@ export function Clusters() {
   return (
     <>
       <h1>{text("nav.clusters")}</h1>
-      <section aria-labelledby="streams">
-        <h2 id="streams">{text("cluster.streams")}</h2>
+      <section>
+        <h2>{text("cluster.streams")}</h2>
         <Loaded known={streams}>
           {(rows) => <Listed kind="stream" rows={rows as Stream[]} columns={streamColumns(streams.at)} />}
         </Loaded>
@@ -45,8 +45,8 @@ export function Clusters() {
           label={text("cluster.register_stream")}
         />
       </section>
-      <section aria-labelledby="connects">
-        <h2 id="connects">{text("cluster.connects")}</h2>
+      <section>
+        <h2>{text("cluster.connects")}</h2>
         <Loaded known={connects}>
           {(rows) => <Listed kind="connect" rows={rows as Connect[]} columns={connectColumns(connects.at, brokers)} />}
         </Loaded>

@@ -12,14 +12,13 @@ import { say } from "../kit/notice.tsx";
 import { go } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { ActionButton } from "../parts/actions.tsx";
-import { whoMay } from "../parts/button.tsx";
 import { CheckGroup } from "../parts/check_group.tsx";
 import { useChoices } from "../parts/choices.ts";
+import { Editable } from "../parts/edited.tsx";
 import { useFields } from "../parts/fields.ts";
 import { ListOf } from "../parts/list_of.tsx";
 import { useListQuery } from "../parts/list_query.ts";
 import { NewLink } from "../parts/new_link.tsx";
-import { can } from "../parts/session.ts";
 import { useAction } from "../parts/use_action.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.ts";
@@ -104,6 +103,18 @@ function List() {
 }
 
 function NewMaintenance() {
+  return (
+    <>
+      <h1>{text("maintenance.create")}</h1>
+      <p>{text("maintenance.help")}</p>
+      <Editable operation="create_maintenance">
+        <PlanForm />
+      </Editable>
+    </>
+  );
+}
+
+function PlanForm() {
   const action = useAction();
   const begin = new Date(now.value);
   const { values, bind } = useFields({
@@ -113,12 +124,7 @@ function NewMaintenance() {
     until: localInput(new Date(begin.getTime() + HOURS * 3_600_000)),
     labels: "",
   });
-  const [chosen, choose] = useState<Record<Kind, string[]>>({
-    source_ids: [],
-    pipeline_ids: [],
-    destination_ids: [],
-    connect_cluster_ids: [],
-  });
+  const [chosen, choose] = useState(NOTHING_CHOSEN);
   const submit = async () => {
     const body = {
       name: values.name,
@@ -139,42 +145,43 @@ function NewMaintenance() {
     required: true,
     ...bind(name),
   });
+  const back = () => go(["maintenance"]);
+  return (
+    <Form submit={text("maintenance.create")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={back}>
+      <Input {...field("name")} />
+      <Input {...field("from")} type="datetime-local" />
+      <Input {...field("until")} type="datetime-local" />
+      <TextArea {...field("reason")} rows={2} />
+      <ScopeFields chosen={chosen} choose={choose} error={error} />
+      <TextArea {...field("labels")} help={text("cluster.labels_help")} location="scope.labels" rows={2} />
+      {error && <Failed error={error} />}
+    </Form>
+  );
+}
+
+type Chosen = Record<Kind, string[]>;
+const NOTHING_CHOSEN: Chosen = { source_ids: [], pipeline_ids: [], destination_ids: [], connect_cluster_ids: [] };
+
+interface ScopeProps {
+  chosen: Chosen;
+  choose: (chosen: Chosen) => void;
+  error: ReturnType<typeof useAction>["error"];
+}
+
+function ScopeFields({ chosen, choose, error }: ScopeProps) {
   return (
     <>
-      <h1>{text("maintenance.create")}</h1>
-      <p>{text("maintenance.help")}</p>
-      {!can("create_maintenance") && <p>{whoMay("create_maintenance")}</p>}
-      <Form
-        submit={text("maintenance.create")}
-        onSubmit={submit}
-        isBusy={action.busy !== ""}
-        onCancel={() => go(["maintenance"])}
-      >
-        <Input {...field("name")} />
-        <Input {...field("from")} type="datetime-local" />
-        <Input {...field("until")} type="datetime-local" />
-        <TextArea {...field("reason")} rows={2} />
-        <h2>{text("maintenance.scope")}</h2>
-        <p class="help">{text("maintenance.scope_help")}</p>
-        {KINDS.map((kind) => (
-          <Choose
-            key={kind}
-            kind={kind}
-            chosen={chosen[kind]}
-            onValue={(ids) => choose({ ...chosen, [kind]: ids })}
-            error={error}
-          />
-        ))}
-        <TextArea
-          label={text("maintenance.labels")}
-          help={text("cluster.labels_help")}
-          location="scope.labels"
+      <h2>{text("maintenance.scope")}</h2>
+      <p class="help">{text("maintenance.scope_help")}</p>
+      {KINDS.map((kind) => (
+        <Choose
+          key={kind}
+          kind={kind}
+          chosen={chosen[kind]}
+          onValue={(ids) => choose({ ...chosen, [kind]: ids })}
           error={error}
-          rows={2}
-          {...bind("labels")}
         />
-        {error && <Failed error={error} />}
-      </Form>
+      ))}
     </>
   );
 }

@@ -94,8 +94,8 @@ function Content({ topic, clusterId }: { topic: Detail; clusterId: string }) {
           onDone={() => go(["topics"], { cluster_id: clusterId })}
         />
       </p>
-      <section aria-labelledby="partitions">
-        <h2 id="partitions">{text("topic.partitions")}</h2>
+      <section>
+        <h2>{text("topic.partitions")}</h2>
         <Table
           caption={text("topic.partitions")}
           columns={PARTITIONS}
@@ -103,8 +103,8 @@ function Content({ topic, clusterId }: { topic: Detail; clusterId: string }) {
           id={(row) => String(row.partition)}
         />
       </section>
-      <section aria-labelledby="configs">
-        <h2 id="configs">{text("topic.configs")}</h2>
+      <section>
+        <h2>{text("topic.configs")}</h2>
         {topic.configs ? <Configs configs={topic.configs} /> : <p class="quiet">{text("topic.configs_unread")}</p>}
       </section>
     </>

@@ -30,12 +30,12 @@ const COLUMNS: Column<User>[] = [
     key: "email",
     title: text("user.email"),
     cell: (row) => (
-      <>
+      <div class="who">
         {row.email} {isMe(row) && <span class="quiet">{text("user.you")}</span>}
-      </>
+      </div>
     ),
   },
-  { key: "role", title: text("user.role"), cell: (row) => textOf("role", row.role) },
+  { key: "role", title: text("user.role"), cell: (row) => <span class="severity">{textOf("role", row.role)}</span> },
   { key: "status", title: text("user.status"), cell: (row) => textOf("user_status", row.status) },
   { key: "login", title: text("user.last_login"), cell: (row) => <When time={row.last_login_at} /> },
   { key: "actions", title: text("user.change"), cell: (row) => <Actions user={row} /> },
@@ -76,14 +76,16 @@ function Actions({ user }: { user: User }) {
           <p>{text("user.enable_help")}</p>
         </ConfirmButton>
       )}
-      <ActionButton
-        operation="remove_second_factor_of_user"
-        name={email}
-        path={path}
-        label={text("user.remove_factor", { email })}
-        short={text("user.remove_factor_short")}
-        isSmall
-      />
+      {user.status !== "INVITED" && !isMe(user) && (
+        <ActionButton
+          operation="remove_second_factor_of_user"
+          name={email}
+          path={path}
+          label={text("user.remove_factor", { email })}
+          short={text("user.remove_factor_short")}
+          isSmall
+        />
+      )}
       <ActionButton
         operation="delete_user"
         name={email}
