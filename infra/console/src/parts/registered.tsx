@@ -1,7 +1,7 @@
 /** What a source and a destination have in common: how they are described, edited, given new secrets, and deleted. */
 
 import { useState } from "preact/hooks";
-import type { Schemas } from "../api/client.ts";
+import type { ApiError, Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
 import { age } from "../kit/clock.ts";
@@ -175,26 +175,7 @@ function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
         const { error } = action;
         return (
           <Form onSubmit={() => void save()} submit={text("registered.save")} isBusy={action.busy !== ""}>
-            <Input label={text("column.name")} location="name" error={error} required {...bind("name")} />
-            <TextArea
-              label={text("registered.description")}
-              location="description"
-              error={error}
-              {...bind("description")}
-            />
-            <Input
-              label={text("registered.environment")}
-              location="environment"
-              error={error}
-              {...bind("environment")}
-            />
-            <TextArea
-              label={text("registered.labels")}
-              help={text("registered.labels_help")}
-              location="labels"
-              error={error}
-              {...bind("labels")}
-            />
+            <EditFields bind={bind} error={error} />
             {error && <Failed error={error} />}
             {error?.code === "VERSION_MISMATCH" && (
               <button type="button" onClick={onAgain}>
@@ -205,5 +186,30 @@ function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
         );
       }}
     </Loaded>
+  );
+}
+
+type Bound = { value: string; onValue: (value: string) => void };
+
+function EditFields({
+  bind,
+  error,
+}: {
+  bind: (name: "name" | "description" | "environment" | "labels") => Bound;
+  error: ApiError | undefined;
+}) {
+  return (
+    <>
+      <Input label={text("column.name")} location="name" error={error} required {...bind("name")} />
+      <TextArea label={text("registered.description")} location="description" error={error} {...bind("description")} />
+      <Input label={text("registered.environment")} location="environment" error={error} {...bind("environment")} />
+      <TextArea
+        label={text("registered.labels")}
+        help={text("registered.labels_help")}
+        location="labels"
+        error={error}
+        {...bind("labels")}
+      />
+    </>
   );
 }

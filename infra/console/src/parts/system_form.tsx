@@ -52,11 +52,7 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
   const error = save.error ?? test.error;
   return (
-    <Form
-      onSubmit={register}
-      submit={text(kind === "source" ? "system.save_source" : "system.save_destination")}
-      isBusy={save.busy !== ""}
-    >
+    <Form onSubmit={register} submit={text(`system.save_${kind}`)} isBusy={save.busy !== ""}>
       <Select
         label={text("system.provider")}
         value={draft.provider}
@@ -83,18 +79,24 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
         onValues={(credentials) => change({ ...draft, credentials })}
         error={error}
       />
-      <p class="buttons">
-        <OperationButton
-          operation="test_unsaved_connection"
-          label={text("system.test")}
-          isBusy={test.busy !== ""}
-          onClick={() => void runTest()}
-        />
-        <span class="quiet">{text("system.test_help")}</span>
-      </p>
+      <TestFirst isBusy={test.busy !== ""} onTest={() => void runTest()} />
       {result && <TestResult result={result} />}
       {error && <Failed error={error} />}
     </Form>
+  );
+}
+
+function TestFirst({ isBusy, onTest }: { isBusy: boolean; onTest: () => void }) {
+  return (
+    <p class="buttons">
+      <OperationButton
+        operation="test_unsaved_connection"
+        label={text("system.test")}
+        isBusy={isBusy}
+        onClick={onTest}
+      />
+      <span class="quiet">{text("system.test_help")}</span>
+    </p>
   );
 }
 

@@ -1,7 +1,7 @@
 /** The fifth and the sixth step: what the pipeline will be, then how it begins to run. */
 
 import { useState } from "preact/hooks";
-import type { Schemas } from "../../api/client.ts";
+import type { ApiError, Schemas } from "../../api/client.ts";
 import { useLive, WHILE_CHANGING } from "../../api/live.ts";
 import { prefixOf, SNAPSHOT_MODES } from "../../domain/systems.ts";
 import { Failed, Loaded, Waiting } from "../../kit/feedback.tsx";
@@ -68,31 +68,7 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
   return (
     <>
       <Form onSubmit={() => void run()} submit={text("start.preview", { name })} isBusy={look.busy !== ""}>
-        <Input
-          label={text("start.pipeline_name")}
-          location="name"
-          error={error}
-          placeholder={name}
-          value={choices.name}
-          onValue={(value) => change({ name: value })}
-        />
-        <Input
-          label={text("start.topic_prefix")}
-          help={text("start.topic_prefix_help", { prefix })}
-          location="topic_prefix"
-          error={error}
-          placeholder={prefix}
-          spellcheck={false}
-          value={choices.prefix}
-          onValue={(value) => change({ prefix: value })}
-        />
-        <Select
-          label={text("start.snapshot_mode")}
-          help={textOf("snapshot_help", choices.snapshot)}
-          value={choices.snapshot}
-          choices={SNAPSHOT_MODES.map((value) => ({ value, label: textOf("snapshot_mode", value) }))}
-          onValue={(snapshot) => change({ snapshot })}
-        />
+        <DesignFields {...{ name, prefix, choices, change, error }} />
       </Form>
       {error && <Failed error={error} />}
       {Array.isArray(failing) && <Failing checks={failing} way={way} />}
@@ -109,6 +85,48 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
           <span class="quiet">{text("start.create_help")}</span>
         </p>
       )}
+    </>
+  );
+}
+
+interface FieldsProps {
+  /** What is taken where nothing is typed. */
+  name: string;
+  prefix: string;
+  choices: StepProps["choices"];
+  change: StepProps["choose"];
+  error: ApiError | undefined;
+}
+
+/** What is not known from the earlier steps. */
+function DesignFields({ name, prefix, choices, change, error }: FieldsProps) {
+  return (
+    <>
+      <Input
+        label={text("start.pipeline_name")}
+        location="name"
+        error={error}
+        placeholder={name}
+        value={choices.name}
+        onValue={(value) => change({ name: value })}
+      />
+      <Input
+        label={text("start.topic_prefix")}
+        help={text("start.topic_prefix_help", { prefix })}
+        location="topic_prefix"
+        error={error}
+        placeholder={prefix}
+        spellcheck={false}
+        value={choices.prefix}
+        onValue={(value) => change({ prefix: value })}
+      />
+      <Select
+        label={text("start.snapshot_mode")}
+        help={textOf("snapshot_help", choices.snapshot)}
+        value={choices.snapshot}
+        choices={SNAPSHOT_MODES.map((value) => ({ value, label: textOf("snapshot_mode", value) }))}
+        onValue={(snapshot) => change({ snapshot })}
+      />
     </>
   );
 }
