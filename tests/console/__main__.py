@@ -6,10 +6,12 @@ python -m tests.console [WORD...]: only the checks whose names have one of the w
 import sys
 from collections.abc import Mapping, Sequence
 
+from tests.console.dialogs import dialogs
 from tests.console.figures import Check
 from tests.console.loading import build, first_load
 from tests.console.many import many_pipelines
 from tests.console.polling import quiet_page
+from tests.console.roles import roles
 from tests.console.setting import running_setting
 from tests.console.truth import truth
 
@@ -19,6 +21,8 @@ CHECKS: Mapping[str, Check] = {
     "quiet page": quiet_page,
     "many pipelines": many_pipelines,
     "truth": truth,
+    "dialogs": dialogs,
+    "roles": roles,
 }
 
 

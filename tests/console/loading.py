@@ -10,6 +10,7 @@ from tests.support.chromium import visit
 
 LIMIT_KIB = 120.0
 _SOURCES = ROOT / "infra" / "console"
+MAX_TYPESCRIPT, MAX_CSS = 9_000, 1_500
 _SLOW = {"offline": False, "latency": 100, "downloadThroughput": 500_000, "uploadThroughput": 500_000}
 """4 Mbit/s in both directions, and 100 ms."""
 
@@ -45,7 +46,14 @@ def build(_: Setting) -> list[Figure]:
         at_most("4 packages declared", len(declared["dependencies"]) + len(declared["devDependencies"]), 10),
         at_most("4 packages at run time, with theirs", len(run_time), 6),
         at_most("4 packages locked for this kind of machine", _installed(locked), 60),
+        at_most("own lines of TypeScript", _lines("*.ts*"), MAX_TYPESCRIPT),
+        at_most("own lines of CSS", _lines("*.css"), MAX_CSS),
     ]
+
+
+def _lines(pattern: str) -> int:
+    own = [path for path in (_SOURCES / "src").rglob(pattern) if "generated" not in path.parts]
+    return sum(len(path.read_text().splitlines()) for path in own)
 
 
 def _installed(locked: dict[str, dict[str, object]]) -> int:

@@ -60,7 +60,7 @@ SCREENS: Mapping[str, Callable[[Sandbox], str]] = {
     "topic": lambda sandbox: f"topics/{sandbox.pipeline['topics'][0]}?cluster_id={sandbox.stream['id']}",
     "groups": lambda sandbox: f"groups?cluster_id={sandbox.stream['id']}",
     "connectors": lambda sandbox: f"connectors?cluster_id={sandbox.connect['id']}",
-    "clusters": lambda sandbox: "clusters",
+    "clusters": lambda _: "clusters",
     "Connect cluster": lambda sandbox: f"clusters/{sandbox.connect['id']}",
     "Kafka cluster": lambda sandbox: f"clusters/{sandbox.stream['id']}",
     "alerts": lambda _: "alerts",

@@ -8,7 +8,13 @@ from tests.console.setting import Setting, settle
 
 @pytest.mark.parametrize(
     ("action", "state"),
-    [("deploy", "draft"), ("pause", "running"), ("resume", "paused"), ("restart task", "failed"), ("delete", "running")],
+    [
+        ("deploy", "draft"),
+        ("pause", "running"),
+        ("resume", "paused"),
+        ("restart task", "failed"),
+        ("delete", "running"),
+    ],
 )
 def test_a_dialog_says_what_the_dry_run_says_and_what_then_happens(setting: Setting, action: str, state: str) -> None:
     figures = dialogs(setting, actions=[action], states=[state])
@@ -34,7 +40,7 @@ def test_nothing_happens_to_what_would_be_lost_until_its_name_is_typed(setting: 
         dialog = open_dialog(opened, opened.page.locator('[data-operation="delete_pipeline"]').first)
         submit = dialog.element.locator('button[type="submit"]')
         assert submit.get_attribute("aria-disabled") == "true"
-        submit.click()
+        submit.click(force=True)
         assert setting.sandbox.admin.get(f"/pipelines/{pipeline['id']}").status_code == 200
         consent(dialog, pipeline["name"])
         assert setting.sandbox.admin.get(f"/pipelines/{pipeline['id']}").status_code in (202, 404)

@@ -25,6 +25,7 @@ export function OperationButton({ operation, label, onClick, isBusy, isPrimary, 
       <button
         type="button"
         class={[isPrimary && "primary", isSmall && "small"].filter(Boolean).join(" ")}
+        data-operation={operation}
         aria-disabled={isOff}
         aria-describedby={reason ? id : undefined}
         title={reason}
