@@ -32,7 +32,7 @@ export function AttentionCard({ one, readAt }: { one: Attention; readAt: number 
       </p>
       <p class="reason">{one.reason}</p>
       <p class="facts">
-        {one.waiting ? <span>{plural("now.waits_one", "now.waits", one.waiting, count(one.waiting))}</span>}
+        {!!one.waiting && <span>{plural("now.waits_one", "now.waits", one.waiting, count(one.waiting))}</span>}
         <Told one={one} />
         <a href={link(["alerts", one.alert_id])}>{text("now.alert")}</a>
       </p>
