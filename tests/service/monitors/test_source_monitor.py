@@ -10,6 +10,7 @@ from chalicelib.api.contract.runtime import PipelineStatusOutput
 from chalicelib.clients.databases.errors import FailureCode
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.condition import Severity
+from chalicelib.domain.monitoring.history import HistoryKind, Series, is_summed_up
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
@@ -96,6 +97,8 @@ def test_every_source_is_sent_once_a_minute(app: InProcessApp) -> None:
 def test_a_look_costs_the_same_calls_for_any_number_of_pipelines(app: InProcessApp, pipeline: Pipeline) -> None:
     def calls() -> list[str]:
         app.clock.advance(60)
+        if is_summed_up(Series(HistoryKind.LOG, pipeline.source_id), app.clock.now):
+            app.clock.advance(60)  # twice an hour a look also sums up the hour before
         app.interceptor.watch()
         app.services.source_monitor.run(pipeline.source_id, Deadline.after(20))
         return [point.operation for point in app.interceptor.unwatch()]
