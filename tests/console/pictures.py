@@ -12,7 +12,7 @@ from tests.support.waiting import eventually
 
 FOLDER = ROOT / "infra" / "docs" / "pictures"
 _SIZE = {"width": 1000, "height": 640}
-_TRACE = 'org.postgresql.util.PSQLException: ERROR: permission denied for table orders'
+_TRACE = "org.postgresql.util.PSQLException: ERROR: permission denied for table orders"
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ def test_texts_are_sorted_and_each_is_used() -> None:
     texts = json.loads((SOURCE / "texts" / "en.json").read_text())
     assert list(texts) == sorted(texts)
     source = "".join(path.read_text() for path in _sources("*.ts*"))
-    groups = set(re.findall(r'textOf\(\s*"(\w+)"', source))
+    quoted = set(re.findall(r'"([a-z_.]+)"', source))
     begun = tuple(re.findall(r"`([a-z_]+\.\w*)\$\{", source))
-    unused = [key for key in texts if f'"{key}"' not in source and key.split(".")[0] not in groups]
+    unused = [key for key in texts if f'"{key}"' not in source and key.rpartition(".")[0] not in quoted]
     assert [key for key in unused if not (begun and key.startswith(begun))] == []
