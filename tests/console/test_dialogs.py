@@ -5,6 +5,8 @@ import pytest
 from tests.console.dialogs import STATES, consent, dialogs, open_dialog
 from tests.console.setting import Setting, settle
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize(
     ("action", "state"),

@@ -7,6 +7,8 @@ from tests.support.apps.sandbox_stack import ADMIN
 from tests.support.chromium import visit
 from tests.support.prefix_proxy import prefix_proxy
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize(("prefix", "entrance"), [("/api", "/"), ("/a/b/api", "/console/"), ("/a/b/api", "/console")])
 def test_the_console_works_below_a_path(setting: Setting, prefix: str, entrance: str) -> None:

@@ -1,7 +1,11 @@
 """What was seen too long ago is not shown as if it were so now."""
 
+import pytest
+
 from tests.console.setting import Setting, settle
 from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.thorough
 
 
 def test_a_page_without_answers_says_that_it_knows_nothing_any_more(setting: Setting) -> None:
