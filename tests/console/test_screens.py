@@ -22,7 +22,7 @@ def opened(request: pytest.FixtureRequest, setting: Setting) -> Iterator[Visit]:
 def test_a_full_screen_is_accessible_and_fits_a_phone(setting: Setting, opened: Visit, screen: str) -> None:
     setting.go(opened, SCREENS[screen](setting.sandbox))
     assert axe_violations(opened) == []
-    assert _widths(opened) == []
+    assert widths(opened) == []
     assert opened.all_faults() == []
 
 
@@ -35,12 +35,12 @@ def test_a_screen_whose_data_cannot_be_read_says_so(setting: Setting, opened: Vi
         page.goto(f"{setting.url}/console#/{SCREENS[screen](setting.sandbox)}")
         page.get_by_text("Headgate does not answer").first.wait_for()
         assert axe_violations(opened) == []
-        assert _widths(opened) == []
+        assert widths(opened) == []
     finally:
         page.unroute_all()
 
 
-def _widths(opened: Visit) -> list[str]:
+def widths(opened: Visit) -> list[str]:
     """Elements that are wider than a narrow page, at that width."""
     page = opened.page
     before = page.viewport_size

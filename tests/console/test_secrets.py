@@ -1,0 +1,84 @@
+"""What is typed into a field for a secret is nowhere after it was saved: page, storage, address, console, addresses."""
+
+import pytest
+
+from tests.console.setting import Setting, settle
+from tests.support.chromium import Visit
+
+pytestmark = pytest.mark.thorough
+
+_EVERYWHERE = """() => [
+  document.documentElement.outerHTML,
+  ...[...document.querySelectorAll("input, textarea")].map((each) => each.value),
+  JSON.stringify({...localStorage}), JSON.stringify({...sessionStorage}), location.href, document.title,
+  ...performance.getEntriesByType("resource").map((each) => each.name),
+].join("\\n")"""
+
+
+def found(opened: Visit, secret: str) -> bool:
+    """Whether the browser still has it anywhere that a page can look."""
+    urls = [request.url for request in opened.requests]
+    return any(secret in text for text in (opened.page.evaluate(_EVERYWHERE), *urls, *opened.faults))
+
+
+def test_the_password_of_a_person_is_forgotten(setting: Setting) -> None:
+    _, email = setting.sandbox.make_user("Ops")
+    with setting.signed_in(email=email, password="another horse battery staple") as opened:
+        assert not found(opened, "another horse battery staple")
+
+
+def test_the_password_of_a_source_is_forgotten_once_it_is_saved(setting: Setting) -> None:
+    secret, name = "canary-of-a-source-7f3a", setting.sandbox.name("canary")
+    role = setting.sandbox.new_role("canary", secret)
+    with setting.signed_in(route="start") as opened:
+        page, form = opened.page, opened.page.locator("main form")
+        for label, value in {
+            "Name": name,
+            "Host": "127.0.0.1",
+            "Port": str(setting.sandbox.postgresql.port),
+            "Database": role,
+            "User": role,
+            "Password": secret,
+        }.items():
+            form.get_by_label(label, exact=True).fill(value)
+        form.get_by_label("TLS").select_option("prefer")
+        page.get_by_role("button", name="Test the connection").click()
+        page.get_by_text("connect", exact=False).first.wait_for()
+        page.get_by_role("button", name="Save the source").click()
+        page.get_by_role("heading", name="Step 2 of 7", exact=False).wait_for()
+        assert not found(opened, secret)
+        page.go_back()
+        settle(opened)
+        assert not found(opened, secret)
+        assert opened.all_faults() == []
+
+
+def test_the_secrets_of_a_channel_are_forgotten_once_it_is_saved(setting: Setting) -> None:
+    secret, name = "canary-of-a-channel-91bc", setting.sandbox.name("canary")
+    with setting.signed_in(route="channels/new") as opened:
+        page = opened.page
+        page.get_by_label("Name", exact=True).fill(name)
+        page.get_by_label("Kind", exact=True).select_option("webhook")
+        page.get_by_label("Address", exact=True).fill(f"https://example.com/{secret}")
+        page.get_by_label("Header Authorization").fill(f"Bearer {secret}")
+        page.get_by_role("button", name="Create a channel").click()
+        page.get_by_role("heading", name=name, exact=False).wait_for()
+        settle(opened)
+        assert not found(opened, secret)
+        assert opened.all_faults() == []
+
+
+def test_a_new_password_of_a_source_is_forgotten_once_it_is_stored(setting: Setting) -> None:
+    secret = "canary-of-a-rotation-2e55"
+    role = setting.sandbox.new_role("canary", "the first password")
+    config = setting.sandbox.config(role, role)
+    body = setting.sandbox.source_body(config=config, credentials={"password": "the first password"})
+    source = setting.sandbox.admin.post_ok("/sources", body)
+    setting.sandbox.change_password(role, secret)
+    with setting.signed_in(route=f"sources/{source['id']}?tab=settings") as opened:
+        page = opened.page
+        page.get_by_label("Password", exact=True).fill(secret)
+        page.get_by_role("button", name="Change the secrets of").click()
+        page.get_by_text("No connector uses them.").wait_for()
+        assert not found(opened, secret)
+        assert opened.all_faults() == []
