@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from tests.console.dialogs import dialogs
 from tests.console.figures import Check
 from tests.console.loading import build, first_load
+from tests.console.long_day import long_day
 from tests.console.many import many_pipelines
 from tests.console.polling import quiet_page
 from tests.console.roles import roles
@@ -23,6 +24,7 @@ CHECKS: Mapping[str, Check] = {
     "truth": truth,
     "dialogs": dialogs,
     "roles": roles,
+    "long day": long_day,
 }
 
 
