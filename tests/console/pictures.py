@@ -10,7 +10,7 @@ from tests.console.setting import Setting, running_setting
 from tests.support.apps.sandbox import Sandbox
 from tests.support.waiting import eventually
 
-FOLDER = ROOT / "infra" / "docs" / "pictures"
+FOLDER = ROOT / "infra" / "pictures"
 _SIZE = {"width": 1000, "height": 640}
 _TRACE = "org.postgresql.util.PSQLException: ERROR: permission denied for table orders"
 

@@ -245,11 +245,16 @@ def nothing_is_left_of_what_was_deleted(state: StoredState) -> Iterator[str]:
                 yield f"the credentials of a {noun} are missing"
 
 
+_ZLIB = b"\x78"
+"""How zlib begins (RFC 1950, section 2.2)."""
+
+
 def _text(value: object) -> str:
-    """The text of a column; of a compressed one, what it was before."""
-    if isinstance(value, (bytes, Binary)):
-        return zlib.decompress(bytes(value)).decode()
-    return str(value)
+    """The text of a column; of a compressed one, what it was before. The numbers of a history are no text."""
+    if not isinstance(value, (bytes, Binary)):
+        return str(value)
+    content = bytes(value)
+    return zlib.decompress(content).decode() if content.startswith(_ZLIB) else content.decode("latin-1")
 
 
 def each_connector_is_desired(state: StoredState) -> Iterator[str]:
