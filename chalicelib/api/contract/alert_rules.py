@@ -2,7 +2,7 @@
 
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, AliasPath, Field
+from pydantic import AfterValidator, AliasPath, Field, StrictBool
 
 from chalicelib.api.contract.alerts import AlertSourceOutput
 from chalicelib.api.contract.common import Input, Integer, Lines, Name, Output, Timestamp, Uuid
@@ -40,7 +40,7 @@ class AlertRuleBody(Input):
     name: Name
     labels: Labels = LABELS
     description: Lines | None = None
-    enabled: bool = True
+    enabled: StrictBool = True
     severities: Severities = Field(default=(), description="Empty: all.")
     event_types: EventTypes = Field(
         default=(),
@@ -61,7 +61,9 @@ class AlertRuleBody(Input):
         le=MAX_COOLDOWN_SECONDS,
         description="Since the last message about the same that has reached somebody. For `notify_after_cooldown`.",
     )
-    send_recovery: bool = Field(default=True, description="Say when it is over, wherever it was said that it began.")
+    send_recovery: StrictBool = Field(
+        default=True, description="Say when it is over, wherever it was said that it began."
+    )
 
     def to_values(self) -> AlertRuleValues:
         """The values of the rule."""

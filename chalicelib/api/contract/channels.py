@@ -3,7 +3,7 @@
 from itertools import starmap
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
-from pydantic import Field, create_model
+from pydantic import Field, StrictBool, create_model
 
 from chalicelib.api.contract.common import CredentialsOutput, Input, Name, Output, Timestamp
 from chalicelib.api.contract.labels import LABELS, Labels, ShownLabels
@@ -24,7 +24,7 @@ class _ChannelBody(Input):
 
     name: Name
     labels: Labels = LABELS
-    enabled: bool = True
+    enabled: StrictBool = True
 
     def to_input(self) -> tuple[ChannelValues, Secrets]:
         """The input of the service."""

@@ -330,6 +330,8 @@ def _has_body_tag(route: Route) -> bool:
     kind, model = route.response.kind, route.response.model
     if model is None or route.status != 200 or not has_body_tag(route):
         return False
+    if kind == "model" and route.response.sets_headers:
+        return False
     return kind in ("page", "list") or not any(
         "version" in getattr(member, "model_fields", ()) for member in (get_args(model) or (model,))
     )

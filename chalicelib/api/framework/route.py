@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import Parameter, getdoc, signature
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -62,10 +62,13 @@ TaskPath = Annotated[int, TASK_RULE]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseType:
-    """What a handler returns: `kind` is model, model with list, page, list, none or text."""
+    """What a handler returns: `kind` is model, model with list, page, list, none or text; `sets_headers`: with some of
+    its own.
+    """
 
     kind: str
     model: Any = None
+    sets_headers: bool = False
 
     @property
     def may_continue(self) -> bool:
@@ -165,6 +168,11 @@ def _response_type(handler: Callable[..., Any], hints: Mapping[str, Any]) -> Res
         raise TypeError(f"{handler.__name__} does not declare its response")
     if get_origin(hint) is JsonResponse:
         [hint] = get_args(hint)
+        return replace(_type_of_body(hint), sets_headers=True)
+    return _type_of_body(hint)
+
+
+def _type_of_body(hint: Any) -> ResponseType:
     if hint in (None, NoneType):
         return ResponseType(kind="none")
     if hint is TextResponse:

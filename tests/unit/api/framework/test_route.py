@@ -58,8 +58,8 @@ def test_a_body_that_may_be_none_may_be_left_out() -> None:
         (list[Model], ResponseType(kind="list", model=Model)),
         (WithList[Model], ResponseType(kind="model with list", model=Model)),
         (TextResponse, ResponseType(kind="text")),
-        (JsonResponse[Model], ResponseType(kind="model", model=Model)),
-        (JsonResponse[None], ResponseType(kind="none")),
+        (JsonResponse[Model], ResponseType(kind="model", model=Model, sets_headers=True)),
+        (JsonResponse[None], ResponseType(kind="none", sets_headers=True)),
     ],
 )
 def test_the_response_type_is_read_from_the_return_annotation(answer: Any, shape: ResponseType) -> None:
