@@ -1,16 +1,19 @@
 /** Fields of forms: the browser's own inputs, each with its label, its help and what the API says about it. */
 
-import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useId } from "preact/hooks";
 import type { ApiError } from "../api/client.ts";
 import { text } from "../texts/text.ts";
+import { Failed } from "./feedback.tsx";
+
+/** What was wrong with what the form sent last: each of its fields finds there what is said about it. */
+const Refused = createContext<ApiError | undefined>(undefined);
 
 interface FieldProps {
   label: string;
   help?: string | undefined;
   /** Where the API says what is wrong with it: `config.host`. */
   location?: string | undefined;
-  error?: ApiError | undefined;
 }
 
 interface InputProps extends FieldProps {
@@ -27,10 +30,11 @@ interface InputProps extends FieldProps {
   max?: number;
 }
 
-/** What the API says about the field of a body. */
-function faultOf(error: ApiError | undefined, location: string | undefined): string | undefined {
-  const fault = error?.faults.find((one) => one.location.slice(1).join(".") === location);
-  return fault && (fault.message ?? fault.type);
+/** What the API says about a field of the body, and about those below it where it is a group. */
+export function useFaults(location: string | undefined, isGroup = false): string[] {
+  const faults = useContext(Refused)?.faults ?? [];
+  const isMeant = (path: string) => path === location || (isGroup && path.startsWith(location ?? "-"));
+  return faults.filter((one) => isMeant(one.location.slice(1).join("."))).map((one) => one.message ?? one.type);
 }
 
 function Frame({
@@ -69,9 +73,9 @@ function described(id: string, help: string | undefined, fault: string | undefin
   return { "aria-describedby": ids || undefined, "aria-invalid": fault ? ("true" as const) : undefined };
 }
 
-export function Input({ label, help, location, error, onValue, type = "text", ...input }: InputProps) {
+export function Input({ label, help, location, onValue, type = "text", ...input }: InputProps) {
   const id = useId();
-  const fault = faultOf(error, location);
+  const [fault] = useFaults(location);
   // Preact's types tie the role of an input to its type, which is any here.
   const attributes: object = { ...input, ...described(id, help, fault), id, type };
   return (
@@ -95,14 +99,13 @@ export function Select({
   label,
   help,
   location,
-  error,
   value,
   choices,
   onValue,
   disabled,
 }: FieldProps & { value: string; choices: readonly Choice[]; onValue: (value: string) => void; disabled?: boolean }) {
   const id = useId();
-  const fault = faultOf(error, location);
+  const [fault] = useFaults(location);
   return (
     <Frame id={id} label={label} help={help} fault={fault}>
       <select
@@ -126,13 +129,12 @@ export function TextArea({
   label,
   help,
   location,
-  error,
   value,
   onValue,
   rows = 3,
 }: FieldProps & { value: string; onValue: (value: string) => void; rows?: number }) {
   const id = useId();
-  const fault = faultOf(error, location);
+  const [fault] = useFaults(location);
   return (
     <Frame id={id} label={label} help={help} fault={fault}>
       <textarea
@@ -162,23 +164,25 @@ export function Check({
   );
 }
 
-/** A form whose button says what it does, and that says what is wrong where no field says it. */
-export function Form({
-  onSubmit,
-  children,
-  submit,
-  isBusy,
-  isBlocked,
-  onCancel,
-}: {
+interface FormProps {
   onSubmit: () => void;
   children: ComponentChildren;
   submit: string;
+  /** What it sends with: whether that is under way, and what was wrong. */
+  action?: { busy: string; error: ApiError | undefined };
   isBusy?: boolean;
+  error?: ApiError | undefined;
   /** It cannot be sent yet; the form says why. */
   isBlocked?: boolean;
-  onCancel?: () => void;
-}) {
+  onCancel?: (() => void) | undefined;
+  /** What follows what was wrong. */
+  below?: ComponentChildren;
+}
+
+/** A form whose button says what it does, and that says what is wrong where no field says it. */
+export function Form(props: FormProps) {
+  const { onSubmit, children, submit, action, isBlocked, onCancel, below } = props;
+  const { isBusy = Boolean(action?.busy), error = action?.error } = props;
   return (
     <form
       onSubmit={(event) => {
@@ -186,7 +190,9 @@ export function Form({
         if (!isBusy && !isBlocked) onSubmit();
       }}
     >
-      {children}
+      <Refused.Provider value={error}>{children}</Refused.Provider>
+      {error && <Failed error={error} />}
+      {below}
       <div class="buttons">
         <button type="submit" class="primary" aria-disabled={isBusy || isBlocked}>
           {isBusy ? text("common.working") : submit}

@@ -1,8 +1,7 @@
 /** Several of some choices, as check boxes under one heading; with a search where they are many. */
 
 import { useId, useState } from "preact/hooks";
-import type { ApiError } from "../api/client.ts";
-import { Check, type Choice, Input } from "../kit/form.tsx";
+import { Check, type Choice, Input, useFaults } from "../kit/form.tsx";
 import { text } from "../texts/text.ts";
 
 interface Props {
@@ -12,12 +11,11 @@ interface Props {
   chosen: readonly string[];
   onValue: (chosen: string[]) => void;
   location?: string;
-  error?: ApiError | undefined;
 }
 
 const MANY = 12;
 
-export function CheckGroup({ label, help, choices, chosen, onValue, location, error }: Props) {
+export function CheckGroup({ label, help, choices, chosen, onValue, location }: Props) {
   const id = useId();
   const [typed, type] = useState("");
   const wanted = typed.toLowerCase();
@@ -25,13 +23,7 @@ export function CheckGroup({ label, help, choices, chosen, onValue, location, er
   const unknown = chosen.filter((value) => !choices.some((choice) => choice.value === value));
   const all = [...choices, ...unknown.map((value) => ({ value, label: value }))];
   const shown = all.filter((choice) => !wanted || choice.label.toLowerCase().includes(wanted));
-  const faults =
-    error?.faults.filter((one) =>
-      one.location
-        .slice(1)
-        .join(".")
-        .startsWith(location ?? "-"),
-    ) ?? [];
+  const faults = useFaults(location, true);
   const toggle = (value: string, isOn: boolean) =>
     onValue(isOn ? [...chosen, value] : chosen.filter((one) => one !== value));
   return (
@@ -55,8 +47,8 @@ export function CheckGroup({ label, help, choices, chosen, onValue, location, er
         ))}
       </div>
       {faults.map((fault) => (
-        <p key={fault.location.join(".")} class="fault" role="alert">
-          {fault.message ?? fault.type}
+        <p key={fault} class="fault" role="alert">
+          {fault}
         </p>
       ))}
     </fieldset>

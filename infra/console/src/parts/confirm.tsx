@@ -4,7 +4,6 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { OperationId, Request_ } from "../api/client.ts";
 import { Dialog } from "../kit/dialog.tsx";
-import { Failed } from "../kit/feedback.tsx";
 import { Form } from "../kit/form.tsx";
 import { say } from "../kit/notice.tsx";
 import { text, textOf } from "../texts/text.ts";
@@ -41,10 +40,14 @@ export function ConfirmButton<Id extends OperationId>(props: Props<Id>) {
       <OperationButton operation={operation} label={label} isSmall={isSmall} why={why} onClick={() => open(true)} />
       {isOpen && (
         <Dialog title={label} onClose={close}>
-          {children}
-          <Form submit={label} onSubmit={confirm} isBusy={action.busy !== ""} onCancel={close}>
-            {action.error && <Failed error={action.error} />}
-            {hint && hint !== action.error?.code && <p>{hint}</p>}
+          <Form
+            submit={label}
+            onSubmit={confirm}
+            action={action}
+            onCancel={close}
+            below={hint && hint !== action.error?.code && <p>{hint}</p>}
+          >
+            {children}
           </Form>
         </Dialog>
       )}

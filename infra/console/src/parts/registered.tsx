@@ -1,11 +1,11 @@
 /** What a source and a destination have in common: how they are described, edited, given new secrets, and deleted. */
 
 import { useState } from "preact/hooks";
-import type { ApiError, Schemas } from "../api/client.ts";
+import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
 import { age } from "../kit/clock.ts";
-import { Failed, Loaded } from "../kit/feedback.tsx";
+import { Loaded } from "../kit/feedback.tsx";
 import { Form, Input, TextArea } from "../kit/form.tsx";
 import { say } from "../kit/notice.tsx";
 import { go, link } from "../kit/router.ts";
@@ -172,16 +172,14 @@ function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
           setVersion((received.data as Registered).version);
           say(text("registered.saved", { name }));
         };
-        const { error } = action;
+        const again = action.error?.code === "VERSION_MISMATCH" && (
+          <button type="button" onClick={onAgain}>
+            {text("registered.again")}
+          </button>
+        );
         return (
-          <Form onSubmit={() => void save()} submit={text("registered.save")} isBusy={action.busy !== ""}>
-            <EditFields bind={bind} error={error} />
-            {error && <Failed error={error} />}
-            {error?.code === "VERSION_MISMATCH" && (
-              <button type="button" onClick={onAgain}>
-                {text("registered.again")}
-              </button>
-            )}
+          <Form onSubmit={() => void save()} submit={text("registered.save")} action={action} below={again}>
+            <EditFields bind={bind} />
           </Form>
         );
       }}
@@ -189,27 +187,15 @@ function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
   );
 }
 
-type Bound = { value: string; onValue: (value: string) => void };
+type Bound = { value: string; location: string; onValue: (value: string) => void };
 
-function EditFields({
-  bind,
-  error,
-}: {
-  bind: (name: "name" | "description" | "environment" | "labels") => Bound;
-  error: ApiError | undefined;
-}) {
+function EditFields({ bind }: { bind: (name: "name" | "description" | "environment" | "labels") => Bound }) {
   return (
     <>
-      <Input label={text("column.name")} location="name" error={error} required {...bind("name")} />
-      <TextArea label={text("registered.description")} location="description" error={error} {...bind("description")} />
-      <Input label={text("registered.environment")} location="environment" error={error} {...bind("environment")} />
-      <TextArea
-        label={text("registered.labels")}
-        help={text("registered.labels_help")}
-        location="labels"
-        error={error}
-        {...bind("labels")}
-      />
+      <Input label={text("column.name")} required {...bind("name")} />
+      <TextArea label={text("registered.description")} {...bind("description")} />
+      <Input label={text("registered.environment")} {...bind("environment")} />
+      <TextArea label={text("registered.labels")} help={text("registered.labels_help")} {...bind("labels")} />
     </>
   );
 }

@@ -2,7 +2,6 @@
 
 import { useState } from "preact/hooks";
 import type { OperationId, Schemas } from "../api/client.ts";
-import { Failed } from "../kit/feedback.tsx";
 import { Check, Form } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
@@ -41,18 +40,17 @@ export function RotateCredentials({ operation, id, name, provider, hasCertificat
     setResult(received.data as Rotation);
   };
   const refused = (action.error?.details as { checks?: Schemas["TestCheckOutput"][] } | undefined)?.checks;
-  return (
-    <Form onSubmit={rotate} submit={text("rotate.submit", { name })} isBusy={action.busy !== ""}>
-      <p>{text("rotate.help")}</p>
-      <Secrets {...{ provider, hasCertificate, values, onValues: setValues, error: action.error }} />
-      {action.error && <Failed error={action.error} />}
-      {refused && (
-        <>
-          <Checks checks={refused} />
-          <Check label={text("rotate.force")} checked={isForced} onValue={force} />
-        </>
-      )}
+  const below = (
+    <>
+      {refused && <Checks checks={refused} />}
+      {refused && <Check label={text("rotate.force")} checked={isForced} onValue={force} />}
       {result && <RotationResult result={result} />}
+    </>
+  );
+  return (
+    <Form onSubmit={rotate} submit={text("rotate.submit", { name })} action={action} below={below}>
+      <p>{text("rotate.help")}</p>
+      <Secrets {...{ provider, hasCertificate, values, onValues: setValues }} />
     </Form>
   );
 }

@@ -1,7 +1,7 @@
 /** The form for a database or an object store: its address and secrets, tested before it is saved. */
 
 import { useState } from "preact/hooks";
-import type { ApiError, Schemas } from "../api/client.ts";
+import type { Schemas } from "../api/client.ts";
 import {
   emptyDraft,
   isDatabase,
@@ -13,7 +13,6 @@ import {
   secretsOf,
   testBody,
 } from "../domain/systems.ts";
-import { Failed } from "../kit/feedback.tsx";
 import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { OperationButton, whoMay } from "./button.tsx";
@@ -50,9 +49,13 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
     onSaved((received.data as { id: string }).id);
   };
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
-  const error = save.error ?? test.error;
   return (
-    <Form onSubmit={register} submit={text(`system.save_${kind}`)} isBusy={save.busy !== ""}>
+    <Form
+      onSubmit={register}
+      submit={text(`system.save_${kind}`)}
+      isBusy={save.busy !== ""}
+      error={save.error ?? test.error}
+    >
       <Select
         label={text("system.provider")}
         value={draft.provider}
@@ -62,26 +65,23 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
       <Input
         label={text("column.name")}
         location="name"
-        error={error}
         required
         value={draft.name}
         onValue={(name) => setDraft({ ...draft, name })}
       />
       {isDatabase(draft.provider) ? (
-        <Database draft={draft} change={change} error={error} />
+        <Database draft={draft} change={change} />
       ) : (
-        <Bucket draft={draft} change={change} error={error} />
+        <Bucket draft={draft} change={change} />
       )}
       <Secrets
         provider={draft.provider}
         hasCertificate={draft.config.ssl_mode?.startsWith("verify") ?? false}
         values={draft.credentials}
         onValues={(credentials) => change({ ...draft, credentials })}
-        error={error}
       />
       <TestFirst isBusy={test.busy !== ""} onTest={() => void runTest()} />
       {result && <TestResult result={result} />}
-      {error && <Failed error={error} />}
     </Form>
   );
 }
@@ -103,7 +103,6 @@ function TestFirst({ isBusy, onTest }: { isBusy: boolean; onTest: () => void }) 
 interface PartProps {
   draft: SystemDraft;
   change: (draft: SystemDraft) => void;
-  error: ApiError | undefined;
 }
 
 /** A field of the address. */
@@ -111,7 +110,6 @@ function Field({
   name,
   draft,
   change,
-  error,
   ...others
 }: PartProps & { name: string; required?: boolean; help?: string; placeholder?: string; inputMode?: "numeric" }) {
   return (
@@ -119,7 +117,6 @@ function Field({
       {...others}
       label={textOf("system", name)}
       location={`config.${name}`}
-      error={error}
       spellcheck={false}
       value={draft.config[name] ?? ""}
       onValue={(value) => change({ ...draft, config: { ...draft.config, [name]: value } })}
@@ -139,7 +136,6 @@ function Database(props: PartProps) {
       <Select
         label={text("system.ssl_mode")}
         location="config.ssl_mode"
-        error={props.error}
         value={draft.config.ssl_mode ?? "require"}
         choices={SSL_MODES.map((value) => ({ value, label: textOf("ssl_mode", value) }))}
         onValue={(value) => change({ ...draft, config: { ...draft.config, ssl_mode: value } })}
@@ -161,7 +157,6 @@ function Bucket(props: PartProps) {
       <Select
         label={text("system.path_style")}
         location="config.path_style"
-        error={props.error}
         value={draft.config.path_style ?? ""}
         choices={["", "yes", "no"].map((value) => ({
           value,
@@ -179,18 +174,16 @@ interface SecretsProps {
   hasCertificate: boolean;
   values: Record<string, string>;
   onValues: (values: Record<string, string>) => void;
-  error: ApiError | undefined;
 }
 
 /** The secret fields of a provider. They are written and never read back. */
-export function Secrets({ provider, hasCertificate, values, onValues, error }: SecretsProps) {
+export function Secrets({ provider, hasCertificate, values, onValues }: SecretsProps) {
   return (
     <>
       {secretsOf(provider).map((name) => {
         const field = {
           label: textOf("system", name),
           location: `credentials.${name}`,
-          error,
           value: values[name] ?? "",
           onValue: (value: string) => onValues({ ...values, [name]: value }),
         };

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
-import { Failed, Loaded } from "../kit/feedback.tsx";
+import { Loaded } from "../kit/feedback.tsx";
 import { Check, Form, Input } from "../kit/form.tsx";
 import { say } from "../kit/notice.tsx";
 import { type Column, Table } from "../kit/table.tsx";
@@ -50,10 +50,10 @@ export function Account() {
 
 function Password() {
   const action = useAction();
-  const { values, bind, reset } = useFields({ current: "", next: "" });
+  const { values, bind, reset } = useFields({ current_password: "", new_password: "" });
   const [endsTokens, endTokens] = useState(false);
   const submit = async () => {
-    const body = { current_password: values.current, new_password: values.next, end_tokens: endsTokens };
+    const body = { ...values, end_tokens: endsTokens };
     if (!(await action.run("change_password", { body }))) return;
     reset();
     say(text("account.password_changed"));
@@ -62,15 +62,13 @@ function Password() {
   return (
     <section aria-labelledby="password">
       <h2 id="password">{text("account.password")}</h2>
-      <Form submit={text("account.change_password")} onSubmit={submit} isBusy={action.busy !== ""}>
+      <Form submit={text("account.change_password")} onSubmit={submit} action={action}>
         <Input
           label={text("account.current_password")}
           type="password"
           autocomplete="current-password"
           required
-          location="current_password"
-          error={action.error}
-          {...bind("current")}
+          {...bind("current_password")}
         />
         <Input
           label={text("account.new_password")}
@@ -78,12 +76,9 @@ function Password() {
           type="password"
           autocomplete="new-password"
           required
-          location="new_password"
-          error={action.error}
-          {...bind("next")}
+          {...bind("new_password")}
         />
         <Check label={text("account.end_tokens")} checked={endsTokens} onValue={endTokens} />
-        {action.error && <Failed error={action.error} />}
       </Form>
     </section>
   );

@@ -82,7 +82,7 @@ function Confirm({ started, onConfirmed, onClose }: ConfirmProps) {
       <p>
         <a href={started.uri}>{text("account.factor_open")}</a>
       </p>
-      <Form submit={text("account.factor_confirm")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
+      <Form submit={text("account.factor_confirm")} onSubmit={submit} action={action} onCancel={onClose}>
         <Input
           label={text("account.factor_code")}
           autocomplete="one-time-code"
@@ -91,9 +91,7 @@ function Confirm({ started, onConfirmed, onClose }: ConfirmProps) {
           value={code}
           onValue={setCode}
           location="code"
-          error={action.error}
         />
-        {action.error && <Failed error={action.error} />}
       </Form>
     </Dialog>
   );
@@ -109,24 +107,15 @@ function Remove({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog title={text("account.factor_remove")} onClose={onClose}>
-      <Form submit={text("account.factor_remove")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
-        <Secret
-          label={text("account.current_password")}
-          required
-          location="password"
-          error={action.error}
-          {...bind("password")}
-        />
+      <Form submit={text("account.factor_remove")} onSubmit={submit} action={action} onCancel={onClose}>
+        <Secret label={text("account.current_password")} required {...bind("password")} />
         <Input
           label={text("sign_in.code")}
           help={text("sign_in.code_help")}
           autocomplete="one-time-code"
           required
-          location="code"
-          error={action.error}
           {...bind("code")}
         />
-        {action.error && <Failed error={action.error} />}
       </Form>
     </Dialog>
   );

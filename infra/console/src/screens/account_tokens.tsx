@@ -6,7 +6,7 @@ import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { PERMISSIONS, type Role, rolesUpTo } from "../domain/roles.ts";
 import { now } from "../kit/clock.ts";
 import { Dialog } from "../kit/dialog.tsx";
-import { Failed, Loaded } from "../kit/feedback.tsx";
+import { Loaded } from "../kit/feedback.tsx";
 import { Form, Input, Select } from "../kit/form.tsx";
 import { type Column, Table } from "../kit/table.tsx";
 import { ActionButton } from "../parts/actions.tsx";
@@ -103,11 +103,10 @@ function Create({ onClose }: { onClose: () => void }) {
   if (made) {
     return <Once title={text("token.made")} help={text("token.made_help")} values={[made]} onClose={onClose} />;
   }
-  const error = action.error;
   return (
     <Dialog title={text("token.create")} onClose={onClose}>
-      <Form submit={text("token.create")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
-        <Input label={text("column.name")} required location="name" error={error} {...bind("name")} />
+      <Form submit={text("token.create")} onSubmit={submit} action={action} onCancel={onClose}>
+        <Input label={text("column.name")} required {...bind("name")} />
         <Select
           label={text("user.role")}
           choices={roles.map((value) => ({ value, label: textOf("role", value) }))}
@@ -123,11 +122,9 @@ function Create({ onClose }: { onClose: () => void }) {
         <Select
           label={text("token.days")}
           choices={DAYS.map((value) => ({ value, label: text("token.in_days", { days: value }) }))}
-          location="expires_at"
-          error={error}
           {...bind("days")}
+          location="expires_at"
         />
-        {error && <Failed error={error} />}
       </Form>
     </Dialog>
   );

@@ -132,9 +132,8 @@ function Acknowledge({ id, onClose }: { id: string; onClose: () => void }) {
   return (
     <Dialog title={text("alert.acknowledge")} onClose={onClose}>
       <p>{text("alert.acknowledge_help")}</p>
-      <Form submit={text("alert.acknowledge")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
-        <TextArea label={text("alert.note")} value={note} onValue={setNote} location="note" error={action.error} />
-        {action.error && <Failed error={action.error} />}
+      <Form submit={text("alert.acknowledge")} onSubmit={submit} action={action} onCancel={onClose}>
+        <TextArea label={text("alert.note")} value={note} onValue={setNote} location="note" />
       </Form>
     </Dialog>
   );
@@ -142,10 +141,10 @@ function Acknowledge({ id, onClose }: { id: string; onClose: () => void }) {
 
 function SilenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const action = useAction();
-  const { values, bind } = useFields({ length: "hour", custom: "", reason: "" });
+  const { values, bind } = useFields({ length: "hour", until: "", reason: "" });
   const at = new Date(now.value);
   const submit = async () => {
-    const asked = silenceOf(values.length as Silence, values.custom, new Date(now.value));
+    const asked = silenceOf(values.length as Silence, values.until, new Date(now.value));
     if (!asked) return;
     const body = { ...asked, ...(values.reason ? { reason: values.reason } : {}) };
     if (await action.run("silence_alert", { path: { uuid: id }, body })) onClose();
@@ -160,20 +159,12 @@ function SilenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
   return (
     <Dialog title={text("alert.silence")} onClose={onClose}>
       <p>{text("alert.silence_help")}</p>
-      <Form submit={text("alert.silence")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
+      <Form submit={text("alert.silence")} onSubmit={submit} action={action} onCancel={onClose}>
         <Select label={text("alert.silence_length")} choices={choices} {...bind("length")} />
         {values.length === "custom" && (
-          <Input
-            label={text("alert.silence_until")}
-            type="datetime-local"
-            required
-            location="until"
-            error={action.error}
-            {...bind("custom")}
-          />
+          <Input label={text("alert.silence_until")} type="datetime-local" required {...bind("until")} />
         )}
-        <TextArea label={text("alert.reason")} location="reason" error={action.error} {...bind("reason")} />
-        {action.error && <Failed error={action.error} />}
+        <TextArea label={text("alert.reason")} {...bind("reason")} />
       </Form>
     </Dialog>
   );

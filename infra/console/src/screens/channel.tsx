@@ -103,15 +103,14 @@ function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved
     say(text("channel.saved", { name: received.data.name }));
     onSaved(received.data);
   };
-  const error = action.error;
   return (
     <Editable operation={operation}>
       <Form
         submit={text(channel ? "channel.save" : "channel.create", { name: channel?.name ?? "" })}
         onSubmit={save}
-        isBusy={action.busy !== ""}
+        action={action}
       >
-        <Input label={text("column.name")} location="name" error={error} required {...plain.bind("name")} />
+        <Input label={text("column.name")} required {...plain.bind("name")} />
         {!channel && (
           <Select
             label={text("channel.provider")}
@@ -121,19 +120,16 @@ function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved
           />
         )}
         {CHANNEL_FIELDS[provider].map((name) => (
-          <ConfigField key={name} name={name} isStored={channel !== undefined} error={error} {...secret.bind(name)} />
+          <ConfigField key={name} name={name} isStored={channel !== undefined} {...secret.bind(name)} />
         ))}
         <Check label={text("channel.enabled")} checked={isEnabled} onValue={enable} />
         <TextArea
           label={text("cluster.labels")}
           help={text("cluster.labels_help")}
-          location="labels"
-          error={error}
           rows={2}
           {...plain.bind("labels")}
         />
         <TestSend id={channel?.id} provider={provider} values={secret.values} />
-        {error && <Failed error={error} />}
       </Form>
     </Editable>
   );
@@ -142,7 +138,6 @@ function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved
 interface FieldProps {
   name: string;
   isStored: boolean;
-  error: ReturnType<typeof useAction>["error"];
   value: string;
   onValue: (value: string) => void;
 }

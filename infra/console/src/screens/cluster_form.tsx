@@ -1,9 +1,8 @@
 /** The forms of a Kafka cluster and of a Connect cluster, to register one and to edit it. */
 
-import type { ApiError, Schemas } from "../api/client.ts";
+import type { Schemas } from "../api/client.ts";
 import { given, MECHANISMS, PROTOCOLS, usesOf } from "../domain/clusters.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
-import { Failed } from "../kit/feedback.tsx";
 import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { useChoices } from "../parts/choices.ts";
 import { useFields } from "../parts/fields.ts";
@@ -28,12 +27,10 @@ function choicesOf(group: string, codes: readonly string[]) {
 export function SecretFields({
   names,
   bind,
-  error,
   isStored,
 }: {
   names: readonly string[];
   bind: (name: string) => { value: string; onValue: (value: string) => void };
-  error: ApiError | undefined;
   isStored: boolean;
 }) {
   return (
@@ -42,9 +39,8 @@ export function SecretFields({
         const props = {
           label: textOf("cluster", name),
           help: isStored ? text("cluster.secret_kept") : undefined,
-          location: `credentials.${name}`,
-          error,
           ...bind(name),
+          location: `credentials.${name}`,
         };
         const isPem = name.endsWith("certificate") || name === "client_key";
         return isPem ? <TextArea key={name} {...props} /> : <Secret key={name} {...props} />;
@@ -92,14 +88,13 @@ export function StreamForm({ cluster, onSaved, onCancel }: Props<Stream>) {
     fields.set(Object.fromEntries(STREAM_SECRETS.map((secret) => [secret, ""])));
     onSaved(received.data.id);
   };
-  const error = action.error;
-  const labelled = (name: string) => ({ label: textOf("cluster", name), location: name, error, ...bind(name) });
+  const labelled = (name: string) => ({ label: textOf("cluster", name), ...bind(name) });
   return (
     <Form
       submit={text(cluster ? "cluster.save" : "cluster.register_stream")}
       onSubmit={submit}
-      isBusy={action.busy !== ""}
-      {...(onCancel ? { onCancel } : {})}
+      action={action}
+      onCancel={onCancel}
     >
       <Input {...labelled("name")} required />
       <Input {...labelled("bootstrap_servers")} help={text("cluster.servers_help")} required spellcheck={false} />
@@ -111,19 +106,13 @@ export function StreamForm({ cluster, onSaved, onCancel }: Props<Stream>) {
           <Input key={name} {...labelled(name)} required={!OPTIONAL.includes(name)} autocomplete="off" />
         ),
       )}
-      <SecretFields
-        names={uses.secrets}
-        bind={bind}
-        error={error}
-        isStored={cluster?.credentials.configured ?? false}
-      />
+      <SecretFields names={uses.secrets} bind={bind} isStored={cluster?.credentials.configured ?? false} />
       <Select
         {...labelled("metrics_provider")}
         choices={choicesOf("metrics_provider", ["consumer-groups", "none"])}
         help={text("cluster.metrics_help")}
       />
       <TextArea {...labelled("labels")} help={text("cluster.labels_help")} />
-      {error && <Failed error={error} />}
     </Form>
   );
 }
@@ -159,32 +148,25 @@ export function ConnectForm({ cluster, streamId: chosen, onSaved, onCancel }: Pr
     fields.set({ password: "" });
     onSaved(received.data.id);
   };
-  const error = action.error;
-  const labelled = (name: string) => ({ label: textOf("cluster", name), location: name, error, ...bind(name) });
+  const labelled = (name: string) => ({ label: textOf("cluster", name), ...bind(name) });
   return (
     <Form
       submit={text(cluster ? "cluster.save" : "cluster.register_connect")}
       onSubmit={submit}
-      isBusy={action.busy !== ""}
-      {...(onCancel ? { onCancel } : {})}
+      action={action}
+      onCancel={onCancel}
     >
       <Input {...labelled("name")} required />
       <Input {...labelled("base_url")} help={text("cluster.url_help")} required spellcheck={false} />
       <Select {...labelled("stream_cluster_id")} value={streamId} choices={brokers} />
       <Input {...labelled("username")} help={text("cluster.username_help")} autocomplete="off" />
-      <SecretFields
-        names={["password"]}
-        bind={bind}
-        error={error}
-        isStored={cluster?.credentials.configured ?? false}
-      />
+      <SecretFields names={["password"]} bind={bind} isStored={cluster?.credentials.configured ?? false} />
       <Select
         {...labelled("secret_delivery")}
         choices={choicesOf("secret_delivery", ["config-provider", "inline"])}
         help={text("cluster.secret_delivery_help")}
       />
       <TextArea {...labelled("labels")} help={text("cluster.labels_help")} />
-      {error && <Failed error={error} />}
     </Form>
   );
 }

@@ -3,7 +3,6 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { given, usesOf } from "../domain/clusters.ts";
-import { Failed } from "../kit/feedback.tsx";
 import { Check, Form } from "../kit/form.tsx";
 import { Checks } from "../parts/checks.tsx";
 import { useFields } from "../parts/fields.ts";
@@ -36,15 +35,18 @@ export function RotateSecrets({ cluster, onClose }: { cluster: Stream | Connect;
   if (!secrets.length) return <p>{text("cluster.no_secrets")}</p>;
   if (result) return <Rotated result={result} onClose={onClose} />;
   const refused = action.error && checksOf(action.error.details);
-  return (
-    <Form submit={text("cluster.rotate")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
-      <p>{text("cluster.rotate_help")}</p>
-      <SecretFields names={secrets} bind={bind} error={action.error} isStored={cluster.credentials.configured} />
-      {action.error && <Failed error={action.error} />}
+  const below = (
+    <>
       {refused && <Checks checks={refused} />}
       {(isForced || REFUSED.includes(action.error?.code ?? "")) && (
         <Check label={text("cluster.force")} checked={isForced} onValue={force} />
       )}
+    </>
+  );
+  return (
+    <Form submit={text("cluster.rotate")} onSubmit={submit} action={action} onCancel={onClose} below={below}>
+      <p>{text("cluster.rotate_help")}</p>
+      <SecretFields names={secrets} bind={bind} isStored={cluster.credentials.configured} />
     </Form>
   );
 }

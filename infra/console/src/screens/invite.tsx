@@ -72,7 +72,7 @@ function SetPassword({ invite, token, onDone }: Props) {
       <p class="quiet">
         {text("invite.ends")} <When time={invite.expires_at} />
       </p>
-      <Form submit={text("invite.submit")} onSubmit={submit} isBusy={action.busy !== ""}>
+      <Form submit={text("invite.submit")} onSubmit={submit} action={action}>
         <input type="hidden" name="username" autocomplete="username" value={invite.email} />
         <Input
           label={text("invite.password")}
@@ -83,9 +83,7 @@ function SetPassword({ invite, token, onDone }: Props) {
           value={password}
           onValue={setPassword}
           location="password"
-          error={action.error}
         />
-        {action.error && <Failed error={action.error} />}
       </Form>
     </>
   );

@@ -6,7 +6,6 @@ import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { labelsOf } from "../domain/labels.ts";
 import { localInput, momentOf } from "../domain/times.ts";
 import { localTime, now } from "../kit/clock.ts";
-import { Failed } from "../kit/feedback.tsx";
 import { Form, Input, TextArea } from "../kit/form.tsx";
 import { say } from "../kit/notice.tsx";
 import { go } from "../kit/router.ts";
@@ -137,24 +136,20 @@ function PlanForm() {
     say(text("maintenance.created", { name: values.name }));
     go(["maintenance"]);
   };
-  const error = action.error;
   const field = (name: keyof typeof values) => ({
     label: textOf("maintenance", name),
-    location: name,
-    error,
     required: true,
     ...bind(name),
   });
   const back = () => go(["maintenance"]);
   return (
-    <Form submit={text("maintenance.create")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={back}>
+    <Form submit={text("maintenance.create")} onSubmit={submit} action={action} onCancel={back}>
       <Input {...field("name")} />
       <Input {...field("from")} type="datetime-local" />
       <Input {...field("until")} type="datetime-local" />
       <TextArea {...field("reason")} rows={2} />
-      <ScopeFields chosen={chosen} choose={choose} error={error} />
+      <ScopeFields chosen={chosen} choose={choose} />
       <TextArea {...field("labels")} help={text("cluster.labels_help")} location="scope.labels" rows={2} />
-      {error && <Failed error={error} />}
     </Form>
   );
 }
@@ -165,22 +160,15 @@ const NOTHING_CHOSEN: Chosen = { source_ids: [], pipeline_ids: [], destination_i
 interface ScopeProps {
   chosen: Chosen;
   choose: (chosen: Chosen) => void;
-  error: ReturnType<typeof useAction>["error"];
 }
 
-function ScopeFields({ chosen, choose, error }: ScopeProps) {
+function ScopeFields({ chosen, choose }: ScopeProps) {
   return (
     <>
       <h2>{text("maintenance.scope")}</h2>
       <p class="help">{text("maintenance.scope_help")}</p>
       {KINDS.map((kind) => (
-        <Choose
-          key={kind}
-          kind={kind}
-          chosen={chosen[kind]}
-          onValue={(ids) => choose({ ...chosen, [kind]: ids })}
-          error={error}
-        />
+        <Choose key={kind} kind={kind} chosen={chosen[kind]} onValue={(ids) => choose({ ...chosen, [kind]: ids })} />
       ))}
     </>
   );
@@ -193,17 +181,7 @@ const LISTS = {
   connect_cluster_ids: "list_connect_clusters",
 } as const;
 
-function Choose({
-  kind,
-  chosen,
-  onValue,
-  error,
-}: {
-  kind: Kind;
-  chosen: string[];
-  onValue: (ids: string[]) => void;
-  error: ReturnType<typeof useAction>["error"];
-}) {
+function Choose({ kind, chosen, onValue }: { kind: Kind; chosen: string[]; onValue: (ids: string[]) => void }) {
   const choices = useChoices(LISTS[kind]) ?? [];
   return (
     <CheckGroup
@@ -212,7 +190,6 @@ function Choose({
       chosen={chosen}
       onValue={onValue}
       location={`scope.${kind}`}
-      error={error}
     />
   );
 }

@@ -115,20 +115,18 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
     say(text("rule.saved", { name: received.data.name }));
     onSaved(received.data);
   };
-  const error = action.error;
   return (
     <Editable operation={operation}>
       <Form
         submit={text(rule ? "rule.save" : "rule.create", { name: rule?.name ?? "" })}
         onSubmit={save}
-        isBusy={action.busy !== ""}
+        action={action}
       >
         <Input
           label={text("column.name")}
           value={body.name}
           onValue={(name) => set({ name })}
           location="name"
-          error={error}
           required
         />
         <TextArea
@@ -136,23 +134,20 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
           value={body.description ?? ""}
           onValue={(description) => set({ description: description || null })}
           location="description"
-          error={error}
           rows={2}
         />
         <Check label={text("rule.enabled")} checked={body.enabled} onValue={(enabled) => set({ enabled })} />
-        <Conditions body={body} set={set} error={error} />
-        <Delivery body={body} set={set} error={error} />
+        <Conditions body={body} set={set} />
+        <Delivery body={body} set={set} />
         <TextArea
           label={text("cluster.labels")}
           help={text("cluster.labels_help")}
           value={labels}
           onValue={setLabels}
           location="labels"
-          error={error}
           rows={2}
         />
         <PreviewOf body={whole} />
-        {error && <Failed error={error} />}
       </Form>
     </Editable>
   );
@@ -161,10 +156,9 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
 interface PartProps {
   body: Body;
   set: (changes: Partial<Body>) => void;
-  error: ReturnType<typeof useAction>["error"];
 }
 
-function Conditions({ body, set, error }: PartProps) {
+function Conditions({ body, set }: PartProps) {
   const sources = useChoices("list_sources") ?? [];
   const pipelines = useChoices("list_pipelines") ?? [];
   const group = (name: "source_ids" | "pipeline_ids" | "severities" | "event_types") => ({
@@ -173,7 +167,6 @@ function Conditions({ body, set, error }: PartProps) {
     chosen: body[name],
     onValue: (chosen: string[]) => set({ [name]: chosen }),
     location: name,
-    error,
   });
   return (
     <>
@@ -191,7 +184,7 @@ function Conditions({ body, set, error }: PartProps) {
   );
 }
 
-function Delivery({ body, set, error }: PartProps) {
+function Delivery({ body, set }: PartProps) {
   const channels = useChoices("list_channels") ?? [];
   return (
     <>
@@ -202,7 +195,6 @@ function Delivery({ body, set, error }: PartProps) {
         chosen={body.channel_ids}
         onValue={(channel_ids) => set({ channel_ids })}
         location="channel_ids"
-        error={error}
       />
       <Select
         label={text("rule.again")}
@@ -220,7 +212,6 @@ function Delivery({ body, set, error }: PartProps) {
           value={String(body.cooldown_seconds)}
           onValue={(value) => set({ cooldown_seconds: Number(value) })}
           location="cooldown_seconds"
-          error={error}
         />
       )}
       <Check

@@ -4,7 +4,6 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiError, call, type Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { Dialog } from "../kit/dialog.tsx";
-import { Failed } from "../kit/feedback.tsx";
 import { Form, Input, Select } from "../kit/form.tsx";
 import type { Column } from "../kit/table.tsx";
 import { ActionButton } from "../parts/actions.tsx";
@@ -126,7 +125,8 @@ function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
       <Form
         submit={text("user.change_role_of", { email: user.email })}
         onSubmit={submit}
-        isBusy={action.busy !== ""}
+        action={action}
+        error={error}
         isBlocked={!seen || seen.role === role}
         onCancel={onClose}
       >
@@ -137,7 +137,6 @@ function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
           choices={roleChoices}
           onValue={(value) => setRole(value as Role)}
         />
-        {error && <Failed error={error} />}
       </Form>
     </Dialog>
   );
@@ -187,7 +186,7 @@ function Invite({ onClose }: { onClose: () => void }) {
   }
   return (
     <Dialog title={text("user.invite")} onClose={onClose}>
-      <Form submit={text("user.invite")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
+      <Form submit={text("user.invite")} onSubmit={submit} action={action} onCancel={onClose}>
         <Input
           label={text("user.email")}
           type="email"
@@ -196,7 +195,6 @@ function Invite({ onClose }: { onClose: () => void }) {
           value={email}
           onValue={setEmail}
           location="email"
-          error={action.error}
         />
         <Select
           label={text("user.role")}
@@ -205,7 +203,6 @@ function Invite({ onClose }: { onClose: () => void }) {
           choices={roleChoices}
           onValue={(value) => setRole(value as Role)}
         />
-        {action.error && <Failed error={action.error} />}
       </Form>
     </Dialog>
   );

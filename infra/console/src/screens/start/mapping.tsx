@@ -5,7 +5,6 @@ import type { Schemas } from "../../api/client.ts";
 import { defaultSchema, mappingsOf, type Target, tableOf } from "../../domain/mappings.ts";
 import { isDatabase } from "../../domain/systems.ts";
 import { Code } from "../../kit/copy.tsx";
-import { Failed } from "../../kit/feedback.tsx";
 import { Check, Form, Input } from "../../kit/form.tsx";
 import { ActionButton } from "../../parts/actions.tsx";
 import { Config, Validation, Warnings } from "../../parts/preview.tsx";
@@ -47,17 +46,9 @@ export function DeliveryDesign({ destination, pipeline, way }: Props) {
   return (
     <>
       <h3>{text("deliver.mapping")}</h3>
-      <Form onSubmit={() => void run()} submit={text("deliver.preview")} isBusy={action.busy !== ""}>
-        <Input
-          label={text("deliver.name")}
-          location="name"
-          error={action.error}
-          placeholder={name}
-          value={typedName}
-          onValue={typeName}
-        />
+      <Form onSubmit={() => void run()} submit={text("deliver.preview")} action={action}>
+        <Input label={text("deliver.name")} location="name" placeholder={name} value={typedName} onValue={typeName} />
         <Mapping provider={destination.provider} topics={topics} target={target} change={change} />
-        {action.error && <Failed error={action.error} />}
       </Form>
       {preview && <Shown preview={preview} />}
       {preview && (
