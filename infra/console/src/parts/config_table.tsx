@@ -22,8 +22,8 @@ export function ConfigTable({ config }: { config: Readonly<Record<string, string
       <Table
         caption={text("tab.config")}
         columns={[
-          { key: "key", title: text("config.key"), cell: ([key]) => <code>{key}</code> },
-          { key: "value", title: text("config.value"), cell: ([, value]) => <code>{value}</code> },
+          [text("config.key"), ([key]) => <code>{key}</code>],
+          [text("config.value"), ([, value]) => <code>{value}</code>],
         ]}
         rows={rows}
         id={([key]) => key}

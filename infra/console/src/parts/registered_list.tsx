@@ -68,43 +68,28 @@ export function RegisteredList({ kind }: { kind: Kind }) {
 
 function columns(kind: Kind, readAt: number | undefined): Column<Registered>[] {
   return [
-    { key: "name", title: text("column.name"), cell: (row) => <a href={link([kind, row.id])}>{row.name}</a> },
-    {
-      key: "state",
-      title: text("column.state"),
-      cell: (row) => <Health one={row} readAt={readAt} />,
-    },
-    {
-      key: "at",
-      title: text("registered.looked_at"),
-      cell: (row) => <When time={row.last_health_check_at} />,
-    },
-    { key: "error", title: text("column.reason"), cell: (row) => row.last_error?.message ?? "" },
-    {
-      key: "address",
-      title: text("registered.address"),
-      cell: (row) => (
+    [text("column.name"), (row) => <a href={link([kind, row.id])}>{row.name}</a>],
+    [text("column.state"), (row) => <Health one={row} readAt={readAt} />],
+    [text("registered.looked_at"), (row) => <When time={row.last_health_check_at} />],
+    [text("column.reason"), (row) => row.last_error?.message ?? ""],
+    [
+      text("registered.address"),
+      (row) => (
         <>
           {textOf("provider", row.provider)} <code>{addressOf(row)}</code>
         </>
       ),
-    },
-    {
-      key: "labels",
-      title: text("registered.environment_labels"),
-      isExtra: true,
-      cell: (row) => (
+    ],
+    [
+      text("registered.environment_labels"),
+      (row) => (
         <>
           {row.environment} <Labels kind={kind} labels={row.labels} />
         </>
       ),
-    },
-    {
-      key: "number",
-      title: text(kind === "sources" ? "sources.ready_tables" : "nav.deliveries"),
-      isNumber: true,
-      cell: numberOf,
-    },
+      { isExtra: true },
+    ],
+    [text(kind === "sources" ? "sources.ready_tables" : "nav.deliveries"), numberOf, { isNumber: true }],
   ];
 }
 

@@ -173,41 +173,24 @@ function columns(
     </span>
   );
   const shown: (Column<Row> | false)[] = [
-    { key: "name", title: text("column.name"), sort: "name", cell: name },
-    {
-      key: "state",
-      title: text("column.state"),
-      sort: "attention",
-      cell: (row) => (
+    [text("column.name"), name, { sort: "name" }],
+    [
+      text("column.state"),
+      (row) => (
         <State observed={row.observed_state} observedAt={row.observed_at} desired={row.desired_state} readAt={readAt} />
       ),
-    },
-    { key: "reason", title: text("column.reason"), cell: (row) => row.reason ?? "" },
-    {
-      key: "tasks",
-      title: text("column.tasks"),
-      isNumber: true,
-      cell: ({ tasks }) => (tasks.total ? `${tasks.running}/${tasks.total}` : text("now.none")),
-    },
-    { key: "tables", title: text("column.tables"), isNumber: true, isExtra: true, cell: (row) => count(row.tables) },
-    kind === "deliveries" && {
-      key: "lag",
-      title: text("column.lag"),
-      isNumber: true,
-      cell: (row) => measured(row.lag, count),
-    },
-    kind === "pipelines" && {
-      key: "loss",
-      title: text("column.loss"),
-      isNumber: true,
-      cell: (row) => measured(row.seconds_to_loss, duration),
-    },
-    {
-      key: "labels",
-      title: text("column.labels"),
-      isExtra: true,
-      cell: (row) => <Labels kind={kind} labels={row.labels} />,
-    },
+      { sort: "attention" },
+    ],
+    [text("column.reason"), (row) => row.reason ?? ""],
+    [
+      text("column.tasks"),
+      ({ tasks }) => (tasks.total ? `${tasks.running}/${tasks.total}` : text("now.none")),
+      { isNumber: true },
+    ],
+    [text("column.tables"), (row) => count(row.tables), { isNumber: true, isExtra: true }],
+    kind === "deliveries" && [text("column.lag"), (row) => measured(row.lag, count), { isNumber: true }],
+    kind === "pipelines" && [text("column.loss"), (row) => measured(row.seconds_to_loss, duration), { isNumber: true }],
+    [text("column.labels"), (row) => <Labels kind={kind} labels={row.labels} />, { isExtra: true }],
   ];
   return shown.filter((column) => column !== false);
 }

@@ -144,27 +144,19 @@ function Sums({ picked }: { picked: readonly Picked[] }) {
 
 function columns(choosing: Choosing | undefined): Column<Row>[] {
   return [
-    { key: "name", title: text("tables.table"), cell: (row) => <Name row={row} choosing={choosing} /> },
-    { key: "verdict", title: text("tables.verdict"), cell: (row) => <Verdict row={row} /> },
-    {
-      key: "key",
-      title: text("tables.key"),
-      isExtra: true,
-      cell: (row) => row.primary_key_columns.join(", ") || text("tables.no_key"),
-    },
-    {
-      key: "rows",
-      title: text("tables.rows"),
-      isNumber: true,
-      cell: (row) => (row.estimated_rows === null ? text("common.not_measured") : count(row.estimated_rows)),
-    },
-    {
-      key: "size",
-      title: text("tables.size"),
-      isNumber: true,
-      cell: (row) =>
-        row.estimated_size_bytes === null ? text("common.not_measured") : bytes(row.estimated_size_bytes),
-    },
+    [text("tables.table"), (row) => <Name row={row} choosing={choosing} />],
+    [text("tables.verdict"), (row) => <Verdict row={row} />],
+    [text("tables.key"), (row) => row.primary_key_columns.join(", ") || text("tables.no_key"), { isExtra: true }],
+    [
+      text("tables.rows"),
+      (row) => (row.estimated_rows === null ? text("common.not_measured") : count(row.estimated_rows)),
+      { isNumber: true },
+    ],
+    [
+      text("tables.size"),
+      (row) => (row.estimated_size_bytes === null ? text("common.not_measured") : bytes(row.estimated_size_bytes)),
+      { isNumber: true },
+    ],
   ];
 }
 

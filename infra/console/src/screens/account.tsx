@@ -85,23 +85,21 @@ function Password() {
 }
 
 const SESSIONS: Column<OwnSession>[] = [
-  {
-    key: "agent",
-    title: text("account.where"),
-    cell: (row) => (
+  [
+    text("account.where"),
+    (row) => (
       <>
         {row.user_agent} {row.current && <strong>{text("account.this_session")}</strong>}
       </>
     ),
-  },
-  { key: "address", title: text("account.address"), cell: (row) => <code>{row.address}</code> },
-  { key: "begun", title: text("account.begun"), cell: (row) => <When time={row.created_at} /> },
-  { key: "used", title: text("account.used"), cell: (row) => <When time={row.last_used_at} /> },
-  { key: "ends", title: text("account.ends"), isExtra: true, cell: (row) => <When time={row.expires_at} /> },
-  {
-    key: "end",
-    title: text("user.change"),
-    cell: (row) =>
+  ],
+  [text("account.address"), (row) => <code>{row.address}</code>],
+  [text("account.begun"), (row) => <When time={row.created_at} />],
+  [text("account.used"), (row) => <When time={row.last_used_at} />],
+  [text("account.ends"), (row) => <When time={row.expires_at} />, { isExtra: true }],
+  [
+    text("user.change"),
+    (row) =>
       !row.current && (
         <ActionButton
           operation="end_own_session"
@@ -111,7 +109,7 @@ const SESSIONS: Column<OwnSession>[] = [
           isSmall
         />
       ),
-  },
+  ],
 ];
 
 function Sessions() {

@@ -25,28 +25,25 @@ const DAYS = ["7", "30", "90", "180", "364"];
 const DAY = 86_400_000;
 
 const COLUMNS: Column<Token>[] = [
-  { key: "name", title: text("column.name"), cell: (row) => row.name },
-  {
-    key: "role",
-    title: text("user.role"),
-    cell: (row) => (
+  [text("column.name"), (row) => row.name],
+  [
+    text("user.role"),
+    (row) => (
       <>
         {textOf("role", row.role)} <span class="quiet">{row.permissions.join(", ")}</span>
       </>
     ),
-  },
-  { key: "used", title: text("account.used"), cell: (row) => <When time={row.last_used_at} /> },
-  { key: "ends", title: text("account.ends"), cell: (row) => <When time={row.expires_at} /> },
-  {
-    key: "owner",
-    title: text("token.owner"),
-    isExtra: true,
-    cell: (row) => (row.user_id === session.value?.user.id ? text("token.own") : <code>{row.user_id}</code>),
-  },
-  {
-    key: "delete",
-    title: text("user.change"),
-    cell: (row) => (
+  ],
+  [text("account.used"), (row) => <When time={row.last_used_at} />],
+  [text("account.ends"), (row) => <When time={row.expires_at} />],
+  [
+    text("token.owner"),
+    (row) => (row.user_id === session.value?.user.id ? text("token.own") : <code>{row.user_id}</code>),
+    { isExtra: true },
+  ],
+  [
+    text("user.change"),
+    (row) => (
       <ActionButton
         operation="delete_api_token"
         name={row.name}
@@ -55,7 +52,7 @@ const COLUMNS: Column<Token>[] = [
         isSmall
       />
     ),
-  },
+  ],
 ];
 
 export function Tokens() {

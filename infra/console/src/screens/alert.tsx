@@ -125,21 +125,19 @@ function Concerned({ alert }: { alert: Detail }) {
 }
 
 const DELIVERIES: Column<Delivery>[] = [
-  {
-    key: "channel",
-    title: text("alert.channel"),
-    cell: (row) => (
+  [
+    text("alert.channel"),
+    (row) => (
       <>
         <a href={link(["channels", row.channel_id])}>{row.channel_name}</a>{" "}
         <span class="quiet">{textOf("provider", row.provider)}</span>
       </>
     ),
-  },
-  { key: "kind", title: text("alert.message"), cell: (row) => textOf("message_kind", row.kind) },
-  {
-    key: "status",
-    title: text("alert.message_status"),
-    cell: (row) => (
+  ],
+  [text("alert.message"), (row) => textOf("message_kind", row.kind)],
+  [
+    text("alert.message_status"),
+    (row) => (
       <>
         <strong class={row.status === "failed" ? "not-told" : ""}>{textOf("message_status", row.status)}</strong>{" "}
         {row.sent_at && <When time={row.sent_at} />}
@@ -150,18 +148,17 @@ const DELIVERIES: Column<Delivery>[] = [
         )}
       </>
     ),
-  },
-  { key: "attempts", title: text("alert.attempts"), isNumber: true, cell: (row) => count(row.attempt_count) },
-  {
-    key: "error",
-    title: text("alert.message_error"),
-    cell: (row) =>
+  ],
+  [text("alert.attempts"), (row) => count(row.attempt_count), { isNumber: true }],
+  [
+    text("alert.message_error"),
+    (row) =>
       row.last_error && (
         <>
           {row.last_error.message} {row.last_error.hint && <em>{row.last_error.hint}</em>}
         </>
       ),
-  },
+  ],
 ];
 
 function Told({ alert }: { alert: Detail }) {

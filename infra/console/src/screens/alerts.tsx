@@ -18,22 +18,17 @@ const STATUSES = ["firing", "acknowledged", "silenced", "resolved", "all"];
 const SEVERITIES = ["critical", "warning", "info"];
 
 const COLUMNS: Column<Row>[] = [
-  {
-    key: "title",
-    title: text("alert.what"),
-    cell: (row) => <a href={link(["alerts", row.id])}>{row.title}</a>,
-  },
-  { key: "severity", title: text("alert.severity"), cell: (row) => <Severity severity={row.severity} /> },
-  { key: "status", title: text("alert.status"), cell: (row) => textOf("alert_status", row.status) },
-  { key: "resource", title: text("alert.resource"), isExtra: true, cell: (row) => <ResourceLink {...row.source} /> },
-  { key: "since", title: text("alert.since"), cell: (row) => <When time={row.first_seen_at} /> },
-  {
-    key: "lasted",
-    title: text("alert.lasted"),
-    isExtra: true,
-    cell: (row) => (row.recovery_seconds === null ? "" : duration(row.recovery_seconds)),
-  },
-  { key: "told", title: text("alert.told"), cell: (row) => <Told row={row} /> },
+  [text("alert.what"), (row) => <a href={link(["alerts", row.id])}>{row.title}</a>],
+  [text("alert.severity"), (row) => <Severity severity={row.severity} />],
+  [text("alert.status"), (row) => textOf("alert_status", row.status)],
+  [text("alert.resource"), (row) => <ResourceLink {...row.source} />, { isExtra: true }],
+  [text("alert.since"), (row) => <When time={row.first_seen_at} />],
+  [
+    text("alert.lasted"),
+    (row) => (row.recovery_seconds === null ? "" : duration(row.recovery_seconds)),
+    { isExtra: true },
+  ],
+  [text("alert.told"), (row) => <Told row={row} />],
 ];
 
 export function Severity({ severity }: { severity: string }) {

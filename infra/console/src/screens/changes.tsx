@@ -21,40 +21,36 @@ const TYPED = ["actor", "action", "resource_id", "correlation_id"] as const;
 const FILTERS = [...TYPED, "outcome", "from", "to", "meaningful", "include_related"];
 
 const COLUMNS: Column<Row>[] = [
-  {
-    key: "action",
-    title: text("change.action"),
-    cell: (row) => (
+  [
+    text("change.action"),
+    (row) => (
       <>
         <code>{row.action}</code>{" "}
         {row.outcome !== "success" && <strong class={row.outcome}>{textOf("outcome", row.outcome)}</strong>}
       </>
     ),
-  },
-  { key: "resource", title: text("change.resource"), cell: (row) => <Resource row={row} /> },
-  {
-    key: "at",
-    title: text("change.at"),
-    cell: (row) => (
+  ],
+  [text("change.resource"), (row) => <Resource row={row} />],
+  [
+    text("change.at"),
+    (row) => (
       <time dateTime={row.at} title={row.at}>
         {localTime(row.at)}
       </time>
     ),
-  },
-  {
-    key: "actor",
-    title: text("change.actor"),
-    cell: (row) => (
+  ],
+  [
+    text("change.actor"),
+    (row) => (
       <div class="who">
         {row.actor.email ?? text("change.headgate")} <span class="quiet">{textOf("via", row.actor.via)}</span>
       </div>
     ),
-  },
-  { key: "values", title: text("change.values"), cell: (row) => <Values row={row} /> },
-  {
-    key: "related",
-    title: text("change.related"),
-    cell: (row) => (
+  ],
+  [text("change.values"), (row) => <Values row={row} />],
+  [
+    text("change.related"),
+    (row) => (
       <div class="stack">
         {row.correlation_id && (
           <a href={link(["changes"], { correlation_id: row.correlation_id })} title={row.correlation_id}>
@@ -66,7 +62,7 @@ const COLUMNS: Column<Row>[] = [
         )}
       </div>
     ),
-  },
+  ],
 ];
 
 function Resource({ row }: { row: Row }) {

@@ -44,16 +44,15 @@ export function LastDelivery({ channel }: { channel: Pick<Row, "last_delivery"> 
 }
 
 const COLUMNS: Column<Row>[] = [
-  { key: "name", title: text("column.name"), cell: (row) => <a href={link(["channels", row.id])}>{row.name}</a> },
-  { key: "provider", title: text("channel.provider"), cell: (row) => textOf("provider", row.provider) },
-  { key: "state", title: text("column.state"), cell: (row) => <StateOf row={row} /> },
-  { key: "last", title: text("channel.last"), cell: (row) => <LastDelivery channel={row} /> },
-  {
-    key: "address",
-    title: text("channel.address"),
-    isExtra: true,
-    cell: (row) => <code>{row.credentials.mask ?? text("cluster.not_stored")}</code>,
-  },
+  [text("column.name"), (row) => <a href={link(["channels", row.id])}>{row.name}</a>],
+  [text("channel.provider"), (row) => textOf("provider", row.provider)],
+  [text("column.state"), (row) => <StateOf row={row} />],
+  [text("channel.last"), (row) => <LastDelivery channel={row} />],
+  [
+    text("channel.address"),
+    (row) => <code>{row.credentials.mask ?? text("cluster.not_stored")}</code>,
+    { isExtra: true },
+  ],
 ];
 
 export function Channels() {

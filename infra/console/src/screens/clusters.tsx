@@ -82,38 +82,32 @@ function Listed<Row extends Stream | Connect>({
 
 function common<Row extends Stream | Connect>(readAt: number | undefined): Column<Row>[] {
   return [
-    { key: "name", title: text("column.name"), cell: (row) => <a href={link(["clusters", row.id])}>{row.name}</a> },
-    { key: "state", title: text("column.state"), cell: (row) => <ClusterState cluster={row} readAt={readAt} /> },
-    { key: "checked", title: text("cluster.checked"), cell: (row) => <When time={row.last_checked_at} /> },
+    [text("column.name"), (row) => <a href={link(["clusters", row.id])}>{row.name}</a>],
+    [text("column.state"), (row) => <ClusterState cluster={row} readAt={readAt} />],
+    [text("cluster.checked"), (row) => <When time={row.last_checked_at} />],
   ];
 }
 
 function streamColumns(readAt: number | undefined): Column<Stream>[] {
   return [
     ...common<Stream>(readAt),
-    { key: "servers", title: text("cluster.bootstrap_servers"), cell: (row) => <code>{row.bootstrap_servers}</code> },
-    { key: "protocol", title: text("cluster.security_protocol"), isExtra: true, cell: (row) => row.security_protocol },
-    { key: "error", title: text("cluster.last_error"), cell: (row) => row.last_error?.message ?? "" },
+    [text("cluster.bootstrap_servers"), (row) => <code>{row.bootstrap_servers}</code>],
+    [text("cluster.security_protocol"), (row) => row.security_protocol, { isExtra: true }],
+    [text("cluster.last_error"), (row) => row.last_error?.message ?? ""],
   ];
 }
 
 function connectColumns(readAt: number | undefined, brokers: readonly Stream[]): Column<Connect>[] {
   return [
     ...common<Connect>(readAt),
-    { key: "url", title: text("cluster.base_url"), cell: (row) => <code>{row.base_url}</code> },
-    {
-      key: "version",
-      title: text("cluster.version"),
-      isExtra: true,
-      cell: (row) => row.connect_version ?? text("common.not_measured"),
-    },
-    {
-      key: "kafka",
-      title: text("cluster.kafka"),
-      isExtra: true,
-      cell: (row) => brokers.find((one) => one.id === row.stream_cluster_id)?.name ?? row.stream_cluster_id,
-    },
-    { key: "error", title: text("cluster.last_error"), cell: (row) => <Troubles cluster={row} /> },
+    [text("cluster.base_url"), (row) => <code>{row.base_url}</code>],
+    [text("cluster.version"), (row) => row.connect_version ?? text("common.not_measured"), { isExtra: true }],
+    [
+      text("cluster.kafka"),
+      (row) => brokers.find((one) => one.id === row.stream_cluster_id)?.name ?? row.stream_cluster_id,
+      { isExtra: true },
+    ],
+    [text("cluster.last_error"), (row) => <Troubles cluster={row} />],
   ];
 }
 

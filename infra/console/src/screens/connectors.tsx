@@ -23,30 +23,20 @@ export function Connectors() {
     query: { cluster_id: query.value("cluster_id"), cursor: query.cursor, limit: PAGE },
   });
   const columns: Column<Row>[] = [
-    { key: "name", title: text("column.name"), cell: (row) => <code>{row.name}</code> },
-    {
-      key: "state",
-      title: text("column.state"),
-      cell: (row) => <State observed={row.state} observedAt={null} readAt={known.at} isTimeless />,
-    },
-    {
-      key: "resource",
-      title: text("connector.belongs_to"),
-      cell: (row) => <Owner row={row} />,
-    },
-    { key: "tasks", title: text("connector.tasks"), cell: (row) => <Tasks row={row} /> },
-    {
-      key: "class",
-      title: text("connector.class"),
-      isExtra: true,
-      cell: (row) => (row.connector_class ? shortClass(row.connector_class) : text("common.not_measured")),
-    },
-    {
-      key: "cluster",
-      title: text("type.connect_cluster"),
-      isExtra: true,
-      cell: (row) => <a href={link(["clusters", row.cluster_id])}>{nameOf(clusters, row.cluster_id)}</a>,
-    },
+    [text("column.name"), (row) => <code>{row.name}</code>],
+    [text("column.state"), (row) => <State observed={row.state} observedAt={null} readAt={known.at} isTimeless />],
+    [text("connector.belongs_to"), (row) => <Owner row={row} />],
+    [text("connector.tasks"), (row) => <Tasks row={row} />],
+    [
+      text("connector.class"),
+      (row) => (row.connector_class ? shortClass(row.connector_class) : text("common.not_measured")),
+      { isExtra: true },
+    ],
+    [
+      text("type.connect_cluster"),
+      (row) => <a href={link(["clusters", row.cluster_id])}>{nameOf(clusters, row.cluster_id)}</a>,
+      { isExtra: true },
+    ],
   ];
   return (
     <>

@@ -183,13 +183,12 @@ function MappingTable({ delivery }: { delivery: Output }) {
       rows={delivery.mappings}
       id={(row) => row.topic}
       columns={[
-        { key: "topic", title: text("column.topic"), cell: (row) => <code>{row.topic}</code> },
-        {
-          key: "target",
-          title: text("column.target"),
-          cell: (row) =>
+        [text("column.topic"), (row) => <code>{row.topic}</code>],
+        [
+          text("column.target"),
+          (row) =>
             "table_name" in row ? <code>{`${row.schema_name}.${row.table_name}`}</code> : text("delivery.files"),
-        },
+        ],
       ]}
     />
   );

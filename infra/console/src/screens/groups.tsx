@@ -18,17 +18,15 @@ const PAGE = 100;
 
 function columnsOf(clusterId: string): Column<Row>[] {
   return [
-    { key: "id", title: text("column.name"), cell: (row) => <code>{row.group_id}</code> },
-    { key: "state", title: text("column.state"), cell: (row) => row.state ?? text("common.not_measured") },
-    { key: "members", title: text("group.members"), isNumber: true, cell: (row) => measured(row.members) },
-    { key: "lag", title: text("column.lag"), isNumber: true, cell: (row) => measured(row.total_lag) },
-    {
-      key: "resource",
-      title: text("group.belongs_to"),
-      cell: (row) =>
-        row.resource ? <ResourceLink {...row.resource} /> : <span class="quiet">{text("group.foreign")}</span>,
-    },
-    { key: "offsets", title: text("group.offsets"), cell: (row) => <Offsets group={row} clusterId={clusterId} /> },
+    [text("column.name"), (row) => <code>{row.group_id}</code>],
+    [text("column.state"), (row) => row.state ?? text("common.not_measured")],
+    [text("group.members"), (row) => measured(row.members), { isNumber: true }],
+    [text("column.lag"), (row) => measured(row.total_lag), { isNumber: true }],
+    [
+      text("group.belongs_to"),
+      (row) => (row.resource ? <ResourceLink {...row.resource} /> : <span class="quiet">{text("group.foreign")}</span>),
+    ],
+    [text("group.offsets"), (row) => <Offsets group={row} clusterId={clusterId} />],
   ];
 }
 

@@ -27,41 +27,38 @@ const MOVES: Record<Status, readonly Status[]> = {
 };
 
 const COLUMNS: Column<Row>[] = [
-  {
-    key: "message",
-    title: text("incident.what"),
-    cell: (row) => (
+  [
+    text("incident.what"),
+    (row) => (
       <>
         <strong>{textOf("event", row.code)}</strong>
         <p>{row.message}</p>
         {row.hint && <p class="quiet">{row.hint}</p>}
       </>
     ),
-  },
-  {
-    key: "severity",
-    title: text("incident.severity"),
-    cell: (row) => (
+  ],
+  [
+    text("incident.severity"),
+    (row) => (
       <span class={`severity ${textOf("incident_tone", row.severity)}`}>
         {textOf("incident_severity", row.severity)}
       </span>
     ),
-  },
-  { key: "status", title: text("incident.status"), cell: (row) => textOf("incident_status", row.status) },
-  {
-    key: "resource",
-    title: text("incident.resource"),
-    cell: (row) => (
+  ],
+  [text("incident.status"), (row) => textOf("incident_status", row.status)],
+  [
+    text("incident.resource"),
+    (row) => (
       <>
         <ResourceLink {...row.resource} />
         {row.task_id !== null && <p class="quiet">{text("runtime.task", { id: row.task_id })}</p>}
       </>
     ),
-  },
-  { key: "since", title: text("incident.since"), cell: (row) => <When time={row.first_seen_at} /> },
-  { key: "seen", title: text("incident.seen"), isExtra: true, cell: (row) => <When time={row.last_seen_at} /> },
-  { key: "times", title: text("incident.times"), isNumber: true, isExtra: true, cell: (row) => count(row.occurrences) },
-  { key: "actions", title: text("incident.actions"), cell: (row) => <Moves incident={row} /> },
+  ],
+  [text("incident.since"), (row) => <When time={row.first_seen_at} />],
+  [text("incident.seen"), (row) => <When time={row.last_seen_at} />, { isExtra: true }],
+  [text("incident.times"), (row) => count(row.occurrences), { isNumber: true, isExtra: true }],
+  [text("incident.actions"), (row) => <Moves incident={row} />],
 ];
 
 function Moves({ incident }: { incident: Row }) {

@@ -29,21 +29,20 @@ const KINDS = ["source_ids", "pipeline_ids", "destination_ids", "connect_cluster
 type Kind = (typeof KINDS)[number];
 
 const COLUMNS: Column<Row>[] = [
-  {
-    key: "name",
-    title: text("column.name"),
-    cell: (row) => (
+  [
+    text("column.name"),
+    (row) => (
       <>
         <strong>{row.name}</strong> <span class="quiet">{row.reason}</span>
       </>
     ),
-  },
-  { key: "state", title: text("column.state"), cell: (row) => textOf("maintenance_state", row.state) },
-  { key: "from", title: text("maintenance.from"), cell: (row) => <At time={row.from} /> },
-  { key: "until", title: text("maintenance.until"), cell: (row) => <At time={row.until} /> },
-  { key: "scope", title: text("maintenance.scope"), cell: (row) => <Scope scope={row.scope} /> },
-  { key: "who", title: text("maintenance.by"), isExtra: true, cell: (row) => <div class="who">{row.created_by}</div> },
-  { key: "actions", title: text("maintenance.change"), cell: (row) => <End row={row} /> },
+  ],
+  [text("column.state"), (row) => textOf("maintenance_state", row.state)],
+  [text("maintenance.from"), (row) => <At time={row.from} />],
+  [text("maintenance.until"), (row) => <At time={row.until} />],
+  [text("maintenance.scope"), (row) => <Scope scope={row.scope} />],
+  [text("maintenance.by"), (row) => <div class="who">{row.created_by}</div>, { isExtra: true }],
+  [text("maintenance.change"), (row) => <End row={row} />],
 ];
 
 function At({ time }: { time: string }) {

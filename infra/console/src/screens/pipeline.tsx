@@ -108,12 +108,11 @@ function Tables({ pipeline }: { pipeline: Detail }) {
       rows={rows}
       id={(row) => row.name}
       columns={[
-        { key: "name", title: text("column.table"), cell: (row) => <code>{row.name}</code> },
-        { key: "topic", title: text("column.topic"), cell: (row) => row.topic && <code>{row.topic}</code> },
-        {
-          key: "deliveries",
-          title: text("nav.deliveries"),
-          cell: (row) =>
+        [text("column.table"), (row) => <code>{row.name}</code>],
+        [text("column.topic"), (row) => row.topic && <code>{row.topic}</code>],
+        [
+          text("nav.deliveries"),
+          (row) =>
             row.deliveries.length ? (
               <ul>
                 {row.deliveries.map((one) => (
@@ -125,8 +124,8 @@ function Tables({ pipeline }: { pipeline: Detail }) {
             ) : (
               <span class="quiet">{text("now.none")}</span>
             ),
-        },
-        { key: "excluded", title: text("column.excluded"), cell: (row) => row.excluded.join(", ") || text("now.none") },
+        ],
+        [text("column.excluded"), (row) => row.excluded.join(", ") || text("now.none")],
       ]}
     />
   );

@@ -50,24 +50,18 @@ export function Rules() {
   const known = useLive("list_alert_rules", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
   const channels = useLive("list_channels", { every: EVERY_MINUTE }).data as Channel[] | undefined;
   const columns: Column<Rule>[] = [
-    { key: "name", title: text("column.name"), cell: (row) => <a href={link(["rules", row.id])}>{row.name}</a> },
-    { key: "about", title: text("rule.about"), cell: (row) => <About rule={row} /> },
-    { key: "reaches", title: text("rule.reaches"), cell: (row) => <Reaches rule={row} channels={channels} /> },
-    {
-      key: "again",
-      title: text("rule.again"),
-      isExtra: true,
-      cell: (row) =>
+    [text("column.name"), (row) => <a href={link(["rules", row.id])}>{row.name}</a>],
+    [text("rule.about"), (row) => <About rule={row} />],
+    [text("rule.reaches"), (row) => <Reaches rule={row} channels={channels} />],
+    [
+      text("rule.again"),
+      (row) =>
         row.cooldown_policy === "notify_after_cooldown"
           ? text("rule.after", { age: duration(row.cooldown_seconds) })
           : textOf("cooldown", row.cooldown_policy),
-    },
-    {
-      key: "recovery",
-      title: text("rule.recovery"),
-      isExtra: true,
-      cell: (row) => text(row.send_recovery ? "common.yes" : "common.no"),
-    },
+      { isExtra: true },
+    ],
+    [text("rule.recovery"), (row) => text(row.send_recovery ? "common.yes" : "common.no"), { isExtra: true }],
   ];
   return (
     <>

@@ -29,10 +29,10 @@ export function SchemaVersions({ sourceId }: { sourceId: string }) {
     every: ON_DEMAND,
   });
   const columns: Column<Version>[] = [
-    { key: "table", title: text("tables.table"), cell: (row) => `${row.schema_name}.${row.table_name}` },
-    { key: "version", title: text("schema.version"), isNumber: true, cell: (row) => row.version },
-    { key: "at", title: text("schema.at"), cell: (row) => <When time={row.discovered_at} /> },
-    { key: "diff", title: text("schema.diff"), cell: (row) => <Diff row={row} /> },
+    [text("tables.table"), (row) => `${row.schema_name}.${row.table_name}`],
+    [text("schema.version"), (row) => row.version, { isNumber: true }],
+    [text("schema.at"), (row) => <When time={row.discovered_at} />],
+    [text("schema.diff"), (row) => <Diff row={row} />],
   ];
   return (
     <>

@@ -16,20 +16,18 @@ type Detail = Schemas["TopicDetailOutput"];
 type Partition = Schemas["PartitionOutput"];
 
 const PARTITIONS: Column<Partition>[] = [
-  { key: "partition", title: text("topic.partition"), cell: (row) => count(row.partition) },
-  { key: "first", title: text("topic.first"), isNumber: true, cell: (row) => measured(row.beginning_offset) },
-  { key: "end", title: text("topic.end"), isNumber: true, cell: (row) => measured(row.end_offset) },
-  { key: "kept", title: text("topic.kept"), isNumber: true, cell: (row) => measured(keptOf(row)) },
-  {
-    key: "leader",
-    title: text("topic.leader"),
-    isNumber: true,
-    cell: (row) => (row.leader === null ? <strong class="not-told">{text("topic.no_leader")}</strong> : row.leader),
-  },
-  {
-    key: "replicas",
-    title: text("topic.replicas"),
-    cell: (row) => (
+  [text("topic.partition"), (row) => count(row.partition)],
+  [text("topic.first"), (row) => measured(row.beginning_offset), { isNumber: true }],
+  [text("topic.end"), (row) => measured(row.end_offset), { isNumber: true }],
+  [text("topic.kept"), (row) => measured(keptOf(row)), { isNumber: true }],
+  [
+    text("topic.leader"),
+    (row) => (row.leader === null ? <strong class="not-told">{text("topic.no_leader")}</strong> : row.leader),
+    { isNumber: true },
+  ],
+  [
+    text("topic.replicas"),
+    (row) => (
       <>
         {row.replicas.join(", ")}
         {row.isr.length < row.replicas.length && (
@@ -37,7 +35,7 @@ const PARTITIONS: Column<Partition>[] = [
         )}
       </>
     ),
-  },
+  ],
 ];
 
 /** Offsets between the first and the end: at least as many as there are records. */
@@ -117,8 +115,8 @@ function Configs({ configs }: { configs: Record<string, string | null> }) {
     <Table
       caption={text("topic.configs")}
       columns={[
-        { key: "name", title: text("topic.config"), cell: ([name]) => <code>{name}</code> },
-        { key: "value", title: text("topic.value"), cell: ([, value]) => value ?? text("topic.secret") },
+        [text("topic.config"), ([name]) => <code>{name}</code>],
+        [text("topic.value"), ([, value]) => value ?? text("topic.secret")],
       ]}
       rows={rows}
       id={([name]) => name}

@@ -46,22 +46,12 @@ export function Protection({ topic }: { topic: Pick<Row, "protected" | "protecti
 
 function columnsOf(clusterId: string): Column<Row>[] {
   return [
-    {
-      key: "name",
-      title: text("column.name"),
-      cell: (row) => <a href={link(["topics", row.name], { cluster_id: clusterId })}>{row.name}</a>,
-    },
-    { key: "partitions", title: text("topic.partitions"), isNumber: true, cell: (row) => measured(row.partitions) },
-    {
-      key: "copies",
-      title: text("topic.copies"),
-      isNumber: true,
-      isExtra: true,
-      cell: (row) => measured(row.replication_factor),
-    },
-    { key: "size", title: text("topic.size"), isNumber: true, isExtra: true, cell: (row) => measured(row.size, bytes) },
-    { key: "users", title: text("topic.used_by"), cell: (row) => <UsedBy topic={row} /> },
-    { key: "protected", title: text("topic.protection"), cell: (row) => <Protection topic={row} /> },
+    [text("column.name"), (row) => <a href={link(["topics", row.name], { cluster_id: clusterId })}>{row.name}</a>],
+    [text("topic.partitions"), (row) => measured(row.partitions), { isNumber: true }],
+    [text("topic.copies"), (row) => measured(row.replication_factor), { isNumber: true, isExtra: true }],
+    [text("topic.size"), (row) => measured(row.size, bytes), { isNumber: true, isExtra: true }],
+    [text("topic.used_by"), (row) => <UsedBy topic={row} />],
+    [text("topic.protection"), (row) => <Protection topic={row} />],
   ];
 }
 

@@ -25,19 +25,18 @@ export const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
 export const roleChoices = ROLES.map((value) => ({ value, label: textOf("role", value) }));
 
 const COLUMNS: Column<User>[] = [
-  {
-    key: "email",
-    title: text("user.email"),
-    cell: (row) => (
+  [
+    text("user.email"),
+    (row) => (
       <div class="who">
         {row.email} {isMe(row) && <span class="quiet">{text("user.you")}</span>}
       </div>
     ),
-  },
-  { key: "role", title: text("user.role"), cell: (row) => <span class="severity">{textOf("role", row.role)}</span> },
-  { key: "status", title: text("user.status"), cell: (row) => textOf("user_status", row.status) },
-  { key: "login", title: text("user.last_login"), cell: (row) => <When time={row.last_login_at} /> },
-  { key: "actions", title: text("user.change"), cell: (row) => <Actions user={row} /> },
+  ],
+  [text("user.role"), (row) => <span class="severity">{textOf("role", row.role)}</span>],
+  [text("user.status"), (row) => textOf("user_status", row.status)],
+  [text("user.last_login"), (row) => <When time={row.last_login_at} />],
+  [text("user.change"), (row) => <Actions user={row} />],
 ];
 
 function isMe(user: User): boolean {
