@@ -1,8 +1,9 @@
-/** The registered resources of a kind, to choose among. */
+/** What there is to choose among: the codes of the API, and the registered resources of a kind. */
 
 import type { OperationId } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import type { Choice } from "../kit/form.tsx";
+import { textOf } from "../texts/text.ts";
 
 type ListId = OperationId &
   (
@@ -13,6 +14,11 @@ type ListId = OperationId &
     | "list_stream_clusters"
     | "list_channels"
   );
+
+/** Some codes; `group` has their texts. */
+export function choicesOf(group: string, codes: readonly string[]): Choice[] {
+  return codes.map((value) => ({ value, label: textOf(group, value) }));
+}
 
 /** Undefined while they are being read, and where they cannot be. */
 export function useChoices(list: ListId): Choice[] | undefined {

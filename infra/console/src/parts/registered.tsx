@@ -169,7 +169,7 @@ function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
           const body = { ...whole, name, description: description || null, environment: environment || null, labels };
           const received = await action.run(operation, { path: { uuid: one.id }, body: body as never, version });
           if (!received) return;
-          setVersion((received.data as Registered).version);
+          setVersion(received.data.version);
           say(text("registered.saved", { name }));
         };
         const again = action.error?.code === "VERSION_MISMATCH" && (

@@ -1,21 +1,17 @@
 /** The list of sources or of destinations, with the form that registers another one. */
 
 import { useState } from "preact/hooks";
-import { useLive } from "../api/live.ts";
 import { DATABASES, PROVIDERS } from "../domain/systems.ts";
-import { Input } from "../kit/form.tsx";
 import { count } from "../kit/numbers.ts";
 import { go, link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { OperationButton } from "./button.tsx";
-import { ListOf } from "./list_of.tsx";
-import { useListQuery, useTypedFilter } from "./list_query.ts";
+import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "./list.tsx";
 import { When } from "./pieces.tsx";
 import { addressOf, Health, type Kind, Labels, type Registered } from "./registered.tsx";
 import { SystemForm } from "./system_form.tsx";
 
-const PAGE = 100;
 const TEXTS = {
   sources: { none: text("sources.none"), create: text("start.new_source") },
   destinations: { none: text("destinations.none"), create: text("start.new_destination") },
@@ -23,19 +19,18 @@ const TEXTS = {
 
 export function RegisteredList({ kind }: { kind: Kind }) {
   const query = useListQuery();
-  const [name, typeName] = useTypedFilter(query, "q");
-  const [label, typeLabel] = useTypedFilter(query, "label");
   const [isNew, registerNew] = useState(false);
-  const known = useLive(kind === "sources" ? "list_sources" : "list_destinations", {
-    query: { q: query.value("q"), label: query.value("label"), cursor: query.cursor, limit: PAGE },
+  const known = usePage(kind === "sources" ? "list_sources" : "list_destinations", {
+    query: { q: query.value("q"), label: query.value("label") },
   });
   return (
-    <>
-      <h1>{textOf("nav", kind)}</h1>
-      <search class="filters">
-        <Input label={text("filter.name")} type="search" value={name} onValue={typeName} />
-        <Input label={text("filter.label")} type="search" value={label} onValue={typeLabel} placeholder="team:shop" />
-      </search>
+    <ListScreen
+      known={known}
+      title={textOf("nav", kind)}
+      columns={columns(kind, known.at)}
+      filters={[BY_NAME, BY_LABEL]}
+      none={TEXTS[kind].none}
+    >
       <p class="buttons">
         <OperationButton
           operation={kind === "sources" ? "create_source" : "create_destination"}
@@ -53,16 +48,7 @@ export function RegisteredList({ kind }: { kind: Kind }) {
           />
         </section>
       )}
-      <ListOf
-        known={known}
-        title={textOf("nav", kind)}
-        columns={columns(kind, known.at)}
-        id={(row) => row.id}
-        query={query}
-        filters={["q", "label"]}
-        none={TEXTS[kind].none}
-      />
-    </>
+    </ListScreen>
   );
 }
 

@@ -37,7 +37,7 @@ export function RotateCredentials({ operation, id, name, provider, hasCertificat
     if (!received) return;
     setValues({});
     force(false);
-    setResult(received.data as Rotation);
+    setResult(received.data);
   };
   const refused = (action.error?.details as { checks?: Schemas["TestCheckOutput"][] } | undefined)?.checks;
   const below = (

@@ -2,24 +2,34 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { ON_DEMAND, useLive } from "../api/live.ts";
 import { duration } from "../kit/clock.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
-import { type Choice, Input, Select } from "../kit/form.tsx";
+import { Select } from "../kit/form.tsx";
 import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
-import { type Column, Pages, Table } from "../kit/table.tsx";
+import { type Column, Table } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { ActionsButton } from "./actions.tsx";
+import { choicesOf, useChoices } from "./choices.ts";
 import { pace } from "./intent.ts";
-import { type ListQuery, useListQuery, useTypedFilter } from "./list_query.ts";
+import {
+  BY_LABEL,
+  BY_NAME,
+  type Filter,
+  FilterFields,
+  Filters,
+  type ListQuery,
+  NoneMatches,
+  ToPages,
+  useListQuery,
+  usePage,
+} from "./list.tsx";
 import { CONTROLS, type RunKind } from "./run_actions.tsx";
 import { Labels } from "./run_head.tsx";
 import { known as measured } from "./runtime.tsx";
 import { State } from "./state.tsx";
 
 type Row = Schemas["RowOutput"];
-const PAGE = 100;
 const AT_MOST = 50;
 const STATES = [
   ...["RUNNING", "DEGRADED", "FAILED", "UNKNOWN", "PAUSED", "NOT_DEPLOYED", "STOPPED", "RESTARTING", "UNASSIGNED"],
@@ -33,8 +43,8 @@ export function RunList({ kind }: { kind: RunKind }) {
   const [selected, select] = useState<ReadonlyMap<string, string>>(new Map());
   const sort = query.value("sort") || "attention";
   const filters = Object.fromEntries(FILTERS.map((name) => [name, query.value(name)]));
-  const known = useLive(kind === "pipelines" ? "list_pipelines" : "list_deliveries", {
-    query: { ...filters, view: "row", sort, cursor: query.cursor, limit: PAGE },
+  const known = usePage(kind === "pipelines" ? "list_pipelines" : "list_deliveries", {
+    query: { ...filters, view: "row", sort },
     every: pace(false),
   });
   const isFiltered = Object.values(filters).some(Boolean);
@@ -47,10 +57,9 @@ export function RunList({ kind }: { kind: RunKind }) {
   return (
     <>
       <h1>{textOf("nav", kind)}</h1>
-      <Filters query={query} sort={sort} />
+      <RunFilters query={query} sort={sort} />
       <Loaded known={known} lines={12}>
-        {(data) => {
-          const rows = data as Row[];
+        {(rows) => {
           if (!rows.length)
             return <Nothing kind={kind} isFiltered={isFiltered} goesOn={!!known.nextCursor} onClear={clear} />;
           return (
@@ -68,12 +77,7 @@ export function RunList({ kind }: { kind: RunKind }) {
           );
         }}
       </Loaded>
-      <Pages
-        next={known.nextCursor}
-        isFirst={!query.cursor}
-        onNext={(cursor) => query.set({ cursor })}
-        onFirst={() => query.set({ cursor: null })}
-      />
+      <ToPages next={known.nextCursor} />
     </>
   );
 }
@@ -98,60 +102,38 @@ function Nothing({
       </Empty>
     );
   }
-  return (
-    <Empty title={text("filter.none")}>
-      <button type="button" onClick={onClear}>
-        {text("filter.clear")}
-      </button>
-    </Empty>
-  );
+  return <NoneMatches onClear={onClear} />;
 }
 
-function Filters({ query, sort }: { query: ListQuery; sort: string }) {
-  const [typed, type] = useTypedFilter(query, "q");
-  const [label, typeLabel] = useTypedFilter(query, "label");
-  const sources = useLive("list_sources", { every: ON_DEMAND });
-  const destinations = useLive("list_destinations", { every: ON_DEMAND });
-  const clusters = useLive("list_connect_clusters", { every: ON_DEMAND });
-  const isNarrowed = ["desired_state", "label", "source_id", "destination_id", "connect_cluster_id"].some(query.value);
-  const choice = (name: string, choices: readonly Choice[]) => (
-    <Select
-      label={textOf("filter", name)}
-      value={query.value(name)}
-      onValue={(value) => query.set({ [name]: value || null })}
-      choices={[{ value: "", label: text("filter.any") }, ...choices]}
-    />
-  );
+function RunFilters({ query, sort }: { query: ListQuery; sort: string }) {
+  const more: Filter[] = [
+    { name: "desired_state", label: text("filter.desired_state"), choices: choicesOf("desired", DESIRED) },
+    BY_LABEL,
+    { name: "source_id", label: text("filter.source_id"), choices: useChoices("list_sources") ?? [] },
+    { name: "destination_id", label: text("filter.destination_id"), choices: useChoices("list_destinations") ?? [] },
+    {
+      name: "connect_cluster_id",
+      label: text("filter.connect_cluster_id"),
+      choices: useChoices("list_connect_clusters") ?? [],
+    },
+  ];
+  const state = { name: "observed_state", label: text("filter.observed_state"), choices: choicesOf("state", STATES) };
   return (
-    <search class="filters">
-      <Input label={text("filter.name")} type="search" value={typed} onValue={type} />
-      {choice("observed_state", coded("state", STATES))}
+    <Filters of={[BY_NAME, state]}>
       <Select
         label={text("filter.sort")}
         value={sort}
         onValue={(value) => query.set({ sort: value })}
-        choices={coded("sort", SORTS)}
+        choices={choicesOf("sort", SORTS)}
       />
-      <details open={isNarrowed}>
+      <details open={more.some(({ name }) => query.value(name))}>
         <summary>{text("filter.more")}</summary>
         <div class="filters">
-          {choice("desired_state", coded("desired", DESIRED))}
-          <Input label={text("filter.label")} type="search" value={label} onValue={typeLabel} placeholder="team:shop" />
-          {choice("source_id", named(sources.data))}
-          {choice("destination_id", named(destinations.data))}
-          {choice("connect_cluster_id", named(clusters.data))}
+          <FilterFields of={more} />
         </div>
       </details>
-    </search>
+    </Filters>
   );
-}
-
-function coded(group: string, codes: readonly string[]): Choice[] {
-  return codes.map((code) => ({ value: code, label: textOf(group, code) }));
-}
-
-function named(data: unknown): Choice[] {
-  return ((data ?? []) as { id: string; name: string }[]).map(({ id, name }) => ({ value: id, label: name }));
 }
 
 function columns(

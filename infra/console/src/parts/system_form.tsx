@@ -17,6 +17,7 @@ import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { OperationButton, whoMay } from "./button.tsx";
 import { TestResult } from "./checks.tsx";
+import { choicesOf } from "./choices.ts";
 import { can } from "./session.ts";
 import { useAction } from "./use_action.ts";
 
@@ -59,7 +60,7 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
       <Select
         label={text("system.provider")}
         value={draft.provider}
-        choices={providers.map((value) => ({ value, label: textOf("provider", value) }))}
+        choices={choicesOf("provider", providers)}
         onValue={(value) => change({ ...emptyDraft(value as Provider), name: draft.name })}
       />
       <Input
@@ -137,7 +138,7 @@ function Database(props: PartProps) {
         label={text("system.ssl_mode")}
         location="config.ssl_mode"
         value={draft.config.ssl_mode ?? "require"}
-        choices={SSL_MODES.map((value) => ({ value, label: textOf("ssl_mode", value) }))}
+        choices={choicesOf("ssl_mode", SSL_MODES)}
         onValue={(value) => change({ ...draft, config: { ...draft.config, ssl_mode: value } })}
       />
     </>

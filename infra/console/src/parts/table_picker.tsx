@@ -2,19 +2,17 @@
 
 import { useRef, useState } from "preact/hooks";
 import { ApiError, address, type Query, read, type Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
 import { MOST_TABLES, type Picked, sameTable, totals, withoutTables, withTables } from "../domain/selection.ts";
 import { Failed } from "../kit/feedback.tsx";
-import { Check, Input } from "../kit/form.tsx";
+import { Check } from "../kit/form.tsx";
 import { bytes, count } from "../kit/numbers.ts";
 import type { Column } from "../kit/table.tsx";
 import { plural, text } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
-import { FilterSelect, ListOf } from "./list_of.tsx";
-import { useListQuery, useTypedFilter } from "./list_query.ts";
+import { choicesOf } from "./choices.ts";
+import { type Filter, ListOf, useListQuery, usePage } from "./list.tsx";
 
 type Row = Schemas["SourceTableOutput"];
-const PAGE = 100;
 const ALL = 500;
 
 interface Choosing {
@@ -22,37 +20,25 @@ interface Choosing {
   onPicked: (picked: Picked[]) => void;
 }
 
+const FILTERS: Filter[] = [
+  { name: "table", label: text("tables.search") },
+  { name: "ready", label: text("tables.verdict"), choices: choicesOf("verdict", ["true", "false"]) },
+];
+
 export function Tables({ sourceId, choosing }: { sourceId: string; choosing?: Choosing }) {
   const query = useListQuery();
-  const [typed, type] = useTypedFilter(query, "table");
   const filter = { search: query.value("table"), cdc_ready: query.value("ready") };
-  const known = useLive("list_source_tables", {
-    path: { uuid: sourceId },
-    query: { ...filter, cursor: query.cursor, limit: PAGE },
-  });
+  const known = usePage("list_source_tables", { path: { uuid: sourceId }, query: filter });
   return (
-    <>
-      <search class="filters">
-        <Input label={text("tables.search")} type="search" value={typed} onValue={type} />
-        <FilterSelect
-          query={query}
-          name="ready"
-          label={text("tables.verdict")}
-          codes={["true", "false"]}
-          group="verdict"
-        />
-      </search>
+    <ListOf
+      known={known}
+      title={text("column.tables")}
+      columns={columns(choosing)}
+      filters={FILTERS}
+      none={text("tables.none")}
+    >
       {choosing && <Choice sourceId={sourceId} filter={filter} {...choosing} />}
-      <ListOf
-        known={known}
-        title={text("column.tables")}
-        columns={columns(choosing)}
-        id={(row) => row.id}
-        query={query}
-        filters={["table", "ready"]}
-        none={text("tables.none")}
-      />
-    </>
+    </ListOf>
   );
 }
 

@@ -6,7 +6,7 @@ import { age, duration, localTime, shortTime } from "../kit/clock.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
 import { Pages } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
-import { useListQuery } from "./list_query.ts";
+import { useListQuery } from "./list.tsx";
 import type { RunKind } from "./run_actions.tsx";
 
 type Entry = Schemas["TimelineEntryOutput"];

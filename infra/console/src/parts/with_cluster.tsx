@@ -6,17 +6,15 @@ import { Empty, Loaded } from "../kit/feedback.tsx";
 import { Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { text } from "../texts/text.ts";
-import type { ListQuery } from "./list_query.ts";
+import { BY_NAME, Filters, useListQuery } from "./list.tsx";
 
 interface Props {
-  query: ListQuery;
-  /** Filters beside the cluster. */
-  filters?: ComponentChildren;
   children: (clusterId: string) => ComponentChildren;
 }
 
-/** One Kafka cluster. */
-export function WithCluster({ query, filters, children }: Props) {
+/** One Kafka cluster; what belongs to it is searched by its name. */
+export function WithCluster({ children }: Props) {
+  const query = useListQuery();
   const known = useLive("list_stream_clusters");
   return (
     <Loaded known={known}>
@@ -32,7 +30,7 @@ export function WithCluster({ query, filters, children }: Props) {
         }
         return (
           <>
-            <search class="filters">
+            <Filters of={[BY_NAME]}>
               {clusters.length > 1 && (
                 <Select
                   label={text("cluster.stream_cluster_id")}
@@ -41,8 +39,7 @@ export function WithCluster({ query, filters, children }: Props) {
                   onValue={(value) => query.set({ cluster_id: value })}
                 />
               )}
-              {filters}
-            </search>
+            </Filters>
             {children(chosen)}
           </>
         );

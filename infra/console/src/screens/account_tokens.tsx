@@ -12,6 +12,7 @@ import { type Column, Table } from "../kit/table.tsx";
 import { ActionButton } from "../parts/actions.tsx";
 import { OperationButton } from "../parts/button.tsx";
 import { CheckGroup } from "../parts/check_group.tsx";
+import { choicesOf } from "../parts/choices.ts";
 import { useFields } from "../parts/fields.ts";
 import { Once } from "../parts/once.tsx";
 import { When } from "../parts/pieces.tsx";
@@ -104,15 +105,11 @@ function Create({ onClose }: { onClose: () => void }) {
     <Dialog title={text("token.create")} onClose={onClose}>
       <Form submit={text("token.create")} onSubmit={submit} action={action} onCancel={onClose}>
         <Input label={text("column.name")} required {...bind("name")} />
-        <Select
-          label={text("user.role")}
-          choices={roles.map((value) => ({ value, label: textOf("role", value) }))}
-          {...bind("role")}
-        />
+        <Select label={text("user.role")} choices={choicesOf("role", roles)} {...bind("role")} />
         <CheckGroup
           label={text("token.permissions")}
           help={text("token.permissions_help")}
-          choices={allowed.map((value) => ({ value, label: textOf("permission", value) }))}
+          choices={choicesOf("permission", allowed)}
           chosen={chosen.filter((one) => allowed.includes(one))}
           onValue={choose}
         />

@@ -20,7 +20,7 @@ type Delivery = Schemas["AlertDeliveryOutput"];
 
 export function Alert({ rest }: ScreenProps) {
   const known = useLive("get_alert", { path: { uuid: rest[0] ?? "" } });
-  return <Loaded known={known}>{(data) => <Shown alert={data as Detail} />}</Loaded>;
+  return <Loaded known={known}>{(data) => <Shown alert={data} />}</Loaded>;
 }
 
 function Shown({ alert }: { alert: Detail }) {

@@ -6,16 +6,23 @@ import { duration } from "../kit/clock.ts";
 import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { FilterSelect, ListOf } from "../parts/list_of.tsx";
-import { useListQuery } from "../parts/list_query.ts";
+import { choicesOf } from "../parts/choices.ts";
+import { type Filter, ListScreen, useListQuery } from "../parts/list.tsx";
 import { ResourceLink, When } from "../parts/pieces.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["AlertOutput"];
-type Page = Schemas["AlertPageOutput"];
 const PAGE = 100;
-const STATUSES = ["firing", "acknowledged", "silenced", "resolved", "all"];
-const SEVERITIES = ["critical", "warning", "info"];
+export const SEVERITIES = choicesOf("severity", ["critical", "warning", "info"]);
+const FILTERS: Filter[] = [
+  {
+    name: "status",
+    label: text("alert.status"),
+    choices: choicesOf("alert_status", ["firing", "acknowledged", "silenced", "resolved", "all"]),
+    any: text("alert_status.active"),
+  },
+  { name: "severity", label: text("alert.severity"), choices: SEVERITIES },
+];
 
 const COLUMNS: Column<Row>[] = [
   [text("alert.what"), (row) => <a href={link(["alerts", row.id])}>{row.title}</a>],
@@ -57,42 +64,21 @@ export function Alerts() {
   const known = useLive("list_alerts", {
     query: { status: status === "all" ? null : status, severity: query.value("severity"), page, pageSize: PAGE },
   });
-  const total = (known.data as Page | undefined)?.total ?? 0;
+  const total = known.data?.total ?? 0;
   return (
-    <>
-      <h1>{text("nav.alerts")}</h1>
-      <search class="filters">
-        <FilterSelect
-          query={query}
-          name="status"
-          label={text("alert.status")}
-          codes={STATUSES}
-          group="alert_status"
-          any={text("alert_status.active")}
-        />
-        <FilterSelect
-          query={query}
-          name="severity"
-          label={text("alert.severity")}
-          codes={SEVERITIES}
-          group="severity"
-        />
-      </search>
-      <ListOf
-        known={known}
-        title={text("nav.alerts")}
-        columns={COLUMNS}
-        rows={(data) => (data as Page).items}
-        id={(row) => row.id}
-        query={query}
-        filters={["status", "severity"]}
-        none={text("alert.none")}
-        next={page * PAGE < total ? String(page + 1) : null}
-      >
+    <ListScreen
+      known={known}
+      title={text("nav.alerts")}
+      columns={COLUMNS}
+      rows={known.data?.items ?? []}
+      filters={FILTERS}
+      none={text("alert.none")}
+      ifNone={
         <p>
           <a href={link(["alerts"], { status: "resolved" })}>{text("alert.see_resolved")}</a>
         </p>
-      </ListOf>
-    </>
+      }
+      next={page * PAGE < total ? String(page + 1) : null}
+    />
   );
 }

@@ -11,6 +11,7 @@ import { say } from "../kit/notice.tsx";
 import { go } from "../kit/router.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { OperationButton } from "../parts/button.tsx";
+import { choicesOf } from "../parts/choices.ts";
 import { Editable, Edited } from "../parts/edited.tsx";
 import { useFields } from "../parts/fields.ts";
 import { Facts } from "../parts/pieces.tsx";
@@ -38,39 +39,36 @@ function Registered({ id }: { id: string }) {
   const known = useLive("get_channel", { path: { uuid: id } });
   return (
     <Loaded known={known}>
-      {(data) => {
-        const now = data as ChannelDetail;
-        return (
-          <Edited current={now}>
-            {(channel, reopen) => (
-              <>
-                <h1>
-                  <span class="quiet">{text("type.channel")}</span> {channel.name}
-                </h1>
-                <Facts
-                  rows={[
-                    [text("channel.provider"), textOf("provider", channel.provider)],
-                    [text("column.state"), <DeliveryState key="state" channel={now} />],
-                    [text("channel.last"), <LastDelivery key="last" channel={now} />],
-                    [text("channel.address"), channel.credentials.mask],
-                  ]}
+      {(now) => (
+        <Edited current={now}>
+          {(channel, reopen) => (
+            <>
+              <h1>
+                <span class="quiet">{text("type.channel")}</span> {channel.name}
+              </h1>
+              <Facts
+                rows={[
+                  [text("channel.provider"), textOf("provider", channel.provider)],
+                  [text("column.state"), <DeliveryState key="state" channel={now} />],
+                  [text("channel.last"), <LastDelivery key="last" channel={now} />],
+                  [text("channel.address"), channel.credentials.mask],
+                ]}
+              />
+              <Editor channel={channel} onSaved={(saved) => reopen({ ...now, ...saved })} />
+              <p class="buttons">
+                <ActionButton
+                  operation="delete_channel"
+                  name={channel.name}
+                  path={{ uuid: channel.id }}
+                  version={channel.version}
+                  label={text("channel.delete", { name: channel.name })}
+                  onDone={() => go(["channels"])}
                 />
-                <Editor channel={channel} onSaved={(saved) => reopen({ ...now, ...saved })} />
-                <p class="buttons">
-                  <ActionButton
-                    operation="delete_channel"
-                    name={channel.name}
-                    path={{ uuid: channel.id }}
-                    version={channel.version}
-                    label={text("channel.delete", { name: channel.name })}
-                    onDone={() => go(["channels"])}
-                  />
-                </p>
-              </>
-            )}
-          </Edited>
-        );
-      }}
+              </p>
+            </>
+          )}
+        </Edited>
+      )}
     </Loaded>
   );
 }
@@ -115,7 +113,7 @@ function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved
           <Select
             label={text("channel.provider")}
             value={provider}
-            choices={CHANNEL_PROVIDERS.map((value) => ({ value, label: textOf("provider", value) }))}
+            choices={choicesOf("provider", CHANNEL_PROVIDERS)}
             onValue={(value) => setProvider(value as ChannelProvider)}
           />
         )}

@@ -5,15 +5,13 @@ import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { duration } from "../kit/clock.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { ListOf } from "../parts/list_of.tsx";
-import { useListQuery } from "../parts/list_query.ts";
+import { ListScreen, usePage } from "../parts/list.tsx";
 import { NewLink } from "../parts/new_link.tsx";
 import { When } from "../parts/pieces.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["ChannelOutput"];
 export type ChannelDetail = Schemas["ChannelDetailOutput"];
-const PAGE = 100;
 
 /** Whether messages get through, in words. */
 export function DeliveryState({ channel }: { channel: ChannelDetail }) {
@@ -29,7 +27,7 @@ export function DeliveryState({ channel }: { channel: ChannelDetail }) {
 /** The list does not say it: each row asks for its own. */
 function StateOf({ row }: { row: Row }) {
   const { data } = useLive("get_channel", { path: { uuid: row.id }, every: EVERY_MINUTE });
-  return data ? <DeliveryState channel={data as ChannelDetail} /> : <span>{text("common.not_measured")}</span>;
+  return data ? <DeliveryState channel={data} /> : <span>{text("common.not_measured")}</span>;
 }
 
 export function LastDelivery({ channel }: { channel: Pick<Row, "last_delivery"> }) {
@@ -56,20 +54,14 @@ const COLUMNS: Column<Row>[] = [
 ];
 
 export function Channels() {
-  const query = useListQuery();
-  const known = useLive("list_channels", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
+  const known = usePage("list_channels", { every: EVERY_MINUTE });
   return (
-    <>
-      <h1>{text("nav.channels")}</h1>
-      <ListOf
-        known={known}
-        title={text("nav.channels")}
-        columns={COLUMNS}
-        id={(row) => row.id}
-        query={query}
-        none={text("channel.none")}
-      />
-      <NewLink operation="create_channel" to="channels" label={text("channel.create")} />
-    </>
+    <ListScreen
+      known={known}
+      title={text("nav.channels")}
+      columns={COLUMNS}
+      none={text("channel.none")}
+      below={<NewLink operation="create_channel" to="channels" label={text("channel.create")} />}
+    />
   );
 }

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { EVERY_MINUTE, type Known, useLive } from "../api/live.ts";
 import { installed } from "../domain/clusters.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Empty, Loaded } from "../kit/feedback.tsx";
@@ -40,14 +40,14 @@ function NewCluster() {
 function Registered({ id }: { id: string }) {
   const streams = useLive("list_stream_clusters");
   const connects = useLive("list_connect_clusters");
-  const stream = (streams.data as Stream[] | undefined)?.find((one) => one.id === id);
-  const connect = (connects.data as Connect[] | undefined)?.find((one) => one.id === id);
+  const stream = streams.data?.find((one) => one.id === id);
+  const connect = connects.data?.find((one) => one.id === id);
   if (stream) return <Loaded known={streams}>{() => <Shown cluster={stream} readAt={streams.at} />}</Loaded>;
-  const broker = (streams.data as Stream[] | undefined)?.find((one) => one.id === connect?.stream_cluster_id);
+  const broker = streams.data?.find((one) => one.id === connect?.stream_cluster_id);
   if (connect) {
     return <Loaded known={connects}>{() => <Shown cluster={connect} broker={broker} readAt={connects.at} />}</Loaded>;
   }
-  const unread = streams.data ? connects : streams;
+  const unread: Known<unknown> = streams.data ? connects : streams;
   return (
     <Loaded known={unread}>
       {() => (

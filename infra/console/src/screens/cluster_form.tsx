@@ -4,7 +4,7 @@ import type { Schemas } from "../api/client.ts";
 import { given, MECHANISMS, PROTOCOLS, usesOf } from "../domain/clusters.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
 import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
-import { useChoices } from "../parts/choices.ts";
+import { choicesOf, useChoices } from "../parts/choices.ts";
 import { useFields } from "../parts/fields.ts";
 import { useAction } from "../parts/use_action.ts";
 import { text, textOf } from "../texts/text.ts";
@@ -18,10 +18,6 @@ interface Props<Cluster> {
 }
 
 type Values = Record<string, string>;
-
-function choicesOf(group: string, codes: readonly string[]) {
-  return codes.map((value) => ({ value, label: textOf(group, value) }));
-}
 
 /** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */
 export function SecretFields({

@@ -36,7 +36,7 @@ export function Clusters() {
       <section>
         <h2>{text("cluster.streams")}</h2>
         <Loaded known={streams}>
-          {(rows) => <Listed kind="stream" rows={rows as Stream[]} columns={streamColumns(streams.at)} />}
+          {(rows) => <Listed kind="stream" rows={rows} columns={streamColumns(streams.at)} />}
         </Loaded>
         <NewLink
           operation="create_stream_cluster"
@@ -48,7 +48,7 @@ export function Clusters() {
       <section>
         <h2>{text("cluster.connects")}</h2>
         <Loaded known={connects}>
-          {(rows) => <Listed kind="connect" rows={rows as Connect[]} columns={connectColumns(connects.at, brokers)} />}
+          {(rows) => <Listed kind="connect" rows={rows} columns={connectColumns(connects.at, brokers)} />}
         </Loaded>
         <NewLink
           operation="create_connect_cluster"

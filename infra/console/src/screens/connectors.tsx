@@ -1,27 +1,21 @@
 /** The connectors as Kafka Connect has them: those of Headgate lead to what they belong to, others are marked. */
 
 import type { Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
-import { Select } from "../kit/form.tsx";
 import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { nameOf, useChoices } from "../parts/choices.ts";
-import { ListOf } from "../parts/list_of.tsx";
-import { useListQuery } from "../parts/list_query.ts";
+import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
 import { ResourceLink } from "../parts/pieces.tsx";
 import { State } from "../parts/state.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["ConnectorOutput"];
-const PAGE = 100;
 
 export function Connectors() {
   const query = useListQuery();
   const clusters = useChoices("list_connect_clusters");
-  const known = useLive("list_connectors", {
-    query: { cluster_id: query.value("cluster_id"), cursor: query.cursor, limit: PAGE },
-  });
+  const known = usePage("list_connectors", { query: { cluster_id: query.value("cluster_id") } });
   const columns: Column<Row>[] = [
     [text("column.name"), (row) => <code>{row.name}</code>],
     [text("column.state"), (row) => <State observed={row.state} observedAt={null} readAt={known.at} isTimeless />],
@@ -38,29 +32,17 @@ export function Connectors() {
       { isExtra: true },
     ],
   ];
+  const byCluster: Filter = { name: "cluster_id", label: text("type.connect_cluster"), choices: clusters };
   return (
-    <>
-      <h1>{text("nav.connectors")}</h1>
-      {(clusters?.length ?? 0) > 1 && (
-        <search class="filters">
-          <Select
-            label={text("type.connect_cluster")}
-            value={query.value("cluster_id")}
-            choices={[{ value: "", label: text("filter.any") }, ...(clusters ?? [])]}
-            onValue={(value) => query.set({ cluster_id: value || null })}
-          />
-        </search>
-      )}
-      <ListOf
-        known={known}
-        title={text("nav.connectors")}
-        columns={columns}
-        id={(row) => `${row.cluster_id} ${row.name}`}
-        query={query}
-        filters={["cluster_id"]}
-        none={text("connector.none")}
-      />
-    </>
+    <ListScreen
+      known={known}
+      title={text("nav.connectors")}
+      columns={columns}
+      id={(row) => `${row.cluster_id} ${row.name}`}
+      filters={(clusters?.length ?? 0) > 1 ? [byCluster] : []}
+      others={["cluster_id"]}
+      none={text("connector.none")}
+    />
   );
 }
 

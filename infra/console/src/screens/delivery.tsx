@@ -43,8 +43,7 @@ export function Delivery({ rest }: ScreenProps) {
     <>
       {!known.data && <h1>{text("type.delivery")}</h1>}
       <Loaded known={known}>
-        {(data) => {
-          const delivery = data as Output;
+        {(delivery) => {
           const seen = status.data ?? { ...delivery, progress: null };
           return (
             <>
@@ -91,7 +90,7 @@ function Overview({ delivery, seen, readAt }: Props) {
     <>
       <Flow
         pieces={[
-          ...before(pipeline.data as Pipeline | undefined, pipeline.at),
+          ...before(pipeline.data, pipeline.at),
           {
             key: "sink",
             title: text("flow.sink"),
@@ -99,7 +98,7 @@ function Overview({ delivery, seen, readAt }: Props) {
             cause: seen.reasons[0],
             children: <State observed={seen.observed_state} observedAt={seen.observed_at} readAt={readAt} />,
           },
-          ...behind(destination.data as Destination | undefined, destination.at),
+          ...behind(destination.data, destination.at),
         ]}
       />
       <section aria-labelledby="numbers">

@@ -30,16 +30,13 @@ export function Destination({ rest }: ScreenProps) {
   const known = useLive("get_destination", { path: { uuid: rest[0] ?? "" } });
   return (
     <Loaded known={known}>
-      {(data) => {
-        const destination = data as Destination;
-        return (
-          <>
-            <RegisteredHead kind="destinations" one={destination} readAt={known.at} />
-            <Tabs label={text("tab.label")} tabs={TABS} />
-            <Shown destination={destination} />
-          </>
-        );
-      }}
+      {(destination) => (
+        <>
+          <RegisteredHead kind="destinations" one={destination} readAt={known.at} />
+          <Tabs label={text("tab.label")} tabs={TABS} />
+          <Shown destination={destination} />
+        </>
+      )}
     </Loaded>
   );
 }

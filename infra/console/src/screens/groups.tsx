@@ -1,13 +1,10 @@
 /** The consumer groups of a Kafka cluster: how far each is behind, and whose it is. */
 
 import type { Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
-import { Input } from "../kit/form.tsx";
 import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { ListOf } from "../parts/list_of.tsx";
-import { type ListQuery, useListQuery, useTypedFilter } from "../parts/list_query.ts";
+import { ListOf, useListQuery, usePage } from "../parts/list.tsx";
 import { ResourceLink } from "../parts/pieces.tsx";
 import { WithCluster } from "../parts/with_cluster.tsx";
 import { plural, text } from "../texts/text.ts";
@@ -54,25 +51,17 @@ function Offsets({ group, clusterId }: { group: Row; clusterId: string }) {
 }
 
 export function Groups() {
-  const query = useListQuery();
-  const [typed, type] = useTypedFilter(query, "q");
   return (
     <>
       <h1>{text("nav.groups")}</h1>
-      <WithCluster
-        query={query}
-        filters={<Input label={text("filter.name")} type="search" value={typed} onValue={type} spellcheck={false} />}
-      >
-        {(clusterId) => <Listed key={clusterId} clusterId={clusterId} query={query} />}
-      </WithCluster>
+      <WithCluster>{(clusterId) => <Listed key={clusterId} clusterId={clusterId} />}</WithCluster>
     </>
   );
 }
 
-function Listed({ clusterId, query }: { clusterId: string; query: ListQuery }) {
-  const known = useLive("list_consumer_groups", {
-    query: { cluster_id: clusterId, cursor: query.cursor, limit: PAGE },
-  });
+function Listed({ clusterId }: { clusterId: string }) {
+  const query = useListQuery();
+  const known = usePage("list_consumer_groups", { query: { cluster_id: clusterId } });
   const wanted = query.value("q").toLowerCase();
   const matches = (row: Row) => `${row.group_id} ${row.resource?.name ?? ""}`.toLowerCase().includes(wanted);
   return (
@@ -82,10 +71,9 @@ function Listed({ clusterId, query }: { clusterId: string; query: ListQuery }) {
         known={known}
         title={text("nav.groups")}
         columns={columnsOf(clusterId)}
-        rows={(data) => (data as Row[]).filter(matches)}
+        rows={(known.data ?? []).filter(matches)}
         id={(row) => row.group_id}
-        query={query}
-        filters={["q"]}
+        others={["q"]}
         none={text("group.none")}
       />
     </>

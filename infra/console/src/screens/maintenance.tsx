@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { EVERY_MINUTE } from "../api/live.ts";
 import { labelsOf } from "../domain/labels.ts";
 import { localInput, momentOf } from "../domain/times.ts";
 import { localTime, now } from "../kit/clock.ts";
@@ -15,15 +15,13 @@ import { CheckGroup } from "../parts/check_group.tsx";
 import { useChoices } from "../parts/choices.ts";
 import { Editable } from "../parts/edited.tsx";
 import { useFields } from "../parts/fields.ts";
-import { ListOf } from "../parts/list_of.tsx";
-import { useListQuery } from "../parts/list_query.ts";
+import { ListScreen, usePage } from "../parts/list.tsx";
 import { NewLink } from "../parts/new_link.tsx";
 import { useAction } from "../parts/use_action.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.ts";
 
 type Row = Schemas["MaintenanceOutput"];
-const PAGE = 100;
 const HOURS = 2;
 const KINDS = ["source_ids", "pipeline_ids", "destination_ids", "connect_cluster_ids"] as const;
 type Kind = (typeof KINDS)[number];
@@ -81,22 +79,16 @@ export function Maintenance({ rest }: ScreenProps) {
 }
 
 function List() {
-  const query = useListQuery();
-  const known = useLive("list_maintenance", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
+  const known = usePage("list_maintenance", { every: EVERY_MINUTE });
   return (
-    <>
-      <h1>{text("nav.maintenance")}</h1>
-      <p>{text("maintenance.help")}</p>
-      <ListOf
-        known={known}
-        title={text("nav.maintenance")}
-        columns={COLUMNS}
-        id={(row) => row.id}
-        query={query}
-        none={text("maintenance.none")}
-      />
-      <NewLink operation="create_maintenance" to="maintenance" label={text("maintenance.create")} />
-    </>
+    <ListScreen
+      known={known}
+      title={text("nav.maintenance")}
+      help={text("maintenance.help")}
+      columns={COLUMNS}
+      none={text("maintenance.none")}
+      below={<NewLink operation="create_maintenance" to="maintenance" label={text("maintenance.create")} />}
+    />
   );
 }
 

@@ -18,7 +18,7 @@ export function MappingEditor({ delivery, onClose }: { delivery: Delivery; onClo
   const [rows, setRows] = useState<readonly Edited[]>(() => delivery.mappings.map(edited));
   const [schema, setSchema] = useState(() => schemaOf(delivery));
   const pipeline = useLive("get_pipeline", { path: { uuid: delivery.pipeline_id }, every: ON_DEMAND });
-  const topics = (pipeline.data as Schemas["PipelineOutput"] | undefined)?.topics ?? [];
+  const topics = pipeline.data?.topics ?? [];
   const unused = topics.filter((topic) => !rows.some((row) => row.topic === topic));
   const isToTables = "write_mode" in delivery.configuration;
   const mappings = rows.map(({ topic, table }) =>

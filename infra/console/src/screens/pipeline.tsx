@@ -33,8 +33,7 @@ export function Pipeline({ rest }: ScreenProps) {
     <>
       {!known.data && <h1>{text("type.pipeline")}</h1>}
       <Loaded known={known}>
-        {(data) => {
-          const pipeline = data as Detail;
+        {(pipeline) => {
           const seen = status.data ?? { ...pipeline, log: null, progress: null };
           return (
             <>

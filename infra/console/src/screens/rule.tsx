@@ -13,20 +13,19 @@ import { go } from "../kit/router.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { OperationButton } from "../parts/button.tsx";
 import { CheckGroup } from "../parts/check_group.tsx";
-import { useChoices } from "../parts/choices.ts";
+import { choicesOf, useChoices } from "../parts/choices.ts";
 import { Editable, Edited } from "../parts/edited.tsx";
 import { ResourceLink, When } from "../parts/pieces.tsx";
 import { useAction } from "../parts/use_action.ts";
 import { plural, text, textOf } from "../texts/text.ts";
-import { Severity } from "./alerts.tsx";
+import { SEVERITIES, Severity } from "./alerts.tsx";
 import type { ScreenProps } from "./routes.ts";
-import { type Channel, Reaches, type Rule } from "./rules.tsx";
+import { Reaches, type Rule } from "./rules.tsx";
 
 type Body = Required<Omit<Schemas["AlertRuleBody"], "labels">> & { labels: Record<string, string> };
 type Preview = Schemas["RulePreviewOutput"];
 
 const POLICIES = ["notify_after_cooldown", "notify_every_occurrence", "notify_first_occurrence_only"];
-const SEVERITIES = ["critical", "warning", "info"];
 const EMPTY: Body = {
   name: "",
   description: null,
@@ -56,11 +55,11 @@ export function RuleScreen({ rest }: ScreenProps) {
 
 function Registered({ id }: { id: string }) {
   const known = useLive("get_alert_rule", { path: { uuid: id } });
-  const channels = useLive("list_channels", { every: ON_DEMAND }).data as Channel[] | undefined;
+  const channels = useLive("list_channels", { every: ON_DEMAND }).data;
   return (
     <Loaded known={known}>
       {(data) => (
-        <Edited current={data as Rule}>
+        <Edited current={data}>
           {(rule, reopen) => (
             <>
               <h1>
@@ -170,14 +169,8 @@ function Conditions({ body, set }: PartProps) {
   });
   return (
     <>
-      <CheckGroup
-        {...group("severities")}
-        choices={SEVERITIES.map((value) => ({ value, label: textOf("severity", value) }))}
-      />
-      <CheckGroup
-        {...group("event_types")}
-        choices={EVENT_KINDS.map((value) => ({ value, label: textOf("event", value) }))}
-      />
+      <CheckGroup {...group("severities")} choices={SEVERITIES} />
+      <CheckGroup {...group("event_types")} choices={choicesOf("event", EVENT_KINDS)} />
       <CheckGroup {...group("source_ids")} choices={sources} />
       <CheckGroup {...group("pipeline_ids")} choices={pipelines} />
     </>
@@ -199,7 +192,7 @@ function Delivery({ body, set }: PartProps) {
       <Select
         label={text("rule.again")}
         value={body.cooldown_policy}
-        choices={POLICIES.map((value) => ({ value, label: textOf("cooldown", value) }))}
+        choices={choicesOf("cooldown", POLICIES)}
         onValue={(value) => set({ cooldown_policy: value as Body["cooldown_policy"] })}
       />
       {body.cooldown_policy === "notify_after_cooldown" && (

@@ -5,14 +5,12 @@ import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { duration } from "../kit/clock.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { ListOf } from "../parts/list_of.tsx";
-import { useListQuery } from "../parts/list_query.ts";
+import { ListScreen, usePage } from "../parts/list.tsx";
 import { NewLink } from "../parts/new_link.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 
 export type Rule = Schemas["AlertRuleOutput"];
 export type Channel = Schemas["ChannelOutput"];
-const PAGE = 100;
 
 /** Who gets the messages of a rule, in words. */
 export function Reaches({ rule, channels }: { rule: Rule; channels: readonly Channel[] | undefined }) {
@@ -46,9 +44,8 @@ function About({ rule }: { rule: Rule }) {
 }
 
 export function Rules() {
-  const query = useListQuery();
-  const known = useLive("list_alert_rules", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
-  const channels = useLive("list_channels", { every: EVERY_MINUTE }).data as Channel[] | undefined;
+  const known = usePage("list_alert_rules", { every: EVERY_MINUTE });
+  const channels = useLive("list_channels", { every: EVERY_MINUTE }).data;
   const columns: Column<Rule>[] = [
     [text("column.name"), (row) => <a href={link(["rules", row.id])}>{row.name}</a>],
     [text("rule.about"), (row) => <About rule={row} />],
@@ -64,17 +61,12 @@ export function Rules() {
     [text("rule.recovery"), (row) => text(row.send_recovery ? "common.yes" : "common.no"), { isExtra: true }],
   ];
   return (
-    <>
-      <h1>{text("nav.rules")}</h1>
-      <ListOf
-        known={known}
-        title={text("nav.rules")}
-        columns={columns}
-        id={(row) => row.id}
-        query={query}
-        none={text("rule.none")}
-      />
-      <NewLink operation="create_alert_rule" to="rules" label={text("rule.create")} />
-    </>
+    <ListScreen
+      known={known}
+      title={text("nav.rules")}
+      columns={columns}
+      none={text("rule.none")}
+      below={<NewLink operation="create_alert_rule" to="rules" label={text("rule.create")} />}
+    />
   );
 }

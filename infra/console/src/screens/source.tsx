@@ -32,16 +32,13 @@ export function Source({ rest }: ScreenProps) {
   const known = useLive("get_source", { path: { uuid: rest[0] ?? "" } });
   return (
     <Loaded known={known}>
-      {(data) => {
-        const source = data as Source;
-        return (
-          <>
-            <RegisteredHead kind="sources" one={source} readAt={known.at} />
-            <Tabs label={text("tab.label")} tabs={TABS} />
-            <Shown source={source} />
-          </>
-        );
-      }}
+      {(source) => (
+        <>
+          <RegisteredHead kind="sources" one={source} readAt={known.at} />
+          <Tabs label={text("tab.label")} tabs={TABS} />
+          <Shown source={source} />
+        </>
+      )}
     </Loaded>
   );
 }
@@ -90,8 +87,7 @@ function Users({ sourceId }: { sourceId: string }) {
   const known = useLive("list_pipelines", { query: { source_id: sourceId, view: "row" } });
   return (
     <Loaded known={known} lines={2}>
-      {(data) => {
-        const rows = data as Schemas["RowOutput"][];
+      {(rows) => {
         const start = <a href={link(["start"], { source: sourceId })}>{text("source.start")}</a>;
         if (!rows.length) return <Empty title={text("source.no_pipeline")}>{start}</Empty>;
         return (

@@ -16,8 +16,7 @@ export function SourceLog({ sourceId }: { sourceId: string }) {
   const known = useLive("list_pipelines", { query: { source_id: sourceId, view: "row" } });
   return (
     <Loaded known={known} lines={3}>
-      {(data) => {
-        const rows = data as Row[];
+      {(rows) => {
         if (!rows.length) return <Empty title={text("source.no_pipeline")} />;
         return (
           <>

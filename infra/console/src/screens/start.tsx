@@ -1,7 +1,6 @@
 /** The way from nothing to rows at a target, in seven steps. Each is bound to what is saved, so it can be left and resumed. */
 
 import type { ComponentType } from "preact";
-import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { Failed } from "../kit/feedback.tsx";
 import { Icon } from "../kit/icons.tsx";
@@ -35,8 +34,8 @@ function Steps({ way }: { way: Journey }) {
   const [choices, keep] = useDraft<Choices>(`start.${way.source}`, NO_CHOICES);
   const props: StepProps = {
     way,
-    source: way.source ? (source.data as Schemas["SourceOutput"] | undefined) : undefined,
-    pipeline: way.pipeline ? (pipeline.data as Schemas["PipelineDetailOutput"] | undefined) : undefined,
+    source: way.source ? source.data : undefined,
+    pipeline: way.pipeline ? pipeline.data : undefined,
     choices,
     choose: (changes) => keep({ ...choices, ...changes }),
   };

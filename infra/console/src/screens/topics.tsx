@@ -1,13 +1,11 @@
 /** The topics of a Kafka cluster: what they are for, and which of them are protected. */
 
 import type { Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, useLive } from "../api/live.ts";
-import { Input } from "../kit/form.tsx";
+import { EVERY_MINUTE } from "../api/live.ts";
 import { bytes, count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { ListOf } from "../parts/list_of.tsx";
-import { type ListQuery, useListQuery, useTypedFilter } from "../parts/list_query.ts";
+import { ListOf, useListQuery, usePage } from "../parts/list.tsx";
 import { ResourceLink } from "../parts/pieces.tsx";
 import { WithCluster } from "../parts/with_cluster.tsx";
 import { text } from "../texts/text.ts";
@@ -56,26 +54,17 @@ function columnsOf(clusterId: string): Column<Row>[] {
 }
 
 export function Topics() {
-  const query = useListQuery();
-  const [typed, type] = useTypedFilter(query, "q");
   return (
     <>
       <h1>{text("nav.topics")}</h1>
-      <WithCluster
-        query={query}
-        filters={<Input label={text("filter.name")} type="search" value={typed} onValue={type} spellcheck={false} />}
-      >
-        {(clusterId) => <Listed key={clusterId} clusterId={clusterId} query={query} />}
-      </WithCluster>
+      <WithCluster>{(clusterId) => <Listed key={clusterId} clusterId={clusterId} />}</WithCluster>
     </>
   );
 }
 
-function Listed({ clusterId, query }: { clusterId: string; query: ListQuery }) {
-  const known = useLive("list_topics", {
-    query: { cluster_id: clusterId, cursor: query.cursor, limit: READ },
-    every: EVERY_MINUTE,
-  });
+function Listed({ clusterId }: { clusterId: string }) {
+  const query = useListQuery();
+  const known = usePage("list_topics", { query: { cluster_id: clusterId, limit: READ }, every: EVERY_MINUTE });
   const wanted = query.value("q").toLowerCase();
   const matching = (known.data ?? []).filter((row) => row.name.toLowerCase().includes(wanted));
   return (
@@ -88,10 +77,9 @@ function Listed({ clusterId, query }: { clusterId: string; query: ListQuery }) {
         known={known}
         title={text("nav.topics")}
         columns={columnsOf(clusterId)}
-        rows={() => matching.slice(0, SHOWN)}
+        rows={matching.slice(0, SHOWN)}
         id={(row) => row.name}
-        query={query}
-        filters={["q"]}
+        others={["q"]}
         none={text("topic.none")}
       />
     </>

@@ -2,15 +2,15 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, call, type Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { EVERY_MINUTE } from "../api/live.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Form, Input, Select } from "../kit/form.tsx";
 import type { Column } from "../kit/table.tsx";
 import { ActionButton } from "../parts/actions.tsx";
 import { OperationButton } from "../parts/button.tsx";
+import { choicesOf } from "../parts/choices.ts";
 import { ConfirmButton } from "../parts/confirm.tsx";
-import { ListOf } from "../parts/list_of.tsx";
-import { useListQuery } from "../parts/list_query.ts";
+import { ListScreen, usePage } from "../parts/list.tsx";
 import { Once } from "../parts/once.tsx";
 import { When } from "../parts/pieces.tsx";
 import { session } from "../parts/session.ts";
@@ -19,10 +19,9 @@ import { text, textOf } from "../texts/text.ts";
 
 type User = Schemas["UserOutput"];
 type Role = User["role"];
-const PAGE = 100;
 export const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
 
-export const roleChoices = ROLES.map((value) => ({ value, label: textOf("role", value) }));
+export const roleChoices = choicesOf("role", ROLES);
 
 const COLUMNS: Column<User>[] = [
   [
@@ -142,20 +141,11 @@ function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
 }
 
 export function Users() {
-  const query = useListQuery();
-  const known = useLive("list_users", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
+  const known = usePage("list_users", { every: EVERY_MINUTE });
   const [isOpen, open] = useState(false);
   return (
     <>
-      <h1>{text("nav.users")}</h1>
-      <ListOf
-        known={known}
-        title={text("nav.users")}
-        columns={COLUMNS}
-        id={(row) => row.id}
-        query={query}
-        none={text("user.none")}
-      />
+      <ListScreen known={known} title={text("nav.users")} columns={COLUMNS} none={text("user.none")} />
       <p class="buttons">
         <OperationButton operation="invite_user" label={text("user.invite")} isPrimary onClick={() => open(true)} />
       </p>

@@ -44,7 +44,7 @@ export function ClustersStep({ way, source, pipeline }: StepProps) {
 
 function KafkaChoice({ way }: Pick<StepProps, "way">) {
   const known = useLive("list_stream_clusters", { every: ON_DEMAND });
-  const rows = known.data as Kafka[] | undefined;
+  const rows = known.data;
   const only = rows?.length === 1 ? rows[0]?.id : undefined;
   useEffect(() => {
     if (only && !way.stream) way.to({ stream: only });
@@ -69,7 +69,7 @@ function KafkaChoice({ way }: Pick<StepProps, "way">) {
 
 function ConnectChoice({ way }: Pick<StepProps, "way">) {
   const known = useLive("list_connect_clusters", { every: ON_DEMAND });
-  const rows = (known.data as Connect[] | undefined)?.filter((one) => one.stream_cluster_id === way.stream);
+  const rows = known.data?.filter((one) => one.stream_cluster_id === way.stream);
   const only = rows?.length === 1 ? rows[0]?.id : undefined;
   useEffect(() => {
     if (only && !way.connect) way.to({ connect: only });

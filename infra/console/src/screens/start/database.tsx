@@ -1,7 +1,6 @@
 /** The first three steps: the database, whether it can be captured, and which of its tables. */
 
 import { useState } from "preact/hooks";
-import type { Schemas } from "../../api/client.ts";
 import { ON_DEMAND, useLive } from "../../api/live.ts";
 import { DATABASES } from "../../domain/systems.ts";
 import { Loaded } from "../../kit/feedback.tsx";
@@ -15,8 +14,6 @@ import { text, textOf } from "../../texts/text.ts";
 import type { StepProps } from "./journey.ts";
 import { Missing } from "./missing.tsx";
 
-type Source = Schemas["SourceOutput"];
-
 export function DatabaseStep({ way }: StepProps) {
   const known = useLive("list_sources", { every: ON_DEMAND });
   const [isNew, registerNew] = useState(false);
@@ -25,37 +22,34 @@ export function DatabaseStep({ way }: StepProps) {
     way.to({ source, pipeline: "", delivery: "", destination: "", step: source ? "ready" : "database" });
   return (
     <Loaded known={known}>
-      {(rows) => {
-        const sources = rows as Source[];
-        return (
-          <>
-            {sources.length > 0 && (
-              <Select
-                label={text("start.choose_source")}
-                value={way.source}
-                choices={[
-                  { value: "", label: text("start.none_chosen") },
-                  ...sources.map((one) => ({
-                    value: one.id,
-                    label: `${one.name} (${textOf("provider", one.provider)}, ${one.config.host})`,
-                  })),
-                ]}
-                onValue={choose}
-              />
-            )}
-            {sources.length === 0 || isNew ? (
-              <>
-                <h3>{text("start.new_source")}</h3>
-                <SystemForm kind="source" providers={DATABASES} onSaved={choose} />
-              </>
-            ) : (
-              <button type="button" onClick={() => registerNew(true)}>
-                {text("start.new_source")}
-              </button>
-            )}
-          </>
-        );
-      }}
+      {(sources) => (
+        <>
+          {sources.length > 0 && (
+            <Select
+              label={text("start.choose_source")}
+              value={way.source}
+              choices={[
+                { value: "", label: text("start.none_chosen") },
+                ...sources.map((one) => ({
+                  value: one.id,
+                  label: `${one.name} (${textOf("provider", one.provider)}, ${one.config.host})`,
+                })),
+              ]}
+              onValue={choose}
+            />
+          )}
+          {sources.length === 0 || isNew ? (
+            <>
+              <h3>{text("start.new_source")}</h3>
+              <SystemForm kind="source" providers={DATABASES} onSaved={choose} />
+            </>
+          ) : (
+            <button type="button" onClick={() => registerNew(true)}>
+              {text("start.new_source")}
+            </button>
+          )}
+        </>
+      )}
     </Loaded>
   );
 }

@@ -16,7 +16,6 @@ import type { StepProps } from "./journey.ts";
 import { DeliveryDesign } from "./mapping.tsx";
 import { Missing } from "./missing.tsx";
 
-type Destination = Schemas["DestinationOutput"];
 type Pipeline = Schemas["PipelineDetailOutput"];
 
 export function DeliverStep({ way, pipeline }: StepProps) {
@@ -34,8 +33,7 @@ function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
   };
   return (
     <Loaded known={known} lines={2}>
-      {(data) => {
-        const rows = data as Destination[];
+      {(rows) => {
         const chosen = rows.find((row) => row.id === way.destination);
         return (
           <>
@@ -81,21 +79,18 @@ function Delivering({ pipeline, id }: { pipeline: Pipeline; id: string }) {
   const known = useLive("get_delivery", { path: { uuid: id }, every: WHILE_CHANGING });
   return (
     <Loaded known={known}>
-      {(data) => {
-        const delivery = data as Schemas["DeliveryOutput"];
-        return (
-          <>
-            <p>
-              <a href={link(["deliveries", id])}>{delivery.name}</a>
-            </p>
-            <Doing owner={delivery} />
-            <WantedAndSeen seen={delivery} readAt={known.at} />
-            <Tasks tasks={delivery.tasks} kind="deliveries" id={id} name={delivery.name} />
-            <h3>{text("arrival.title")}</h3>
-            <Arrivals pipeline={pipeline} delivery={delivery} />
-          </>
-        );
-      }}
+      {(delivery) => (
+        <>
+          <p>
+            <a href={link(["deliveries", id])}>{delivery.name}</a>
+          </p>
+          <Doing owner={delivery} />
+          <WantedAndSeen seen={delivery} readAt={known.at} />
+          <Tasks tasks={delivery.tasks} kind="deliveries" id={id} name={delivery.name} />
+          <h3>{text("arrival.title")}</h3>
+          <Arrivals pipeline={pipeline} delivery={delivery} />
+        </>
+      )}
     </Loaded>
   );
 }

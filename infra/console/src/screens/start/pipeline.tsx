@@ -10,6 +10,7 @@ import { link } from "../../kit/router.ts";
 import { Arrivals } from "../../parts/arrival.tsx";
 import { OperationButton } from "../../parts/button.tsx";
 import { Checks } from "../../parts/checks.tsx";
+import { choicesOf } from "../../parts/choices.ts";
 import { Config, Validation, Warnings } from "../../parts/preview.tsx";
 import { RunActions } from "../../parts/run_actions.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
@@ -125,7 +126,7 @@ function DesignFields({ name, prefix, choices, change }: FieldsProps) {
         label={text("start.snapshot_mode")}
         help={textOf("snapshot_help", choices.snapshot)}
         value={choices.snapshot}
-        choices={SNAPSHOT_MODES.map((value) => ({ value, label: textOf("snapshot_mode", value) }))}
+        choices={choicesOf("snapshot_mode", SNAPSHOT_MODES)}
         onValue={(snapshot) => change({ snapshot })}
       />
     </>
