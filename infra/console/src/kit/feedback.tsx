@@ -38,16 +38,14 @@ export function errorText(error: ApiError): string {
   return error.message;
 }
 
-/** What went wrong, with what an operator needs to look it up. */
-export function Failed({
-  error,
-  words = errorText(error),
-  onRetry,
-}: {
+interface FailedProps {
   error: ApiError;
   words?: string | undefined;
   onRetry?: (() => void) | undefined;
-}) {
+}
+
+/** What went wrong, with what an operator needs to look it up. */
+export function Failed({ error, words = errorText(error), onRetry }: FailedProps) {
   return (
     <div class="failed" role="alert">
       <p>{words}</p>

@@ -4,6 +4,7 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useId } from "preact/hooks";
 import type { ApiError } from "../api/client.ts";
 import { text } from "../texts/text.ts";
+import { Dialog } from "./dialog.tsx";
 import { Failed } from "./feedback.tsx";
 
 /** What was wrong with what the form sent last: each of its fields finds there what is said about it. */
@@ -37,19 +38,15 @@ export function useFaults(location: string | undefined, isGroup = false): string
   return faults.filter((one) => isMeant(one.location.slice(1).join("."))).map((one) => one.message ?? one.type);
 }
 
-function Frame({
-  id,
-  label,
-  help,
-  fault,
-  children,
-}: {
+interface FrameProps {
   id: string;
   label: string;
   help?: string | undefined;
   fault?: string | undefined;
   children: ComponentChildren;
-}) {
+}
+
+function Frame({ id, label, help, fault, children }: FrameProps) {
   return (
     <div class={`field${fault ? " has-fault" : ""}`}>
       <label for={id}>{label}</label>
@@ -148,15 +145,13 @@ export function TextArea({
   );
 }
 
-export function Check({
-  label,
-  checked,
-  onValue,
-}: {
+interface CheckProps {
   label: string;
   checked: boolean;
   onValue: (value: boolean) => void;
-}) {
+}
+
+export function Check({ label, checked, onValue }: CheckProps) {
   return (
     <label class="check">
       <input type="checkbox" checked={checked} onChange={(event) => onValue(event.currentTarget.checked)} /> {label}
@@ -204,5 +199,21 @@ export function Form(props: FormProps) {
         )}
       </div>
     </form>
+  );
+}
+
+interface FormDialogProps extends Omit<FormProps, "submit" | "onCancel"> {
+  title: string;
+  /** What its button says, where that is not its title. */
+  submit?: string;
+  onClose: () => void;
+}
+
+/** A dialog that asks for something. */
+export function FormDialog({ title, submit = title, onClose, ...form }: FormDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form {...form} submit={submit} onCancel={onClose} />
+    </Dialog>
   );
 }

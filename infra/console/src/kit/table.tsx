@@ -76,18 +76,15 @@ function classes({ isNumber, isExtra }: Look): string {
   return [isNumber && "number", isExtra && "extra"].filter(Boolean).join(" ");
 }
 
-/** Leads to the next page of a list, and back to its beginning. */
-export function Pages({
-  next,
-  isFirst,
-  onNext,
-  onFirst,
-}: {
+interface PagesProps {
   next: string | null;
   isFirst: boolean;
   onNext: (cursor: string) => void;
   onFirst: () => void;
-}) {
+}
+
+/** Leads to the next page of a list, and back to its beginning. */
+export function Pages({ next, isFirst, onNext, onFirst }: PagesProps) {
   if (isFirst && !next) return null;
   return (
     <nav class="pages" aria-label={text("common.pages")}>

@@ -206,19 +206,15 @@ async function planOf(one: Call): Promise<OnePlan> {
   }
 }
 
-function Planned({
-  planned,
-  whole,
-  isReading,
-  calls,
-  onRetry,
-}: {
+interface PlannedProps {
   planned: readonly OnePlan[];
   whole: CombinedPlan;
   isReading: boolean;
   calls: readonly Call[];
   onRetry: () => void;
-}) {
+}
+
+function Planned({ planned, whole, isReading, calls, onRetry }: PlannedProps) {
   if (isReading && !planned.length) return <Waiting lines={3} />;
   return (
     <div aria-live="polite" aria-busy={isReading}>
@@ -235,15 +231,13 @@ function Planned({
   );
 }
 
-function Outcomes({
-  outcomes,
-  calls,
-  onReadAgain,
-}: {
+interface OutcomesProps {
   outcomes: readonly (Outcome | undefined)[];
   calls: readonly Call[];
   onReadAgain: () => void;
-}) {
+}
+
+function Outcomes({ outcomes, calls, onReadAgain }: OutcomesProps) {
   const isStale = outcomes.some((one) => one?.error?.code === "VERSION_MISMATCH");
   return (
     <div aria-live="polite">
@@ -265,18 +259,15 @@ function Outcomes({
   );
 }
 
-/** What did not work, in words: of which resource, what that means, and what the server says. */
-function NotDone({
-  calls,
-  index,
-  error,
-  state,
-}: {
+interface NotDoneProps {
   calls: readonly Call[];
   index: number;
   error: ApiError;
   state?: Outcome["state"];
-}) {
+}
+
+/** What did not work, in words: of which resource, what that means, and what the server says. */
+function NotDone({ calls, index, error, state }: NotDoneProps) {
   const hint = textOf("refused", error.code);
   return (
     <>

@@ -1,8 +1,6 @@
 /** One thing that needs a person: what stands, why, what waits, who was told, and what can be done from here. */
 
-import { useState } from "preact/hooks";
-import { ApiError, call, newKey, type Schemas } from "../api/client.ts";
-import { refreshAll } from "../api/live.ts";
+import type { OperationId, Request_, Schemas } from "../api/client.ts";
 import { age, duration, localTime } from "../kit/clock.ts";
 import { Failed } from "../kit/feedback.tsx";
 import { count } from "../kit/numbers.ts";
@@ -10,9 +8,9 @@ import { link } from "../kit/router.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { placeOf } from "./places.ts";
 import { State } from "./state.tsx";
+import { useAction } from "./use_action.ts";
 
 type Attention = Schemas["AttentionOutput"];
-const SILENCE_SECONDS = 3_600;
 
 export function AttentionCard({ one, readAt }: { one: Attention; readAt: number | undefined }) {
   const since = age(one.since) ?? 0;
@@ -51,46 +49,33 @@ function Told({ one }: { one: Attention }) {
 }
 
 /** Acknowledge and silence harm nothing: they act at once. Whatever touches a connector asks first, on its own page. */
+const QUICK: Record<string, readonly [OperationId, body?: object]> = {
+  acknowledge: ["acknowledge_alert", {}],
+  silence: ["silence_alert", { duration_seconds: 3_600 }],
+  unsilence: ["unsilence_alert"],
+};
+
 function QuickActions({ one }: { one: Attention }) {
-  const [error, setError] = useState<ApiError>();
-  const [busy, setBusy] = useState("");
-  const [key] = useState(newKey);
-  const act = async (name: string, run: () => Promise<unknown>) => {
-    if (busy) return;
-    setBusy(name);
-    setError(undefined);
-    try {
-      await run();
-      refreshAll();
-    } catch (failure) {
-      if (!(failure instanceof ApiError)) throw failure;
-      setError(failure);
-    } finally {
-      setBusy("");
-    }
-  };
+  const action = useAction();
   const path = { uuid: one.alert_id };
-  const quick: Record<string, () => Promise<unknown>> = {
-    acknowledge: () => call("acknowledge_alert", { path, body: {}, key: `${key}-a` }),
-    silence: () => call("silence_alert", { path, body: { duration_seconds: SILENCE_SECONDS }, key: `${key}-s` }),
-    unsilence: () => call("unsilence_alert", { path, key: `${key}-u` }),
-  };
-  const offered = one.actions.filter((name) => name in quick);
+  const offered = one.actions.flatMap((name) => (QUICK[name] ? [[name, ...QUICK[name]] as const] : []));
   return (
     <>
       <p class="buttons">
-        {offered.map((name) => (
+        {offered.map(([name, operation, body]) => (
           <button
             key={name}
             type="button"
-            aria-disabled={busy !== ""}
-            onClick={() => void act(name, quick[name] ?? (async () => {}))}
+            aria-disabled={action.busy !== ""}
+            onClick={() =>
+              void action.run(operation, { path, ...(body ? { body } : {}) } as Request_<typeof operation>)
+            }
           >
-            {busy === name ? text("common.working") : textOf("quick", name)}
+            {action.busy === operation ? text("common.working") : textOf("quick", name)}
           </button>
         ))}
       </p>
-      {error && <Failed error={error} />}
+      {action.error && <Failed error={action.error} />}
     </>
   );
 }

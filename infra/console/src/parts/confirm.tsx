@@ -3,8 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { OperationId, Request_ } from "../api/client.ts";
-import { Dialog } from "../kit/dialog.tsx";
-import { Form } from "../kit/form.tsx";
+import { FormDialog } from "../kit/form.tsx";
 import { say } from "../kit/notice.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { OperationButton } from "./button.tsx";
@@ -39,17 +38,15 @@ export function ConfirmButton<Id extends OperationId>(props: Props<Id>) {
     <>
       <OperationButton operation={operation} label={label} isSmall={isSmall} why={why} onClick={() => open(true)} />
       {isOpen && (
-        <Dialog title={label} onClose={close}>
-          <Form
-            submit={label}
-            onSubmit={confirm}
-            action={action}
-            onCancel={close}
-            below={hint && hint !== action.error?.code && <p>{hint}</p>}
-          >
-            {children}
-          </Form>
-        </Dialog>
+        <FormDialog
+          title={label}
+          onClose={close}
+          onSubmit={confirm}
+          action={action}
+          below={hint && hint !== action.error?.code && <p>{hint}</p>}
+        >
+          {children}
+        </FormDialog>
       )}
     </>
   );

@@ -82,17 +82,14 @@ export function RunList({ kind }: { kind: RunKind }) {
   );
 }
 
-function Nothing({
-  kind,
-  isFiltered,
-  goesOn,
-  onClear,
-}: {
+interface NothingProps {
   kind: RunKind;
   isFiltered: boolean;
   goesOn: boolean;
   onClear: () => void;
-}) {
+}
+
+function Nothing({ kind, isFiltered, goesOn, onClear }: NothingProps) {
   if (goesOn) return <Empty title={text("run_list.goes_on")} />;
   if (!isFiltered) {
     return (
@@ -177,18 +174,15 @@ function columns(
   return shown.filter((column) => column !== false);
 }
 
-/** What can be done to those that are selected; they stay selected on other pages. */
-function Bulk({
-  kind,
-  rows,
-  selected,
-  onSelect,
-}: {
+interface BulkProps {
   kind: RunKind;
   rows: readonly Row[];
   selected: ReadonlyMap<string, string>;
   onSelect: (next: ReadonlyMap<string, string>) => void;
-}) {
+}
+
+/** What can be done to those that are selected; they stay selected on other pages. */
+function Bulk({ kind, rows, selected, onSelect }: BulkProps) {
   const all = () => {
     const next = new Map(selected);
     for (const row of rows) if (next.size < AT_MOST) next.set(row.id, row.name);

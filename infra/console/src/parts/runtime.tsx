@@ -51,17 +51,14 @@ export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | u
   );
 }
 
-export function Tasks({
-  tasks,
-  kind,
-  id,
-  name,
-}: {
+interface TasksProps {
   tasks: readonly Schemas["TaskOutput"][];
   kind: RunKind;
   id: string;
   name: string;
-}) {
+}
+
+export function Tasks({ tasks, kind, id, name }: TasksProps) {
   return (
     <section aria-labelledby="tasks">
       <h2 id="tasks">{text("runtime.tasks")}</h2>
@@ -133,16 +130,14 @@ export function Doing({ owner }: { owner: Pick<Schemas["PipelineOutput"], "open_
   );
 }
 
-/** How far it is behind; what nothing measures is not known. Of a pipeline the two ways to be behind are shown once measured. */
-export function Progress({
-  kind,
-  progress,
-  throughput,
-}: {
+interface ProgressProps {
   kind: RunKind;
   progress: Schemas["ProgressOutput"] | null | undefined;
   throughput: number | null;
-}) {
+}
+
+/** How far it is behind; what nothing measures is not known. Of a pipeline the two ways to be behind are shown once measured. */
+export function Progress({ kind, progress, throughput }: ProgressProps) {
   const lag = progress?.lag ?? null;
   const behind = progress?.seconds_behind ?? null;
   const isShown = (value: number | null) => kind === "deliveries" || value !== null;

@@ -3,9 +3,8 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { Code } from "../kit/copy.tsx";
-import { Dialog } from "../kit/dialog.tsx";
 import { Failed } from "../kit/feedback.tsx";
-import { Form, Input, Secret } from "../kit/form.tsx";
+import { FormDialog, Input, Secret } from "../kit/form.tsx";
 import { say } from "../kit/notice.tsx";
 import { OperationButton } from "../parts/button.tsx";
 import { useFields } from "../parts/fields.ts";
@@ -76,24 +75,28 @@ function Confirm({ started, onConfirmed, onClose }: ConfirmProps) {
     if (received) onConfirmed(received.data.recovery_codes);
   };
   return (
-    <Dialog title={text("account.factor_start")} onClose={onClose}>
+    <FormDialog
+      title={text("account.factor_start")}
+      onClose={onClose}
+      submit={text("account.factor_confirm")}
+      onSubmit={submit}
+      action={action}
+    >
       <p>{text("account.factor_secret")}</p>
       <Code value={started.secret} />
       <p>
         <a href={started.uri}>{text("account.factor_open")}</a>
-      </p>
-      <Form submit={text("account.factor_confirm")} onSubmit={submit} action={action} onCancel={onClose}>
-        <Input
-          label={text("account.factor_code")}
-          autocomplete="one-time-code"
-          inputMode="numeric"
-          required
-          value={code}
-          onValue={setCode}
-          location="code"
-        />
-      </Form>
-    </Dialog>
+      </p>{" "}
+      <Input
+        label={text("account.factor_code")}
+        autocomplete="one-time-code"
+        inputMode="numeric"
+        required
+        value={code}
+        onValue={setCode}
+        location="code"
+      />
+    </FormDialog>
   );
 }
 
@@ -106,17 +109,15 @@ function Remove({ onClose }: { onClose: () => void }) {
     onClose();
   };
   return (
-    <Dialog title={text("account.factor_remove")} onClose={onClose}>
-      <Form submit={text("account.factor_remove")} onSubmit={submit} action={action} onCancel={onClose}>
-        <Secret label={text("account.current_password")} required {...bind("password")} />
-        <Input
-          label={text("sign_in.code")}
-          help={text("sign_in.code_help")}
-          autocomplete="one-time-code"
-          required
-          {...bind("code")}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog title={text("account.factor_remove")} onClose={onClose} onSubmit={submit} action={action}>
+      <Secret label={text("account.current_password")} required {...bind("password")} />
+      <Input
+        label={text("sign_in.code")}
+        help={text("sign_in.code_help")}
+        autocomplete="one-time-code"
+        required
+        {...bind("code")}
+      />
+    </FormDialog>
   );
 }

@@ -5,9 +5,8 @@ import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { PERMISSIONS, type Role, rolesUpTo } from "../domain/roles.ts";
 import { now } from "../kit/clock.ts";
-import { Dialog } from "../kit/dialog.tsx";
 import { Loaded } from "../kit/feedback.tsx";
-import { Form, Input, Select } from "../kit/form.tsx";
+import { FormDialog, Input, Select } from "../kit/form.tsx";
 import { type Column, Table } from "../kit/table.tsx";
 import { ActionButton } from "../parts/actions.tsx";
 import { OperationButton } from "../parts/button.tsx";
@@ -102,24 +101,22 @@ function Create({ onClose }: { onClose: () => void }) {
     return <Once title={text("token.made")} help={text("token.made_help")} values={[made]} onClose={onClose} />;
   }
   return (
-    <Dialog title={text("token.create")} onClose={onClose}>
-      <Form submit={text("token.create")} onSubmit={submit} action={action} onCancel={onClose}>
-        <Input label={text("column.name")} required {...bind("name")} />
-        <Select label={text("user.role")} choices={choicesOf("role", roles)} {...bind("role")} />
-        <CheckGroup
-          label={text("token.permissions")}
-          help={text("token.permissions_help")}
-          choices={choicesOf("permission", allowed)}
-          chosen={chosen.filter((one) => allowed.includes(one))}
-          onValue={choose}
-        />
-        <Select
-          label={text("token.days")}
-          choices={DAYS.map((value) => ({ value, label: text("token.in_days", { days: value }) }))}
-          {...bind("days")}
-          location="expires_at"
-        />
-      </Form>
-    </Dialog>
+    <FormDialog title={text("token.create")} onClose={onClose} onSubmit={submit} action={action}>
+      <Input label={text("column.name")} required {...bind("name")} />
+      <Select label={text("user.role")} choices={choicesOf("role", roles)} {...bind("role")} />
+      <CheckGroup
+        label={text("token.permissions")}
+        help={text("token.permissions_help")}
+        choices={choicesOf("permission", allowed)}
+        chosen={chosen.filter((one) => allowed.includes(one))}
+        onValue={choose}
+      />
+      <Select
+        label={text("token.days")}
+        choices={DAYS.map((value) => ({ value, label: text("token.in_days", { days: value }) }))}
+        {...bind("days")}
+        location="expires_at"
+      />
+    </FormDialog>
   );
 }

@@ -4,9 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { OperationId, Schemas } from "../api/client.ts";
 import { SILENCES, type Silence, silenceOf, tomorrowAtNine } from "../domain/silence.ts";
 import { localTime, now, shortTime } from "../kit/clock.ts";
-import { Dialog } from "../kit/dialog.tsx";
 import { Failed } from "../kit/feedback.tsx";
-import { Form, Input, Select, TextArea } from "../kit/form.tsx";
+import { FormDialog, Input, Select, TextArea } from "../kit/form.tsx";
 import { OperationButton } from "../parts/button.tsx";
 import { useFields } from "../parts/fields.ts";
 import { can } from "../parts/session.ts";
@@ -130,12 +129,10 @@ function Acknowledge({ id, onClose }: { id: string; onClose: () => void }) {
     if (await action.run("acknowledge_alert", { path: { uuid: id }, body })) onClose();
   };
   return (
-    <Dialog title={text("alert.acknowledge")} onClose={onClose}>
-      <p>{text("alert.acknowledge_help")}</p>
-      <Form submit={text("alert.acknowledge")} onSubmit={submit} action={action} onCancel={onClose}>
-        <TextArea label={text("alert.note")} value={note} onValue={setNote} location="note" />
-      </Form>
-    </Dialog>
+    <FormDialog title={text("alert.acknowledge")} onClose={onClose} onSubmit={submit} action={action}>
+      <p>{text("alert.acknowledge_help")}</p>{" "}
+      <TextArea label={text("alert.note")} value={note} onValue={setNote} location="note" />
+    </FormDialog>
   );
 }
 
@@ -157,15 +154,13 @@ function SilenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
         : textOf("silence", value),
   }));
   return (
-    <Dialog title={text("alert.silence")} onClose={onClose}>
-      <p>{text("alert.silence_help")}</p>
-      <Form submit={text("alert.silence")} onSubmit={submit} action={action} onCancel={onClose}>
-        <Select label={text("alert.silence_length")} choices={choices} {...bind("length")} />
-        {values.length === "custom" && (
-          <Input label={text("alert.silence_until")} type="datetime-local" required {...bind("until")} />
-        )}
-        <TextArea label={text("alert.reason")} {...bind("reason")} />
-      </Form>
-    </Dialog>
+    <FormDialog title={text("alert.silence")} onClose={onClose} onSubmit={submit} action={action}>
+      <p>{text("alert.silence_help")}</p>{" "}
+      <Select label={text("alert.silence_length")} choices={choices} {...bind("length")} />
+      {values.length === "custom" && (
+        <Input label={text("alert.silence_until")} type="datetime-local" required {...bind("until")} />
+      )}
+      <TextArea label={text("alert.reason")} {...bind("reason")} />
+    </FormDialog>
   );
 }

@@ -153,16 +153,14 @@ function ConfigField({ name, isStored, ...bound }: FieldProps) {
   return <Secret {...props} required={required} />;
 }
 
-/** Sends a message the way real ones go: with what is in the form, else with what is stored. */
-function TestSend({
-  id,
-  provider,
-  values,
-}: {
+interface TestSendProps {
   id: string | undefined;
   provider: ChannelProvider;
   values: Record<string, string>;
-}) {
+}
+
+/** Sends a message the way real ones go: with what is in the form, else with what is stored. */
+function TestSend({ id, provider, values }: TestSendProps) {
   const action = useAction();
   const [sent, setSent] = useState<Sent>();
   const config = configOf(provider, values);

@@ -19,16 +19,14 @@ interface Props<Cluster> {
 
 type Values = Record<string, string>;
 
-/** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */
-export function SecretFields({
-  names,
-  bind,
-  isStored,
-}: {
+interface SecretFieldsProps {
   names: readonly string[];
   bind: (name: string) => { value: string; onValue: (value: string) => void };
   isStored: boolean;
-}) {
+}
+
+/** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */
+export function SecretFields({ names, bind, isStored }: SecretFieldsProps) {
   return (
     <>
       {names.map((name) => {

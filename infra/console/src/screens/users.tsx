@@ -3,8 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, call, type Schemas } from "../api/client.ts";
 import { EVERY_MINUTE } from "../api/live.ts";
-import { Dialog } from "../kit/dialog.tsx";
-import { Form, Input, Select } from "../kit/form.tsx";
+import { FormDialog, Input, Select } from "../kit/form.tsx";
 import type { Column } from "../kit/table.tsx";
 import { ActionButton } from "../parts/actions.tsx";
 import { OperationButton } from "../parts/button.tsx";
@@ -119,24 +118,22 @@ function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
   };
   const error = action.error ?? failed;
   return (
-    <Dialog title={text("user.change_role_of", { email: user.email })} onClose={onClose}>
-      <Form
-        submit={text("user.change_role_of", { email: user.email })}
-        onSubmit={submit}
-        action={action}
-        error={error}
-        isBlocked={!seen || seen.role === role}
-        onCancel={onClose}
-      >
-        <Select
-          label={text("user.role")}
-          help={textOf("role_help", role)}
-          value={role}
-          choices={roleChoices}
-          onValue={(value) => setRole(value as Role)}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={text("user.change_role_of", { email: user.email })}
+      onClose={onClose}
+      onSubmit={submit}
+      action={action}
+      error={error}
+      isBlocked={!seen || seen.role === role}
+    >
+      <Select
+        label={text("user.role")}
+        help={textOf("role_help", role)}
+        value={role}
+        choices={roleChoices}
+        onValue={(value) => setRole(value as Role)}
+      />
+    </FormDialog>
   );
 }
 
@@ -174,25 +171,23 @@ function Invite({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <Dialog title={text("user.invite")} onClose={onClose}>
-      <Form submit={text("user.invite")} onSubmit={submit} action={action} onCancel={onClose}>
-        <Input
-          label={text("user.email")}
-          type="email"
-          autocomplete="off"
-          required
-          value={email}
-          onValue={setEmail}
-          location="email"
-        />
-        <Select
-          label={text("user.role")}
-          help={textOf("role_help", role)}
-          value={role}
-          choices={roleChoices}
-          onValue={(value) => setRole(value as Role)}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog title={text("user.invite")} onClose={onClose} onSubmit={submit} action={action}>
+      <Input
+        label={text("user.email")}
+        type="email"
+        autocomplete="off"
+        required
+        value={email}
+        onValue={setEmail}
+        location="email"
+      />
+      <Select
+        label={text("user.role")}
+        help={textOf("role_help", role)}
+        value={role}
+        choices={roleChoices}
+        onValue={(value) => setRole(value as Role)}
+      />
+    </FormDialog>
   );
 }

@@ -1,15 +1,15 @@
 /** The fourth step: which Kafka the changes go to, and which Connect carries them, with the plug-in that it needs. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Schemas } from "../../api/client.ts";
-import { ON_DEMAND, useLive } from "../../api/live.ts";
+import { type Known, ON_DEMAND, useLive } from "../../api/live.ts";
 import { capturePlugin } from "../../domain/systems.ts";
 import { Loaded } from "../../kit/feedback.tsx";
-import { Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
 import { whoMay } from "../../parts/button.tsx";
 import { Outcome } from "../../parts/checks.tsx";
+import { ChooseOrNew } from "../../parts/choose_or_new.tsx";
 import { can } from "../../parts/session.ts";
 import { State } from "../../parts/state.tsx";
 import { text, textOf } from "../../texts/text.ts";
@@ -44,101 +44,75 @@ export function ClustersStep({ way, source, pipeline }: StepProps) {
 
 function KafkaChoice({ way }: Pick<StepProps, "way">) {
   const known = useLive("list_stream_clusters", { every: ON_DEMAND });
-  const rows = known.data;
-  const only = rows?.length === 1 ? rows[0]?.id : undefined;
-  useEffect(() => {
-    if (only && !way.stream) way.to({ stream: only });
-  }, [only, way.stream]);
+  const choose = (stream: string) => way.to({ stream, connect: "" });
   return (
-    <Loaded known={known} lines={2}>
-      {() => (
-        <Choice
-          rows={rows ?? []}
-          chosen={way.stream}
-          readAt={known.at}
-          label={text("start.choose_kafka")}
-          create={text("start.new_kafka")}
-          onChosen={(stream) => way.to({ stream, connect: "" })}
-        >
-          <StreamForm onSaved={(stream) => way.to({ stream, connect: "" })} />
-        </Choice>
-      )}
-    </Loaded>
+    <ClusterChoice
+      known={known}
+      rows={known.data ?? []}
+      chosen={way.stream}
+      label={text("start.choose_kafka")}
+      create={text("start.new_kafka")}
+      onChosen={choose}
+      onOnly={(stream) => way.to({ stream })}
+      form={<StreamForm onSaved={choose} />}
+    />
   );
 }
 
 function ConnectChoice({ way }: Pick<StepProps, "way">) {
   const known = useLive("list_connect_clusters", { every: ON_DEMAND });
-  const rows = known.data?.filter((one) => one.stream_cluster_id === way.stream);
-  const only = rows?.length === 1 ? rows[0]?.id : undefined;
-  useEffect(() => {
-    if (only && !way.connect) way.to({ connect: only });
-  }, [only, way.connect]);
+  const choose = (connect: string) => way.to({ connect });
   return (
-    <Loaded known={known} lines={2}>
-      {() => (
-        <Choice
-          rows={rows ?? []}
-          chosen={way.connect}
-          readAt={known.at}
-          label={text("start.choose_connect")}
-          create={text("start.new_connect")}
-          onChosen={(connect) => way.to({ connect })}
-        >
-          <ConnectForm streamId={way.stream} onSaved={(connect) => way.to({ connect })} />
-        </Choice>
-      )}
-    </Loaded>
+    <ClusterChoice
+      known={known}
+      rows={(known.data ?? []).filter((one) => one.stream_cluster_id === way.stream)}
+      chosen={way.connect}
+      label={text("start.choose_connect")}
+      create={text("start.new_connect")}
+      onChosen={choose}
+      onOnly={choose}
+      form={<ConnectForm streamId={way.stream} onSaved={choose} />}
+    />
   );
 }
 
 interface ChoiceProps {
+  known: Known<unknown> & { refresh: () => void };
   rows: readonly (Kafka | Connect)[];
   chosen: string;
-  readAt: number | undefined;
   label: string;
   create: string;
   onChosen: (id: string) => void;
-  /** The form that registers another one. */
-  children: ComponentChildren;
+  /** There is one only: nobody has to choose it. */
+  onOnly: (id: string) => void;
+  form: ComponentChildren;
 }
 
-function Choice({ rows, chosen, readAt, label, create, onChosen, children }: ChoiceProps) {
-  const [isNew, registerNew] = useState(false);
+function ClusterChoice({ known, rows, chosen, onOnly, form, ...words }: ChoiceProps) {
+  const only = rows.length === 1 ? rows[0]?.id : undefined;
+  useEffect(() => {
+    if (only && !chosen) onOnly(only);
+  }, [only, chosen]);
   const one = rows.find((row) => row.id === chosen);
-  useEffect(() => registerNew(false), [chosen]);
   return (
-    <>
-      {rows.length > 0 && (
-        <Select
-          label={label}
-          value={chosen}
-          choices={[
-            { value: "", label: text("start.none_chosen") },
-            ...rows.map((row) => ({ value: row.id, label: row.name })),
-          ]}
-          onValue={onChosen}
-        />
+    <Loaded known={known} lines={2}>
+      {() => (
+        <ChooseOrNew
+          {...words}
+          key={chosen}
+          chosen={chosen}
+          choices={rows.map((row) => ({ value: row.id, label: row.name }))}
+          form={can("create_connect_cluster") ? form : <p class="quiet">{whoMay("create_connect_cluster")}</p>}
+        >
+          {one && (
+            <p>
+              <State observed={one.status} observedAt={one.last_checked_at} readAt={known.at} isTimeless />{" "}
+              {one.last_error?.message}
+            </p>
+          )}
+        </ChooseOrNew>
       )}
-      {one && (
-        <p>
-          <State observed={one.status} observedAt={one.last_checked_at} readAt={readAt} isTimeless />{" "}
-          {one.last_error?.message}
-        </p>
-      )}
-      {rows.length === 0 || isNew ? (
-        <>
-          <h3>{create}</h3>
-          {can("create_connect_cluster") ? children : <p class="quiet">{whoMay("create_connect_cluster")}</p>}
-        </>
-      ) : (
-        <p>
-          <button type="button" onClick={() => registerNew(true)}>
-            {create}
-          </button>
-        </p>
-      )}
-    </>
+    </Loaded>
   );
 }
 

@@ -1,11 +1,10 @@
 /** The first three steps: the database, whether it can be captured, and which of its tables. */
 
-import { useState } from "preact/hooks";
 import { ON_DEMAND, useLive } from "../../api/live.ts";
 import { DATABASES } from "../../domain/systems.ts";
 import { Loaded } from "../../kit/feedback.tsx";
-import { Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
+import { ChooseOrNew } from "../../parts/choose_or_new.tsx";
 import { Discovery } from "../../parts/discovery.tsx";
 import { Readiness } from "../../parts/readiness.tsx";
 import { SystemForm } from "../../parts/system_form.tsx";
@@ -16,39 +15,23 @@ import { Missing } from "./missing.tsx";
 
 export function DatabaseStep({ way }: StepProps) {
   const known = useLive("list_sources", { every: ON_DEMAND });
-  const [isNew, registerNew] = useState(false);
   // Another database begins another way: nothing of the last one belongs to it.
   const choose = (source: string) =>
     way.to({ source, pipeline: "", delivery: "", destination: "", step: source ? "ready" : "database" });
   return (
     <Loaded known={known}>
       {(sources) => (
-        <>
-          {sources.length > 0 && (
-            <Select
-              label={text("start.choose_source")}
-              value={way.source}
-              choices={[
-                { value: "", label: text("start.none_chosen") },
-                ...sources.map((one) => ({
-                  value: one.id,
-                  label: `${one.name} (${textOf("provider", one.provider)}, ${one.config.host})`,
-                })),
-              ]}
-              onValue={choose}
-            />
-          )}
-          {sources.length === 0 || isNew ? (
-            <>
-              <h3>{text("start.new_source")}</h3>
-              <SystemForm kind="source" providers={DATABASES} onSaved={choose} />
-            </>
-          ) : (
-            <button type="button" onClick={() => registerNew(true)}>
-              {text("start.new_source")}
-            </button>
-          )}
-        </>
+        <ChooseOrNew
+          label={text("start.choose_source")}
+          create={text("start.new_source")}
+          choices={sources.map((one) => ({
+            value: one.id,
+            label: `${one.name} (${textOf("provider", one.provider)}, ${one.config.host})`,
+          }))}
+          chosen={way.source}
+          onChosen={choose}
+          form={<SystemForm kind="source" providers={DATABASES} onSaved={choose} />}
+        />
       )}
     </Loaded>
   );

@@ -1,14 +1,13 @@
 /** The last step: where the changes go to, what will arrive there, and whether it has arrived. */
 
-import { useState } from "preact/hooks";
 import type { Schemas } from "../../api/client.ts";
 import { ON_DEMAND, useLive, WHILE_CHANGING } from "../../api/live.ts";
 import { PROVIDERS } from "../../domain/systems.ts";
 import { Loaded } from "../../kit/feedback.tsx";
-import { Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
 import { Arrivals } from "../../parts/arrival.tsx";
 import { TestButton } from "../../parts/checks.tsx";
+import { ChooseOrNew } from "../../parts/choose_or_new.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
 import { SystemForm } from "../../parts/system_form.tsx";
 import { text, textOf } from "../../texts/text.ts";
@@ -26,48 +25,29 @@ export function DeliverStep({ way, pipeline }: StepProps) {
 
 function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
   const known = useLive("list_destinations", { every: ON_DEMAND });
-  const [isNew, registerNew] = useState(false);
-  const saved = (destination: string) => {
-    registerNew(false);
-    way.to({ destination });
-  };
+  const choose = (destination: string) => way.to({ destination });
   return (
     <Loaded known={known} lines={2}>
       {(rows) => {
         const chosen = rows.find((row) => row.id === way.destination);
         return (
-          <>
-            {rows.length > 0 && (
-              <Select
-                label={text("start.choose_destination")}
-                value={way.destination}
-                choices={[
-                  { value: "", label: text("start.none_chosen") },
-                  ...rows.map((row) => ({
-                    value: row.id,
-                    label: `${row.name} (${textOf("provider", row.provider)})`,
-                  })),
-                ]}
-                onValue={saved}
-              />
-            )}
-            {rows.length === 0 || isNew ? (
-              <>
-                <h3>{text("start.new_destination")}</h3>
-                <SystemForm kind="destination" providers={PROVIDERS} onSaved={saved} />
-              </>
-            ) : (
-              <button type="button" onClick={() => registerNew(true)}>
-                {text("start.new_destination")}
-              </button>
-            )}
-            {chosen && !isNew && (
-              <TestButton key={chosen.id} operation="test_destination" id={chosen.id} name={chosen.name} />
-            )}
-            {chosen && !isNew && pipeline && (
-              <DeliveryDesign key={chosen.id} destination={chosen} pipeline={pipeline} way={way} />
-            )}
-          </>
+          <ChooseOrNew
+            key={way.destination}
+            label={text("start.choose_destination")}
+            create={text("start.new_destination")}
+            choices={rows.map((row) => ({ value: row.id, label: `${row.name} (${textOf("provider", row.provider)})` }))}
+            chosen={way.destination}
+            onChosen={choose}
+            form={<SystemForm kind="destination" providers={PROVIDERS} onSaved={choose} />}
+            below={
+              chosen && (
+                <>
+                  <TestButton operation="test_destination" id={chosen.id} name={chosen.name} />
+                  {pipeline && <DeliveryDesign destination={chosen} pipeline={pipeline} way={way} />}
+                </>
+              )
+            }
+          />
         );
       }}
     </Loaded>
