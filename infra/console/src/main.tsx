@@ -9,10 +9,10 @@ import { Icon } from "./kit/icons.tsx";
 import { Said } from "./kit/notice.tsx";
 import { link, place } from "./kit/router.ts";
 import { ActionHost } from "./parts/actions.tsx";
-import { whoMay } from "./parts/button.tsx";
+import { whoMay } from "./parts/operation.tsx";
 import { can, hasEnded, isOutdated, loadSession, session, signOut } from "./parts/session.ts";
 import { InvitePage } from "./screens/invite.tsx";
-import { NAVIGATION, SCREENS } from "./screens/routes.ts";
+import { NAVIGATION, SCREENS } from "./screens/routes.tsx";
 import { SignInForm, SignInPage } from "./screens/sign_in.tsx";
 import { text } from "./texts/text.ts";
 

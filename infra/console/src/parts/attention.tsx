@@ -6,9 +6,9 @@ import { Failed } from "../kit/feedback.tsx";
 import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import { plural, text, textOf } from "../texts/text.ts";
+import { useAction } from "./operation.tsx";
 import { placeOf } from "./places.ts";
 import { State } from "./state.tsx";
-import { useAction } from "./use_action.ts";
 
 type Attention = Schemas["AttentionOutput"];
 

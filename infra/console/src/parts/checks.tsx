@@ -7,8 +7,7 @@ import { age, duration, localTime } from "../kit/clock.ts";
 import { Failed } from "../kit/feedback.tsx";
 import { Icon } from "../kit/icons.tsx";
 import { text, textOf } from "../texts/text.ts";
-import { OperationButton } from "./button.tsx";
-import { useAction } from "./use_action.ts";
+import { OperationButton, useAction } from "./operation.tsx";
 
 type TestOperation = "test_source" | "test_destination" | "test_registered_connection";
 

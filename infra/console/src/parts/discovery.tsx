@@ -8,8 +8,7 @@ import { Failed, Loaded } from "../kit/feedback.tsx";
 import { count } from "../kit/numbers.ts";
 import { place, setQuery } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
-import { OperationButton } from "./button.tsx";
-import { useAction } from "./use_action.ts";
+import { OperationButton, useAction } from "./operation.tsx";
 
 type Source = Schemas["SourceOutput"];
 

@@ -4,7 +4,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { OperationId } from "../api/client.ts";
 import { text } from "../texts/text.ts";
-import { whoMay } from "./button.tsx";
+import { whoMay } from "./operation.tsx";
 import { can } from "./session.ts";
 
 interface Props<T> {

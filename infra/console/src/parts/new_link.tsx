@@ -2,7 +2,7 @@
 
 import type { OperationId } from "../api/client.ts";
 import { link } from "../kit/router.ts";
-import { whoMay } from "./button.tsx";
+import { whoMay } from "./operation.tsx";
 import { can } from "./session.ts";
 
 interface Props {

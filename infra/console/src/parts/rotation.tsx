@@ -5,12 +5,11 @@ import type { OperationId, Schemas } from "../api/client.ts";
 import { Check, Form } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
-import { whoMay } from "./button.tsx";
 import { Checks, Outcome, TestResult } from "./checks.tsx";
+import { useAction, whoMay } from "./operation.tsx";
 import { placeOf } from "./places.ts";
 import { can } from "./session.ts";
 import { Secrets } from "./system_form.tsx";
-import { useAction } from "./use_action.ts";
 
 type Rotation = Schemas["RotationOutput"];
 type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;

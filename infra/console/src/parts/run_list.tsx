@@ -25,8 +25,7 @@ import {
   usePage,
 } from "./list.tsx";
 import { CONTROLS, type RunKind } from "./run_actions.tsx";
-import { Labels } from "./run_head.tsx";
-import { known as measured } from "./runtime.tsx";
+import { Labels, known as measured } from "./runtime.tsx";
 import { State } from "./state.tsx";
 
 type Row = Schemas["RowOutput"];

@@ -1,11 +1,12 @@
-/** What is known of a connector: what is wrong, its tasks, the operation that is open, and its last error. */
+/** What is known of a pipeline or a delivery: what people want and what is seen, its tasks, its open operation, its last error. */
 
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { age, duration, localTime } from "../kit/clock.ts";
 import { count } from "../kit/numbers.ts";
+import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
-import { RestartTask, type RunKind } from "./run_actions.tsx";
+import { RestartTask, RunActions, type RunKind } from "./run_actions.tsx";
 import { State } from "./state.tsx";
 
 export function Reasons({ reasons, notices }: { reasons: readonly string[]; notices: readonly string[] }) {
@@ -175,5 +176,71 @@ export function known<T>(value: T | null | undefined, shown: (value: T) => Compo
     <span class="quiet">{text("common.not_measured")}</span>
   ) : (
     shown(value)
+  );
+}
+
+interface HeadProps {
+  kind: RunKind;
+  owner: Pick<Schemas["PipelineOutput"], "id" | "name" | "labels" | "desired_state" | "open_operation" | "last_error">;
+  seen: Parameters<typeof WantedAndSeen>[0]["seen"];
+  readAt: number | undefined;
+  drops?: readonly ("drop_slot" | "drop_history")[];
+  children?: ComponentChildren;
+}
+
+export function RunHead({ kind, owner, seen, readAt, drops = [], children }: HeadProps) {
+  return (
+    <>
+      <h1>{owner.name}</h1>
+      {children}
+      <Labels kind={kind} labels={owner.labels} />
+      <RunActions kind={kind} id={owner.id} name={owner.name} desired={owner.desired_state} drops={drops} />
+      <WantedAndSeen seen={seen} readAt={readAt} />
+      <Doing owner={owner} />
+    </>
+  );
+}
+
+export function Labels({ kind, labels }: { kind: RunKind; labels: Readonly<Record<string, string>> }) {
+  const pairs = Object.entries(labels);
+  if (!pairs.length) return null;
+  return (
+    <p class="facts">
+      {pairs.map(([key, value]) => (
+        <a key={key} class="label" href={link([kind], { label: `${key}:${value}` })}>
+          {key}:{value}
+        </a>
+      ))}
+    </p>
+  );
+}
+
+interface Line {
+  id: string;
+  name: string;
+  desired_state: string;
+  observed_state: string;
+  observed_at: string | null;
+  reason?: string | null;
+}
+
+export function RunLines({ kind, rows, readAt }: { kind: RunKind; rows: readonly Line[]; readAt: number | undefined }) {
+  return (
+    <ul class="lines">
+      {rows.map((row) => (
+        <li key={row.id}>
+          <p class="facts">
+            <a href={link([kind, row.id])}>{row.name}</a>
+            <State
+              observed={row.observed_state}
+              observedAt={row.observed_at}
+              desired={row.desired_state}
+              readAt={readAt}
+            />
+          </p>
+          {row.reason}
+        </li>
+      ))}
+    </ul>
   );
 }

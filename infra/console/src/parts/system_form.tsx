@@ -15,11 +15,10 @@ import {
 } from "../domain/systems.ts";
 import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { text, textOf } from "../texts/text.ts";
-import { OperationButton, whoMay } from "./button.tsx";
 import { TestResult } from "./checks.tsx";
 import { choicesOf } from "./choices.ts";
+import { OperationButton, useAction, whoMay } from "./operation.tsx";
 import { can } from "./session.ts";
-import { useAction } from "./use_action.ts";
 
 interface Props {
   kind: "source" | "destination";

@@ -13,7 +13,7 @@ import { Cause } from "../parts/runtime.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import { AlertActions } from "./alert_actions.tsx";
 import { Severity, whyNobody } from "./alerts.tsx";
-import type { ScreenProps } from "./routes.ts";
+import type { ScreenProps } from "./routes.tsx";
 
 type Detail = Schemas["AlertDetailOutput"];
 type Delivery = Schemas["AlertDeliveryOutput"];

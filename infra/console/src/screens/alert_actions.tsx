@@ -6,11 +6,10 @@ import { SILENCES, type Silence, silenceOf, tomorrowAtNine } from "../domain/sil
 import { localTime, now, shortTime } from "../kit/clock.ts";
 import { Failed } from "../kit/feedback.tsx";
 import { FormDialog, Input, Select, TextArea } from "../kit/form.tsx";
-import { OperationButton } from "../parts/button.tsx";
 import { useFields } from "../parts/fields.ts";
+import { OperationButton, useAction } from "../parts/operation.tsx";
 import { can } from "../parts/session.ts";
 import { shortcutsAreOn, useShortcuts } from "../parts/shortcuts.ts";
-import { useAction } from "../parts/use_action.ts";
 import { text, textOf } from "../texts/text.ts";
 
 type Detail = Schemas["AlertDetailOutput"];

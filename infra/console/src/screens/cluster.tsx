@@ -9,15 +9,14 @@ import { Empty, Loaded } from "../kit/feedback.tsx";
 import { Icon } from "../kit/icons.tsx";
 import { go, link, place } from "../kit/router.ts";
 import { ActionButton } from "../parts/actions.tsx";
-import { OperationButton } from "../parts/button.tsx";
-import { ConfirmButton } from "../parts/confirm.tsx";
+import { ConfirmButton, OperationButton } from "../parts/operation.tsx";
 import { Facts, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { ConnectForm, StreamForm } from "./cluster_form.tsx";
 import { RotateSecrets } from "./cluster_secrets.tsx";
 import { ClusterState, type Connect, type Stream } from "./clusters.tsx";
-import type { ScreenProps } from "./routes.ts";
+import type { ScreenProps } from "./routes.tsx";
 
 export function Cluster({ rest }: ScreenProps) {
   if (rest[0] === "new") return <NewCluster />;

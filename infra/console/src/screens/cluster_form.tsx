@@ -6,7 +6,7 @@ import { labelsOf, labelsText } from "../domain/labels.ts";
 import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { choicesOf, useChoices } from "../parts/choices.ts";
 import { useFields } from "../parts/fields.ts";
-import { useAction } from "../parts/use_action.ts";
+import { useAction } from "../parts/operation.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { Connect, Stream } from "./clusters.tsx";
 

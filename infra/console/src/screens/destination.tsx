@@ -9,9 +9,9 @@ import { ActionButton } from "../parts/actions.tsx";
 import { LastTest, TestButton } from "../parts/checks.tsx";
 import { pace } from "../parts/intent.ts";
 import { RegisteredHead, Settings } from "../parts/registered.tsx";
-import { RunLines } from "../parts/run_lines.tsx";
+import { RunLines } from "../parts/runtime.tsx";
 import { text, textOf } from "../texts/text.ts";
-import type { ScreenProps } from "./routes.ts";
+import type { ScreenProps } from "./routes.tsx";
 
 type Destination = Schemas["DestinationOutput"];
 

@@ -4,11 +4,10 @@ import type { Schemas } from "../api/client.ts";
 import { Failed } from "../kit/feedback.tsx";
 import { count } from "../kit/numbers.ts";
 import type { Column } from "../kit/table.tsx";
-import { OperationButton } from "../parts/button.tsx";
 import { choicesOf, useChoices } from "../parts/choices.ts";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
+import { OperationButton, useAction } from "../parts/operation.tsx";
 import { ResourceLink, When } from "../parts/pieces.tsx";
-import { useAction } from "../parts/use_action.ts";
 import { text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["IncidentOutput"];

@@ -5,8 +5,8 @@ import { ApiError, call, type Schemas } from "../api/client.ts";
 import { Empty, Failed, Waiting } from "../kit/feedback.tsx";
 import { Form, Input } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
+import { useAction } from "../parts/operation.tsx";
 import { When } from "../parts/pieces.tsx";
-import { useAction } from "../parts/use_action.ts";
 import { text, textOf } from "../texts/text.ts";
 
 type Invite = Schemas["InviteOutput"];

@@ -17,9 +17,9 @@ import { Editable } from "../parts/edited.tsx";
 import { useFields } from "../parts/fields.ts";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { NewLink } from "../parts/new_link.tsx";
-import { useAction } from "../parts/use_action.ts";
+import { useAction } from "../parts/operation.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
-import type { ScreenProps } from "./routes.ts";
+import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["MaintenanceOutput"];
 const HOURS = 2;

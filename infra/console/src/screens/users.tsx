@@ -6,14 +6,12 @@ import { EVERY_MINUTE } from "../api/live.ts";
 import { FormDialog, Input, Select } from "../kit/form.tsx";
 import type { Column } from "../kit/table.tsx";
 import { ActionButton } from "../parts/actions.tsx";
-import { OperationButton } from "../parts/button.tsx";
 import { choicesOf } from "../parts/choices.ts";
-import { ConfirmButton } from "../parts/confirm.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { Once } from "../parts/once.tsx";
+import { ConfirmButton, OperationButton, useAction } from "../parts/operation.tsx";
 import { When } from "../parts/pieces.tsx";
 import { session } from "../parts/session.ts";
-import { useAction } from "../parts/use_action.ts";
 import { text, textOf } from "../texts/text.ts";
 
 type User = Schemas["UserOutput"];
