@@ -3,8 +3,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import UPlot from "uplot";
 import { text } from "../texts/text.ts";
-import { localTime } from "./clock.ts";
 import { type Column, Table } from "./table.tsx";
+import { localTime } from "./units.ts";
 
 export interface Series {
   label: string;

@@ -5,8 +5,8 @@ import { useEffect, useState } from "preact/hooks";
 import { type ApiError, NO_ANSWER } from "../api/client.ts";
 import type { Known } from "../api/live.ts";
 import { text } from "../texts/text.ts";
-import { duration, now, onServer } from "./clock.ts";
 import { Copy } from "./copy.tsx";
+import { duration, now, onServer } from "./units.ts";
 
 /** Lines in the place of what is being read; shown after a moment only, since most answers come before. */
 export function Waiting({ lines = 4 }: { lines?: number }) {

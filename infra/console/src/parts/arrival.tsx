@@ -4,8 +4,8 @@ import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { arrival, type GroupPartition } from "../domain/arrival.ts";
 import { Loaded } from "../kit/feedback.tsx";
-import { count } from "../kit/numbers.ts";
 import { type Column, Table } from "../kit/table.tsx";
+import { count } from "../kit/units.ts";
 import { text } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
 

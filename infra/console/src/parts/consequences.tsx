@@ -1,11 +1,10 @@
 /** What a call would do: what follows from it, the worst first; what is in the way; and which values change. */
 
 import type { CombinedPlan, Consequence } from "../domain/plans.ts";
-import { Copy } from "../kit/copy.tsx";
-import { Icon } from "../kit/icons.tsx";
+import { Copy, Icon } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
-import { placeOf } from "./places.ts";
+import { placeOf } from "./pieces.tsx";
 
 const LOOKS: Record<Consequence["severity"], { icon: "cross" | "bars" | "triangle" | "disc"; tone: string }> = {
   loses: { icon: "cross", tone: "bad" },

@@ -3,8 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { firstBroken, type Mark, markOf } from "../domain/flow.ts";
 import { shownState } from "../domain/states.ts";
-import { age } from "../kit/clock.ts";
-import { Icon } from "../kit/icons.tsx";
+import { Icon } from "../kit/copy.tsx";
+import { age } from "../kit/units.ts";
 import { text } from "../texts/text.ts";
 
 export interface Piece {

@@ -5,23 +5,21 @@ import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
 import { DATABASES, PROVIDERS } from "../domain/systems.ts";
-import { age } from "../kit/clock.ts";
 import { Loaded } from "../kit/feedback.tsx";
 import { Form, Input, TextArea } from "../kit/form.tsx";
 import { say } from "../kit/notice.tsx";
-import { count } from "../kit/numbers.ts";
 import { go, link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
+import { age, count } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
 import { ActionButton } from "./actions.tsx";
-import { useFields } from "./fields.ts";
+import { useFields } from "./fields.tsx";
 import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "./list.tsx";
 import { OperationButton, useAction, whoMay } from "./operation.tsx";
-import { Facts, When } from "./pieces.tsx";
-import { RotateCredentials } from "./rotation.tsx";
+import { Facts, State, When } from "./pieces.tsx";
+import { RotationForm } from "./rotation.tsx";
 import { can } from "./session.ts";
-import { State } from "./state.tsx";
-import { SystemForm } from "./system_form.tsx";
+import { Secrets, SystemForm } from "./system_form.tsx";
 
 export type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
 export type Kind = "sources" | "destinations";
@@ -111,7 +109,6 @@ export function Labels({ kind, labels }: { kind: Kind; labels: Readonly<Record<s
 
 /** The tab with what can be changed. */
 export function Settings({ kind, one }: Props) {
-  const isVerified = "ssl_mode" in one.config && one.config.ssl_mode.startsWith("verify");
   const operations = OPERATIONS[kind];
   const [round, begin] = useState(0);
   return (
@@ -119,17 +116,7 @@ export function Settings({ kind, one }: Props) {
       <h2>{text("registered.edit")}</h2>
       <Edit key={round} kind={kind} one={one} onAgain={() => begin(round + 1)} />
       <h2>{text("registered.secrets")}</h2>
-      {one.connection_id ? (
-        <p>{text("registered.of_connection")}</p>
-      ) : (
-        <RotateCredentials
-          operation={operations.rotate}
-          id={one.id}
-          name={one.name}
-          provider={one.provider}
-          hasCertificate={isVerified}
-        />
-      )}
+      {one.connection_id ? <p>{text("registered.of_connection")}</p> : <Rotate kind={kind} one={one} />}
       <h2>{text("registered.delete")}</h2>
       <p class="buttons">
         <ActionButton
@@ -142,6 +129,24 @@ export function Settings({ kind, one }: Props) {
         />
       </p>
     </>
+  );
+}
+
+function Rotate({ kind, one }: Props) {
+  const [values, setValues] = useState<Record<string, string>>({});
+  const [result, setResult] = useState<Schemas["RotationOutput"]>();
+  const hasCertificate = "ssl_mode" in one.config && one.config.ssl_mode.startsWith("verify");
+  const operation = OPERATIONS[kind].rotate;
+  if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
+  const done = (next: Schemas["RotationOutput"]) => {
+    setValues({});
+    setResult(next);
+  };
+  const words = { submit: text("rotate.submit", { name: one.name }), help: text("rotate.help") };
+  return (
+    <RotationForm {...words} operation={operation} id={one.id} values={values} onDone={done} result={result}>
+      <Secrets provider={one.provider} hasCertificate={hasCertificate} values={values} onValues={setValues} />
+    </RotationForm>
   );
 }
 

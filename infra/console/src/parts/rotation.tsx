@@ -1,15 +1,14 @@
 /** New secrets for something registered: tested first, then brought to each connector that uses them. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { OperationId, Schemas } from "../api/client.ts";
 import { Check, Form } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { Checks, Outcome, TestResult } from "./checks.tsx";
-import { useAction, whoMay } from "./operation.tsx";
-import { placeOf } from "./places.ts";
-import { can } from "./session.ts";
-import { Secrets } from "./system_form.tsx";
+import { useAction } from "./operation.tsx";
+import { placeOf } from "./pieces.tsx";
 
 type Rotation = Schemas["RotationOutput"];
 type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;
@@ -17,39 +16,45 @@ type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;
 interface Props {
   operation: RotationOperation;
   id: string;
-  name: string;
-  provider: string;
-  hasCertificate: boolean;
+  submit: string;
+  help: string;
+  values: Readonly<Record<string, string>>;
+  onDone: (result: Rotation) => void;
+  onCancel?: () => void;
+  /** What the last one has done. */
+  result?: Rotation | undefined;
+  /** The fields of the secrets. */
+  children: ComponentChildren;
 }
 
-export function RotateCredentials({ operation, id, name, provider, hasCertificate }: Props) {
-  const [values, setValues] = useState<Record<string, string>>({});
+const REFUSED = ["SOURCE_NOT_READY", "TARGET_NOT_READY"];
+
+/** The form for new secrets. Those that the test has refused can be stored all the same. */
+export function RotationForm({ operation, id, help, values, onDone, result, children, ...form }: Props) {
   const [isForced, force] = useState(false);
-  const [result, setResult] = useState<Rotation>();
   const action = useAction();
-  if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
   const rotate = async () => {
     const credentials = Object.fromEntries(Object.entries(values).filter(([, value]) => value));
-    const body = { credentials } as Schemas["SystemRotationBody"];
     const query = { force: isForced || undefined };
-    const received = await action.run(operation, { path: { uuid: id }, query, body: body as never });
+    const received = await action.run(operation, { path: { uuid: id }, query, body: { credentials } as never });
     if (!received) return;
-    setValues({});
     force(false);
-    setResult(received.data);
+    onDone(received.data);
   };
-  const refused = (action.error?.details as { checks?: Schemas["TestCheckOutput"][] } | undefined)?.checks;
+  const { error } = action;
+  const refused = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | null | undefined)?.checks;
+  const mayForce = isForced || refused || REFUSED.includes(error?.code ?? "");
   const below = (
     <>
       {refused && <Checks checks={refused} />}
-      {refused && <Check label={text("rotate.force")} checked={isForced} onValue={force} />}
+      {mayForce && <Check label={text("rotate.force")} checked={isForced} onValue={force} />}
       {result && <RotationResult result={result} />}
     </>
   );
   return (
-    <Form onSubmit={rotate} submit={text("rotate.submit", { name })} action={action} below={below}>
-      <p>{text("rotate.help")}</p>
-      <Secrets {...{ provider, hasCertificate, values, onValues: setValues }} />
+    <Form {...form} onSubmit={rotate} action={action} below={below}>
+      <p>{help}</p>
+      {children}
     </Form>
   );
 }

@@ -2,15 +2,14 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { duration } from "../kit/clock.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
 import { Select } from "../kit/form.tsx";
-import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import { type Column, Table } from "../kit/table.tsx";
+import { count, duration } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
 import { ActionsButton } from "./actions.tsx";
-import { choicesOf, useChoices } from "./choices.ts";
+import { choicesOf, useChoices } from "./fields.tsx";
 import { pace } from "./intent.ts";
 import {
   BY_LABEL,
@@ -24,9 +23,9 @@ import {
   useListQuery,
   usePage,
 } from "./list.tsx";
+import { State } from "./pieces.tsx";
 import { CONTROLS, type RunKind } from "./run_actions.tsx";
 import { Labels, known as measured } from "./runtime.tsx";
-import { State } from "./state.tsx";
 
 type Row = Schemas["RowOutput"];
 const AT_MOST = 50;

@@ -2,12 +2,11 @@
 
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client.ts";
-import { age, duration, localTime } from "../kit/clock.ts";
-import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
+import { age, count, duration, localTime } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
+import { State } from "./pieces.tsx";
 import { RestartTask, RunActions, type RunKind } from "./run_actions.tsx";
-import { State } from "./state.tsx";
 
 export function Reasons({ reasons, notices }: { reasons: readonly string[]; notices: readonly string[] }) {
   return (

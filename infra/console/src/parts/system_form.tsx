@@ -16,7 +16,7 @@ import {
 import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { TestResult } from "./checks.tsx";
-import { choicesOf } from "./choices.ts";
+import { choicesOf } from "./fields.tsx";
 import { OperationButton, useAction, whoMay } from "./operation.tsx";
 import { can } from "./session.ts";
 

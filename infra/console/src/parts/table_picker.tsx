@@ -1,16 +1,19 @@
-/** The tables of a source with a verdict on each; some of them may be chosen, and stay chosen through filters. */
+/** The tables of a source: the search for them, which goes on when the page is left, a verdict on each, and those that are chosen. */
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, address, type Query, read, type Schemas } from "../api/client.ts";
+import { refreshAll, useLive, WHILE_CHANGING } from "../api/live.ts";
 import { MOST_TABLES, type Picked, sameTable, totals, withoutTables, withTables } from "../domain/selection.ts";
-import { Failed } from "../kit/feedback.tsx";
+import { Failed, Loaded } from "../kit/feedback.tsx";
 import { Check } from "../kit/form.tsx";
-import { bytes, count } from "../kit/numbers.ts";
+import { place, setQuery } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { plural, text } from "../texts/text.ts";
+import { age, bytes, count, duration, localTime } from "../kit/units.ts";
+import { plural, text, textOf } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
-import { choicesOf } from "./choices.ts";
+import { choicesOf } from "./fields.tsx";
 import { type Filter, ListOf, useListQuery, usePage } from "./list.tsx";
+import { OperationButton, useAction } from "./operation.tsx";
 
 type Row = Schemas["SourceTableOutput"];
 const ALL = 500;
@@ -179,4 +182,78 @@ function Verdict({ row }: { row: Row }) {
       </ul>
     </details>
   );
+}
+
+type Source = Schemas["SourceOutput"];
+
+export function Discovery({ source }: { source: Source }) {
+  // In the address, so that a reload still shows it.
+  const job = place.value.query.get("job") ?? "";
+  const action = useAction();
+  const discover = async () => {
+    // One that is open already is answered again, so that this also finds a job that somebody else has started.
+    const received = await action.run("discover_source", { path: { uuid: source.id } });
+    if (received) setQuery({ job: received.data.id });
+  };
+  const { last_discovery_at: at, tables, cdc_ready_tables: ready } = source;
+  return (
+    <>
+      <p class="facts">
+        <OperationButton
+          operation="discover_source"
+          label={text(at ? "discovery.again" : "discovery.first")}
+          isBusy={action.busy !== ""}
+          isPrimary={!at}
+          onClick={() => void discover()}
+        />
+        {at ? (
+          <span class="quiet" title={localTime(at)}>
+            {text("discovery.last", {
+              age: duration(age(at) ?? 0),
+              tables: count(tables ?? 0),
+              ready: count(ready ?? 0),
+            })}
+          </span>
+        ) : (
+          <span class="quiet">{text("discovery.never")}</span>
+        )}
+      </p>
+      {action.error && <Failed error={action.error} />}
+      {job && <Progress key={job} id={job} />}
+    </>
+  );
+}
+
+function Progress({ id }: { id: string }) {
+  const [isSettled, settle] = useState(false);
+  const known = useLive("get_job", { path: { uuid: id }, every: isSettled ? 0 : WHILE_CHANGING });
+  const status = known.data?.status;
+  useEffect(() => {
+    if (status !== "COMPLETED" && status !== "FAILED") return;
+    settle(true);
+    refreshAll();
+  }, [status]);
+  return (
+    <Loaded known={known} lines={1}>
+      {(job) => (
+        <div class={job.status === "FAILED" ? "failed" : "banner"} role="status">
+          <p>
+            <strong>{textOf("job", job.status)}</strong>{" "}
+            {!isSettled && text("discovery.since", { age: duration(age(job.created_at) ?? 0) })}
+            {job.error?.message}
+            {job.status === "COMPLETED" && foundText(job.result)}
+          </p>
+          {job.result?.truncated === true && (
+            <p>{text("discovery.truncated", { bound: Number(job.result.bound ?? 0) })}</p>
+          )}
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function foundText(result: Record<string, unknown> | null): string {
+  const { tables, cdc_ready_tables } = result ?? {};
+  if (typeof tables !== "number" || typeof cdc_ready_tables !== "number") return "";
+  return text("discovery.found", { tables: count(tables), ready: count(cdc_ready_tables) });
 }

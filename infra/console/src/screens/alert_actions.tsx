@@ -3,10 +3,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { OperationId, Schemas } from "../api/client.ts";
 import { SILENCES, type Silence, silenceOf, tomorrowAtNine } from "../domain/silence.ts";
-import { localTime, now, shortTime } from "../kit/clock.ts";
 import { Failed } from "../kit/feedback.tsx";
 import { FormDialog, Input, Select, TextArea } from "../kit/form.tsx";
-import { useFields } from "../parts/fields.ts";
+import { localTime, now, shortTime } from "../kit/units.ts";
+import { useFields } from "../parts/fields.tsx";
 import { OperationButton, useAction } from "../parts/operation.tsx";
 import { can } from "../parts/session.ts";
 import { shortcutsAreOn, useShortcuts } from "../parts/shortcuts.ts";

@@ -4,18 +4,16 @@ import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, type Known, useLive } from "../api/live.ts";
 import { installed } from "../domain/clusters.ts";
+import { Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Empty, Loaded } from "../kit/feedback.tsx";
-import { Icon } from "../kit/icons.tsx";
 import { go, link, place } from "../kit/router.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { ConfirmButton, OperationButton } from "../parts/operation.tsx";
 import { Facts, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
 import { plural, text, textOf } from "../texts/text.ts";
-import { ConnectForm, StreamForm } from "./cluster_form.tsx";
-import { RotateSecrets } from "./cluster_secrets.tsx";
-import { ClusterState, type Connect, type Stream } from "./clusters.tsx";
+import { ClusterState, type Connect, ConnectForm, RotateSecrets, type Stream, StreamForm } from "./clusters.tsx";
 import type { ScreenProps } from "./routes.tsx";
 
 export function Cluster({ rest }: ScreenProps) {

@@ -1,13 +1,12 @@
 /** The connectors as Kafka Connect has them: those of Headgate lead to what they belong to, others are marked. */
 
 import type { Schemas } from "../api/client.ts";
-import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { nameOf, useChoices } from "../parts/choices.ts";
+import { count } from "../kit/units.ts";
+import { nameOf, useChoices } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
-import { ResourceLink } from "../parts/pieces.tsx";
-import { State } from "../parts/state.tsx";
+import { ResourceLink, State } from "../parts/pieces.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["ConnectorOutput"];

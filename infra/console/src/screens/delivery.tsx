@@ -10,12 +10,11 @@ import { Table } from "../kit/table.tsx";
 import { currentTab, Tabs } from "../kit/tabs.tsx";
 import { ActionButton } from "../parts/actions.tsx";
 import { Flow, markOfConnector, markOfServer, type Piece } from "../parts/flow.tsx";
+import { MetricPlots, Span, Timeline } from "../parts/history.tsx";
 import { pace } from "../parts/intent.ts";
-import { MetricPlots, Span } from "../parts/plots.tsx";
+import { State } from "../parts/pieces.tsx";
 import { Progress, RunHead, Tasks } from "../parts/runtime.tsx";
 import { can, neededFor } from "../parts/session.ts";
-import { State } from "../parts/state.tsx";
-import { Timeline } from "../parts/timeline.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 

@@ -1,9 +1,9 @@
 /** The consumer groups of a Kafka cluster: how far each is behind, and whose it is. */
 
 import type { Schemas } from "../api/client.ts";
-import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
+import { count } from "../kit/units.ts";
 import { ListOf, useListQuery, usePage } from "../parts/list.tsx";
 import { ResourceLink } from "../parts/pieces.tsx";
 import { WithCluster } from "../parts/with_cluster.tsx";

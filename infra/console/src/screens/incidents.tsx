@@ -2,9 +2,9 @@
 
 import type { Schemas } from "../api/client.ts";
 import { Failed } from "../kit/feedback.tsx";
-import { count } from "../kit/numbers.ts";
 import type { Column } from "../kit/table.tsx";
-import { choicesOf, useChoices } from "../parts/choices.ts";
+import { count } from "../kit/units.ts";
+import { choicesOf, useChoices } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
 import { OperationButton, useAction } from "../parts/operation.tsx";
 import { ResourceLink, When } from "../parts/pieces.tsx";

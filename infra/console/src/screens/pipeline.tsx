@@ -3,19 +3,17 @@
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { worst } from "../domain/flow.ts";
-import { age, duration } from "../kit/clock.ts";
 import { Loaded } from "../kit/feedback.tsx";
-import { bytes, count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import { Table } from "../kit/table.tsx";
 import { currentTab, Tabs } from "../kit/tabs.tsx";
-import { ConfigTable } from "../parts/config_table.tsx";
+import { age, bytes, count, duration } from "../kit/units.ts";
 import { Flow, markOfConnector, markOfServer, type Piece } from "../parts/flow.tsx";
+import { LogPlot, MetricPlots, Span, Timeline } from "../parts/history.tsx";
 import { pace } from "../parts/intent.ts";
-import { LogPlot, MetricPlots, Span } from "../parts/plots.tsx";
+import { State } from "../parts/pieces.tsx";
+import { ConfigTable } from "../parts/preview.tsx";
 import { Fact, known, Progress, RunHead, Tasks } from "../parts/runtime.tsx";
-import { State } from "../parts/state.tsx";
-import { Timeline } from "../parts/timeline.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 

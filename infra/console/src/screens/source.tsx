@@ -2,21 +2,18 @@
 
 import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
-import { duration } from "../kit/clock.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
-import { bytes } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { currentTab, Tabs } from "../kit/tabs.tsx";
-import { LastTest, Outcome, TestButton } from "../parts/checks.tsx";
-import { Discovery } from "../parts/discovery.tsx";
+import { bytes, duration } from "../kit/units.ts";
+import { LastTest, Outcome, Readiness, TestButton } from "../parts/checks.tsx";
+import { LogPlot, Span } from "../parts/history.tsx";
 import { type Filter, ListOf, useListQuery, usePage } from "../parts/list.tsx";
 import { Facts, ResourceLink, When } from "../parts/pieces.tsx";
-import { LogPlot, Span } from "../parts/plots.tsx";
-import { Readiness } from "../parts/readiness.tsx";
 import { RegisteredHead, Settings } from "../parts/registered.tsx";
 import { RunLines } from "../parts/runtime.tsx";
-import { Tables } from "../parts/table_picker.tsx";
+import { Discovery, Tables } from "../parts/table_picker.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 

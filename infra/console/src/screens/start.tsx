@@ -2,16 +2,15 @@
 
 import type { ComponentType } from "preact";
 import { useLive } from "../api/live.ts";
+import { Icon } from "../kit/copy.tsx";
 import { Failed } from "../kit/feedback.tsx";
-import { Icon } from "../kit/icons.tsx";
 import { link } from "../kit/router.ts";
 import { useDraft } from "../parts/draft.ts";
 import { text, textOf } from "../texts/text.ts";
-import { ClustersStep } from "./start/clusters.tsx";
-import { DatabaseStep, ReadyStep, TablesStep } from "./start/database.tsx";
 import { DeliverStep } from "./start/deliver.tsx";
 import { type Choices, type Journey, journey, NO_CHOICES, STEPS, type Step, type StepProps } from "./start/journey.ts";
 import { DeployStep, PreviewStep } from "./start/pipeline.tsx";
+import { ClustersStep, DatabaseStep, ReadyStep, TablesStep } from "./start/steps.tsx";
 
 const SCREEN_OF: Record<Step, ComponentType<StepProps>> = {
   database: DatabaseStep,

@@ -3,9 +3,9 @@
 import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
-import { bytes, count } from "../kit/numbers.ts";
 import { go, link, place } from "../kit/router.ts";
 import { type Column, Table } from "../kit/table.tsx";
+import { bytes, count } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { ListOf, useListQuery, usePage } from "../parts/list.tsx";
 import { Facts, ResourceLink, When } from "../parts/pieces.tsx";

@@ -19,7 +19,7 @@ import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
 import { SystemForm } from "../../parts/system_form.tsx";
 import { text, textOf } from "../../texts/text.ts";
 import type { Journey, StepProps } from "./journey.ts";
-import { Missing } from "./missing.tsx";
+import { Missing } from "./steps.tsx";
 
 type Pipeline = Schemas["PipelineDetailOutput"];
 

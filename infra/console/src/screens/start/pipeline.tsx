@@ -9,14 +9,14 @@ import { Form, Input, Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
 import { Arrivals } from "../../parts/arrival.tsx";
 import { Checks } from "../../parts/checks.tsx";
-import { choicesOf } from "../../parts/choices.ts";
+import { choicesOf } from "../../parts/fields.tsx";
 import { OperationButton, useAction } from "../../parts/operation.tsx";
 import { Config, Validation, Warnings } from "../../parts/preview.tsx";
 import { RunActions } from "../../parts/run_actions.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
 import { plural, text, textOf } from "../../texts/text.ts";
 import type { StepProps } from "./journey.ts";
-import { Missing } from "./missing.tsx";
+import { Missing } from "./steps.tsx";
 
 type Preview = Schemas["PipelinePreviewOutput"];
 type Body = Schemas["PipelineBody"];

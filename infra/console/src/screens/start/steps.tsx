@@ -1,21 +1,77 @@
-/** The fourth step: which Kafka the changes go to, and which Connect carries them, with the plug-in that it needs. */
+/** The first four steps: the database, whether it can be captured, which of its tables, and the clusters that carry the changes. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Schemas } from "../../api/client.ts";
 import { type Known, ON_DEMAND, useLive } from "../../api/live.ts";
-import { capturePlugin } from "../../domain/systems.ts";
-import { Loaded } from "../../kit/feedback.tsx";
+import { capturePlugin, DATABASES } from "../../domain/systems.ts";
+import { Empty, Loaded } from "../../kit/feedback.tsx";
 import { link } from "../../kit/router.ts";
-import { Outcome } from "../../parts/checks.tsx";
+import { Outcome, Readiness } from "../../parts/checks.tsx";
 import { ChooseOrNew } from "../../parts/choose_or_new.tsx";
 import { whoMay } from "../../parts/operation.tsx";
+import { State } from "../../parts/pieces.tsx";
 import { can } from "../../parts/session.ts";
-import { State } from "../../parts/state.tsx";
+import { SystemForm } from "../../parts/system_form.tsx";
+import { Discovery, Tables } from "../../parts/table_picker.tsx";
 import { text, textOf } from "../../texts/text.ts";
-import { ConnectForm, StreamForm } from "../cluster_form.tsx";
-import type { StepProps } from "./journey.ts";
-import { Missing } from "./missing.tsx";
+import { ConnectForm, StreamForm } from "../clusters.tsx";
+import type { Journey, Step, StepProps } from "./journey.ts";
+
+export function DatabaseStep({ way }: StepProps) {
+  const known = useLive("list_sources", { every: ON_DEMAND });
+  // Another database begins another way: nothing of the last one belongs to it.
+  const choose = (source: string) =>
+    way.to({ source, pipeline: "", delivery: "", destination: "", step: source ? "ready" : "database" });
+  return (
+    <Loaded known={known}>
+      {(sources) => (
+        <ChooseOrNew
+          label={text("start.choose_source")}
+          create={text("start.new_source")}
+          choices={sources.map((one) => ({
+            value: one.id,
+            label: `${one.name} (${textOf("provider", one.provider)}, ${one.config.host})`,
+          }))}
+          chosen={way.source}
+          onChosen={choose}
+          form={<SystemForm kind="source" providers={DATABASES} onSaved={choose} />}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+export function ReadyStep({ way, source }: StepProps) {
+  if (!way.source) return <Missing way={way} step="database" />;
+  return <Readiness sourceId={way.source} title={text("ready.script_title", { name: source?.name ?? way.source })} />;
+}
+
+export function TablesStep({ way, source, pipeline, choices, choose }: StepProps) {
+  if (!way.source) return <Missing way={way} step="database" />;
+  if (pipeline) {
+    return (
+      <>
+        <ul class="lines">
+          {pipeline.tables.map((table) => (
+            <li key={`${table.schema_name}.${table.table_name}`}>
+              {table.schema_name}.{table.table_name}
+            </li>
+          ))}
+        </ul>
+        <a href={link(["pipelines", pipeline.id])}>{text("start.change_pipeline")}</a>
+      </>
+    );
+  }
+  return (
+    <>
+      {source && <Discovery source={source} />}
+      {source?.last_discovery_at && (
+        <Tables sourceId={way.source} choosing={{ picked: choices.tables, onPicked: (tables) => choose({ tables }) }} />
+      )}
+    </>
+  );
+}
 
 type Kafka = Schemas["StreamClusterOutput"];
 type Connect = Schemas["ConnectClusterOutput"];
@@ -136,5 +192,15 @@ function Plugin({ clusterId, provider }: { clusterId: string; provider: string }
         );
       }}
     </Loaded>
+  );
+}
+
+export function Missing({ way, step }: { way: Journey; step: Step }) {
+  return (
+    <Empty title={textOf("start_missing", step)}>
+      <button type="button" onClick={() => way.to({ step })}>
+        {text("start.go", { name: textOf("start_step", step) })}
+      </button>
+    </Empty>
   );
 }
