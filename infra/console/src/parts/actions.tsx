@@ -1,7 +1,7 @@
 /** Buttons that change what runs. Each first asks the server what would happen, and acts after consent, once. */
 
 import { signal } from "@preact/signals";
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ApiError, newKey, type Query } from "../api/client.ts";
 import { type CombinedPlan, combined, loses, type Plan } from "../domain/plans.ts";
 import { Dialog } from "../kit/dialog.tsx";
@@ -12,7 +12,7 @@ import { place } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { Consequences } from "./consequences.tsx";
 import { type Call, forEach, type Outcome, send, useIntent } from "./intent.ts";
-import { can, neededFor } from "./session.ts";
+import { OperationButton } from "./operation.tsx";
 
 /** A choice that the person has in the dialog: a parameter of the query that becomes true. */
 export interface ActionChoice {
@@ -56,29 +56,18 @@ export function ActionsButton({
   calls,
   ...rest
 }: ButtonLook & Pick<DialogProps, "calls" | "onDone">) {
-  const id = useId();
-  const forbidden = calls.find((one) => !can(one.operation));
-  const why = forbidden ? textOf("needs", neededFor(forbidden.operation)) : reason;
+  const [first] = calls;
+  if (!first) return null;
   return (
-    <>
-      <button
-        type="button"
-        class={isSmall ? "small" : ""}
-        aria-disabled={why !== undefined}
-        aria-describedby={why ? id : undefined}
-        aria-label={spoken(label, short)}
-        data-operation={calls[0]?.operation}
-        title={why}
-        onClick={() => why === undefined && askFirst({ ...rest, label, calls })}
-      >
-        {short ?? label}
-      </button>
-      {why && (
-        <span class="hidden" id={id}>
-          {why}
-        </span>
-      )}
-    </>
+    <OperationButton
+      operation={first.operation}
+      label={short ?? label}
+      spoken={spoken(label, short)}
+      isSmall={isSmall}
+      why={reason}
+      isWhyHidden
+      onClick={() => askFirst({ ...rest, label, calls })}
+    />
   );
 }
 

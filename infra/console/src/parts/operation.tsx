@@ -71,9 +71,13 @@ interface ButtonProps {
   isSmall?: boolean;
   /** Why it cannot be used now. */
   why?: string | undefined;
+  isWhyHidden?: boolean;
+  /** What a screen reader says, where that is more than the label. */
+  spoken?: string | undefined;
 }
 
-export function OperationButton({ operation, label, onClick, isBusy, isPrimary, isSmall, why }: ButtonProps) {
+export function OperationButton(props: ButtonProps) {
+  const { operation, label, spoken, onClick, isBusy, isPrimary, isSmall, why, isWhyHidden = isSmall } = props;
   const id = useId();
   const reason = can(operation) ? why : whoMay(operation);
   const isOff = Boolean(reason || isBusy);
@@ -84,6 +88,7 @@ export function OperationButton({ operation, label, onClick, isBusy, isPrimary, 
         class={[isPrimary && "primary", isSmall && "small"].filter(Boolean).join(" ")}
         data-operation={operation}
         aria-disabled={isOff}
+        aria-label={spoken}
         aria-describedby={reason ? id : undefined}
         title={reason}
         onClick={() => !isOff && onClick()}
@@ -91,7 +96,7 @@ export function OperationButton({ operation, label, onClick, isBusy, isPrimary, 
         {isBusy ? text("common.working") : label}
       </button>
       {reason && (
-        <span id={id} class={isSmall ? "hidden" : "quiet"}>
+        <span id={id} class={isWhyHidden ? "hidden" : "quiet"}>
           {reason}
         </span>
       )}

@@ -188,24 +188,14 @@ function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
         );
         return (
           <Form onSubmit={() => void save()} submit={text("registered.save")} action={action} below={again}>
-            <EditFields bind={bind} />
+            <Input label={text("column.name")} required {...bind("name")} />
+            <TextArea label={text("registered.description")} {...bind("description")} />
+            <Input label={text("registered.environment")} {...bind("environment")} />
+            <TextArea label={text("registered.labels")} help={text("registered.labels_help")} {...bind("labels")} />
           </Form>
         );
       }}
     </Loaded>
-  );
-}
-
-type Bound = { value: string; location: string; onValue: (value: string) => void };
-
-function EditFields({ bind }: { bind: (name: "name" | "description" | "environment" | "labels") => Bound }) {
-  return (
-    <>
-      <Input label={text("column.name")} required {...bind("name")} />
-      <TextArea label={text("registered.description")} {...bind("description")} />
-      <Input label={text("registered.environment")} {...bind("environment")} />
-      <TextArea label={text("registered.labels")} help={text("registered.labels_help")} {...bind("labels")} />
-    </>
   );
 }
 

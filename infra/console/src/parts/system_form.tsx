@@ -69,11 +69,7 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
         value={draft.name}
         onValue={(name) => setDraft({ ...draft, name })}
       />
-      {isDatabase(draft.provider) ? (
-        <Database draft={draft} change={change} />
-      ) : (
-        <Bucket draft={draft} change={change} />
-      )}
+      <Address draft={draft} change={change} />
       <Secrets
         provider={draft.provider}
         hasCertificate={draft.config.ssl_mode?.startsWith("verify") ?? false}
@@ -100,70 +96,53 @@ function TestFirst({ isBusy, onTest }: { isBusy: boolean; onTest: () => void }) 
   );
 }
 
+const ENDPOINT = "https://minio.example.com:9000";
+const PATH_STYLES = [{ value: "", label: text("path_style.default") }, ...choicesOf("path_style", ["yes", "no"])];
+
 interface PartProps {
   draft: SystemDraft;
   change: (draft: SystemDraft) => void;
 }
 
-/** A field of the address. */
-function Field({
-  name,
-  draft,
-  change,
-  ...others
-}: PartProps & { name: string; required?: boolean; help?: string; placeholder?: string; inputMode?: "numeric" }) {
-  return (
-    <Input
-      {...others}
-      label={textOf("system", name)}
-      location={`config.${name}`}
-      spellcheck={false}
-      value={draft.config[name] ?? ""}
-      onValue={(value) => change({ ...draft, config: { ...draft.config, [name]: value } })}
-    />
-  );
+type Look = Pick<Parameters<typeof Input>[0], "required" | "help" | "placeholder" | "inputMode">;
+
+/** The fields of an address, and how each looks. */
+function fieldsOf(provider: Provider): readonly (readonly [name: string, look?: Look])[] {
+  const required = { required: true };
+  if (isDatabase(provider)) {
+    const port = PORTS[provider] ?? "";
+    return [
+      ["host", required],
+      ["port", { inputMode: "numeric", placeholder: port, help: text("system.port_help", { port }) }],
+      ["database_name", required],
+      ["username", required],
+    ];
+  }
+  return [
+    ["bucket", required],
+    ...(provider === "minio" ? [["endpoint_url", { ...required, placeholder: ENDPOINT }] as const] : []),
+    ["region", { placeholder: "eu-central-1" }],
+    ["prefix", { help: text("system.prefix_help") }],
+  ];
 }
 
-function Database(props: PartProps) {
-  const { draft, change } = props;
-  const port = PORTS[draft.provider] ?? "";
+function Address({ draft, change }: PartProps) {
+  const bound = (name: string, otherwise = "") => ({
+    label: textOf("system", name),
+    location: `config.${name}`,
+    value: draft.config[name] ?? otherwise,
+    onValue: (value: string) => change({ ...draft, config: { ...draft.config, [name]: value } }),
+  });
   return (
     <>
-      <Field {...props} name="host" required />
-      <Field {...props} name="port" inputMode="numeric" placeholder={port} help={text("system.port_help", { port })} />
-      <Field {...props} name="database_name" required />
-      <Field {...props} name="username" required />
-      <Select
-        label={text("system.ssl_mode")}
-        location="config.ssl_mode"
-        value={draft.config.ssl_mode ?? "require"}
-        choices={choicesOf("ssl_mode", SSL_MODES)}
-        onValue={(value) => change({ ...draft, config: { ...draft.config, ssl_mode: value } })}
-      />
-    </>
-  );
-}
-
-function Bucket(props: PartProps) {
-  const { draft, change } = props;
-  return (
-    <>
-      <Field {...props} name="bucket" required />
-      {draft.provider === "minio" && (
-        <Field {...props} name="endpoint_url" required placeholder="https://minio.example.com:9000" />
+      {fieldsOf(draft.provider).map(([name, look]) => (
+        <Input key={name} {...look} {...bound(name)} spellcheck={false} />
+      ))}
+      {isDatabase(draft.provider) ? (
+        <Select {...bound("ssl_mode", "require")} choices={choicesOf("ssl_mode", SSL_MODES)} />
+      ) : (
+        <Select {...bound("path_style")} choices={PATH_STYLES} />
       )}
-      <Field {...props} name="region" placeholder="eu-central-1" />
-      <Field {...props} name="prefix" help={text("system.prefix_help")} />
-      <Select
-        label={text("system.path_style")}
-        location="config.path_style"
-        value={draft.config.path_style ?? ""}
-        choices={["", "yes", "no"].map((value) => ({
-          value,
-          label: text(`path_style.${value || "default"}` as "path_style.yes"),
-        }))}
-        onValue={(value) => change({ ...draft, config: { ...draft.config, path_style: value } })}
-      />
     </>
   );
 }

@@ -165,6 +165,11 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
   const action = useAction();
   const operation = rule ? "update_alert_rule" : "create_alert_rule";
   const set = (changes: Partial<Body>) => setBody({ ...body, ...changes });
+  const bound = (name: "name" | "description") => ({
+    value: body[name] ?? "",
+    onValue: (value: string) => set({ [name]: value || (name === "name" ? "" : null) }),
+    location: name,
+  });
   const whole = { ...body, labels: labelsOf(labels) };
   const save = async () => {
     const received = rule
@@ -181,20 +186,8 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
         onSubmit={save}
         action={action}
       >
-        <Input
-          label={text("column.name")}
-          value={body.name}
-          onValue={(name) => set({ name })}
-          location="name"
-          required
-        />
-        <TextArea
-          label={text("rule.description")}
-          value={body.description ?? ""}
-          onValue={(description) => set({ description: description || null })}
-          location="description"
-          rows={2}
-        />
+        <Input label={text("column.name")} {...bound("name")} required />
+        <TextArea label={text("rule.description")} {...bound("description")} rows={2} />
         <Check label={text("rule.enabled")} checked={body.enabled} onValue={(enabled) => set({ enabled })} />
         <Conditions body={body} set={set} />
         <Delivery body={body} set={set} />
