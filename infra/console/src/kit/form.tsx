@@ -1,6 +1,6 @@
 /** Fields of forms: the browser's own inputs, each with its label, its help and what the API says about it. */
 
-import { type ComponentChildren, createContext } from "preact";
+import { type ComponentChildren, createContext, type VNode } from "preact";
 import { useContext, useId } from "preact/hooks";
 import type { ApiError } from "../api/client.ts";
 import { text } from "../texts/text.ts";
@@ -38,19 +38,19 @@ export function useFaults(location: string | undefined, isGroup = false): string
   return faults.filter((one) => isMeant(one.location.slice(1).join("."))).map((one) => one.message ?? one.type);
 }
 
-interface FrameProps {
-  id: string;
-  label: string;
-  help?: string | undefined;
-  fault?: string | undefined;
-  children: ComponentChildren;
+interface FrameProps extends FieldProps {
+  /** The input, with what ties it to its label, its help and its fault. */
+  control: (ties: { id: string; "aria-describedby": string | undefined; "aria-invalid": "true" | undefined }) => VNode;
 }
 
-function Frame({ id, label, help, fault, children }: FrameProps) {
+function Field({ label, help, location, control }: FrameProps) {
+  const id = useId();
+  const [fault] = useFaults(location);
+  const ids = [help && `${id}-help`, fault && `${id}-fault`].filter(Boolean).join(" ");
   return (
     <div class={`field${fault ? " has-fault" : ""}`}>
       <label for={id}>{label}</label>
-      {children}
+      {control({ id, "aria-describedby": ids || undefined, "aria-invalid": fault ? "true" : undefined })}
       {help && (
         <p class="help" id={`${id}-help`}>
           {help}
@@ -65,21 +65,13 @@ function Frame({ id, label, help, fault, children }: FrameProps) {
   );
 }
 
-function described(id: string, help: string | undefined, fault: string | undefined) {
-  const ids = [help && `${id}-help`, fault && `${id}-fault`].filter(Boolean).join(" ");
-  return { "aria-describedby": ids || undefined, "aria-invalid": fault ? ("true" as const) : undefined };
-}
-
 export function Input({ label, help, location, onValue, type = "text", ...input }: InputProps) {
-  const id = useId();
-  const [fault] = useFaults(location);
-  // Preact's types tie the role of an input to its type, which is any here.
-  const attributes: object = { ...input, ...described(id, help, fault), id, type };
-  return (
-    <Frame id={id} label={label} help={help} fault={fault}>
-      <input {...attributes} onInput={(event) => onValue(event.currentTarget.value)} />
-    </Frame>
-  );
+  const shown = (ties: object) => {
+    // Preact's types tie the role of an input to its type, which is any here.
+    const attributes: object = { ...input, ...ties, type };
+    return <input {...attributes} onInput={(event) => onValue(event.currentTarget.value)} />;
+  };
+  return <Field label={label} help={help} location={location} control={shown} />;
 }
 
 /** A secret: it is written and never read back. */
@@ -92,56 +84,44 @@ export interface Choice {
   label: string;
 }
 
-export function Select({
-  label,
-  help,
-  location,
-  value,
-  choices,
-  onValue,
-  disabled,
-}: FieldProps & { value: string; choices: readonly Choice[]; onValue: (value: string) => void; disabled?: boolean }) {
-  const id = useId();
-  const [fault] = useFaults(location);
+interface SelectProps extends FieldProps {
+  value: string;
+  choices: readonly Choice[];
+  onValue: (value: string) => void;
+  disabled?: boolean;
+}
+
+export function Select({ value, choices, onValue, disabled, ...field }: SelectProps) {
   return (
-    <Frame id={id} label={label} help={help} fault={fault}>
-      <select
-        id={id}
-        value={value}
-        disabled={disabled}
-        {...described(id, help, fault)}
-        onChange={(event) => onValue(event.currentTarget.value)}
-      >
-        {choices.map((choice) => (
-          <option key={choice.value} value={choice.value}>
-            {choice.label}
-          </option>
-        ))}
-      </select>
-    </Frame>
+    <Field
+      {...field}
+      control={(ties) => (
+        <select {...ties} value={value} disabled={disabled} onChange={(event) => onValue(event.currentTarget.value)}>
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.label}
+            </option>
+          ))}
+        </select>
+      )}
+    />
   );
 }
 
-export function TextArea({
-  label,
-  help,
-  location,
-  value,
-  onValue,
-  rows = 3,
-}: FieldProps & { value: string; onValue: (value: string) => void; rows?: number }) {
-  const id = useId();
-  const [fault] = useFaults(location);
+interface TextAreaProps extends FieldProps {
+  value: string;
+  onValue: (value: string) => void;
+  rows?: number;
+}
+
+export function TextArea({ value, onValue, rows = 3, ...field }: TextAreaProps) {
   return (
-    <Frame id={id} label={label} help={help} fault={fault}>
-      <textarea
-        id={id}
-        rows={rows}
-        value={value}
-        {...described(id, help, fault)}
-        onInput={(event) => onValue(event.currentTarget.value)}
-      />
-    </Frame>
+    <Field
+      {...field}
+      control={(ties) => (
+        <textarea {...ties} rows={rows} value={value} onInput={(event) => onValue(event.currentTarget.value)} />
+      )}
+    />
   );
 }
 

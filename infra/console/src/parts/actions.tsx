@@ -33,17 +33,18 @@ interface ButtonLook {
   reason?: string | undefined;
 }
 
+interface ActionProps extends ButtonLook, Omit<Call, "name"> {
+  name?: string;
+  /** The one that it is about, in the version that is on the screen. */
+  of?: { id: string; name: string; version: number };
+  onDone?: ((data: unknown) => void) | undefined;
+}
+
 /** One call, after its dialog. `query`, `body`, `path`, `version`: as for `call`. `onDone` gets the answer's body. */
-export function ActionButton({
-  label,
-  short,
-  choices,
-  isSmall,
-  reason,
-  onDone,
-  ...one
-}: ButtonLook & Call & { onDone?: ((data: unknown) => void) | undefined }) {
-  const look = { label, short, choices, reason, ...(isSmall ? { isSmall } : {}) };
+export function ActionButton({ label, short, choices, isSmall = false, reason, onDone, of, ...asked }: ActionProps) {
+  const about = of && { name: of.name, path: { uuid: of.id }, version: of.version };
+  const one: Call = { name: "", ...about, ...asked };
+  const look = { label, short, choices, isSmall, reason };
   return <ActionsButton {...look} calls={[one]} onDone={([outcome]) => onDone?.(outcome?.data)} />;
 }
 

@@ -121,9 +121,7 @@ export function Settings({ kind, one }: Props) {
       <p class="buttons">
         <ActionButton
           operation={operations.remove}
-          path={{ uuid: one.id }}
-          version={one.version}
-          name={one.name}
+          of={one}
           label={text("registered.delete_name", { name: one.name })}
           onDone={() => go([kind])}
         />

@@ -113,9 +113,7 @@ function Registered({ id }: { id: string }) {
               <p class="buttons">
                 <ActionButton
                   operation="delete_channel"
-                  name={channel.name}
-                  path={{ uuid: channel.id }}
-                  version={channel.version}
+                  of={channel}
                   label={text("channel.delete", { name: channel.name })}
                   onDone={() => go(["channels"])}
                 />

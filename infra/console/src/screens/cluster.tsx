@@ -110,9 +110,7 @@ function Actions({ cluster }: { cluster: Stream | Connect }) {
         )}
         <ActionButton
           operation={`delete_${kind}_cluster`}
-          name={cluster.name}
-          path={{ uuid: cluster.id }}
-          version={cluster.version}
+          of={cluster}
           label={text("cluster.delete", { name: cluster.name })}
           onDone={() => go(["clusters"])}
         />

@@ -268,10 +268,8 @@ export function MappingEditor({ delivery, onClose }: { delivery: Delivery; onClo
       <p class="buttons">
         <ActionButton
           operation="update_delivery_mappings"
-          name={delivery.name}
-          path={{ uuid: delivery.id }}
+          of={delivery}
           body={{ mappings }}
-          version={delivery.version}
           label={text("mapping.write", { name: delivery.name })}
           reason={rows.length ? undefined : text("mapping.needs_one")}
           onDone={onClose}

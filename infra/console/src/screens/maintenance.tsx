@@ -60,9 +60,7 @@ function End({ row }: { row: Row }) {
   return (
     <ActionButton
       operation="delete_maintenance"
-      name={row.name}
-      path={{ uuid: row.id }}
-      version={row.version}
+      of={row}
       label={text(row.state === "active" ? "maintenance.end" : "maintenance.cancel", { name: row.name })}
       isSmall
     />

@@ -133,9 +133,7 @@ function Registered({ id }: { id: string }) {
               <p class="buttons">
                 <ActionButton
                   operation="delete_alert_rule"
-                  name={rule.name}
-                  path={{ uuid: rule.id }}
-                  version={rule.version}
+                  of={rule}
                   label={text("rule.delete", { name: rule.name })}
                   onDone={() => go(["rules"])}
                 />
