@@ -114,12 +114,17 @@ interface Props<Row> {
   /** The rows of the answer, where it is not a list of them. */
   rows?: readonly Row[];
   next?: string | null;
-  /** What stands above the table. */
+  /** What to say of an empty page that is not the last one. */
+  goesOn?: string;
+  sort?: string;
+  /** What stands above the table also when it is empty. */
   children?: ComponentChildren;
+  /** What stands above its rows. */
+  head?: ComponentChildren;
 }
 
 export function ListOf<Row>(props: Props<Row>) {
-  const { known, title, columns, none, ifNone, filters = [], others = [], children } = props;
+  const { known, title, columns, none, ifNone, goesOn, sort, filters = [], others = [], children, head } = props;
   const { id = (row: Row) => (row as { id: string }).id, next = known.nextCursor } = props;
   const query = useListQuery();
   const names = [...others, ...filters.map(({ name }) => name)];
@@ -131,9 +136,30 @@ export function ListOf<Row>(props: Props<Row>) {
       <Loaded known={known} lines={12}>
         {(data) => {
           const shown = props.rows ?? (data as readonly Row[]);
-          if (shown.length) return <Table caption={title} columns={columns} rows={shown} id={id} />;
+          if (shown.length) {
+            return (
+              <>
+                {head}
+                <Table
+                  caption={title}
+                  columns={columns}
+                  rows={shown}
+                  id={id}
+                  sort={sort}
+                  onSort={sort === undefined ? undefined : (value) => query.set({ sort: value })}
+                />
+              </>
+            );
+          }
+          if (goesOn && next) return <Empty title={goesOn} />;
           if (!names.some(query.value)) return <Empty title={none}>{ifNone}</Empty>;
-          return <NoneMatches onClear={clear} />;
+          return (
+            <Empty title={text("filter.none")}>
+              <button type="button" onClick={clear}>
+                {text("filter.clear")}
+              </button>
+            </Empty>
+          );
         }}
       </Loaded>
       <ToPages next={next} />
@@ -150,16 +176,6 @@ export function ListScreen<Row>({ below, help, ...list }: Props<Row> & { below?:
       <ListOf {...list} />
       {below}
     </>
-  );
-}
-
-export function NoneMatches({ onClear }: { onClear: () => void }) {
-  return (
-    <Empty title={text("filter.none")}>
-      <button type="button" onClick={onClear}>
-        {text("filter.clear")}
-      </button>
-    </Empty>
   );
 }
 

@@ -2,10 +2,9 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { Empty, Loaded } from "../kit/feedback.tsx";
 import { Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
-import { type Column, Table } from "../kit/table.tsx";
+import type { Column } from "../kit/table.tsx";
 import { count, duration } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
 import { ActionsButton } from "./actions.tsx";
@@ -18,8 +17,7 @@ import {
   FilterFields,
   Filters,
   type ListQuery,
-  NoneMatches,
-  ToPages,
+  ListScreen,
   useListQuery,
   usePage,
 } from "./list.tsx";
@@ -45,59 +43,31 @@ export function RunList({ kind }: { kind: RunKind }) {
     query: { ...filters, view: "row", sort },
     every: pace(false),
   });
-  const isFiltered = Object.values(filters).some(Boolean);
-  const clear = () => query.set(Object.fromEntries(FILTERS.map((name) => [name, null])));
   const toggle = (row: Row) => {
     const next = new Map(selected);
     if (!next.delete(row.id) && next.size < AT_MOST) next.set(row.id, row.name);
     select(next);
   };
   return (
-    <>
-      <h1>{textOf("nav", kind)}</h1>
+    <ListScreen
+      known={known}
+      title={textOf("nav", kind)}
+      columns={columns(kind, known.at, selected, toggle)}
+      sort={sort}
+      others={FILTERS}
+      none={textOf("run_list.none", kind)}
+      ifNone={
+        <>
+          <p>{textOf("run_list.none_help", kind)}</p>
+          <a href={link(["start"])}>{text("sources.start")}</a>
+        </>
+      }
+      goesOn={text("run_list.goes_on")}
+      head={<Bulk kind={kind} rows={(known.data ?? []) as Row[]} selected={selected} onSelect={select} />}
+    >
       <RunFilters query={query} sort={sort} />
-      <Loaded known={known} lines={12}>
-        {(rows) => {
-          if (!rows.length)
-            return <Nothing kind={kind} isFiltered={isFiltered} goesOn={!!known.nextCursor} onClear={clear} />;
-          return (
-            <>
-              <Bulk kind={kind} rows={rows} selected={selected} onSelect={select} />
-              <Table
-                caption={textOf("nav", kind)}
-                columns={columns(kind, known.at, selected, toggle)}
-                rows={rows}
-                id={(row) => row.id}
-                sort={sort}
-                onSort={(value) => query.set({ sort: value })}
-              />
-            </>
-          );
-        }}
-      </Loaded>
-      <ToPages next={known.nextCursor} />
-    </>
+    </ListScreen>
   );
-}
-
-interface NothingProps {
-  kind: RunKind;
-  isFiltered: boolean;
-  goesOn: boolean;
-  onClear: () => void;
-}
-
-function Nothing({ kind, isFiltered, goesOn, onClear }: NothingProps) {
-  if (goesOn) return <Empty title={text("run_list.goes_on")} />;
-  if (!isFiltered) {
-    return (
-      <Empty title={textOf("run_list.none", kind)}>
-        <p>{textOf("run_list.none_help", kind)}</p>
-        <a href={link(["start"])}>{text("sources.start")}</a>
-      </Empty>
-    );
-  }
-  return <NoneMatches onClear={onClear} />;
 }
 
 function RunFilters({ query, sort }: { query: ListQuery; sort: string }) {

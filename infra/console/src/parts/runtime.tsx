@@ -51,6 +51,18 @@ export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | u
   );
 }
 
+/** What it is made of. */
+export function About({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <section aria-labelledby="about">
+      <h2 id="about">{text("runtime.about")}</h2>
+      <dl class="pairs">
+        {rows.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}-value`}>{value}</dd>])}
+      </dl>
+    </section>
+  );
+}
+
 interface TasksProps {
   tasks: readonly Schemas["TaskOutput"][];
   kind: RunKind;

@@ -1,5 +1,6 @@
 /** One delivery: what it writes where, what waits, what is wrong, what stands in its way, and its mappings. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
@@ -13,7 +14,7 @@ import { Flow, markOfConnector, markOfServer, type Piece } from "../parts/flow.t
 import { MetricPlots, Span, Timeline } from "../parts/history.tsx";
 import { pace } from "../parts/intent.ts";
 import { State } from "../parts/pieces.tsx";
-import { Progress, RunHead, Tasks } from "../parts/runtime.tsx";
+import { About, Progress, RunHead, Tasks } from "../parts/runtime.tsx";
 import { can, neededFor } from "../parts/session.ts";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
@@ -107,7 +108,7 @@ function Overview({ delivery, seen, readAt }: Props) {
         </dl>
       </section>
       <Tasks tasks={seen.tasks} kind="deliveries" id={delivery.id} name={delivery.name} />
-      <About delivery={delivery} />
+      <About rows={aboutOf(delivery)} />
     </>
   );
 }
@@ -192,42 +193,29 @@ function MappingTable({ delivery }: { delivery: Output }) {
   );
 }
 
-function About({ delivery }: { delivery: Output }) {
-  return (
-    <section aria-labelledby="about">
-      <h2 id="about">{text("runtime.about")}</h2>
-      <dl class="pairs">
-        <dt>{text("runtime.connector")}</dt>
-        <dd>
-          <code>{delivery.connector_name}</code>
-        </dd>
-        {delivery.plugin && (
-          <>
-            <dt>{text("delivery.plugin")}</dt>
-            <dd>
-              <code>{delivery.plugin.class}</code> {delivery.plugin.version}
-            </dd>
-          </>
-        )}
-        {Object.entries(delivery.configuration).map(([name, value]) => [
-          <dt key={name}>{textOf("delivery_option", name)}</dt>,
-          <dd key={`${name}-value`}>
-            <code>{value === null ? text("plan.nothing") : String(value)}</code>
-          </dd>,
-        ])}
-      </dl>
-    </section>
+function aboutOf({ connector_name, plugin, configuration }: Output): [string, ComponentChildren][] {
+  const options = Object.entries(configuration).map(([name, value]): [string, ComponentChildren] => [
+    textOf("delivery_option", name),
+    <code key={name}>{value === null ? text("plan.nothing") : String(value)}</code>,
+  ]);
+  const named = plugin && (
+    <>
+      <code>{plugin.class}</code> {plugin.version}
+    </>
   );
+  return [
+    [text("runtime.connector"), <code key="connector">{connector_name}</code>],
+    ...(named ? [[text("delivery.plugin"), named] as [string, ComponentChildren]] : []),
+    ...options,
+  ];
 }
-
-type Delivery = Schemas["DeliveryOutput"];
 
 interface Edited {
   topic: string;
   table: string;
 }
 
-export function MappingEditor({ delivery, onClose }: { delivery: Delivery; onClose: () => void }) {
+export function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () => void }) {
   const [rows, setRows] = useState<readonly Edited[]>(() => delivery.mappings.map(edited));
   const [schema, setSchema] = useState(() => schemaOf(delivery));
   const pipeline = useLive("get_pipeline", { path: { uuid: delivery.pipeline_id }, every: ON_DEMAND });
@@ -294,12 +282,12 @@ function AddTopic({ topics, onAdd }: { topics: readonly string[]; onAdd: (topic:
   );
 }
 
-function edited(mapping: Delivery["mappings"][number]): Edited {
+function edited(mapping: Output["mappings"][number]): Edited {
   return { topic: mapping.topic, table: "table_name" in mapping ? mapping.table_name : "" };
 }
 
 /** All tables of a delivery are in one schema. */
-function schemaOf({ mappings }: Delivery): string {
+function schemaOf({ mappings }: Output): string {
   const [first] = mappings;
   return first && "schema_name" in first ? first.schema_name : "";
 }

@@ -1,5 +1,6 @@
 /** One pipeline: what it should do, what it does, why, and what can be done about it. */
 
+import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { worst } from "../domain/flow.ts";
@@ -13,7 +14,7 @@ import { LogPlot, MetricPlots, Span, Timeline } from "../parts/history.tsx";
 import { pace } from "../parts/intent.ts";
 import { State } from "../parts/pieces.tsx";
 import { ConfigTable } from "../parts/preview.tsx";
-import { Fact, known, Progress, RunHead, Tasks } from "../parts/runtime.tsx";
+import { About, Fact, known, Progress, RunHead, Tasks } from "../parts/runtime.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -156,7 +157,7 @@ export function PipelineOverview(props: Props) {
       </section>
       {seen.log && <Log log={seen.log} />}
       <Tasks tasks={seen.tasks} kind="pipelines" id={pipeline.id} name={pipeline.name} />
-      <About pipeline={pipeline} />
+      <About rows={aboutOf(pipeline)} />
     </>
   );
 }
@@ -262,32 +263,19 @@ function Log({ log }: { log: Schemas["LogOutput"] }) {
   );
 }
 
-function About({ pipeline }: { pipeline: Detail }) {
-  return (
-    <section aria-labelledby="about">
-      <h2 id="about">{text("runtime.about")}</h2>
-      <dl class="pairs">
-        <dt>{text("runtime.connector")}</dt>
-        <dd>
-          <code>{pipeline.connector_name}</code>
-        </dd>
-        <dt>{text("type.connect_cluster")}</dt>
-        <dd>
-          <a href={link(["clusters", pipeline.connect_cluster_id])}>{pipeline.connect_cluster.name}</a>
-        </dd>
-        <dt>{text("runtime.topic_prefix")}</dt>
-        <dd>
-          <code>{pipeline.topic_prefix}</code>
-        </dd>
-        <dt>{text("runtime.snapshot_mode")}</dt>
-        <dd>
-          <code>{pipeline.snapshot_mode}</code>
-        </dd>
-        <dt>{text("runtime.converter")}</dt>
-        <dd>
-          <code>{pipeline.converter}</code>
-        </dd>
-      </dl>
-    </section>
+function aboutOf(pipeline: Detail): [string, ComponentChildren][] {
+  const { connect_cluster: cluster, connect_cluster_id: id } = pipeline;
+  const settings = (["topic_prefix", "snapshot_mode", "converter"] as const).map(
+    (name): [string, ComponentChildren] => [textOf("runtime", name), <code key={name}>{pipeline[name]}</code>],
   );
+  return [
+    [text("runtime.connector"), <code key="connector">{pipeline.connector_name}</code>],
+    [
+      text("type.connect_cluster"),
+      <a key="cluster" href={link(["clusters", id])}>
+        {cluster.name}
+      </a>,
+    ],
+    ...settings,
+  ];
 }
