@@ -1,5 +1,6 @@
-/** The states of a part of a screen beside its content: waiting, empty, failed, out of date. */
+/** The states of a part of a screen beside its content: waiting, empty, failed, out of date; and what was done last, said once. */
 
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, NO_ANSWER } from "../api/client.ts";
@@ -95,5 +96,25 @@ export function Loaded<T>({ known, lines, children }: LoadedProps<T>) {
       )}
       {children(data)}
     </>
+  );
+}
+
+const SHOWN = 10_000;
+const said = signal("");
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function say(sentence: string): void {
+  said.value = sentence;
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    said.value = "";
+  }, SHOWN);
+}
+
+export function Said() {
+  return (
+    <div role="status" class={said.value ? "banner" : "hidden"}>
+      {said.value}
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 /** The time now, as a signal, and how times, durations and numbers are written. The server's clock counts. */
 
 import { signal } from "@preact/signals";
+import { text } from "../texts/text.ts";
 
 /** Milliseconds by which the server's clock is ahead of this computer's. */
 let ahead = 0;
@@ -84,4 +85,9 @@ export function bytes(value: number): string {
     unit += 1;
   }
   return `${unit === 0 || rest >= 100 ? Math.round(rest) : rest.toPrecision(3)} ${BYTES[unit]}`;
+}
+
+/** A number that nobody may have measured. */
+export function measured(value: number | null | undefined, shown: (value: number) => string = count): string {
+  return typeof value === "number" ? shown(value) : text("common.not_measured");
 }

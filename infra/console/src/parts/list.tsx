@@ -6,7 +6,7 @@ import type { OperationId, Query } from "../api/client.ts";
 import { type Known, useLive } from "../api/live.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
 import { type Choice, Input, Select } from "../kit/form.tsx";
-import { place, setQuery } from "../kit/router.ts";
+import { link, place, setQuery } from "../kit/router.ts";
 import { type Column, Pages, Table } from "../kit/table.tsx";
 import { text } from "../texts/text.ts";
 
@@ -188,5 +188,45 @@ export function ToPages({ next }: { next: string | null }) {
       onNext={(cursor) => query.set({ cursor })}
       onFirst={() => query.set({ cursor: null })}
     />
+  );
+}
+
+interface WithClusterProps {
+  children: (clusterId: string) => ComponentChildren;
+}
+
+/** One Kafka cluster; what belongs to it is searched by its name. */
+export function WithCluster({ children }: WithClusterProps) {
+  const query = useListQuery();
+  const known = useLive("list_stream_clusters");
+  return (
+    <Loaded known={known}>
+      {(data) => {
+        const clusters = data as { id: string; name: string }[];
+        const chosen = query.value("cluster_id") || clusters[0]?.id;
+        if (!chosen) {
+          return (
+            <Empty title={text("cluster.no_stream")}>
+              <a href={link(["clusters"])}>{text("nav.clusters")}</a>
+            </Empty>
+          );
+        }
+        return (
+          <>
+            <Filters of={[BY_NAME]}>
+              {clusters.length > 1 && (
+                <Select
+                  label={text("cluster.stream_cluster_id")}
+                  value={chosen}
+                  choices={clusters.map(({ id, name }) => ({ value: id, label: name }))}
+                  onValue={(value) => query.set({ cluster_id: value })}
+                />
+              )}
+            </Filters>
+            {children(chosen)}
+          </>
+        );
+      }}
+    </Loaded>
   );
 }

@@ -1,4 +1,4 @@
-/** What a person asks for: its button, who may use it, the consent before it, and its one attempt at a time. */
+/** What a person asks for: its button, who may use it, the consent before it, its one attempt at a time, and a secret that it answers once. */
 
 import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
@@ -12,8 +12,10 @@ import {
   type Request_,
   type Schemas,
 } from "../api/client.ts";
+import { Copy } from "../kit/copy.tsx";
+import { Dialog } from "../kit/dialog.tsx";
+import { say } from "../kit/feedback.tsx";
 import { FormDialog } from "../kit/form.tsx";
-import { say } from "../kit/notice.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { noteChange } from "./intent.ts";
 import { can, neededFor } from "./session.ts";
@@ -149,5 +151,34 @@ export function ConfirmButton<Id extends OperationId>(props: ConfirmProps<Id>) {
         </FormDialog>
       )}
     </>
+  );
+}
+
+interface OnceProps {
+  title: string;
+  help: string;
+  /** One a line. */
+  values: readonly string[];
+  onClose: () => void;
+}
+
+export function Once({ title, help, values, onClose }: OnceProps) {
+  const whole = values.join("\n");
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{help}</p>
+      <div class="code">
+        <pre>{whole}</pre>
+        <Copy value={whole} />
+      </div>
+      <p>
+        <strong>{text("once.warning")}</strong>
+      </p>
+      <p class="buttons">
+        <button type="button" class="primary" onClick={onClose}>
+          {text("once.close")}
+        </button>
+      </p>
+    </Dialog>
   );
 }

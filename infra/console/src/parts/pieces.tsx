@@ -22,6 +22,15 @@ export function When({ time }: { time: string | null | undefined }) {
   );
 }
 
+/** When something was or will be, as it is. */
+export function At({ time }: { time: string }) {
+  return (
+    <time dateTime={time} title={time}>
+      {localTime(time)}
+    </time>
+  );
+}
+
 /** Named values. What is undefined is left out; null is not known. */
 export function Facts({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) {
   return (

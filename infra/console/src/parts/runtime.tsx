@@ -1,7 +1,10 @@
-/** What is known of a pipeline or a delivery: what people want and what is seen, its tasks, its open operation, its last error. */
+/** What is known of a pipeline or a delivery: the way of a change, what people want and what is seen, its tasks, its operation, its last error. */
 
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client.ts";
+import { firstBroken, type Mark, markOf } from "../domain/flow.ts";
+import { shownState } from "../domain/states.ts";
+import { Icon } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
 import { age, count, duration, localTime } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
@@ -254,4 +257,49 @@ export function RunLines({ kind, rows, readAt }: { kind: RunKind; rows: readonly
       ))}
     </ul>
   );
+}
+
+export interface Piece {
+  key: string;
+  title: string;
+  mark: Mark;
+  cause?: string | null | undefined;
+  children: ComponentChildren;
+}
+
+export function Flow({ pieces }: { pieces: readonly Piece[] }) {
+  const first = firstBroken(pieces.map((piece) => piece.mark));
+  return (
+    <section aria-labelledby="flow">
+      <h2 id="flow">{text("flow.title")}</h2>
+      <ol class="flow">
+        {pieces.map((piece, index) => (
+          <li key={piece.key} class={`card mark-${piece.mark}`}>
+            <h3>{piece.title}</h3>
+            {piece.children}
+            {index === first && (
+              <p class="fault">
+                <Icon name="cross" /> {text("flow.broken")} {piece.cause}
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+interface Observation {
+  desired_state: string;
+  observed_state: string;
+  observed_at: string | null;
+}
+
+/** The mark of a connector, of which nothing is known when it was looked at too long ago. */
+export function markOfConnector(seen: Observation): Mark {
+  return markOf(seen.desired_state, shownState(seen.observed_state, age(seen.observed_at)));
+}
+
+export function markOfServer(status: string): Mark {
+  return markOf(null, shownState(status, 0));
 }

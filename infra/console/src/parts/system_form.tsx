@@ -1,7 +1,8 @@
-/** The form for a database or an object store: its address and secrets, tested before it is saved. */
+/** The form for a database or an object store, tested before it is saved; and new secrets, brought to each connector that uses them. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Schemas } from "../api/client.ts";
+import type { OperationId, Schemas } from "../api/client.ts";
 import {
   emptyDraft,
   isDatabase,
@@ -13,11 +14,13 @@ import {
   secretsOf,
   testBody,
 } from "../domain/systems.ts";
-import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
+import { Check, Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
+import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
-import { TestResult } from "./checks.tsx";
+import { Checks, Outcome, TestResult } from "./checks.tsx";
 import { choicesOf } from "./fields.tsx";
 import { OperationButton, useAction, whoMay } from "./operation.tsx";
+import { placeOf } from "./pieces.tsx";
 import { can } from "./session.ts";
 
 interface Props {
@@ -172,3 +175,73 @@ export function Secrets({ provider, hasCertificate, values, onValues }: SecretsP
     </>
   );
 }
+
+type Rotation = Schemas["RotationOutput"];
+type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;
+
+interface RotationProps {
+  operation: RotationOperation;
+  id: string;
+  submit: string;
+  help: string;
+  values: Readonly<Record<string, string>>;
+  onDone: (result: Rotation) => void;
+  onCancel?: () => void;
+  /** What the last one has done. */
+  result?: Rotation | undefined;
+  /** The fields of the secrets. */
+  children: ComponentChildren;
+}
+
+const REFUSED = ["SOURCE_NOT_READY", "TARGET_NOT_READY"];
+
+/** The form for new secrets. Those that the test has refused can be stored all the same. */
+export function RotationForm({ operation, id, help, values, onDone, result, children, ...form }: RotationProps) {
+  const [isForced, force] = useState(false);
+  const action = useAction();
+  const rotate = async () => {
+    const credentials = Object.fromEntries(Object.entries(values).filter(([, value]) => value));
+    const query = { force: isForced || undefined };
+    const received = await action.run(operation, { path: { uuid: id }, query, body: { credentials } as never });
+    if (!received) return;
+    force(false);
+    onDone(received.data);
+  };
+  const { error } = action;
+  const refused = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | null | undefined)?.checks;
+  const mayForce = isForced || refused || REFUSED.includes(error?.code ?? "");
+  const below = (
+    <>
+      {refused && <Checks checks={refused} />}
+      {mayForce && <Check label={text("rotate.force")} checked={isForced} onValue={force} />}
+      {result && <RotationResult result={result} />}
+    </>
+  );
+  return (
+    <Form {...form} onSubmit={rotate} action={action} below={below}>
+      <p>{help}</p>
+      {children}
+    </Form>
+  );
+}
+
+/** What became of the test and of each connector. */
+export function RotationResult({ result }: { result: Rotation }) {
+  return (
+    <div role="status">
+      <TestResult result={result.test} />
+      {result.connectors.length === 0 && <p>{text("rotate.no_connector")}</p>}
+      <ul class="checks">
+        {result.connectors.map(({ resource, result: outcome, error }) => (
+          <li key={resource.id}>
+            <Outcome status={OUTCOME_OF[outcome]} word={textOf("rotate", outcome)} /> {textOf("type", resource.type)}{" "}
+            <a href={link(placeOf(resource.type, resource.id) ?? [])}>{resource.name}</a>
+            {error && <p>{error.message}</p>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const OUTCOME_OF = { updated: "pass", outdated: "warn", failed: "fail" } as const;

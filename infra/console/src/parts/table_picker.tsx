@@ -8,7 +8,7 @@ import { Failed, Loaded } from "../kit/feedback.tsx";
 import { Check } from "../kit/form.tsx";
 import { place, setQuery } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { age, bytes, count, duration, localTime } from "../kit/units.ts";
+import { age, bytes, count, duration, localTime, measured } from "../kit/units.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
 import { choicesOf } from "./fields.tsx";
@@ -136,16 +136,8 @@ function columns(choosing: Choosing | undefined): Column<Row>[] {
     [text("tables.table"), (row) => <Name row={row} choosing={choosing} />],
     [text("tables.verdict"), (row) => <Verdict row={row} />],
     [text("tables.key"), (row) => row.primary_key_columns.join(", ") || text("tables.no_key"), { isExtra: true }],
-    [
-      text("tables.rows"),
-      (row) => (row.estimated_rows === null ? text("common.not_measured") : count(row.estimated_rows)),
-      { isNumber: true },
-    ],
-    [
-      text("tables.size"),
-      (row) => (row.estimated_size_bytes === null ? text("common.not_measured") : bytes(row.estimated_size_bytes)),
-      { isNumber: true },
-    ],
+    [text("tables.rows"), (row) => measured(row.estimated_rows), { isNumber: true }],
+    [text("tables.size"), (row) => measured(row.estimated_size_bytes, bytes), { isNumber: true }],
   ];
 }
 

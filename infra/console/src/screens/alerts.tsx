@@ -6,10 +6,10 @@ import { useLive } from "../api/live.ts";
 import { Loaded } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Table } from "../kit/table.tsx";
-import { bytes, count, duration, localTime } from "../kit/units.ts";
+import { bytes, count, duration } from "../kit/units.ts";
 import { choicesOf } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery } from "../parts/list.tsx";
-import { Facts, ResourceLink, When } from "../parts/pieces.tsx";
+import { At, Facts, ResourceLink, When } from "../parts/pieces.tsx";
 import { Cause } from "../parts/runtime.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import { AlertActions } from "./alert_actions.tsx";
@@ -262,10 +262,7 @@ function History({ alert }: { alert: Detail }) {
       <ol class="lines">
         {alert.history.map((change) => (
           <li key={`${change.at}${change.to}`}>
-            <time dateTime={change.at} title={change.at}>
-              {localTime(change.at)}
-            </time>{" "}
-            <strong>{textOf("alert_status", change.to)}</strong> {change.reason}{" "}
+            <At time={change.at} /> <strong>{textOf("alert_status", change.to)}</strong> {change.reason}{" "}
             <span class="quiet">{change.actor === "system" ? text("alert.by_headgate") : change.actor}</span>
           </li>
         ))}

@@ -6,10 +6,9 @@ import { differences } from "../domain/changes.ts";
 import { momentOf } from "../domain/times.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { localTime } from "../kit/units.ts";
 import { choicesOf } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
-import { ResourceLink } from "../parts/pieces.tsx";
+import { At, ResourceLink } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["AuditOutput"];
@@ -49,14 +48,7 @@ const COLUMNS: Column<Row>[] = [
     ),
   ],
   [text("change.resource"), (row) => <Resource row={row} />],
-  [
-    text("change.at"),
-    (row) => (
-      <time dateTime={row.at} title={row.at}>
-        {localTime(row.at)}
-      </time>
-    ),
-  ],
+  [text("change.at"), (row) => <At time={row.at} />],
   [
     text("change.actor"),
     (row) => (

@@ -12,7 +12,7 @@ import { type Column, Table } from "../kit/table.tsx";
 import { choicesOf, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { useAction } from "../parts/operation.tsx";
 import { State, When } from "../parts/pieces.tsx";
-import { RotationForm, RotationResult } from "../parts/rotation.tsx";
+import { RotationForm, RotationResult } from "../parts/system_form.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 export type Stream = Schemas["StreamClusterOutput"];

@@ -3,12 +3,10 @@
 import type { Schemas } from "../api/client.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { count } from "../kit/units.ts";
-import { ListOf, useListQuery, usePage } from "../parts/list.tsx";
+import { count, measured } from "../kit/units.ts";
+import { ListOf, useListQuery, usePage, WithCluster } from "../parts/list.tsx";
 import { ResourceLink } from "../parts/pieces.tsx";
-import { WithCluster } from "../parts/with_cluster.tsx";
 import { plural, text } from "../texts/text.ts";
-import { measured } from "./topics.tsx";
 
 type Row = Schemas["ConsumerGroupOutput"];
 const PAGE = 100;

@@ -5,15 +5,16 @@ import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE } from "../api/live.ts";
 import { labelsOf } from "../domain/labels.ts";
 import { localInput, momentOf } from "../domain/times.ts";
+import { say } from "../kit/feedback.tsx";
 import { Form, Input, TextArea } from "../kit/form.tsx";
-import { say } from "../kit/notice.tsx";
 import { go } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { localTime, now } from "../kit/units.ts";
+import { now } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { CheckGroup, Editable, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { useAction } from "../parts/operation.tsx";
+import { At } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -38,14 +39,6 @@ const COLUMNS: Column<Row>[] = [
   [text("maintenance.by"), (row) => <div class="who">{row.created_by}</div>, { isExtra: true }],
   [text("maintenance.change"), (row) => <End row={row} />],
 ];
-
-function At({ time }: { time: string }) {
-  return (
-    <time dateTime={time} title={time}>
-      {localTime(time)}
-    </time>
-  );
-}
 
 function Scope({ scope }: { scope: Row["scope"] }) {
   const labels = Object.entries(scope.labels).map(([key, value]) => `${key}:${value}`);

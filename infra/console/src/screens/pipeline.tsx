@@ -9,12 +9,22 @@ import { link } from "../kit/router.ts";
 import { Table } from "../kit/table.tsx";
 import { currentTab, Tabs } from "../kit/tabs.tsx";
 import { age, bytes, count, duration } from "../kit/units.ts";
-import { Flow, markOfConnector, markOfServer, type Piece } from "../parts/flow.tsx";
 import { LogPlot, MetricPlots, Span, Timeline } from "../parts/history.tsx";
 import { pace } from "../parts/intent.ts";
 import { State } from "../parts/pieces.tsx";
 import { ConfigTable } from "../parts/preview.tsx";
-import { About, Fact, known, Progress, RunHead, Tasks } from "../parts/runtime.tsx";
+import {
+  About,
+  Fact,
+  Flow,
+  known,
+  markOfConnector,
+  markOfServer,
+  type Piece,
+  Progress,
+  RunHead,
+  Tasks,
+} from "../parts/runtime.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 

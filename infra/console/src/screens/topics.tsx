@@ -5,11 +5,10 @@ import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
 import { go, link, place } from "../kit/router.ts";
 import { type Column, Table } from "../kit/table.tsx";
-import { bytes, count } from "../kit/units.ts";
+import { bytes, count, measured } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
-import { ListOf, useListQuery, usePage } from "../parts/list.tsx";
+import { ListOf, useListQuery, usePage, WithCluster } from "../parts/list.tsx";
 import { Facts, ResourceLink, When } from "../parts/pieces.tsx";
-import { WithCluster } from "../parts/with_cluster.tsx";
 import { text } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -17,11 +16,6 @@ type Row = Schemas["TopicOutput"];
 /** The server reads so many at once; the search looks through them here. */
 const READ = 500;
 const SHOWN = 100;
-
-/** A number that Kafka may not have said. */
-export function measured(value: number | null | undefined, shown: (value: number) => string = count): string {
-  return typeof value === "number" ? shown(value) : text("common.not_measured");
-}
 
 export function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
   if (!topic.used_by_pipelines.length) return <span class="quiet">{text("topic.no_user")}</span>;
