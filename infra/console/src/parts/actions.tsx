@@ -90,7 +90,7 @@ const asked = signal<{ dialog: DialogProps; at: string } | null>(null);
 const current = () => place.value.parts.join("/");
 
 /** Opens the dialog of an action. */
-export function askFirst(dialog: DialogProps): void {
+function askFirst(dialog: DialogProps): void {
   asked.value = { dialog, at: current() };
 }
 
@@ -276,7 +276,7 @@ const LOOKS: Record<Consequence["severity"], { icon: "cross" | "bars" | "triangl
 };
 
 /** `isOfMany`: the plan is of several resources, so each sentence says of which. */
-export function Consequences({ plan, isOfMany = false }: { plan: CombinedPlan; isOfMany?: boolean }) {
+function Consequences({ plan, isOfMany = false }: { plan: CombinedPlan; isOfMany?: boolean }) {
   return (
     <>
       {plan.blockedBy.length > 0 && (

@@ -12,9 +12,12 @@ import { plural, text, textOf } from "../texts/text.ts";
 import { OperationButton, useAction } from "./operation.tsx";
 import { can } from "./session.ts";
 
+type Report = Schemas["ReadinessOutput"];
+type Check = Schemas["ReadinessCheckOutput"];
+
 type TestOperation = "test_source" | "test_destination" | "test_registered_connection";
 
-export const OUTCOMES: Record<string, Look> = {
+const OUTCOMES: Record<string, Look> = {
   success: { tone: "good", shape: "disc" },
   pass: { tone: "good", shape: "disc" },
   failed: { tone: "bad", shape: "cross" },
@@ -106,8 +109,6 @@ export function LastTest({ test, at }: { test: Schemas["LastTest"] | null; at: s
   );
 }
 
-type Report = Schemas["ReadinessOutput"];
-type Check = Schemas["ReadinessCheckOutput"];
 /** Milliseconds within which coming back to the page does not ask the server again. */
 const PAUSE = 3_000;
 /** A server that cannot be reached leaves all checks unknown: that many are not laid open. */

@@ -11,6 +11,8 @@ import { text, textOf } from "../texts/text.ts";
 import { useListQuery } from "./list.tsx";
 import type { RunKind } from "./run_actions.tsx";
 
+type Entry = Schemas["TimelineEntryOutput"];
+
 const HOURS: Record<string, number> = { "1h": 1, "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
 const STEP = 300_000;
 
@@ -101,7 +103,6 @@ function wasMeasured(...columns: (number | null)[][]): boolean {
   return columns.some((column) => column.some((value) => value !== null));
 }
 
-type Entry = Schemas["TimelineEntryOutput"];
 const PAGE = 100;
 
 export function Timeline({ kind, id }: { kind: RunKind; id: string }) {

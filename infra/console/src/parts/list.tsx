@@ -179,7 +179,7 @@ export function ListScreen<Row>({ below, help, ...list }: Props<Row> & { below?:
   );
 }
 
-export function ToPages({ next }: { next: string | null }) {
+function ToPages({ next }: { next: string | null }) {
   const query = useListQuery();
   return (
     <Pages

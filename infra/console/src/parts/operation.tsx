@@ -23,7 +23,7 @@ import { can, neededFor } from "./session.ts";
 /** What a call answers that is no dry run. */
 type Done<Id extends OperationId> = Exclude<Answer<Id>, Schemas["PlanOutput"]>;
 
-export interface Action {
+interface Action {
   /** The operation that is under way. */
   busy: OperationId | "";
   error: ApiError | undefined;

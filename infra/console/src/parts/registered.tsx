@@ -19,8 +19,8 @@ import { Facts, State, When } from "./pieces.tsx";
 import { can } from "./session.ts";
 import { RotationForm, Secrets, SystemForm } from "./system_form.tsx";
 
-export type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
-export type Kind = "sources" | "destinations";
+type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
+type Kind = "sources" | "destinations";
 
 const OPERATIONS = {
   sources: {
@@ -46,13 +46,13 @@ interface Props {
 }
 
 /** Where it is, in one line. */
-export function addressOf({ config }: Pick<Registered, "config">): string {
+function addressOf({ config }: Pick<Registered, "config">): string {
   if ("bucket" in config) return [config.endpoint_url, config.bucket, config.prefix].filter(Boolean).join("/");
   return `${config.host}${config.port ? `:${config.port}` : ""}/${config.database_name}`;
 }
 
 /** The state of a server. It is looked at once a minute: what was seen long before says nothing about now. */
-export function Health({ one, readAt }: { one: Registered; readAt: number | undefined }) {
+function Health({ one, readAt }: { one: Registered; readAt: number | undefined }) {
   const seconds = age(one.last_health_check_at);
   const isOld = one.status !== "UNKNOWN" && (seconds === null || seconds > OLD_AFTER);
   return (

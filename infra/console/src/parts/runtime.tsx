@@ -11,7 +11,7 @@ import { text, textOf } from "../texts/text.ts";
 import { State } from "./pieces.tsx";
 import { RestartTask, RunActions, type RunKind } from "./run_actions.tsx";
 
-export function Reasons({ reasons, notices }: { reasons: readonly string[]; notices: readonly string[] }) {
+function Reasons({ reasons, notices }: { reasons: readonly string[]; notices: readonly string[] }) {
   return (
     <>
       {reasons.length > 0 && (

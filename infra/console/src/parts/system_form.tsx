@@ -23,6 +23,8 @@ import { OperationButton, useAction, whoMay } from "./operation.tsx";
 import { placeOf } from "./pieces.tsx";
 import { can } from "./session.ts";
 
+type Rotation = Schemas["RotationOutput"];
+
 interface Props {
   kind: "source" | "destination";
   providers: readonly Provider[];
@@ -176,7 +178,6 @@ export function Secrets({ provider, hasCertificate, values, onValues }: SecretsP
   );
 }
 
-type Rotation = Schemas["RotationOutput"];
 type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;
 
 interface RotationProps {

@@ -16,6 +16,7 @@ import { type Filter, ListOf, useListQuery, usePage } from "./list.tsx";
 import { OperationButton, useAction } from "./operation.tsx";
 
 type Row = Schemas["SourceTableOutput"];
+type Source = Schemas["SourceOutput"];
 const ALL = 500;
 
 interface Choosing {
@@ -175,8 +176,6 @@ function Verdict({ row }: { row: Row }) {
     </details>
   );
 }
-
-type Source = Schemas["SourceOutput"];
 
 export function Discovery({ source }: { source: Source }) {
   // In the address, so that a reload still shows it.

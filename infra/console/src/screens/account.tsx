@@ -18,6 +18,8 @@ import { setShortcuts, shortcutsAreOn } from "../parts/shortcuts.ts";
 import { text, textOf } from "../texts/text.ts";
 
 type OwnSession = Schemas["OwnSessionOutput"];
+type Started = Schemas["NewSecondFactorOutput"];
+type Token = Schemas["ApiTokenOutput"];
 
 export function Account() {
   const current = session.value;
@@ -128,9 +130,7 @@ function Sessions() {
   );
 }
 
-type Started = Schemas["NewSecondFactorOutput"];
-
-export function SecondFactor() {
+function SecondFactor() {
   const action = useAction();
   const [started, setStarted] = useState<Started>();
   const [codes, setCodes] = useState<readonly string[]>();
@@ -237,7 +237,6 @@ function Remove({ onClose }: { onClose: () => void }) {
   );
 }
 
-type Token = Schemas["ApiTokenOutput"];
 type Permission = Token["permissions"][number];
 const DAYS = ["7", "30", "90", "180", "364"];
 const DAY = 86_400_000;
@@ -273,7 +272,7 @@ const COLUMNS: Column<Token>[] = [
   ],
 ];
 
-export function Tokens() {
+function Tokens() {
   const known = useLive("list_api_tokens", { every: EVERY_MINUTE });
   const [isOpen, open] = useState(false);
   return (

@@ -16,6 +16,8 @@ import { AlertActions } from "./alert_actions.tsx";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["AlertOutput"];
+type Detail = Schemas["AlertDetailOutput"];
+type Delivery = Schemas["AlertDeliveryOutput"];
 const PAGE = 100;
 export const SEVERITIES = choicesOf("severity", ["critical", "warning", "info"]);
 const FILTERS: Filter[] = [
@@ -56,7 +58,7 @@ function channelsOf(row: Row): number {
 }
 
 /** Why no message about it was made. */
-export function whyNobody(alert: { not_notified_because: string | null }): string {
+function whyNobody(alert: { not_notified_because: string | null }): string {
   return textOf("not_told", alert.not_notified_because ?? "unknown");
 }
 
@@ -86,9 +88,6 @@ export function Alerts() {
     />
   );
 }
-
-type Detail = Schemas["AlertDetailOutput"];
-type Delivery = Schemas["AlertDeliveryOutput"];
 
 export function Alert({ rest }: ScreenProps) {
   const known = useLive("get_alert", { path: { uuid: rest[0] ?? "" } });

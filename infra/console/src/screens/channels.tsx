@@ -19,10 +19,11 @@ import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["ChannelOutput"];
-export type ChannelDetail = Schemas["ChannelDetailOutput"];
+type Sent = Schemas["TestSendOutput"];
+type ChannelDetail = Schemas["ChannelDetailOutput"];
 
 /** Whether messages get through, in words. */
-export function DeliveryState({ channel }: { channel: ChannelDetail }) {
+function DeliveryState({ channel }: { channel: ChannelDetail }) {
   const { delivery_state: state, oldest_waiting_seconds: waiting } = channel;
   return (
     <>
@@ -38,7 +39,7 @@ function StateOf({ row }: { row: Row }) {
   return data ? <DeliveryState channel={data} /> : <span>{text("common.not_measured")}</span>;
 }
 
-export function LastDelivery({ channel }: { channel: Pick<Row, "last_delivery"> }) {
+function LastDelivery({ channel }: { channel: Pick<Row, "last_delivery"> }) {
   const last = channel.last_delivery;
   if (!last) return <span class="quiet">{text("channel.no_delivery")}</span>;
   return (
@@ -73,9 +74,6 @@ export function Channels() {
     />
   );
 }
-
-type Output = Schemas["ChannelOutput"];
-type Sent = Schemas["TestSendOutput"];
 
 export function ChannelScreen({ rest }: ScreenProps) {
   if (rest[0] === "new") {
@@ -129,7 +127,7 @@ const EMPTY: Record<string, string> = Object.fromEntries(
   Object.values(CHANNEL_FIELDS).flatMap((names) => names.map((name) => [name, ""])),
 );
 
-function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved: Output) => void }) {
+function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved: Row) => void }) {
   const operation = channel ? "update_channel" : "create_channel";
   const action = useAction();
   const [provider, setProvider] = useState<ChannelProvider>(channel?.provider ?? "chat-webhook");

@@ -146,7 +146,7 @@ interface SecretFieldsProps {
 }
 
 /** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */
-export function SecretFields({ names, bind, isStored }: SecretFieldsProps) {
+function SecretFields({ names, bind, isStored }: SecretFieldsProps) {
   return (
     <>
       {names.map((name) => {

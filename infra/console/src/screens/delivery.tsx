@@ -214,7 +214,7 @@ interface Edited {
   table: string;
 }
 
-export function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () => void }) {
+function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () => void }) {
   const [rows, setRows] = useState<readonly Edited[]>(() => delivery.mappings.map(edited));
   const [schema, setSchema] = useState(() => schemaOf(delivery));
   const pipeline = useLive("get_pipeline", { path: { uuid: delivery.pipeline_id }, every: ON_DEMAND });

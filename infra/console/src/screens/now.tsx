@@ -13,6 +13,7 @@ import { can } from "../parts/session.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 
 type Overview = Schemas["OverviewOutput"];
+type Attention = Schemas["AttentionOutput"];
 
 export function Now() {
   const known = useLive("get_overview");
@@ -131,9 +132,7 @@ function Activity({ overview }: { overview: Overview }) {
   );
 }
 
-type Attention = Schemas["AttentionOutput"];
-
-export function AttentionCard({ one, readAt }: { one: Attention; readAt: number | undefined }) {
+function AttentionCard({ one, readAt }: { one: Attention; readAt: number | undefined }) {
   const since = age(one.since) ?? 0;
   const target = placeOf(one.resource.type, one.resource.id);
   return (

@@ -142,8 +142,8 @@ function Tables({ pipeline }: { pipeline: Detail }) {
   );
 }
 
-export type Detail = Schemas["PipelineDetailOutput"];
-export type Status = Pick<
+type Detail = Schemas["PipelineDetailOutput"];
+type Status = Pick<
   Schemas["PipelineStatusOutput"],
   "desired_state" | "observed_state" | "observed_at" | "reasons" | "notices" | "tasks" | "log" | "progress"
 >;
@@ -154,7 +154,7 @@ interface Props {
   readAt: number | undefined;
 }
 
-export function PipelineOverview(props: Props) {
+function PipelineOverview(props: Props) {
   const { pipeline, seen } = props;
   return (
     <>

@@ -30,7 +30,7 @@ export interface ScreenProps {
   rest: string[];
 }
 
-export interface Screen {
+interface Screen {
   title: TextKey;
   /** Who may not use this operation is not shown the screen. */
   needs?: OperationId;

@@ -19,11 +19,13 @@ import { plural, text, textOf } from "../texts/text.ts";
 import { SEVERITIES, Severity } from "./alerts.tsx";
 import type { ScreenProps } from "./routes.tsx";
 
-export type Rule = Schemas["AlertRuleOutput"];
-export type Channel = Schemas["ChannelOutput"];
+type Preview = Schemas["RulePreviewOutput"];
+
+type Rule = Schemas["AlertRuleOutput"];
+type Channel = Schemas["ChannelOutput"];
 
 /** Who gets the messages of a rule, in words. */
-export function Reaches({ rule, channels }: { rule: Rule; channels: readonly Channel[] | undefined }) {
+function Reaches({ rule, channels }: { rule: Rule; channels: readonly Channel[] | undefined }) {
   if (!rule.enabled) return <span class="quiet">{text("rule.off")}</span>;
   const known = channels?.filter((one) => rule.channel_ids.includes(one.id)) ?? [];
   const reachesNobody = !rule.channel_ids.length || (channels !== undefined && !known.some((one) => one.enabled));
@@ -82,7 +84,6 @@ export function Rules() {
 }
 
 type Body = Required<Omit<Schemas["AlertRuleBody"], "labels">> & { labels: Record<string, string> };
-type Preview = Schemas["RulePreviewOutput"];
 
 const POLICIES = ["notify_after_cooldown", "notify_every_occurrence", "notify_first_occurrence_only"];
 const EMPTY: Body = {

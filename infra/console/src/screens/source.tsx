@@ -18,6 +18,8 @@ import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Source = Schemas["SourceOutput"];
+type Row = Schemas["RowOutput"];
+type Version = Schemas["SchemaVersionOutput"];
 
 const TABS = [
   { name: "state", title: text("source.tab_state") },
@@ -101,11 +103,10 @@ function Users({ sourceId }: { sourceId: string }) {
   );
 }
 
-type Row = Schemas["RowOutput"];
 /** Each costs a request of its own. */
 const MOST = 10;
 
-export function SourceLog({ sourceId }: { sourceId: string }) {
+function SourceLog({ sourceId }: { sourceId: string }) {
   const known = useLive("list_pipelines", { query: { source_id: sourceId, view: "row" } });
   return (
     <Loaded known={known} lines={3}>
@@ -153,7 +154,6 @@ function Log({ log }: { log: Schemas["LogOutput"] }) {
   );
 }
 
-type Version = Schemas["SchemaVersionOutput"];
 const OUTCOMES: Record<string, string> = { NON_BREAKING: "pass", POTENTIALLY_BREAKING: "warn", BREAKING: "fail" };
 
 const COLUMNS: Column<Version>[] = [
@@ -167,7 +167,7 @@ const FILTERS: Filter[] = [
   { name: "in_table", label: text("tables.table") },
 ];
 
-export function SchemaVersions({ sourceId }: { sourceId: string }) {
+function SchemaVersions({ sourceId }: { sourceId: string }) {
   const query = useListQuery();
   const asked = { source_id: sourceId, schema: query.value("schema"), table: query.value("in_table") };
   const known = usePage("list_schema_versions", { query: asked, every: ON_DEMAND });

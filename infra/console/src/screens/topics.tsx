@@ -13,11 +13,13 @@ import { text } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["TopicOutput"];
+type Detail = Schemas["TopicDetailOutput"];
+type Partition = Schemas["PartitionOutput"];
 /** The server reads so many at once; the search looks through them here. */
 const READ = 500;
 const SHOWN = 100;
 
-export function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
+function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
   if (!topic.used_by_pipelines.length) return <span class="quiet">{text("topic.no_user")}</span>;
   return (
     <ul>
@@ -30,7 +32,7 @@ export function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
   );
 }
 
-export function Protection({ topic }: { topic: Pick<Row, "protected" | "protection_reason" | "internal"> }) {
+function Protection({ topic }: { topic: Pick<Row, "protected" | "protection_reason" | "internal"> }) {
   if (!topic.protected) return topic.internal ? <span>{text("topic.internal")}</span> : null;
   return (
     <>
@@ -82,9 +84,6 @@ function Listed({ clusterId }: { clusterId: string }) {
     </>
   );
 }
-
-type Detail = Schemas["TopicDetailOutput"];
-type Partition = Schemas["PartitionOutput"];
 
 const PARTITIONS: Column<Partition>[] = [
   [text("topic.partition"), (row) => count(row.partition)],

@@ -16,10 +16,11 @@ import { session } from "../parts/session.ts";
 import { text, textOf } from "../texts/text.ts";
 
 type User = Schemas["UserOutput"];
+type InviteOutput = Schemas["InviteOutput"];
 type Role = User["role"];
-export const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
+const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
 
-export const roleChoices = choicesOf("role", ROLES);
+const roleChoices = choicesOf("role", ROLES);
 
 const COLUMNS: Column<User>[] = [
   [
@@ -190,8 +191,6 @@ function Invite({ onClose }: { onClose: () => void }) {
     </FormDialog>
   );
 }
-
-type InviteOutput = Schemas["InviteOutput"];
 
 export function InvitePage({ token }: { token: string }) {
   const [invite, setInvite] = useState<InviteOutput>();

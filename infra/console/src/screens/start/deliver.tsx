@@ -22,6 +22,8 @@ import type { Journey, StepProps } from "./journey.ts";
 import { Missing } from "./steps.tsx";
 
 type Pipeline = Schemas["PipelineDetailOutput"];
+type Destination = Schemas["DestinationOutput"];
+type Preview = Schemas["DeliveryPreviewOutput"];
 
 export function DeliverStep({ way, pipeline }: StepProps) {
   if (!way.pipeline) return <Missing way={way} step="preview" />;
@@ -81,16 +83,13 @@ function Delivering({ pipeline, id }: { pipeline: Pipeline; id: string }) {
   );
 }
 
-type Destination = Schemas["DestinationOutput"];
-type Preview = Schemas["DeliveryPreviewOutput"];
-
 interface Props {
   destination: Destination;
   pipeline: Pipeline;
   way: Journey;
 }
 
-export function DeliveryDesign({ destination, pipeline, way }: Props) {
+function DeliveryDesign({ destination, pipeline, way }: Props) {
   const database = "database_name" in destination.config ? destination.config.database_name : undefined;
   const schema = defaultSchema(destination.provider, database);
   const [target, setTarget] = useState<Target>({ left: [], schema, tables: {} });

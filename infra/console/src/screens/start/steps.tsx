@@ -18,6 +18,9 @@ import { text, textOf } from "../../texts/text.ts";
 import { ConnectForm, StreamForm } from "../clusters.tsx";
 import type { Journey, Step, StepProps } from "./journey.ts";
 
+type Kafka = Schemas["StreamClusterOutput"];
+type Connect = Schemas["ConnectClusterOutput"];
+
 export function DatabaseStep({ way }: StepProps) {
   const known = useLive("list_sources", { every: ON_DEMAND });
   // Another database begins another way: nothing of the last one belongs to it.
@@ -72,9 +75,6 @@ export function TablesStep({ way, source, pipeline, choices, choose }: StepProps
     </>
   );
 }
-
-type Kafka = Schemas["StreamClusterOutput"];
-type Connect = Schemas["ConnectClusterOutput"];
 
 export function ClustersStep({ way, source, pipeline }: StepProps) {
   if (pipeline) {
