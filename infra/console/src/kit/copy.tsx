@@ -58,6 +58,7 @@ const PATHS: Record<string, JSX.Element> = {
   close: <path d="M4 4l8 8M12 4l-8 8" stroke="currentColor" stroke-width="2" />,
 };
 
+/** It says nothing that a word beside it does not say. */
 export function Icon({ name }: { name: keyof typeof PATHS & string }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">

@@ -114,6 +114,7 @@ const PAUSE = 3_000;
 /** A server that cannot be reached leaves all checks unknown: that many are not laid open. */
 const FEW = 5;
 
+/** Whether a database can be captured, looked at again after a visit to the server. */
 export function Readiness({ sourceId, title }: { sourceId: string; title: string }) {
   // To ask a server anew is an operation; others see what was seen in the last 30 seconds.
   const isFresh = can("check_source_health");

@@ -10,6 +10,7 @@ import { text, textOf } from "../texts/text.ts";
 import { whoMay } from "./operation.tsx";
 import { can } from "./session.ts";
 
+/** The values of a form's fields by name, and what binds each to its input. */
 export function useFields<T extends Record<string, string>>(initial: T) {
   const [values, setValues] = useState(initial);
   const set = (changes: Partial<T>) => setValues((current) => ({ ...current, ...changes }));
@@ -58,6 +59,7 @@ interface GroupProps {
 
 const MANY = 12;
 
+/** Several of some choices, as check boxes under one heading; with a search where they are many. */
 export function CheckGroup({ label, help, choices, chosen, onValue, location }: GroupProps) {
   const id = useId();
   const [typed, type] = useState("");
@@ -104,6 +106,7 @@ interface EditedProps<T> {
   children: (opened: T, reopen: (value: T) => void) => ComponentChildren;
 }
 
+/** Something that is being edited: the form keeps what it was opened with, and says when somebody else has changed it. */
 export function Edited<T extends { version: number }>({ current, children }: EditedProps<T>) {
   const [opened, open] = useState(current);
   return (
@@ -142,6 +145,7 @@ interface LinkProps {
   query?: Record<string, string>;
 }
 
+/** The link to the form that makes another one; those who may not make one read who may. */
 export function NewLink({ operation, to, label, query }: LinkProps) {
   return (
     <p class="buttons">

@@ -195,7 +195,7 @@ interface WithClusterProps {
   children: (clusterId: string) => ComponentChildren;
 }
 
-/** One Kafka cluster; what belongs to it is searched by its name. */
+/** What belongs to one cluster: it is chosen in the address, the first one where nothing was chosen. */
 export function WithCluster({ children }: WithClusterProps) {
   const query = useListQuery();
   const known = useLive("list_stream_clusters");

@@ -32,6 +32,7 @@ interface Action {
   clear: () => void;
 }
 
+/** One thing that is asked for: its button waits, its error stays until the next attempt, and no attempt counts twice. */
 export function useAction(): Action {
   const [busy, setBusy] = useState<OperationId | "">("");
   const [error, setError] = useState<ApiError>();
@@ -78,6 +79,7 @@ interface ButtonProps {
   spoken?: string | undefined;
 }
 
+/** A button of an operation: who may not use it sees it disabled, with who may. */
 export function OperationButton(props: ButtonProps) {
   const { operation, label, spoken, onClick, isBusy, isPrimary, isSmall, why, isWhyHidden = isSmall } = props;
   const id = useId();
@@ -122,6 +124,7 @@ interface ConfirmProps<Id extends OperationId> {
   children: ComponentChildren;
 }
 
+/** A button of a call without a dry run: a dialog says what it means, then it is carried out once. */
 export function ConfirmButton<Id extends OperationId>(props: ConfirmProps<Id>) {
   const { operation, request, label, isSmall = false, why, children } = props;
   const [isOpen, open] = useState(false);
@@ -162,6 +165,7 @@ interface OnceProps {
   onClose: () => void;
 }
 
+/** A secret that is shown once: it is gone when the dialog is closed. */
 export function Once({ title, help, values, onClose }: OnceProps) {
   const whole = values.join("\n");
   return (

@@ -75,6 +75,7 @@ function confirmedAge({ observedAt, readAt, isTimeless }: Props): number | null 
   return observed === null ? null : Math.max(observed, read > OLD_AFTER ? read : 0);
 }
 
+/** The observed state beside the desired one, with its age. */
 export function State(props: Props) {
   const seconds = confirmedAge(props);
   const shown = shownState(props.observed, seconds);

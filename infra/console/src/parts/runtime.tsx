@@ -267,6 +267,7 @@ export interface Piece {
   children: ComponentChildren;
 }
 
+/** The way of a change as one row of boxes. The piece at which it is broken is marked, with its cause. */
 export function Flow({ pieces }: { pieces: readonly Piece[] }) {
   const first = firstBroken(pieces.map((piece) => piece.mark));
   return (

@@ -177,6 +177,7 @@ function Verdict({ row }: { row: Row }) {
   );
 }
 
+/** The search for the tables of a source: a job that goes on when the page is left. */
 export function Discovery({ source }: { source: Source }) {
   // In the address, so that a reload still shows it.
   const job = place.value.query.get("job") ?? "";

@@ -272,6 +272,7 @@ const COLUMNS: Column<Token>[] = [
   ],
 ];
 
+/** Tokens, with which programs sign in: made here, shown once, at most as mighty as their owner. */
 function Tokens() {
   const known = useLive("list_api_tokens", { every: EVERY_MINUTE });
   const [isOpen, open] = useState(false);

@@ -214,6 +214,7 @@ interface Edited {
   table: string;
 }
 
+/** Other mappings: which topics are written, and to which tables. Nothing is sent before the dialog's consent. */
 function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () => void }) {
   const [rows, setRows] = useState<readonly Edited[]>(() => delivery.mappings.map(edited));
   const [schema, setSchema] = useState(() => schemaOf(delivery));

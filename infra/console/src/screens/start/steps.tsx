@@ -195,6 +195,7 @@ function Plugin({ clusterId, provider }: { clusterId: string; provider: string }
   );
 }
 
+/** What a step needs that an earlier one gives, with the way there. */
 export function Missing({ way, step }: { way: Journey; step: Step }) {
   return (
     <Empty title={textOf("start_missing", step)}>
