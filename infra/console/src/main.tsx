@@ -3,17 +3,16 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { Icon } from "./kit/copy.tsx";
 import { Dialog } from "./kit/dialog.tsx";
-import { Empty, Waiting } from "./kit/feedback.tsx";
-import { Icon } from "./kit/icons.tsx";
-import { Said } from "./kit/notice.tsx";
+import { Empty, Said, Waiting } from "./kit/feedback.tsx";
 import { link, place } from "./kit/router.ts";
 import { ActionHost } from "./parts/actions.tsx";
-import { whoMay } from "./parts/button.tsx";
+import { whoMay } from "./parts/operation.tsx";
 import { can, hasEnded, isOutdated, loadSession, session, signOut } from "./parts/session.ts";
-import { InvitePage } from "./screens/invite.tsx";
-import { NAVIGATION, SCREENS } from "./screens/routes.ts";
+import { NAVIGATION, SCREENS } from "./screens/routes.tsx";
 import { SignInForm, SignInPage } from "./screens/sign_in.tsx";
+import { InvitePage } from "./screens/users.tsx";
 import { text } from "./texts/text.ts";
 
 function Page() {

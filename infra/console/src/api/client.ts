@@ -21,6 +21,20 @@ type BodyOf<Id extends OperationId> = operations[Id] extends {
 /** The body of a successful answer. */
 export type Answer<Id extends OperationId> = Good<Id>;
 
+type Row = Schemas["RowOutput"];
+/** One of what can be asked for in several views: `definition` has any fields, `row` those of a list. */
+type Viewed<One, Asked> = One extends unknown
+  ? string extends keyof One
+    ? never
+    : Asked extends { view: "row" }
+      ? Extract<One, Row>
+      : One extends Row
+        ? never
+        : One
+  : never;
+/** What a reading shows: of a list, or of one. */
+export type View<Body, Asked> = Body extends (infer One)[] ? Viewed<One, Asked>[] : Viewed<Body, Asked>;
+
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined | null>;
 
 export interface Request_<Id extends OperationId> {

@@ -2,7 +2,7 @@
 
 import { batch, type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { type Answer, ApiError, address, type OperationId, type Query, read } from "./client.ts";
+import { type Answer, ApiError, address, type OperationId, type Query, read, type View } from "./client.ts";
 
 /** What is known of an address. `at` is when it was last confirmed, in milliseconds of this computer's clock. */
 export interface Known<T> {
@@ -162,13 +162,13 @@ interface Watch<T> {
 }
 
 /** What an operation answers, kept up to date while the component is shown. */
-export function useLive<Id extends OperationId>(
+export function useLive<Id extends OperationId, const Asked extends Query = Query>(
   id: Id,
-  asked: { path?: Record<string, string | number>; query?: Query } & Watch<Answer<Id>> = {},
-): Known<Answer<Id>> & { refresh: () => void } {
+  asked: { path?: Record<string, string | number>; query?: Asked } & Watch<View<Answer<Id>, Asked>> = {},
+): Known<View<Answer<Id>, Asked>> & { refresh: () => void } {
   const url = address(id, asked.path, asked.query);
   const watcher = useMemo(() => ({}), []);
-  const found = feed<Answer<Id>>(url);
+  const found = feed<View<Answer<Id>, Asked>>(url);
   const { every: wish = EVERY_TICK } = asked;
   const every = typeof wish === "number" ? wish : wish(found.known.value.data);
   const isOff = asked.off ?? false;

@@ -3,8 +3,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import UPlot from "uplot";
 import { text } from "../texts/text.ts";
-import { localTime } from "./clock.ts";
-import { Table } from "./table.tsx";
+import { type Column, Table } from "./table.tsx";
+import { localTime } from "./units.ts";
 
 export interface Series {
   label: string;
@@ -115,13 +115,14 @@ function Numbers({ title, times, series, written }: Props) {
       rows={rows}
       id={(row) => String(row.index)}
       columns={[
-        { key: "time", title: text("chart.time"), cell: (row) => localTime(row.time) },
-        ...series.map((one) => ({
-          key: one.label,
-          title: one.label,
-          isNumber: true,
-          cell: (row: { index: number }) => valueAt(one, row.index, written),
-        })),
+        [text("chart.time"), (row) => localTime(row.time)],
+        ...series.map(
+          (one): Column<{ time: string; index: number }> => [
+            one.label,
+            (row) => valueAt(one, row.index, written),
+            { isNumber: true },
+          ],
+        ),
       ]}
     />
   );

@@ -1,8 +1,8 @@
-/** A text to be copied, with its button. */
+/** Small drawings, which say nothing that a word beside them does not say; and a text to be copied, with its button. */
 
+import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { text } from "../texts/text.ts";
-import { Icon } from "./icons.tsx";
 
 export function Copy({ value, label }: { value: string; label?: string }) {
   const [state, setState] = useState<"" | "copied" | "failed">("");
@@ -31,5 +31,38 @@ export function Code({ value }: { value: string }) {
       <pre>{value}</pre>
       <Copy value={value} />
     </div>
+  );
+}
+
+const PATHS: Record<string, JSX.Element> = {
+  disc: <circle cx="8" cy="8" r="6" fill="currentColor" />,
+  cross: <path d="M3 3l10 10M13 3L3 13" stroke="currentColor" stroke-width="3" fill="none" />,
+  triangle: <path d="M8 1.5L15 14.5H1z" fill="currentColor" />,
+  ring: <circle cx="8" cy="8" r="5.5" fill="none" stroke="currentColor" stroke-width="2.5" stroke-dasharray="22 12" />,
+  bars: <path d="M5 2.5v11M11 2.5v11" stroke="currentColor" stroke-width="3" />,
+  square: <rect x="3" y="3" width="10" height="10" fill="currentColor" />,
+  dashed: (
+    <circle cx="8" cy="8" r="5.5" fill="none" stroke="currentColor" stroke-width="2" stroke-dasharray="2.5 2.5" />
+  ),
+  question: (
+    <path
+      d="M5 6a3 3 0 1 1 4.2 2.8C8.4 9.2 8 9.6 8 10.5M8 13v.6"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="2.2"
+    />
+  ),
+  split: <path d="M8 2a6 6 0 0 0 0 12zM10 2.4a6 6 0 0 1 0 11.2" fill="currentColor" />,
+  menu: <path d="M2 4h12M2 8h12M2 12h12" stroke="currentColor" stroke-width="2" />,
+  copy: <path d="M5 5h8v9H5zM3 11V2h8" fill="none" stroke="currentColor" stroke-width="1.6" />,
+  close: <path d="M4 4l8 8M12 4l-8 8" stroke="currentColor" stroke-width="2" />,
+};
+
+/** It says nothing that a word beside it does not say. */
+export function Icon({ name }: { name: keyof typeof PATHS & string }) {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
+      {PATHS[name]}
+    </svg>
   );
 }

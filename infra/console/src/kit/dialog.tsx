@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { text } from "../texts/text.ts";
-import { Icon } from "./icons.tsx";
+import { Icon } from "./copy.tsx";
 
 interface Props {
   title: string;

@@ -1,12 +1,13 @@
-/** The states of a part of a screen beside its content: waiting, empty, failed, out of date. */
+/** The states of a part of a screen beside its content: waiting, empty, failed, out of date; and what was done last, said once. */
 
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, NO_ANSWER } from "../api/client.ts";
 import type { Known } from "../api/live.ts";
 import { text } from "../texts/text.ts";
-import { duration, now, onServer } from "./clock.ts";
 import { Copy } from "./copy.tsx";
+import { duration, now, onServer } from "./units.ts";
 
 /** Lines in the place of what is being read; shown after a moment only, since most answers come before. */
 export function Waiting({ lines = 4 }: { lines?: number }) {
@@ -38,16 +39,14 @@ export function errorText(error: ApiError): string {
   return error.message;
 }
 
-/** What went wrong, with what an operator needs to look it up. */
-export function Failed({
-  error,
-  words = errorText(error),
-  onRetry,
-}: {
+interface FailedProps {
   error: ApiError;
   words?: string | undefined;
   onRetry?: (() => void) | undefined;
-}) {
+}
+
+/** What went wrong, with what an operator needs to look it up. */
+export function Failed({ error, words = errorText(error), onRetry }: FailedProps) {
   return (
     <div class="failed" role="alert">
       <p>{words}</p>
@@ -97,5 +96,25 @@ export function Loaded<T>({ known, lines, children }: LoadedProps<T>) {
       )}
       {children(data)}
     </>
+  );
+}
+
+const SHOWN = 10_000;
+const said = signal("");
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function say(sentence: string): void {
+  said.value = sentence;
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    said.value = "";
+  }, SHOWN);
+}
+
+export function Said() {
+  return (
+    <div role="status" class={said.value ? "banner" : "hidden"}>
+      {said.value}
+    </div>
   );
 }

@@ -1,16 +1,20 @@
 /** Fields of forms: the browser's own inputs, each with its label, its help and what the API says about it. */
 
-import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { type ComponentChildren, createContext, type VNode } from "preact";
+import { useContext, useId } from "preact/hooks";
 import type { ApiError } from "../api/client.ts";
 import { text } from "../texts/text.ts";
+import { Dialog } from "./dialog.tsx";
+import { Failed } from "./feedback.tsx";
+
+/** What was wrong with what the form sent last: each of its fields finds there what is said about it. */
+const Refused = createContext<ApiError | undefined>(undefined);
 
 interface FieldProps {
   label: string;
   help?: string | undefined;
   /** Where the API says what is wrong with it: `config.host`. */
   location?: string | undefined;
-  error?: ApiError | undefined;
 }
 
 interface InputProps extends FieldProps {
@@ -27,29 +31,26 @@ interface InputProps extends FieldProps {
   max?: number;
 }
 
-/** What the API says about the field of a body. */
-function faultOf(error: ApiError | undefined, location: string | undefined): string | undefined {
-  const fault = error?.faults.find((one) => one.location.slice(1).join(".") === location);
-  return fault && (fault.message ?? fault.type);
+/** What the API says about a field of the body, and about those below it where it is a group. */
+export function useFaults(location: string | undefined, isGroup = false): string[] {
+  const faults = useContext(Refused)?.faults ?? [];
+  const isMeant = (path: string) => path === location || (isGroup && path.startsWith(location ?? "-"));
+  return faults.filter((one) => isMeant(one.location.slice(1).join("."))).map((one) => one.message ?? one.type);
 }
 
-function Frame({
-  id,
-  label,
-  help,
-  fault,
-  children,
-}: {
-  id: string;
-  label: string;
-  help?: string | undefined;
-  fault?: string | undefined;
-  children: ComponentChildren;
-}) {
+interface FrameProps extends FieldProps {
+  /** The input, with what ties it to its label, its help and its fault. */
+  control: (ties: { id: string; "aria-describedby": string | undefined; "aria-invalid": "true" | undefined }) => VNode;
+}
+
+function Field({ label, help, location, control }: FrameProps) {
+  const id = useId();
+  const [fault] = useFaults(location);
+  const ids = [help && `${id}-help`, fault && `${id}-fault`].filter(Boolean).join(" ");
   return (
     <div class={`field${fault ? " has-fault" : ""}`}>
       <label for={id}>{label}</label>
-      {children}
+      {control({ id, "aria-describedby": ids || undefined, "aria-invalid": fault ? "true" : undefined })}
       {help && (
         <p class="help" id={`${id}-help`}>
           {help}
@@ -64,21 +65,13 @@ function Frame({
   );
 }
 
-function described(id: string, help: string | undefined, fault: string | undefined) {
-  const ids = [help && `${id}-help`, fault && `${id}-fault`].filter(Boolean).join(" ");
-  return { "aria-describedby": ids || undefined, "aria-invalid": fault ? ("true" as const) : undefined };
-}
-
-export function Input({ label, help, location, error, onValue, type = "text", ...input }: InputProps) {
-  const id = useId();
-  const fault = faultOf(error, location);
-  // Preact's types tie the role of an input to its type, which is any here.
-  const attributes: object = { ...input, ...described(id, help, fault), id, type };
-  return (
-    <Frame id={id} label={label} help={help} fault={fault}>
-      <input {...attributes} onInput={(event) => onValue(event.currentTarget.value)} />
-    </Frame>
-  );
+export function Input({ label, help, location, onValue, type = "text", ...input }: InputProps) {
+  const shown = (ties: object) => {
+    // Preact's types tie the role of an input to its type, which is any here.
+    const attributes: object = { ...input, ...ties, type };
+    return <input {...attributes} onInput={(event) => onValue(event.currentTarget.value)} />;
+  };
+  return <Field label={label} help={help} location={location} control={shown} />;
 }
 
 /** A secret: it is written and never read back. */
@@ -91,70 +84,54 @@ export interface Choice {
   label: string;
 }
 
-export function Select({
-  label,
-  help,
-  location,
-  error,
-  value,
-  choices,
-  onValue,
-  disabled,
-}: FieldProps & { value: string; choices: readonly Choice[]; onValue: (value: string) => void; disabled?: boolean }) {
-  const id = useId();
-  const fault = faultOf(error, location);
+interface SelectProps extends FieldProps {
+  value: string;
+  choices: readonly Choice[];
+  onValue: (value: string) => void;
+  disabled?: boolean;
+}
+
+export function Select({ value, choices, onValue, disabled, ...field }: SelectProps) {
   return (
-    <Frame id={id} label={label} help={help} fault={fault}>
-      <select
-        id={id}
-        value={value}
-        disabled={disabled}
-        {...described(id, help, fault)}
-        onChange={(event) => onValue(event.currentTarget.value)}
-      >
-        {choices.map((choice) => (
-          <option key={choice.value} value={choice.value}>
-            {choice.label}
-          </option>
-        ))}
-      </select>
-    </Frame>
+    <Field
+      {...field}
+      control={(ties) => (
+        <select {...ties} value={value} disabled={disabled} onChange={(event) => onValue(event.currentTarget.value)}>
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.label}
+            </option>
+          ))}
+        </select>
+      )}
+    />
   );
 }
 
-export function TextArea({
-  label,
-  help,
-  location,
-  error,
-  value,
-  onValue,
-  rows = 3,
-}: FieldProps & { value: string; onValue: (value: string) => void; rows?: number }) {
-  const id = useId();
-  const fault = faultOf(error, location);
+interface TextAreaProps extends FieldProps {
+  value: string;
+  onValue: (value: string) => void;
+  rows?: number;
+}
+
+export function TextArea({ value, onValue, rows = 3, ...field }: TextAreaProps) {
   return (
-    <Frame id={id} label={label} help={help} fault={fault}>
-      <textarea
-        id={id}
-        rows={rows}
-        value={value}
-        {...described(id, help, fault)}
-        onInput={(event) => onValue(event.currentTarget.value)}
-      />
-    </Frame>
+    <Field
+      {...field}
+      control={(ties) => (
+        <textarea {...ties} rows={rows} value={value} onInput={(event) => onValue(event.currentTarget.value)} />
+      )}
+    />
   );
 }
 
-export function Check({
-  label,
-  checked,
-  onValue,
-}: {
+interface CheckProps {
   label: string;
   checked: boolean;
   onValue: (value: boolean) => void;
-}) {
+}
+
+export function Check({ label, checked, onValue }: CheckProps) {
   return (
     <label class="check">
       <input type="checkbox" checked={checked} onChange={(event) => onValue(event.currentTarget.checked)} /> {label}
@@ -162,23 +139,25 @@ export function Check({
   );
 }
 
-/** A form whose button says what it does, and that says what is wrong where no field says it. */
-export function Form({
-  onSubmit,
-  children,
-  submit,
-  isBusy,
-  isBlocked,
-  onCancel,
-}: {
+interface FormProps {
   onSubmit: () => void;
   children: ComponentChildren;
   submit: string;
+  /** What it sends with: whether that is under way, and what was wrong. */
+  action?: { busy: string; error: ApiError | undefined };
   isBusy?: boolean;
+  error?: ApiError | undefined;
   /** It cannot be sent yet; the form says why. */
   isBlocked?: boolean;
-  onCancel?: () => void;
-}) {
+  onCancel?: (() => void) | undefined;
+  /** What follows what was wrong. */
+  below?: ComponentChildren;
+}
+
+/** A form whose button says what it does, and that says what is wrong where no field says it. */
+export function Form(props: FormProps) {
+  const { onSubmit, children, submit, action, isBlocked, onCancel, below } = props;
+  const { isBusy = Boolean(action?.busy), error = action?.error } = props;
   return (
     <form
       onSubmit={(event) => {
@@ -186,7 +165,9 @@ export function Form({
         if (!isBusy && !isBlocked) onSubmit();
       }}
     >
-      {children}
+      <Refused.Provider value={error}>{children}</Refused.Provider>
+      {error && <Failed error={error} />}
+      {below}
       <div class="buttons">
         <button type="submit" class="primary" aria-disabled={isBusy || isBlocked}>
           {isBusy ? text("common.working") : submit}
@@ -198,5 +179,21 @@ export function Form({
         )}
       </div>
     </form>
+  );
+}
+
+interface FormDialogProps extends Omit<FormProps, "submit" | "onCancel"> {
+  title: string;
+  /** What its button says, where that is not its title. */
+  submit?: string;
+  onClose: () => void;
+}
+
+/** A dialog that asks for something. */
+export function FormDialog({ title, submit = title, onClose, ...form }: FormDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form {...form} submit={submit} onCancel={onClose} />
+    </Dialog>
   );
 }

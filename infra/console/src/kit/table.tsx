@@ -3,10 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { text } from "../texts/text.ts";
 
-export interface Column<Row> {
-  key: string;
-  title: string;
-  cell: (row: Row) => ComponentChildren;
+interface Look {
   /** Numbers stand at the right. */
   isNumber?: boolean;
   /** The name of the order by this column, where there is one. */
@@ -14,6 +11,9 @@ export interface Column<Row> {
   /** Left out where there is little room. */
   isExtra?: boolean;
 }
+
+/** A column: its title, what it shows of a row, and how. */
+export type Column<Row> = readonly [title: string, cell: (row: Row) => ComponentChildren, look?: Look];
 
 interface Props<Row> {
   caption: string;
@@ -31,20 +31,20 @@ export function Table<Row>({ caption, columns, rows, id, sort, onSort }: Props<R
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map((column) => (
+            {columns.map(([title, , look = {}]) => (
               <th
-                key={column.key}
+                key={title}
                 scope="col"
-                class={classes(column)}
-                aria-sort={column.sort && column.sort === sort ? "ascending" : undefined}
+                class={classes(look)}
+                aria-sort={look.sort && look.sort === sort ? "ascending" : undefined}
               >
-                {column.sort && onSort ? (
-                  <button type="button" class="plain" onClick={() => onSort(column.sort ?? "")}>
-                    {column.title}
-                    {column.sort === sort && <span aria-hidden="true"> ↓</span>}
+                {look.sort && onSort ? (
+                  <button type="button" class="plain" onClick={() => onSort(look.sort ?? "")}>
+                    {title}
+                    {look.sort === sort && <span aria-hidden="true"> ↓</span>}
                   </button>
                 ) : (
-                  column.title
+                  title
                 )}
               </th>
             ))}
@@ -53,14 +53,14 @@ export function Table<Row>({ caption, columns, rows, id, sort, onSort }: Props<R
         <tbody>
           {rows.map((row) => (
             <tr key={id(row)}>
-              {columns.map((column, index) =>
+              {columns.map(([title, cell, look = {}], index) =>
                 index === 0 ? (
-                  <th key={column.key} scope="row" class={classes(column)}>
-                    {column.cell(row)}
+                  <th key={title} scope="row" class={classes(look)}>
+                    {cell(row)}
                   </th>
                 ) : (
-                  <td key={column.key} class={classes(column)} data-title={column.title}>
-                    {column.cell(row)}
+                  <td key={title} class={classes(look)} data-title={title}>
+                    {cell(row)}
                   </td>
                 ),
               )}
@@ -72,22 +72,19 @@ export function Table<Row>({ caption, columns, rows, id, sort, onSort }: Props<R
   );
 }
 
-function classes<Row>(column: Column<Row>): string {
-  return [column.isNumber && "number", column.isExtra && "extra"].filter(Boolean).join(" ");
+function classes({ isNumber, isExtra }: Look): string {
+  return [isNumber && "number", isExtra && "extra"].filter(Boolean).join(" ");
 }
 
-/** Leads to the next page of a list, and back to its beginning. */
-export function Pages({
-  next,
-  isFirst,
-  onNext,
-  onFirst,
-}: {
+interface PagesProps {
   next: string | null;
   isFirst: boolean;
   onNext: (cursor: string) => void;
   onFirst: () => void;
-}) {
+}
+
+/** Leads to the next page of a list, and back to its beginning. */
+export function Pages({ next, isFirst, onNext, onFirst }: PagesProps) {
   if (isFirst && !next) return null;
   return (
     <nav class="pages" aria-label={text("common.pages")}>

@@ -1,18 +1,18 @@
 /** Buttons that change what runs. Each first asks the server what would happen, and acts after consent, once. */
 
 import { signal } from "@preact/signals";
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ApiError, newKey, type Query } from "../api/client.ts";
-import { type CombinedPlan, combined, loses, type Plan } from "../domain/plans.ts";
+import { type CombinedPlan, type Consequence, combined, loses, type Plan } from "../domain/plans.ts";
+import { Copy, Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
-import { Failed, Waiting } from "../kit/feedback.tsx";
+import { Failed, say, Waiting } from "../kit/feedback.tsx";
 import { Check, Form, Input } from "../kit/form.tsx";
-import { say } from "../kit/notice.tsx";
-import { place } from "../kit/router.ts";
+import { link, place } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
-import { Consequences } from "./consequences.tsx";
 import { type Call, forEach, type Outcome, send, useIntent } from "./intent.ts";
-import { can, neededFor } from "./session.ts";
+import { OperationButton } from "./operation.tsx";
+import { placeOf } from "./pieces.tsx";
 
 /** A choice that the person has in the dialog: a parameter of the query that becomes true. */
 export interface ActionChoice {
@@ -33,17 +33,18 @@ interface ButtonLook {
   reason?: string | undefined;
 }
 
+interface ActionProps extends ButtonLook, Omit<Call, "name"> {
+  name?: string;
+  /** The one that it is about, in the version that is on the screen. */
+  of?: { id: string; name: string; version: number };
+  onDone?: ((data: unknown) => void) | undefined;
+}
+
 /** One call, after its dialog. `query`, `body`, `path`, `version`: as for `call`. `onDone` gets the answer's body. */
-export function ActionButton({
-  label,
-  short,
-  choices,
-  isSmall,
-  reason,
-  onDone,
-  ...one
-}: ButtonLook & Call & { onDone?: ((data: unknown) => void) | undefined }) {
-  const look = { label, short, choices, reason, ...(isSmall ? { isSmall } : {}) };
+export function ActionButton({ label, short, choices, isSmall = false, reason, onDone, of, ...asked }: ActionProps) {
+  const about = of && { name: of.name, path: { uuid: of.id }, version: of.version };
+  const one: Call = { name: "", ...about, ...asked };
+  const look = { label, short, choices, isSmall, reason };
   return <ActionsButton {...look} calls={[one]} onDone={([outcome]) => onDone?.(outcome?.data)} />;
 }
 
@@ -56,29 +57,18 @@ export function ActionsButton({
   calls,
   ...rest
 }: ButtonLook & Pick<DialogProps, "calls" | "onDone">) {
-  const id = useId();
-  const forbidden = calls.find((one) => !can(one.operation));
-  const why = forbidden ? textOf("needs", neededFor(forbidden.operation)) : reason;
+  const [first] = calls;
+  if (!first) return null;
   return (
-    <>
-      <button
-        type="button"
-        class={isSmall ? "small" : ""}
-        aria-disabled={why !== undefined}
-        aria-describedby={why ? id : undefined}
-        aria-label={spoken(label, short)}
-        data-operation={calls[0]?.operation}
-        title={why}
-        onClick={() => why === undefined && askFirst({ ...rest, label, calls })}
-      >
-        {short ?? label}
-      </button>
-      {why && (
-        <span class="hidden" id={id}>
-          {why}
-        </span>
-      )}
-    </>
+    <OperationButton
+      operation={first.operation}
+      label={short ?? label}
+      spoken={spoken(label, short)}
+      isSmall={isSmall}
+      why={reason}
+      isWhyHidden
+      onClick={() => askFirst({ ...rest, label, calls })}
+    />
   );
 }
 
@@ -100,7 +90,7 @@ const asked = signal<{ dialog: DialogProps; at: string } | null>(null);
 const current = () => place.value.parts.join("/");
 
 /** Opens the dialog of an action. */
-export function askFirst(dialog: DialogProps): void {
+function askFirst(dialog: DialogProps): void {
   asked.value = { dialog, at: current() };
 }
 
@@ -206,19 +196,15 @@ async function planOf(one: Call): Promise<OnePlan> {
   }
 }
 
-function Planned({
-  planned,
-  whole,
-  isReading,
-  calls,
-  onRetry,
-}: {
+interface PlannedProps {
   planned: readonly OnePlan[];
   whole: CombinedPlan;
   isReading: boolean;
   calls: readonly Call[];
   onRetry: () => void;
-}) {
+}
+
+function Planned({ planned, whole, isReading, calls, onRetry }: PlannedProps) {
   if (isReading && !planned.length) return <Waiting lines={3} />;
   return (
     <div aria-live="polite" aria-busy={isReading}>
@@ -235,15 +221,13 @@ function Planned({
   );
 }
 
-function Outcomes({
-  outcomes,
-  calls,
-  onReadAgain,
-}: {
+interface OutcomesProps {
   outcomes: readonly (Outcome | undefined)[];
   calls: readonly Call[];
   onReadAgain: () => void;
-}) {
+}
+
+function Outcomes({ outcomes, calls, onReadAgain }: OutcomesProps) {
   const isStale = outcomes.some((one) => one?.error?.code === "VERSION_MISMATCH");
   return (
     <div aria-live="polite">
@@ -265,18 +249,15 @@ function Outcomes({
   );
 }
 
-/** What did not work, in words: of which resource, what that means, and what the server says. */
-function NotDone({
-  calls,
-  index,
-  error,
-  state,
-}: {
+interface NotDoneProps {
   calls: readonly Call[];
   index: number;
   error: ApiError;
   state?: Outcome["state"];
-}) {
+}
+
+/** What did not work, in words: of which resource, what that means, and what the server says. */
+function NotDone({ calls, index, error, state }: NotDoneProps) {
   const hint = textOf("refused", error.code);
   return (
     <>
@@ -285,4 +266,77 @@ function NotDone({
       {hint !== error.code && <p>{hint}</p>}
     </>
   );
+}
+
+const LOOKS: Record<Consequence["severity"], { icon: "cross" | "bars" | "triangle" | "disc"; tone: string }> = {
+  loses: { icon: "cross", tone: "bad" },
+  interrupts: { icon: "bars", tone: "warn" },
+  warn: { icon: "triangle", tone: "warn" },
+  info: { icon: "disc", tone: "off" },
+};
+
+/** `isOfMany`: the plan is of several resources, so each sentence says of which. */
+function Consequences({ plan, isOfMany = false }: { plan: CombinedPlan; isOfMany?: boolean }) {
+  return (
+    <>
+      {plan.blockedBy.length > 0 && (
+        <section class="failed">
+          <h3>{text("plan.blocked")}</h3>
+          <ul>
+            {plan.blockedBy.map((one) => (
+              <li key={one.code + one.message + one.resource?.id}>
+                {isOfMany && <Names names={one.names} />}
+                {one.message} {one.resource && <InTheWay resource={one.resource} />}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {plan.consequences.length > 0 && (
+        <ul class="consequences">
+          {plan.consequences.map((one) => (
+            <li key={one.severity + one.message} class={`tone-${LOOKS[one.severity].tone}`}>
+              <Icon name={LOOKS[one.severity].icon} /> <strong>{textOf("consequence", one.severity)}:</strong>{" "}
+              {isOfMany && <Names names={one.names} />}
+              {one.message} {typeof one.facts?.statement === "string" && <Copy value={one.facts.statement} />}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Changes plan={plan} isOfMany={isOfMany} />
+    </>
+  );
+}
+
+function Names({ names }: { names: readonly string[] }) {
+  return <em>{names.join(", ")}: </em>;
+}
+
+function InTheWay({ resource }: { resource: { type: string; id: string; name: string } }) {
+  const place = placeOf(resource.type, resource.id);
+  const words = `${textOf("type", resource.type)} ${resource.name}`;
+  return place ? <a href={link(place)}>{words}</a> : <span>{words}</span>;
+}
+
+function Changes({ plan, isOfMany }: { plan: CombinedPlan; isOfMany: boolean }) {
+  if (!plan.changes.length) return null;
+  return (
+    <details open={plan.changes.length <= 5}>
+      <summary>{text("plan.changes", { count: plan.changes.length })}</summary>
+      <ul class="changes">
+        {plan.changes.map((one) => (
+          <li key={one.path + JSON.stringify([one.from, one.to])}>
+            {isOfMany && <Names names={one.names} />}
+            <code>{one.path}</code>: <Value value={one.from} /> <span aria-hidden="true">→</span>
+            <span class="hidden">{text("plan.becomes")}</span> <Value value={one.to} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Value({ value }: { value: unknown }) {
+  if (value === null || value === undefined) return <span class="quiet">{text("plan.nothing")}</span>;
+  return <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>;
 }

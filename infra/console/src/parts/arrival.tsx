@@ -4,8 +4,8 @@ import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { arrival, type GroupPartition } from "../domain/arrival.ts";
 import { Loaded } from "../kit/feedback.tsx";
-import { count } from "../kit/numbers.ts";
 import { type Column, Table } from "../kit/table.tsx";
+import { count } from "../kit/units.ts";
 import { text } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
 
@@ -33,26 +33,12 @@ export function Arrivals({ pipeline, delivery }: Props) {
   // The topics of a pipeline stand in the order of its tables.
   const rows = topics.map((topic): Row => ({ topic, table: pipeline.tables[pipeline.topics.indexOf(topic)] }));
   const columns: Column<Row>[] = [
-    { key: "topic", title: text("arrival.topic"), cell: (row) => row.topic },
-    {
-      key: "source",
-      title: text("arrival.source"),
-      isNumber: true,
-      cell: (row) => <AtSource sourceId={pipeline.source_id} table={row.table} />,
-    },
-    {
-      key: "records",
-      title: text("arrival.records"),
-      isNumber: true,
-      cell: (row) => <InTopic cluster={cluster} topic={row.topic} />,
-    },
+    [text("arrival.topic"), (row) => row.topic],
+    [text("arrival.source"), (row) => <AtSource sourceId={pipeline.source_id} table={row.table} />, { isNumber: true }],
+    [text("arrival.records"), (row) => <InTopic cluster={cluster} topic={row.topic} />, { isNumber: true }],
   ];
   if (delivery) {
-    columns.push({
-      key: "delivered",
-      title: text("arrival.delivered"),
-      cell: (row) => <Delivered cluster={cluster} topic={row.topic} group={group} />,
-    });
+    columns.push([text("arrival.delivered"), (row) => <Delivered cluster={cluster} topic={row.topic} group={group} />]);
   }
   return (
     <>

@@ -5,7 +5,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, call, NO_ANSWER, newKey, type OperationId, type Query } from "../api/client.ts";
 import { OPERATIONS } from "../api/generated/operations.ts";
 import { EVERY_TICK, refreshAll, WHILE_CHANGING } from "../api/live.ts";
-import { now } from "../kit/clock.ts";
+import { now } from "../kit/units.ts";
 import { text } from "../texts/text.ts";
 
 /** A call that changes something. `name` is what the resource is called. */

@@ -1,10 +1,11 @@
-/** Small pieces that many screens show: a time, a named value, the link to a resource. */
+/** Small pieces that many screens show: a time, a named value, a state with its age, the link to a resource and where it leads. */
 
 import type { ComponentChildren } from "preact";
-import { age, duration, localTime, now } from "../kit/clock.ts";
+import { LOOKS, type Observed, OLD_AFTER, shownState } from "../domain/states.ts";
+import { Icon } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
+import { age, duration, localTime, now, onServer } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
-import { placeOf } from "./places.ts";
 
 /** When something was or will be, as a distance from now; the time itself when it is pointed at. */
 export function When({ time }: { time: string | null | undefined }) {
@@ -17,6 +18,15 @@ export function When({ time }: { time: string | null | undefined }) {
   return (
     <time dateTime={time} title={`${localTime(time)} (${time})`}>
       {shown}
+    </time>
+  );
+}
+
+/** When something was or will be, as it is. */
+export function At({ time }: { time: string }) {
+  return (
+    <time dateTime={time} title={time}>
+      {localTime(time)}
     </time>
   );
 }
@@ -45,4 +55,71 @@ export function ResourceLink({ type, id, name }: { type: string; id: string; nam
       {target ? <a href={link(target)}>{name ?? id}</a> : (name ?? id)}
     </>
   );
+}
+
+interface Props {
+  observed: string;
+  observedAt: string | null | undefined;
+  /** When the page read this, in milliseconds of this computer's clock. An old reading is no news. */
+  readAt?: number | undefined;
+  desired?: string | null;
+  /** States without a time of observation, such as the health of a server, are as old as the reading. */
+  isTimeless?: boolean;
+}
+
+/** The seconds since anything about the state was confirmed; null for never. */
+function confirmedAge({ observedAt, readAt, isTimeless }: Props): number | null {
+  const read = readAt === undefined ? 0 : Math.max(0, (now.value - onServer(readAt)) / 1_000);
+  if (isTimeless) return read;
+  const observed = age(observedAt, now.value);
+  return observed === null ? null : Math.max(observed, read > OLD_AFTER ? read : 0);
+}
+
+/** The observed state beside the desired one, with its age. */
+export function State(props: Props) {
+  const seconds = confirmedAge(props);
+  const shown = shownState(props.observed, seconds);
+  const isOld = shown === "UNKNOWN" && props.observed !== "UNKNOWN" && seconds !== null;
+  const { desired } = props;
+  return (
+    <span class={`state tone-${LOOKS[shown].tone}${isOld ? " is-old" : ""}`}>
+      <Icon name={LOOKS[shown].shape} />
+      <span>
+        <strong>{textOf("state", shown)}</strong>
+        {isOld && ` ${text("state.last_known", { state: textOf("state", props.observed as Observed) })}`}
+        {desired && desired !== shown && desired !== "DRAFT" && (
+          <span class="wanted"> {text("state.wanted", { state: textOf("desired", desired) })}</span>
+        )}
+        {desired === "DRAFT" && <span class="wanted"> {text("desired.DRAFT")}</span>}
+      </span>
+      {seconds !== null && !props.isTimeless && <Age seconds={seconds} />}
+    </span>
+  );
+}
+
+function Age({ seconds }: { seconds: number }) {
+  return <span class="age">{text("state.age", { age: duration(seconds) })}</span>;
+}
+
+const SCREEN_OF: Record<string, string> = {
+  pipeline: "pipelines",
+  delivery: "deliveries",
+  source: "sources",
+  destination: "destinations",
+  connection: "connections",
+  connect_cluster: "clusters",
+  stream_cluster: "clusters",
+  alert: "alerts",
+  alert_rule: "rules",
+  channel: "channels",
+  notification_channel: "channels",
+  maintenance: "maintenance",
+  maintenance_window: "maintenance",
+  user: "users",
+};
+
+/** The parts of its address; null where it has no screen. */
+export function placeOf(type: string, id: string): string[] | null {
+  const screen = SCREEN_OF[type];
+  return screen ? [screen, id] : null;
 }

@@ -1,8 +1,10 @@
 /** What a preview says before anything is made: what Connect finds wrong, what will arrive changed, and the configuration. */
 
+import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
+import { Input } from "../kit/form.tsx";
+import { Table } from "../kit/table.tsx";
 import { plural, text } from "../texts/text.ts";
-import { ConfigTable } from "./config_table.tsx";
 
 export function Warnings({ warnings }: { warnings: readonly Schemas["WarningOutput"][] }) {
   if (!warnings.length) return <p>{text("preview.no_warning")}</p>;
@@ -44,5 +46,32 @@ export function Config({ config }: { config: Record<string, unknown> }) {
       <summary>{text("preview.config", { count: rows.length })}</summary>
       <ConfigTable config={Object.fromEntries(rows)} />
     </details>
+  );
+}
+
+export function ConfigTable({ config }: { config: Readonly<Record<string, string>> }) {
+  const [typed, type] = useState("");
+  const wanted = typed.trim().toLowerCase();
+  const rows = Object.entries(config)
+    .filter(([key, value]) => `${key}=${value}`.toLowerCase().includes(wanted))
+    .sort(([one], [other]) => one.localeCompare(other));
+  return (
+    <>
+      <search class="filters">
+        <Input label={text("config.search")} type="search" value={typed} onValue={type} />
+      </search>
+      <p class="quiet" role="status">
+        {text("config.shown", { count: rows.length, all: Object.keys(config).length })}
+      </p>
+      <Table
+        caption={text("tab.config")}
+        columns={[
+          [text("config.key"), ([key]) => <code>{key}</code>],
+          [text("config.value"), ([, value]) => <code>{value}</code>],
+        ]}
+        rows={rows}
+        id={([key]) => key}
+      />
+    </>
   );
 }

@@ -1,26 +1,26 @@
-/** What a source and a destination have in common: how they are described, edited, given new secrets, and deleted. */
+/** What sources and destinations have in common: their list, how one is described, edited, given new secrets, and deleted. */
 
 import { useState } from "preact/hooks";
-import type { ApiError, Schemas } from "../api/client.ts";
+import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
-import { age } from "../kit/clock.ts";
-import { Failed, Loaded } from "../kit/feedback.tsx";
+import { DATABASES, PROVIDERS } from "../domain/systems.ts";
+import { Loaded, say } from "../kit/feedback.tsx";
 import { Form, Input, TextArea } from "../kit/form.tsx";
-import { say } from "../kit/notice.tsx";
 import { go, link } from "../kit/router.ts";
+import type { Column } from "../kit/table.tsx";
+import { age, count } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
 import { ActionButton } from "./actions.tsx";
-import { whoMay } from "./button.tsx";
-import { useFields } from "./fields.ts";
-import { Facts, When } from "./pieces.tsx";
-import { RotateCredentials } from "./rotation.tsx";
+import { useFields } from "./fields.tsx";
+import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "./list.tsx";
+import { OperationButton, useAction, whoMay } from "./operation.tsx";
+import { Facts, State, When } from "./pieces.tsx";
 import { can } from "./session.ts";
-import { State } from "./state.tsx";
-import { useAction } from "./use_action.ts";
+import { RotationForm, Secrets, SystemForm } from "./system_form.tsx";
 
-export type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
-export type Kind = "sources" | "destinations";
+type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
+type Kind = "sources" | "destinations";
 
 const OPERATIONS = {
   sources: {
@@ -46,13 +46,13 @@ interface Props {
 }
 
 /** Where it is, in one line. */
-export function addressOf({ config }: Pick<Registered, "config">): string {
+function addressOf({ config }: Pick<Registered, "config">): string {
   if ("bucket" in config) return [config.endpoint_url, config.bucket, config.prefix].filter(Boolean).join("/");
   return `${config.host}${config.port ? `:${config.port}` : ""}/${config.database_name}`;
 }
 
 /** The state of a server. It is looked at once a minute: what was seen long before says nothing about now. */
-export function Health({ one, readAt }: { one: Registered; readAt: number | undefined }) {
+function Health({ one, readAt }: { one: Registered; readAt: number | undefined }) {
   const seconds = age(one.last_health_check_at);
   const isOld = one.status !== "UNKNOWN" && (seconds === null || seconds > OLD_AFTER);
   return (
@@ -107,7 +107,6 @@ export function Labels({ kind, labels }: { kind: Kind; labels: Readonly<Record<s
 
 /** The tab with what can be changed. */
 export function Settings({ kind, one }: Props) {
-  const isVerified = "ssl_mode" in one.config && one.config.ssl_mode.startsWith("verify");
   const operations = OPERATIONS[kind];
   const [round, begin] = useState(0);
   return (
@@ -115,29 +114,35 @@ export function Settings({ kind, one }: Props) {
       <h2>{text("registered.edit")}</h2>
       <Edit key={round} kind={kind} one={one} onAgain={() => begin(round + 1)} />
       <h2>{text("registered.secrets")}</h2>
-      {one.connection_id ? (
-        <p>{text("registered.of_connection")}</p>
-      ) : (
-        <RotateCredentials
-          operation={operations.rotate}
-          id={one.id}
-          name={one.name}
-          provider={one.provider}
-          hasCertificate={isVerified}
-        />
-      )}
+      {one.connection_id ? <p>{text("registered.of_connection")}</p> : <Rotate kind={kind} one={one} />}
       <h2>{text("registered.delete")}</h2>
       <p class="buttons">
         <ActionButton
           operation={operations.remove}
-          path={{ uuid: one.id }}
-          version={one.version}
-          name={one.name}
+          of={one}
           label={text("registered.delete_name", { name: one.name })}
           onDone={() => go([kind])}
         />
       </p>
     </>
+  );
+}
+
+function Rotate({ kind, one }: Props) {
+  const [values, setValues] = useState<Record<string, string>>({});
+  const [result, setResult] = useState<Schemas["RotationOutput"]>();
+  const hasCertificate = "ssl_mode" in one.config && one.config.ssl_mode.startsWith("verify");
+  const operation = OPERATIONS[kind].rotate;
+  if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
+  const done = (next: Schemas["RotationOutput"]) => {
+    setValues({});
+    setResult(next);
+  };
+  const words = { submit: text("rotate.submit", { name: one.name }), help: text("rotate.help") };
+  return (
+    <RotationForm {...words} operation={operation} id={one.id} values={values} onDone={done} result={result}>
+      <Secrets provider={one.provider} hasCertificate={hasCertificate} values={values} onValues={setValues} />
+    </RotationForm>
   );
 }
 
@@ -169,19 +174,20 @@ function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
           const body = { ...whole, name, description: description || null, environment: environment || null, labels };
           const received = await action.run(operation, { path: { uuid: one.id }, body: body as never, version });
           if (!received) return;
-          setVersion((received.data as Registered).version);
+          setVersion(received.data.version);
           say(text("registered.saved", { name }));
         };
-        const { error } = action;
+        const again = action.error?.code === "VERSION_MISMATCH" && (
+          <button type="button" onClick={onAgain}>
+            {text("registered.again")}
+          </button>
+        );
         return (
-          <Form onSubmit={() => void save()} submit={text("registered.save")} isBusy={action.busy !== ""}>
-            <EditFields bind={bind} error={error} />
-            {error && <Failed error={error} />}
-            {error?.code === "VERSION_MISMATCH" && (
-              <button type="button" onClick={onAgain}>
-                {text("registered.again")}
-              </button>
-            )}
+          <Form onSubmit={() => void save()} submit={text("registered.save")} action={action} below={again}>
+            <Input label={text("column.name")} required {...bind("name")} />
+            <TextArea label={text("registered.description")} {...bind("description")} />
+            <Input label={text("registered.environment")} {...bind("environment")} />
+            <TextArea label={text("registered.labels")} help={text("registered.labels_help")} {...bind("labels")} />
           </Form>
         );
       }}
@@ -189,27 +195,78 @@ function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
   );
 }
 
-type Bound = { value: string; onValue: (value: string) => void };
+const TEXTS = {
+  sources: { none: text("sources.none"), create: text("start.new_source") },
+  destinations: { none: text("destinations.none"), create: text("start.new_destination") },
+};
 
-function EditFields({
-  bind,
-  error,
-}: {
-  bind: (name: "name" | "description" | "environment" | "labels") => Bound;
-  error: ApiError | undefined;
-}) {
+export function RegisteredList({ kind }: { kind: Kind }) {
+  const query = useListQuery();
+  const [isNew, registerNew] = useState(false);
+  const known = usePage(kind === "sources" ? "list_sources" : "list_destinations", {
+    query: { q: query.value("q"), label: query.value("label") },
+  });
   return (
-    <>
-      <Input label={text("column.name")} location="name" error={error} required {...bind("name")} />
-      <TextArea label={text("registered.description")} location="description" error={error} {...bind("description")} />
-      <Input label={text("registered.environment")} location="environment" error={error} {...bind("environment")} />
-      <TextArea
-        label={text("registered.labels")}
-        help={text("registered.labels_help")}
-        location="labels"
-        error={error}
-        {...bind("labels")}
-      />
-    </>
+    <ListScreen
+      known={known}
+      title={textOf("nav", kind)}
+      columns={columns(kind, known.at)}
+      filters={[BY_NAME, BY_LABEL]}
+      none={TEXTS[kind].none}
+    >
+      <p class="buttons">
+        <OperationButton
+          operation={kind === "sources" ? "create_source" : "create_destination"}
+          label={isNew ? text("common.close") : TEXTS[kind].create}
+          onClick={() => registerNew(!isNew)}
+        />
+        {kind === "sources" && <a href={link(["start"])}>{text("sources.start")}</a>}
+      </p>
+      {isNew && (
+        <section class="card" aria-label={TEXTS[kind].create}>
+          <SystemForm
+            kind={kind === "sources" ? "source" : "destination"}
+            providers={kind === "sources" ? DATABASES : PROVIDERS}
+            onSaved={(id) => go([kind, id])}
+          />
+        </section>
+      )}
+    </ListScreen>
   );
+}
+
+function columns(kind: Kind, readAt: number | undefined): Column<Registered>[] {
+  return [
+    [text("column.name"), (row) => <a href={link([kind, row.id])}>{row.name}</a>],
+    [text("column.state"), (row) => <Health one={row} readAt={readAt} />],
+    [text("registered.looked_at"), (row) => <When time={row.last_health_check_at} />],
+    [text("column.reason"), (row) => row.last_error?.message ?? ""],
+    [
+      text("registered.address"),
+      (row) => (
+        <>
+          {textOf("provider", row.provider)} <code>{addressOf(row)}</code>
+        </>
+      ),
+    ],
+    [
+      text("registered.environment_labels"),
+      (row) => (
+        <>
+          {row.environment} <Labels kind={kind} labels={row.labels} />
+        </>
+      ),
+      { isExtra: true },
+    ],
+    [text(kind === "sources" ? "sources.ready_tables" : "nav.deliveries"), numberOf, { isNumber: true }],
+  ];
+}
+
+/** The tables of a source that can be captured, of all; the deliveries of a destination. */
+function numberOf(row: Registered) {
+  if ("deliveries" in row) return count(row.deliveries);
+  if (row.tables === null || row.cdc_ready_tables === null) {
+    return <span class="quiet">{text("common.not_measured")}</span>;
+  }
+  return text("sources.ready_of", { ready: count(row.cdc_ready_tables), all: count(row.tables) });
 }

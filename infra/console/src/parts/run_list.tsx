@@ -2,24 +2,30 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { ON_DEMAND, useLive } from "../api/live.ts";
-import { duration } from "../kit/clock.ts";
-import { Empty, Loaded } from "../kit/feedback.tsx";
-import { type Choice, Input, Select } from "../kit/form.tsx";
-import { count } from "../kit/numbers.ts";
+import { Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
-import { type Column, Pages, Table } from "../kit/table.tsx";
+import type { Column } from "../kit/table.tsx";
+import { count, duration } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
 import { ActionsButton } from "./actions.tsx";
+import { choicesOf, useChoices } from "./fields.tsx";
 import { pace } from "./intent.ts";
-import { type ListQuery, useListQuery, useTypedFilter } from "./list_query.ts";
+import {
+  BY_LABEL,
+  BY_NAME,
+  type Filter,
+  FilterFields,
+  Filters,
+  type ListQuery,
+  ListScreen,
+  useListQuery,
+  usePage,
+} from "./list.tsx";
+import { State } from "./pieces.tsx";
 import { CONTROLS, type RunKind } from "./run_actions.tsx";
-import { Labels } from "./run_head.tsx";
-import { known as measured } from "./runtime.tsx";
-import { State } from "./state.tsx";
+import { Labels, known as measured } from "./runtime.tsx";
 
 type Row = Schemas["RowOutput"];
-const PAGE = 100;
 const AT_MOST = 50;
 const STATES = [
   ...["RUNNING", "DEGRADED", "FAILED", "UNKNOWN", "PAUSED", "NOT_DEPLOYED", "STOPPED", "RESTARTING", "UNASSIGNED"],
@@ -33,125 +39,66 @@ export function RunList({ kind }: { kind: RunKind }) {
   const [selected, select] = useState<ReadonlyMap<string, string>>(new Map());
   const sort = query.value("sort") || "attention";
   const filters = Object.fromEntries(FILTERS.map((name) => [name, query.value(name)]));
-  const known = useLive(kind === "pipelines" ? "list_pipelines" : "list_deliveries", {
-    query: { ...filters, view: "row", sort, cursor: query.cursor, limit: PAGE },
+  const known = usePage(kind === "pipelines" ? "list_pipelines" : "list_deliveries", {
+    query: { ...filters, view: "row", sort },
     every: pace(false),
   });
-  const isFiltered = Object.values(filters).some(Boolean);
-  const clear = () => query.set(Object.fromEntries(FILTERS.map((name) => [name, null])));
   const toggle = (row: Row) => {
     const next = new Map(selected);
     if (!next.delete(row.id) && next.size < AT_MOST) next.set(row.id, row.name);
     select(next);
   };
   return (
-    <>
-      <h1>{textOf("nav", kind)}</h1>
-      <Filters query={query} sort={sort} />
-      <Loaded known={known} lines={12}>
-        {(data) => {
-          const rows = data as Row[];
-          if (!rows.length)
-            return <Nothing kind={kind} isFiltered={isFiltered} goesOn={!!known.nextCursor} onClear={clear} />;
-          return (
-            <>
-              <Bulk kind={kind} rows={rows} selected={selected} onSelect={select} />
-              <Table
-                caption={textOf("nav", kind)}
-                columns={columns(kind, known.at, selected, toggle)}
-                rows={rows}
-                id={(row) => row.id}
-                sort={sort}
-                onSort={(value) => query.set({ sort: value })}
-              />
-            </>
-          );
-        }}
-      </Loaded>
-      <Pages
-        next={known.nextCursor}
-        isFirst={!query.cursor}
-        onNext={(cursor) => query.set({ cursor })}
-        onFirst={() => query.set({ cursor: null })}
-      />
-    </>
+    <ListScreen
+      known={known}
+      title={textOf("nav", kind)}
+      columns={columns(kind, known.at, selected, toggle)}
+      sort={sort}
+      others={FILTERS}
+      none={textOf("run_list.none", kind)}
+      ifNone={
+        <>
+          <p>{textOf("run_list.none_help", kind)}</p>
+          <a href={link(["start"])}>{text("sources.start")}</a>
+        </>
+      }
+      goesOn={text("run_list.goes_on")}
+      head={<Bulk kind={kind} rows={(known.data ?? []) as Row[]} selected={selected} onSelect={select} />}
+    >
+      <RunFilters query={query} sort={sort} />
+    </ListScreen>
   );
 }
 
-function Nothing({
-  kind,
-  isFiltered,
-  goesOn,
-  onClear,
-}: {
-  kind: RunKind;
-  isFiltered: boolean;
-  goesOn: boolean;
-  onClear: () => void;
-}) {
-  if (goesOn) return <Empty title={text("run_list.goes_on")} />;
-  if (!isFiltered) {
-    return (
-      <Empty title={textOf("run_list.none", kind)}>
-        <p>{textOf("run_list.none_help", kind)}</p>
-        <a href={link(["start"])}>{text("sources.start")}</a>
-      </Empty>
-    );
-  }
+function RunFilters({ query, sort }: { query: ListQuery; sort: string }) {
+  const more: Filter[] = [
+    { name: "desired_state", label: text("filter.desired_state"), choices: choicesOf("desired", DESIRED) },
+    BY_LABEL,
+    { name: "source_id", label: text("filter.source_id"), choices: useChoices("list_sources") ?? [] },
+    { name: "destination_id", label: text("filter.destination_id"), choices: useChoices("list_destinations") ?? [] },
+    {
+      name: "connect_cluster_id",
+      label: text("filter.connect_cluster_id"),
+      choices: useChoices("list_connect_clusters") ?? [],
+    },
+  ];
+  const state = { name: "observed_state", label: text("filter.observed_state"), choices: choicesOf("state", STATES) };
   return (
-    <Empty title={text("filter.none")}>
-      <button type="button" onClick={onClear}>
-        {text("filter.clear")}
-      </button>
-    </Empty>
-  );
-}
-
-function Filters({ query, sort }: { query: ListQuery; sort: string }) {
-  const [typed, type] = useTypedFilter(query, "q");
-  const [label, typeLabel] = useTypedFilter(query, "label");
-  const sources = useLive("list_sources", { every: ON_DEMAND });
-  const destinations = useLive("list_destinations", { every: ON_DEMAND });
-  const clusters = useLive("list_connect_clusters", { every: ON_DEMAND });
-  const isNarrowed = ["desired_state", "label", "source_id", "destination_id", "connect_cluster_id"].some(query.value);
-  const choice = (name: string, choices: readonly Choice[]) => (
-    <Select
-      label={textOf("filter", name)}
-      value={query.value(name)}
-      onValue={(value) => query.set({ [name]: value || null })}
-      choices={[{ value: "", label: text("filter.any") }, ...choices]}
-    />
-  );
-  return (
-    <search class="filters">
-      <Input label={text("filter.name")} type="search" value={typed} onValue={type} />
-      {choice("observed_state", coded("state", STATES))}
+    <Filters of={[BY_NAME, state]}>
       <Select
         label={text("filter.sort")}
         value={sort}
         onValue={(value) => query.set({ sort: value })}
-        choices={coded("sort", SORTS)}
+        choices={choicesOf("sort", SORTS)}
       />
-      <details open={isNarrowed}>
+      <details open={more.some(({ name }) => query.value(name))}>
         <summary>{text("filter.more")}</summary>
         <div class="filters">
-          {choice("desired_state", coded("desired", DESIRED))}
-          <Input label={text("filter.label")} type="search" value={label} onValue={typeLabel} placeholder="team:shop" />
-          {choice("source_id", named(sources.data))}
-          {choice("destination_id", named(destinations.data))}
-          {choice("connect_cluster_id", named(clusters.data))}
+          <FilterFields of={more} />
         </div>
       </details>
-    </search>
+    </Filters>
   );
-}
-
-function coded(group: string, codes: readonly string[]): Choice[] {
-  return codes.map((code) => ({ value: code, label: textOf(group, code) }));
-}
-
-function named(data: unknown): Choice[] {
-  return ((data ?? []) as { id: string; name: string }[]).map(({ id, name }) => ({ value: id, label: name }));
 }
 
 function columns(
@@ -173,57 +120,37 @@ function columns(
     </span>
   );
   const shown: (Column<Row> | false)[] = [
-    { key: "name", title: text("column.name"), sort: "name", cell: name },
-    {
-      key: "state",
-      title: text("column.state"),
-      sort: "attention",
-      cell: (row) => (
+    [text("column.name"), name, { sort: "name" }],
+    [
+      text("column.state"),
+      (row) => (
         <State observed={row.observed_state} observedAt={row.observed_at} desired={row.desired_state} readAt={readAt} />
       ),
-    },
-    { key: "reason", title: text("column.reason"), cell: (row) => row.reason ?? "" },
-    {
-      key: "tasks",
-      title: text("column.tasks"),
-      isNumber: true,
-      cell: ({ tasks }) => (tasks.total ? `${tasks.running}/${tasks.total}` : text("now.none")),
-    },
-    { key: "tables", title: text("column.tables"), isNumber: true, isExtra: true, cell: (row) => count(row.tables) },
-    kind === "deliveries" && {
-      key: "lag",
-      title: text("column.lag"),
-      isNumber: true,
-      cell: (row) => measured(row.lag, count),
-    },
-    kind === "pipelines" && {
-      key: "loss",
-      title: text("column.loss"),
-      isNumber: true,
-      cell: (row) => measured(row.seconds_to_loss, duration),
-    },
-    {
-      key: "labels",
-      title: text("column.labels"),
-      isExtra: true,
-      cell: (row) => <Labels kind={kind} labels={row.labels} />,
-    },
+      { sort: "attention" },
+    ],
+    [text("column.reason"), (row) => row.reason ?? ""],
+    [
+      text("column.tasks"),
+      ({ tasks }) => (tasks.total ? `${tasks.running}/${tasks.total}` : text("now.none")),
+      { isNumber: true },
+    ],
+    [text("column.tables"), (row) => count(row.tables), { isNumber: true, isExtra: true }],
+    kind === "deliveries" && [text("column.lag"), (row) => measured(row.lag, count), { isNumber: true }],
+    kind === "pipelines" && [text("column.loss"), (row) => measured(row.seconds_to_loss, duration), { isNumber: true }],
+    [text("column.labels"), (row) => <Labels kind={kind} labels={row.labels} />, { isExtra: true }],
   ];
   return shown.filter((column) => column !== false);
 }
 
-/** What can be done to those that are selected; they stay selected on other pages. */
-function Bulk({
-  kind,
-  rows,
-  selected,
-  onSelect,
-}: {
+interface BulkProps {
   kind: RunKind;
   rows: readonly Row[];
   selected: ReadonlyMap<string, string>;
   onSelect: (next: ReadonlyMap<string, string>) => void;
-}) {
+}
+
+/** What can be done to those that are selected; they stay selected on other pages. */
+function Bulk({ kind, rows, selected, onSelect }: BulkProps) {
   const all = () => {
     const next = new Map(selected);
     for (const row of rows) if (next.size < AT_MOST) next.set(row.id, row.name);

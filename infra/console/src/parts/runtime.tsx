@@ -1,14 +1,17 @@
-/** What is known of a connector: what is wrong, its tasks, the operation that is open, and its last error. */
+/** What is known of a pipeline or a delivery: the way of a change, what people want and what is seen, its tasks, its operation, its last error. */
 
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client.ts";
-import { age, duration, localTime } from "../kit/clock.ts";
-import { count } from "../kit/numbers.ts";
+import { firstBroken, type Mark, markOf } from "../domain/flow.ts";
+import { shownState } from "../domain/states.ts";
+import { Icon } from "../kit/copy.tsx";
+import { link } from "../kit/router.ts";
+import { age, count, duration, localTime } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
-import { RestartTask, type RunKind } from "./run_actions.tsx";
-import { State } from "./state.tsx";
+import { State } from "./pieces.tsx";
+import { RestartTask, RunActions, type RunKind } from "./run_actions.tsx";
 
-export function Reasons({ reasons, notices }: { reasons: readonly string[]; notices: readonly string[] }) {
+function Reasons({ reasons, notices }: { reasons: readonly string[]; notices: readonly string[] }) {
   return (
     <>
       {reasons.length > 0 && (
@@ -51,17 +54,26 @@ export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | u
   );
 }
 
-export function Tasks({
-  tasks,
-  kind,
-  id,
-  name,
-}: {
+/** What it is made of. */
+export function About({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <section aria-labelledby="about">
+      <h2 id="about">{text("runtime.about")}</h2>
+      <dl class="pairs">
+        {rows.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}-value`}>{value}</dd>])}
+      </dl>
+    </section>
+  );
+}
+
+interface TasksProps {
   tasks: readonly Schemas["TaskOutput"][];
   kind: RunKind;
   id: string;
   name: string;
-}) {
+}
+
+export function Tasks({ tasks, kind, id, name }: TasksProps) {
   return (
     <section aria-labelledby="tasks">
       <h2 id="tasks">{text("runtime.tasks")}</h2>
@@ -133,16 +145,14 @@ export function Doing({ owner }: { owner: Pick<Schemas["PipelineOutput"], "open_
   );
 }
 
-/** How far it is behind; what nothing measures is not known. Of a pipeline the two ways to be behind are shown once measured. */
-export function Progress({
-  kind,
-  progress,
-  throughput,
-}: {
+interface ProgressProps {
   kind: RunKind;
   progress: Schemas["ProgressOutput"] | null | undefined;
   throughput: number | null;
-}) {
+}
+
+/** How far it is behind; what nothing measures is not known. Of a pipeline the two ways to be behind are shown once measured. */
+export function Progress({ kind, progress, throughput }: ProgressProps) {
   const lag = progress?.lag ?? null;
   const behind = progress?.seconds_behind ?? null;
   const isShown = (value: number | null) => kind === "deliveries" || value !== null;
@@ -181,4 +191,116 @@ export function known<T>(value: T | null | undefined, shown: (value: T) => Compo
   ) : (
     shown(value)
   );
+}
+
+interface HeadProps {
+  kind: RunKind;
+  owner: Pick<Schemas["PipelineOutput"], "id" | "name" | "labels" | "desired_state" | "open_operation" | "last_error">;
+  seen: Parameters<typeof WantedAndSeen>[0]["seen"];
+  readAt: number | undefined;
+  drops?: readonly ("drop_slot" | "drop_history")[];
+  children?: ComponentChildren;
+}
+
+export function RunHead({ kind, owner, seen, readAt, drops = [], children }: HeadProps) {
+  return (
+    <>
+      <h1>{owner.name}</h1>
+      {children}
+      <Labels kind={kind} labels={owner.labels} />
+      <RunActions kind={kind} id={owner.id} name={owner.name} desired={owner.desired_state} drops={drops} />
+      <WantedAndSeen seen={seen} readAt={readAt} />
+      <Doing owner={owner} />
+    </>
+  );
+}
+
+export function Labels({ kind, labels }: { kind: RunKind; labels: Readonly<Record<string, string>> }) {
+  const pairs = Object.entries(labels);
+  if (!pairs.length) return null;
+  return (
+    <p class="facts">
+      {pairs.map(([key, value]) => (
+        <a key={key} class="label" href={link([kind], { label: `${key}:${value}` })}>
+          {key}:{value}
+        </a>
+      ))}
+    </p>
+  );
+}
+
+interface Line {
+  id: string;
+  name: string;
+  desired_state: string;
+  observed_state: string;
+  observed_at: string | null;
+  reason?: string | null;
+}
+
+export function RunLines({ kind, rows, readAt }: { kind: RunKind; rows: readonly Line[]; readAt: number | undefined }) {
+  return (
+    <ul class="lines">
+      {rows.map((row) => (
+        <li key={row.id}>
+          <p class="facts">
+            <a href={link([kind, row.id])}>{row.name}</a>
+            <State
+              observed={row.observed_state}
+              observedAt={row.observed_at}
+              desired={row.desired_state}
+              readAt={readAt}
+            />
+          </p>
+          {row.reason}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export interface Piece {
+  key: string;
+  title: string;
+  mark: Mark;
+  cause?: string | null | undefined;
+  children: ComponentChildren;
+}
+
+/** The way of a change as one row of boxes. The piece at which it is broken is marked, with its cause. */
+export function Flow({ pieces }: { pieces: readonly Piece[] }) {
+  const first = firstBroken(pieces.map((piece) => piece.mark));
+  return (
+    <section aria-labelledby="flow">
+      <h2 id="flow">{text("flow.title")}</h2>
+      <ol class="flow">
+        {pieces.map((piece, index) => (
+          <li key={piece.key} class={`card mark-${piece.mark}`}>
+            <h3>{piece.title}</h3>
+            {piece.children}
+            {index === first && (
+              <p class="fault">
+                <Icon name="cross" /> {text("flow.broken")} {piece.cause}
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+interface Observation {
+  desired_state: string;
+  observed_state: string;
+  observed_at: string | null;
+}
+
+/** The mark of a connector, of which nothing is known when it was looked at too long ago. */
+export function markOfConnector(seen: Observation): Mark {
+  return markOf(seen.desired_state, shownState(seen.observed_state, age(seen.observed_at)));
+}
+
+export function markOfServer(status: string): Mark {
+  return markOf(null, shownState(status, 0));
 }

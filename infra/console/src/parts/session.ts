@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { ApiError, background, call, listeners, type OperationId, type Schemas } from "../api/client.ts";
 import { OPERATIONS } from "../api/generated/operations.ts";
 import { forgetAll } from "../api/live.ts";
-import { noteServerTime } from "../kit/clock.ts";
+import { noteServerTime } from "../kit/units.ts";
 
 type Session = Schemas["SessionOutput"];
 

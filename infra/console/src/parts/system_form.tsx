@@ -1,7 +1,8 @@
-/** The form for a database or an object store: its address and secrets, tested before it is saved. */
+/** The form for a database or an object store, tested before it is saved; and new secrets, brought to each connector that uses them. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { ApiError, Schemas } from "../api/client.ts";
+import type { OperationId, Schemas } from "../api/client.ts";
 import {
   emptyDraft,
   isDatabase,
@@ -13,13 +14,16 @@ import {
   secretsOf,
   testBody,
 } from "../domain/systems.ts";
-import { Failed } from "../kit/feedback.tsx";
-import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
+import { Check, Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
+import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
-import { OperationButton, whoMay } from "./button.tsx";
-import { TestResult } from "./checks.tsx";
+import { Checks, Outcome, TestResult } from "./checks.tsx";
+import { choicesOf } from "./fields.tsx";
+import { OperationButton, useAction, whoMay } from "./operation.tsx";
+import { placeOf } from "./pieces.tsx";
 import { can } from "./session.ts";
-import { useAction } from "./use_action.ts";
+
+type Rotation = Schemas["RotationOutput"];
 
 interface Props {
   kind: "source" | "destination";
@@ -50,38 +54,35 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
     onSaved((received.data as { id: string }).id);
   };
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
-  const error = save.error ?? test.error;
   return (
-    <Form onSubmit={register} submit={text(`system.save_${kind}`)} isBusy={save.busy !== ""}>
+    <Form
+      onSubmit={register}
+      submit={text(`system.save_${kind}`)}
+      isBusy={save.busy !== ""}
+      error={save.error ?? test.error}
+    >
       <Select
         label={text("system.provider")}
         value={draft.provider}
-        choices={providers.map((value) => ({ value, label: textOf("provider", value) }))}
+        choices={choicesOf("provider", providers)}
         onValue={(value) => change({ ...emptyDraft(value as Provider), name: draft.name })}
       />
       <Input
         label={text("column.name")}
         location="name"
-        error={error}
         required
         value={draft.name}
         onValue={(name) => setDraft({ ...draft, name })}
       />
-      {isDatabase(draft.provider) ? (
-        <Database draft={draft} change={change} error={error} />
-      ) : (
-        <Bucket draft={draft} change={change} error={error} />
-      )}
+      <Address draft={draft} change={change} />
       <Secrets
         provider={draft.provider}
         hasCertificate={draft.config.ssl_mode?.startsWith("verify") ?? false}
         values={draft.credentials}
         onValues={(credentials) => change({ ...draft, credentials })}
-        error={error}
       />
       <TestFirst isBusy={test.busy !== ""} onTest={() => void runTest()} />
       {result && <TestResult result={result} />}
-      {error && <Failed error={error} />}
     </Form>
   );
 }
@@ -100,75 +101,53 @@ function TestFirst({ isBusy, onTest }: { isBusy: boolean; onTest: () => void }) 
   );
 }
 
+const ENDPOINT = "https://minio.example.com:9000";
+const PATH_STYLES = [{ value: "", label: text("path_style.default") }, ...choicesOf("path_style", ["yes", "no"])];
+
 interface PartProps {
   draft: SystemDraft;
   change: (draft: SystemDraft) => void;
-  error: ApiError | undefined;
 }
 
-/** A field of the address. */
-function Field({
-  name,
-  draft,
-  change,
-  error,
-  ...others
-}: PartProps & { name: string; required?: boolean; help?: string; placeholder?: string; inputMode?: "numeric" }) {
-  return (
-    <Input
-      {...others}
-      label={textOf("system", name)}
-      location={`config.${name}`}
-      error={error}
-      spellcheck={false}
-      value={draft.config[name] ?? ""}
-      onValue={(value) => change({ ...draft, config: { ...draft.config, [name]: value } })}
-    />
-  );
+type Look = Pick<Parameters<typeof Input>[0], "required" | "help" | "placeholder" | "inputMode">;
+
+/** The fields of an address, and how each looks. */
+function fieldsOf(provider: Provider): readonly (readonly [name: string, look?: Look])[] {
+  const required = { required: true };
+  if (isDatabase(provider)) {
+    const port = PORTS[provider] ?? "";
+    return [
+      ["host", required],
+      ["port", { inputMode: "numeric", placeholder: port, help: text("system.port_help", { port }) }],
+      ["database_name", required],
+      ["username", required],
+    ];
+  }
+  return [
+    ["bucket", required],
+    ...(provider === "minio" ? [["endpoint_url", { ...required, placeholder: ENDPOINT }] as const] : []),
+    ["region", { placeholder: "eu-central-1" }],
+    ["prefix", { help: text("system.prefix_help") }],
+  ];
 }
 
-function Database(props: PartProps) {
-  const { draft, change } = props;
-  const port = PORTS[draft.provider] ?? "";
-  return (
-    <>
-      <Field {...props} name="host" required />
-      <Field {...props} name="port" inputMode="numeric" placeholder={port} help={text("system.port_help", { port })} />
-      <Field {...props} name="database_name" required />
-      <Field {...props} name="username" required />
-      <Select
-        label={text("system.ssl_mode")}
-        location="config.ssl_mode"
-        error={props.error}
-        value={draft.config.ssl_mode ?? "require"}
-        choices={SSL_MODES.map((value) => ({ value, label: textOf("ssl_mode", value) }))}
-        onValue={(value) => change({ ...draft, config: { ...draft.config, ssl_mode: value } })}
-      />
-    </>
-  );
-}
-
-function Bucket(props: PartProps) {
-  const { draft, change } = props;
+function Address({ draft, change }: PartProps) {
+  const bound = (name: string, otherwise = "") => ({
+    label: textOf("system", name),
+    location: `config.${name}`,
+    value: draft.config[name] ?? otherwise,
+    onValue: (value: string) => change({ ...draft, config: { ...draft.config, [name]: value } }),
+  });
   return (
     <>
-      <Field {...props} name="bucket" required />
-      {draft.provider === "minio" && (
-        <Field {...props} name="endpoint_url" required placeholder="https://minio.example.com:9000" />
+      {fieldsOf(draft.provider).map(([name, look]) => (
+        <Input key={name} {...look} {...bound(name)} spellcheck={false} />
+      ))}
+      {isDatabase(draft.provider) ? (
+        <Select {...bound("ssl_mode", "require")} choices={choicesOf("ssl_mode", SSL_MODES)} />
+      ) : (
+        <Select {...bound("path_style")} choices={PATH_STYLES} />
       )}
-      <Field {...props} name="region" placeholder="eu-central-1" />
-      <Field {...props} name="prefix" help={text("system.prefix_help")} />
-      <Select
-        label={text("system.path_style")}
-        location="config.path_style"
-        error={props.error}
-        value={draft.config.path_style ?? ""}
-        choices={["", "yes", "no"].map((value) => ({
-          value,
-          label: text(`path_style.${value || "default"}` as "path_style.yes"),
-        }))}
-        onValue={(value) => change({ ...draft, config: { ...draft.config, path_style: value } })}
-      />
     </>
   );
 }
@@ -179,18 +158,16 @@ interface SecretsProps {
   hasCertificate: boolean;
   values: Record<string, string>;
   onValues: (values: Record<string, string>) => void;
-  error: ApiError | undefined;
 }
 
 /** The secret fields of a provider. They are written and never read back. */
-export function Secrets({ provider, hasCertificate, values, onValues, error }: SecretsProps) {
+export function Secrets({ provider, hasCertificate, values, onValues }: SecretsProps) {
   return (
     <>
       {secretsOf(provider).map((name) => {
         const field = {
           label: textOf("system", name),
           location: `credentials.${name}`,
-          error,
           value: values[name] ?? "",
           onValue: (value: string) => onValues({ ...values, [name]: value }),
         };
@@ -200,3 +177,72 @@ export function Secrets({ provider, hasCertificate, values, onValues, error }: S
     </>
   );
 }
+
+type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;
+
+interface RotationProps {
+  operation: RotationOperation;
+  id: string;
+  submit: string;
+  help: string;
+  values: Readonly<Record<string, string>>;
+  onDone: (result: Rotation) => void;
+  onCancel?: () => void;
+  /** What the last one has done. */
+  result?: Rotation | undefined;
+  /** The fields of the secrets. */
+  children: ComponentChildren;
+}
+
+const REFUSED = ["SOURCE_NOT_READY", "TARGET_NOT_READY"];
+
+/** The form for new secrets. Those that the test has refused can be stored all the same. */
+export function RotationForm({ operation, id, help, values, onDone, result, children, ...form }: RotationProps) {
+  const [isForced, force] = useState(false);
+  const action = useAction();
+  const rotate = async () => {
+    const credentials = Object.fromEntries(Object.entries(values).filter(([, value]) => value));
+    const query = { force: isForced || undefined };
+    const received = await action.run(operation, { path: { uuid: id }, query, body: { credentials } as never });
+    if (!received) return;
+    force(false);
+    onDone(received.data);
+  };
+  const { error } = action;
+  const refused = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | null | undefined)?.checks;
+  const mayForce = isForced || refused || REFUSED.includes(error?.code ?? "");
+  const below = (
+    <>
+      {refused && <Checks checks={refused} />}
+      {mayForce && <Check label={text("rotate.force")} checked={isForced} onValue={force} />}
+      {result && <RotationResult result={result} />}
+    </>
+  );
+  return (
+    <Form {...form} onSubmit={rotate} action={action} below={below}>
+      <p>{help}</p>
+      {children}
+    </Form>
+  );
+}
+
+/** What became of the test and of each connector. */
+export function RotationResult({ result }: { result: Rotation }) {
+  return (
+    <div role="status">
+      <TestResult result={result.test} />
+      {result.connectors.length === 0 && <p>{text("rotate.no_connector")}</p>}
+      <ul class="checks">
+        {result.connectors.map(({ resource, result: outcome, error }) => (
+          <li key={resource.id}>
+            <Outcome status={OUTCOME_OF[outcome]} word={textOf("rotate", outcome)} /> {textOf("type", resource.type)}{" "}
+            <a href={link(placeOf(resource.type, resource.id) ?? [])}>{resource.name}</a>
+            {error && <p>{error.message}</p>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const OUTCOME_OF = { updated: "pass", outdated: "warn", failed: "fail" } as const;

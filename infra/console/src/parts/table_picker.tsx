@@ -1,20 +1,22 @@
-/** The tables of a source with a verdict on each; some of them may be chosen, and stay chosen through filters. */
+/** The tables of a source: the search for them, which goes on when the page is left, a verdict on each, and those that are chosen. */
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, address, type Query, read, type Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
+import { refreshAll, useLive, WHILE_CHANGING } from "../api/live.ts";
 import { MOST_TABLES, type Picked, sameTable, totals, withoutTables, withTables } from "../domain/selection.ts";
-import { Failed } from "../kit/feedback.tsx";
-import { Check, Input } from "../kit/form.tsx";
-import { bytes, count } from "../kit/numbers.ts";
+import { Failed, Loaded } from "../kit/feedback.tsx";
+import { Check } from "../kit/form.tsx";
+import { place, setQuery } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { plural, text } from "../texts/text.ts";
+import { age, bytes, count, duration, localTime, measured } from "../kit/units.ts";
+import { plural, text, textOf } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
-import { FilterSelect, ListOf } from "./list_of.tsx";
-import { useListQuery, useTypedFilter } from "./list_query.ts";
+import { choicesOf } from "./fields.tsx";
+import { type Filter, ListOf, useListQuery, usePage } from "./list.tsx";
+import { OperationButton, useAction } from "./operation.tsx";
 
 type Row = Schemas["SourceTableOutput"];
-const PAGE = 100;
+type Source = Schemas["SourceOutput"];
 const ALL = 500;
 
 interface Choosing {
@@ -22,37 +24,25 @@ interface Choosing {
   onPicked: (picked: Picked[]) => void;
 }
 
+const FILTERS: Filter[] = [
+  { name: "table", label: text("tables.search") },
+  { name: "ready", label: text("tables.verdict"), choices: choicesOf("verdict", ["true", "false"]) },
+];
+
 export function Tables({ sourceId, choosing }: { sourceId: string; choosing?: Choosing }) {
   const query = useListQuery();
-  const [typed, type] = useTypedFilter(query, "table");
   const filter = { search: query.value("table"), cdc_ready: query.value("ready") };
-  const known = useLive("list_source_tables", {
-    path: { uuid: sourceId },
-    query: { ...filter, cursor: query.cursor, limit: PAGE },
-  });
+  const known = usePage("list_source_tables", { path: { uuid: sourceId }, query: filter });
   return (
-    <>
-      <search class="filters">
-        <Input label={text("tables.search")} type="search" value={typed} onValue={type} />
-        <FilterSelect
-          query={query}
-          name="ready"
-          label={text("tables.verdict")}
-          codes={["true", "false"]}
-          group="verdict"
-        />
-      </search>
+    <ListOf
+      known={known}
+      title={text("column.tables")}
+      columns={columns(choosing)}
+      filters={FILTERS}
+      none={text("tables.none")}
+    >
       {choosing && <Choice sourceId={sourceId} filter={filter} {...choosing} />}
-      <ListOf
-        known={known}
-        title={text("column.tables")}
-        columns={columns(choosing)}
-        id={(row) => row.id}
-        query={query}
-        filters={["table", "ready"]}
-        none={text("tables.none")}
-      />
-    </>
+    </ListOf>
   );
 }
 
@@ -144,27 +134,11 @@ function Sums({ picked }: { picked: readonly Picked[] }) {
 
 function columns(choosing: Choosing | undefined): Column<Row>[] {
   return [
-    { key: "name", title: text("tables.table"), cell: (row) => <Name row={row} choosing={choosing} /> },
-    { key: "verdict", title: text("tables.verdict"), cell: (row) => <Verdict row={row} /> },
-    {
-      key: "key",
-      title: text("tables.key"),
-      isExtra: true,
-      cell: (row) => row.primary_key_columns.join(", ") || text("tables.no_key"),
-    },
-    {
-      key: "rows",
-      title: text("tables.rows"),
-      isNumber: true,
-      cell: (row) => (row.estimated_rows === null ? text("common.not_measured") : count(row.estimated_rows)),
-    },
-    {
-      key: "size",
-      title: text("tables.size"),
-      isNumber: true,
-      cell: (row) =>
-        row.estimated_size_bytes === null ? text("common.not_measured") : bytes(row.estimated_size_bytes),
-    },
+    [text("tables.table"), (row) => <Name row={row} choosing={choosing} />],
+    [text("tables.verdict"), (row) => <Verdict row={row} />],
+    [text("tables.key"), (row) => row.primary_key_columns.join(", ") || text("tables.no_key"), { isExtra: true }],
+    [text("tables.rows"), (row) => measured(row.estimated_rows), { isNumber: true }],
+    [text("tables.size"), (row) => measured(row.estimated_size_bytes, bytes), { isNumber: true }],
   ];
 }
 
@@ -201,4 +175,77 @@ function Verdict({ row }: { row: Row }) {
       </ul>
     </details>
   );
+}
+
+/** The search for the tables of a source: a job that goes on when the page is left. */
+export function Discovery({ source }: { source: Source }) {
+  // In the address, so that a reload still shows it.
+  const job = place.value.query.get("job") ?? "";
+  const action = useAction();
+  const discover = async () => {
+    // One that is open already is answered again, so that this also finds a job that somebody else has started.
+    const received = await action.run("discover_source", { path: { uuid: source.id } });
+    if (received) setQuery({ job: received.data.id });
+  };
+  const { last_discovery_at: at, tables, cdc_ready_tables: ready } = source;
+  return (
+    <>
+      <p class="facts">
+        <OperationButton
+          operation="discover_source"
+          label={text(at ? "discovery.again" : "discovery.first")}
+          isBusy={action.busy !== ""}
+          isPrimary={!at}
+          onClick={() => void discover()}
+        />
+        {at ? (
+          <span class="quiet" title={localTime(at)}>
+            {text("discovery.last", {
+              age: duration(age(at) ?? 0),
+              tables: count(tables ?? 0),
+              ready: count(ready ?? 0),
+            })}
+          </span>
+        ) : (
+          <span class="quiet">{text("discovery.never")}</span>
+        )}
+      </p>
+      {action.error && <Failed error={action.error} />}
+      {job && <Progress key={job} id={job} />}
+    </>
+  );
+}
+
+function Progress({ id }: { id: string }) {
+  const [isSettled, settle] = useState(false);
+  const known = useLive("get_job", { path: { uuid: id }, every: isSettled ? 0 : WHILE_CHANGING });
+  const status = known.data?.status;
+  useEffect(() => {
+    if (status !== "COMPLETED" && status !== "FAILED") return;
+    settle(true);
+    refreshAll();
+  }, [status]);
+  return (
+    <Loaded known={known} lines={1}>
+      {(job) => (
+        <div class={job.status === "FAILED" ? "failed" : "banner"} role="status">
+          <p>
+            <strong>{textOf("job", job.status)}</strong>{" "}
+            {!isSettled && text("discovery.since", { age: duration(age(job.created_at) ?? 0) })}
+            {job.error?.message}
+            {job.status === "COMPLETED" && foundText(job.result)}
+          </p>
+          {job.result?.truncated === true && (
+            <p>{text("discovery.truncated", { bound: Number(job.result.bound ?? 0) })}</p>
+          )}
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function foundText(result: Record<string, unknown> | null): string {
+  const { tables, cdc_ready_tables } = result ?? {};
+  if (typeof tables !== "number" || typeof cdc_ready_tables !== "number") return "";
+  return text("discovery.found", { tables: count(tables), ready: count(cdc_ready_tables) });
 }

@@ -3,15 +3,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { OperationId, Schemas } from "../api/client.ts";
 import { SILENCES, type Silence, silenceOf, tomorrowAtNine } from "../domain/silence.ts";
-import { localTime, now, shortTime } from "../kit/clock.ts";
-import { Dialog } from "../kit/dialog.tsx";
 import { Failed } from "../kit/feedback.tsx";
-import { Form, Input, Select, TextArea } from "../kit/form.tsx";
-import { OperationButton } from "../parts/button.tsx";
-import { useFields } from "../parts/fields.ts";
+import { FormDialog, Input, Select, TextArea } from "../kit/form.tsx";
+import { localTime, now, shortTime } from "../kit/units.ts";
+import { useFields } from "../parts/fields.tsx";
+import { OperationButton, useAction } from "../parts/operation.tsx";
 import { can } from "../parts/session.ts";
 import { shortcutsAreOn, useShortcuts } from "../parts/shortcuts.ts";
-import { useAction } from "../parts/use_action.ts";
 import { text, textOf } from "../texts/text.ts";
 
 type Detail = Schemas["AlertDetailOutput"];
@@ -130,22 +128,19 @@ function Acknowledge({ id, onClose }: { id: string; onClose: () => void }) {
     if (await action.run("acknowledge_alert", { path: { uuid: id }, body })) onClose();
   };
   return (
-    <Dialog title={text("alert.acknowledge")} onClose={onClose}>
-      <p>{text("alert.acknowledge_help")}</p>
-      <Form submit={text("alert.acknowledge")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
-        <TextArea label={text("alert.note")} value={note} onValue={setNote} location="note" error={action.error} />
-        {action.error && <Failed error={action.error} />}
-      </Form>
-    </Dialog>
+    <FormDialog title={text("alert.acknowledge")} onClose={onClose} onSubmit={submit} action={action}>
+      <p>{text("alert.acknowledge_help")}</p>{" "}
+      <TextArea label={text("alert.note")} value={note} onValue={setNote} location="note" />
+    </FormDialog>
   );
 }
 
 function SilenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const action = useAction();
-  const { values, bind } = useFields({ length: "hour", custom: "", reason: "" });
+  const { values, bind } = useFields({ length: "hour", until: "", reason: "" });
   const at = new Date(now.value);
   const submit = async () => {
-    const asked = silenceOf(values.length as Silence, values.custom, new Date(now.value));
+    const asked = silenceOf(values.length as Silence, values.until, new Date(now.value));
     if (!asked) return;
     const body = { ...asked, ...(values.reason ? { reason: values.reason } : {}) };
     if (await action.run("silence_alert", { path: { uuid: id }, body })) onClose();
@@ -158,23 +153,13 @@ function SilenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
         : textOf("silence", value),
   }));
   return (
-    <Dialog title={text("alert.silence")} onClose={onClose}>
-      <p>{text("alert.silence_help")}</p>
-      <Form submit={text("alert.silence")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
-        <Select label={text("alert.silence_length")} choices={choices} {...bind("length")} />
-        {values.length === "custom" && (
-          <Input
-            label={text("alert.silence_until")}
-            type="datetime-local"
-            required
-            location="until"
-            error={action.error}
-            {...bind("custom")}
-          />
-        )}
-        <TextArea label={text("alert.reason")} location="reason" error={action.error} {...bind("reason")} />
-        {action.error && <Failed error={action.error} />}
-      </Form>
-    </Dialog>
+    <FormDialog title={text("alert.silence")} onClose={onClose} onSubmit={submit} action={action}>
+      <p>{text("alert.silence_help")}</p>{" "}
+      <Select label={text("alert.silence_length")} choices={choices} {...bind("length")} />
+      {values.length === "custom" && (
+        <Input label={text("alert.silence_until")} type="datetime-local" required {...bind("until")} />
+      )}
+      <TextArea label={text("alert.reason")} {...bind("reason")} />
+    </FormDialog>
   );
 }

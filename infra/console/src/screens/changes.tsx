@@ -2,59 +2,65 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
 import { differences } from "../domain/changes.ts";
 import { momentOf } from "../domain/times.ts";
-import { localTime } from "../kit/clock.ts";
-import { Input } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { FilterSelect, ListOf } from "../parts/list_of.tsx";
-import { type ListQuery, useListQuery, useTypedFilter } from "../parts/list_query.ts";
-import { ResourceLink } from "../parts/pieces.tsx";
+import { choicesOf } from "../parts/fields.tsx";
+import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
+import { At, ResourceLink } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["AuditOutput"];
-const PAGE = 100;
-const OUTCOMES = ["requested", "success", "denied", "failed"];
 const TYPED = ["actor", "action", "resource_id", "correlation_id"] as const;
-const FILTERS = [...TYPED, "outcome", "from", "to", "meaningful", "include_related"];
+const FILTERS: Filter[] = [
+  ...TYPED.map((name) => ({ name, label: text(`change.filter_${name}`) })),
+  {
+    name: "outcome",
+    label: text("change.outcome"),
+    choices: choicesOf("outcome", ["requested", "success", "denied", "failed"]),
+  },
+  {
+    name: "meaningful",
+    label: text("change.which"),
+    choices: choicesOf("change_which", ["all"]),
+    any: text("change_which.meaningful"),
+  },
+  { name: "from", label: text("change.from"), type: "datetime-local" },
+  { name: "to", label: text("change.to"), type: "datetime-local" },
+];
+/** Of one resource only. */
+const RELATED: Filter = {
+  name: "include_related",
+  label: text("change.also"),
+  choices: choicesOf("change_also", ["true"]),
+  any: text("change_also.false"),
+};
 
 const COLUMNS: Column<Row>[] = [
-  {
-    key: "action",
-    title: text("change.action"),
-    cell: (row) => (
+  [
+    text("change.action"),
+    (row) => (
       <>
         <code>{row.action}</code>{" "}
         {row.outcome !== "success" && <strong class={row.outcome}>{textOf("outcome", row.outcome)}</strong>}
       </>
     ),
-  },
-  { key: "resource", title: text("change.resource"), cell: (row) => <Resource row={row} /> },
-  {
-    key: "at",
-    title: text("change.at"),
-    cell: (row) => (
-      <time dateTime={row.at} title={row.at}>
-        {localTime(row.at)}
-      </time>
-    ),
-  },
-  {
-    key: "actor",
-    title: text("change.actor"),
-    cell: (row) => (
+  ],
+  [text("change.resource"), (row) => <Resource row={row} />],
+  [text("change.at"), (row) => <At time={row.at} />],
+  [
+    text("change.actor"),
+    (row) => (
       <div class="who">
         {row.actor.email ?? text("change.headgate")} <span class="quiet">{textOf("via", row.actor.via)}</span>
       </div>
     ),
-  },
-  { key: "values", title: text("change.values"), cell: (row) => <Values row={row} /> },
-  {
-    key: "related",
-    title: text("change.related"),
-    cell: (row) => (
+  ],
+  [text("change.values"), (row) => <Values row={row} />],
+  [
+    text("change.related"),
+    (row) => (
       <div class="stack">
         {row.correlation_id && (
           <a href={link(["changes"], { correlation_id: row.correlation_id })} title={row.correlation_id}>
@@ -66,7 +72,7 @@ const COLUMNS: Column<Row>[] = [
         )}
       </div>
     ),
-  },
+  ],
 ];
 
 function Resource({ row }: { row: Row }) {
@@ -114,69 +120,24 @@ function Values({ row }: { row: Row }) {
 
 export function Changes() {
   const query = useListQuery();
-  const asked: Record<string, string | null> = Object.fromEntries(FILTERS.map((name) => [name, query.value(name)]));
+  const filters = query.value("resource_id") ? [...FILTERS, RELATED] : FILTERS;
+  const asked: Record<string, string | null> = Object.fromEntries(
+    [...FILTERS, RELATED].map(({ name }) => [name, query.value(name)]),
+  );
   asked.from = momentOf(query.value("from"));
   asked.to = momentOf(query.value("to"));
   // All that one request caused is shown whole, also what is routine.
   if (!asked.meaningful && !asked.correlation_id) asked.meaningful = "true";
   if (asked.meaningful === "all") asked.meaningful = null;
-  const known = useLive("list_audit", { query: { ...asked, cursor: query.cursor, limit: PAGE } });
+  const known = usePage("list_audit", { query: asked });
   return (
-    <>
-      <h1>{text("nav.changes")}</h1>
-      <Filters query={query} />
-      <ListOf
-        known={known}
-        title={text("nav.changes")}
-        columns={COLUMNS}
-        id={(row: Row) => row.id}
-        query={query}
-        filters={FILTERS}
-        none={text("change.none")}
-      />
-    </>
+    <ListScreen
+      known={known}
+      title={text("nav.changes")}
+      columns={COLUMNS}
+      filters={filters}
+      others={[RELATED.name]}
+      none={text("change.none")}
+    />
   );
-}
-
-function Filters({ query }: { query: ListQuery }) {
-  return (
-    <search class="filters">
-      {TYPED.map((name) => (
-        <TypedFilter key={name} query={query} name={name} />
-      ))}
-      <FilterSelect query={query} name="outcome" label={text("change.outcome")} codes={OUTCOMES} group="outcome" />
-      <FilterSelect
-        query={query}
-        name="meaningful"
-        label={text("change.which")}
-        codes={["all"]}
-        group="change_which"
-        any={text("change_which.meaningful")}
-      />
-      {(["from", "to"] as const).map((name) => (
-        <Input
-          key={name}
-          label={text(`change.${name}`)}
-          type="datetime-local"
-          value={query.value(name)}
-          onValue={(value) => query.set({ [name]: value || null })}
-        />
-      ))}
-      {query.value("resource_id") && (
-        <FilterSelect
-          query={query}
-          name="include_related"
-          label={text("change.also")}
-          codes={["true"]}
-          group="change_also"
-          any={text("change_also.false")}
-        />
-      )}
-    </search>
-  );
-}
-
-function TypedFilter({ query, name }: { query: ListQuery; name: (typeof TYPED)[number] }) {
-  const [typed, type] = useTypedFilter(query, name);
-  return <Input label={text(`change.filter_${name}`)} type="search" value={typed} onValue={type} spellcheck={false} />;
 }

@@ -2,22 +2,19 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { EVERY_MINUTE, type Known, useLive } from "../api/live.ts";
 import { installed } from "../domain/clusters.ts";
+import { Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Empty, Loaded } from "../kit/feedback.tsx";
-import { Icon } from "../kit/icons.tsx";
 import { go, link, place } from "../kit/router.ts";
 import { ActionButton } from "../parts/actions.tsx";
-import { OperationButton } from "../parts/button.tsx";
-import { ConfirmButton } from "../parts/confirm.tsx";
+import { ConfirmButton, OperationButton } from "../parts/operation.tsx";
 import { Facts, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
 import { plural, text, textOf } from "../texts/text.ts";
-import { ConnectForm, StreamForm } from "./cluster_form.tsx";
-import { RotateSecrets } from "./cluster_secrets.tsx";
-import { ClusterState, type Connect, type Stream } from "./clusters.tsx";
-import type { ScreenProps } from "./routes.ts";
+import { ClusterState, type Connect, ConnectForm, RotateSecrets, type Stream, StreamForm } from "./clusters.tsx";
+import type { ScreenProps } from "./routes.tsx";
 
 export function Cluster({ rest }: ScreenProps) {
   if (rest[0] === "new") return <NewCluster />;
@@ -40,14 +37,14 @@ function NewCluster() {
 function Registered({ id }: { id: string }) {
   const streams = useLive("list_stream_clusters");
   const connects = useLive("list_connect_clusters");
-  const stream = (streams.data as Stream[] | undefined)?.find((one) => one.id === id);
-  const connect = (connects.data as Connect[] | undefined)?.find((one) => one.id === id);
+  const stream = streams.data?.find((one) => one.id === id);
+  const connect = connects.data?.find((one) => one.id === id);
   if (stream) return <Loaded known={streams}>{() => <Shown cluster={stream} readAt={streams.at} />}</Loaded>;
-  const broker = (streams.data as Stream[] | undefined)?.find((one) => one.id === connect?.stream_cluster_id);
+  const broker = streams.data?.find((one) => one.id === connect?.stream_cluster_id);
   if (connect) {
     return <Loaded known={connects}>{() => <Shown cluster={connect} broker={broker} readAt={connects.at} />}</Loaded>;
   }
-  const unread = streams.data ? connects : streams;
+  const unread: Known<unknown> = streams.data ? connects : streams;
   return (
     <Loaded known={unread}>
       {() => (
@@ -113,9 +110,7 @@ function Actions({ cluster }: { cluster: Stream | Connect }) {
         )}
         <ActionButton
           operation={`delete_${kind}_cluster`}
-          name={cluster.name}
-          path={{ uuid: cluster.id }}
-          version={cluster.version}
+          of={cluster}
           label={text("cluster.delete", { name: cluster.name })}
           onDone={() => go(["clusters"])}
         />

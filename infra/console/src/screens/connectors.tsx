@@ -1,76 +1,47 @@
 /** The connectors as Kafka Connect has them: those of Headgate lead to what they belong to, others are marked. */
 
 import type { Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
-import { Select } from "../kit/form.tsx";
-import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { nameOf, useChoices } from "../parts/choices.ts";
-import { ListOf } from "../parts/list_of.tsx";
-import { useListQuery } from "../parts/list_query.ts";
-import { ResourceLink } from "../parts/pieces.tsx";
-import { State } from "../parts/state.tsx";
+import { count } from "../kit/units.ts";
+import { nameOf, useChoices } from "../parts/fields.tsx";
+import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
+import { ResourceLink, State } from "../parts/pieces.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["ConnectorOutput"];
-const PAGE = 100;
 
 export function Connectors() {
   const query = useListQuery();
   const clusters = useChoices("list_connect_clusters");
-  const known = useLive("list_connectors", {
-    query: { cluster_id: query.value("cluster_id"), cursor: query.cursor, limit: PAGE },
-  });
+  const known = usePage("list_connectors", { query: { cluster_id: query.value("cluster_id") } });
   const columns: Column<Row>[] = [
-    { key: "name", title: text("column.name"), cell: (row) => <code>{row.name}</code> },
-    {
-      key: "state",
-      title: text("column.state"),
-      cell: (row) => <State observed={row.state} observedAt={null} readAt={known.at} isTimeless />,
-    },
-    {
-      key: "resource",
-      title: text("connector.belongs_to"),
-      cell: (row) => <Owner row={row} />,
-    },
-    { key: "tasks", title: text("connector.tasks"), cell: (row) => <Tasks row={row} /> },
-    {
-      key: "class",
-      title: text("connector.class"),
-      isExtra: true,
-      cell: (row) => (row.connector_class ? shortClass(row.connector_class) : text("common.not_measured")),
-    },
-    {
-      key: "cluster",
-      title: text("type.connect_cluster"),
-      isExtra: true,
-      cell: (row) => <a href={link(["clusters", row.cluster_id])}>{nameOf(clusters, row.cluster_id)}</a>,
-    },
+    [text("column.name"), (row) => <code>{row.name}</code>],
+    [text("column.state"), (row) => <State observed={row.state} observedAt={null} readAt={known.at} isTimeless />],
+    [text("connector.belongs_to"), (row) => <Owner row={row} />],
+    [text("connector.tasks"), (row) => <Tasks row={row} />],
+    [
+      text("connector.class"),
+      (row) => (row.connector_class ? shortClass(row.connector_class) : text("common.not_measured")),
+      { isExtra: true },
+    ],
+    [
+      text("type.connect_cluster"),
+      (row) => <a href={link(["clusters", row.cluster_id])}>{nameOf(clusters, row.cluster_id)}</a>,
+      { isExtra: true },
+    ],
   ];
+  const byCluster: Filter = { name: "cluster_id", label: text("type.connect_cluster"), choices: clusters };
   return (
-    <>
-      <h1>{text("nav.connectors")}</h1>
-      {(clusters?.length ?? 0) > 1 && (
-        <search class="filters">
-          <Select
-            label={text("type.connect_cluster")}
-            value={query.value("cluster_id")}
-            choices={[{ value: "", label: text("filter.any") }, ...(clusters ?? [])]}
-            onValue={(value) => query.set({ cluster_id: value || null })}
-          />
-        </search>
-      )}
-      <ListOf
-        known={known}
-        title={text("nav.connectors")}
-        columns={columns}
-        id={(row) => `${row.cluster_id} ${row.name}`}
-        query={query}
-        filters={["cluster_id"]}
-        none={text("connector.none")}
-      />
-    </>
+    <ListScreen
+      known={known}
+      title={text("nav.connectors")}
+      columns={columns}
+      id={(row) => `${row.cluster_id} ${row.name}`}
+      filters={(clusters?.length ?? 0) > 1 ? [byCluster] : []}
+      others={["cluster_id"]}
+      none={text("connector.none")}
+    />
   );
 }
 

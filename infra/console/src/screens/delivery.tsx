@@ -1,23 +1,22 @@
-/** One delivery: what it writes where, what waits, what is wrong and what stands in its way. */
+/** One delivery: what it writes where, what waits, what is wrong, what stands in its way, and its mappings. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
+import { ON_DEMAND, useLive } from "../api/live.ts";
 import { Loaded } from "../kit/feedback.tsx";
+import { Input, Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { Table } from "../kit/table.tsx";
 import { currentTab, Tabs } from "../kit/tabs.tsx";
-import { Flow, markOfConnector, markOfServer, type Piece } from "../parts/flow.tsx";
+import { ActionButton } from "../parts/actions.tsx";
+import { MetricPlots, Span, Timeline } from "../parts/history.tsx";
 import { pace } from "../parts/intent.ts";
-import { MetricPlots, Span } from "../parts/plots.tsx";
-import { RunHead } from "../parts/run_head.tsx";
-import { Progress, Tasks } from "../parts/runtime.tsx";
+import { State } from "../parts/pieces.tsx";
+import { About, Flow, markOfConnector, markOfServer, type Piece, Progress, RunHead, Tasks } from "../parts/runtime.tsx";
 import { can, neededFor } from "../parts/session.ts";
-import { State } from "../parts/state.tsx";
-import { Timeline } from "../parts/timeline.tsx";
 import { text, textOf } from "../texts/text.ts";
-import { MappingEditor } from "./mapping_editor.tsx";
-import type { ScreenProps } from "./routes.ts";
+import type { ScreenProps } from "./routes.tsx";
 
 type Output = Schemas["DeliveryOutput"];
 type Pipeline = Schemas["PipelineOutput"];
@@ -43,8 +42,7 @@ export function Delivery({ rest }: ScreenProps) {
     <>
       {!known.data && <h1>{text("type.delivery")}</h1>}
       <Loaded known={known}>
-        {(data) => {
-          const delivery = data as Output;
+        {(delivery) => {
           const seen = status.data ?? { ...delivery, progress: null };
           return (
             <>
@@ -91,7 +89,7 @@ function Overview({ delivery, seen, readAt }: Props) {
     <>
       <Flow
         pieces={[
-          ...before(pipeline.data as Pipeline | undefined, pipeline.at),
+          ...before(pipeline.data, pipeline.at),
           {
             key: "sink",
             title: text("flow.sink"),
@@ -99,7 +97,7 @@ function Overview({ delivery, seen, readAt }: Props) {
             cause: seen.reasons[0],
             children: <State observed={seen.observed_state} observedAt={seen.observed_at} readAt={readAt} />,
           },
-          ...behind(destination.data as Destination | undefined, destination.at),
+          ...behind(destination.data, destination.at),
         ]}
       />
       <section aria-labelledby="numbers">
@@ -109,7 +107,7 @@ function Overview({ delivery, seen, readAt }: Props) {
         </dl>
       </section>
       <Tasks tasks={seen.tasks} kind="deliveries" id={delivery.id} name={delivery.name} />
-      <About delivery={delivery} />
+      <About rows={aboutOf(delivery)} />
     </>
   );
 }
@@ -183,42 +181,113 @@ function MappingTable({ delivery }: { delivery: Output }) {
       rows={delivery.mappings}
       id={(row) => row.topic}
       columns={[
-        { key: "topic", title: text("column.topic"), cell: (row) => <code>{row.topic}</code> },
-        {
-          key: "target",
-          title: text("column.target"),
-          cell: (row) =>
+        [text("column.topic"), (row) => <code>{row.topic}</code>],
+        [
+          text("column.target"),
+          (row) =>
             "table_name" in row ? <code>{`${row.schema_name}.${row.table_name}`}</code> : text("delivery.files"),
-        },
+        ],
       ]}
     />
   );
 }
 
-function About({ delivery }: { delivery: Output }) {
+function aboutOf({ connector_name, plugin, configuration }: Output): [string, ComponentChildren][] {
+  const options = Object.entries(configuration).map(([name, value]): [string, ComponentChildren] => [
+    textOf("delivery_option", name),
+    <code key={name}>{value === null ? text("plan.nothing") : String(value)}</code>,
+  ]);
+  const named = plugin && (
+    <>
+      <code>{plugin.class}</code> {plugin.version}
+    </>
+  );
+  return [
+    [text("runtime.connector"), <code key="connector">{connector_name}</code>],
+    ...(named ? [[text("delivery.plugin"), named] as [string, ComponentChildren]] : []),
+    ...options,
+  ];
+}
+
+interface Edited {
+  topic: string;
+  table: string;
+}
+
+/** Other mappings: which topics are written, and to which tables. Nothing is sent before the dialog's consent. */
+function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () => void }) {
+  const [rows, setRows] = useState<readonly Edited[]>(() => delivery.mappings.map(edited));
+  const [schema, setSchema] = useState(() => schemaOf(delivery));
+  const pipeline = useLive("get_pipeline", { path: { uuid: delivery.pipeline_id }, every: ON_DEMAND });
+  const topics = pipeline.data?.topics ?? [];
+  const unused = topics.filter((topic) => !rows.some((row) => row.topic === topic));
+  const isToTables = "write_mode" in delivery.configuration;
+  const mappings = rows.map(({ topic, table }) =>
+    isToTables ? { topic, schema_name: schema.trim(), table_name: table.trim() } : { topic },
+  );
+  const change = (topic: string, table: string) =>
+    setRows(rows.map((row) => (row.topic === topic ? { topic, table } : row)));
   return (
-    <section aria-labelledby="about">
-      <h2 id="about">{text("runtime.about")}</h2>
-      <dl class="pairs">
-        <dt>{text("runtime.connector")}</dt>
-        <dd>
-          <code>{delivery.connector_name}</code>
-        </dd>
-        {delivery.plugin && (
-          <>
-            <dt>{text("delivery.plugin")}</dt>
-            <dd>
-              <code>{delivery.plugin.class}</code> {delivery.plugin.version}
-            </dd>
-          </>
-        )}
-        {Object.entries(delivery.configuration).map(([name, value]) => [
-          <dt key={name}>{textOf("delivery_option", name)}</dt>,
-          <dd key={`${name}-value`}>
-            <code>{value === null ? text("plan.nothing") : String(value)}</code>
-          </dd>,
-        ])}
-      </dl>
+    <section aria-labelledby="editor">
+      <h2 id="editor">{text("mapping.title")}</h2>
+      {isToTables && (
+        <Input label={text("mapping.schema")} help={text("mapping.schema_help")} value={schema} onValue={setSchema} />
+      )}
+      <ul class="tasks">
+        {rows.map(({ topic, table }) => (
+          <li key={topic} class="mapping">
+            {isToTables ? (
+              <Input label={text("mapping.table", { topic })} value={table} onValue={(value) => change(topic, value)} />
+            ) : (
+              <code>{topic}</code>
+            )}
+            <button
+              type="button"
+              class="small"
+              aria-label={text("mapping.remove_topic", { topic })}
+              onClick={() => setRows(rows.filter((row) => row.topic !== topic))}
+            >
+              {text("mapping.remove")}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <AddTopic topics={unused} onAdd={(topic) => setRows([...rows, { topic, table: topic.split(".").pop() ?? "" }])} />
+      <p class="buttons">
+        <ActionButton
+          operation="update_delivery_mappings"
+          of={delivery}
+          body={{ mappings }}
+          label={text("mapping.write", { name: delivery.name })}
+          reason={rows.length ? undefined : text("mapping.needs_one")}
+          onDone={onClose}
+        />
+        <button type="button" onClick={onClose}>
+          {text("common.cancel")}
+        </button>
+      </p>
     </section>
   );
+}
+
+function AddTopic({ topics, onAdd }: { topics: readonly string[]; onAdd: (topic: string) => void }) {
+  if (!topics.length) return null;
+  return (
+    <Select
+      label={text("mapping.add")}
+      value=""
+      onValue={(topic) => topic && onAdd(topic)}
+      choices={[{ value: "", label: "" }, ...topics.map((topic) => ({ value: topic, label: topic }))]}
+    />
+  );
+}
+
+function edited(mapping: Output["mappings"][number]): Edited {
+  return { topic: mapping.topic, table: "table_name" in mapping ? mapping.table_name : "" };
+}
+
+/** All tables of a delivery are in one schema. */
+function schemaOf({ mappings }: Output): string {
+  const [first] = mappings;
+  return first && "schema_name" in first ? first.schema_name : "";
 }

@@ -9,9 +9,9 @@ import { ActionButton } from "../parts/actions.tsx";
 import { LastTest, TestButton } from "../parts/checks.tsx";
 import { pace } from "../parts/intent.ts";
 import { RegisteredHead, Settings } from "../parts/registered.tsx";
-import { RunLines } from "../parts/run_lines.tsx";
+import { RunLines } from "../parts/runtime.tsx";
 import { text, textOf } from "../texts/text.ts";
-import type { ScreenProps } from "./routes.ts";
+import type { ScreenProps } from "./routes.tsx";
 
 type Destination = Schemas["DestinationOutput"];
 
@@ -30,16 +30,13 @@ export function Destination({ rest }: ScreenProps) {
   const known = useLive("get_destination", { path: { uuid: rest[0] ?? "" } });
   return (
     <Loaded known={known}>
-      {(data) => {
-        const destination = data as Destination;
-        return (
-          <>
-            <RegisteredHead kind="destinations" one={destination} readAt={known.at} />
-            <Tabs label={text("tab.label")} tabs={TABS} />
-            <Shown destination={destination} />
-          </>
-        );
-      }}
+      {(destination) => (
+        <>
+          <RegisteredHead kind="destinations" one={destination} readAt={known.at} />
+          <Tabs label={text("tab.label")} tabs={TABS} />
+          <Shown destination={destination} />
+        </>
+      )}
     </Loaded>
   );
 }

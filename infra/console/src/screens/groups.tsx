@@ -1,34 +1,27 @@
 /** The consumer groups of a Kafka cluster: how far each is behind, and whose it is. */
 
 import type { Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
-import { Input } from "../kit/form.tsx";
-import { count } from "../kit/numbers.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { ListOf } from "../parts/list_of.tsx";
-import { type ListQuery, useListQuery, useTypedFilter } from "../parts/list_query.ts";
+import { count, measured } from "../kit/units.ts";
+import { ListOf, useListQuery, usePage, WithCluster } from "../parts/list.tsx";
 import { ResourceLink } from "../parts/pieces.tsx";
-import { WithCluster } from "../parts/with_cluster.tsx";
 import { plural, text } from "../texts/text.ts";
-import { measured } from "./topics.tsx";
 
 type Row = Schemas["ConsumerGroupOutput"];
 const PAGE = 100;
 
 function columnsOf(clusterId: string): Column<Row>[] {
   return [
-    { key: "id", title: text("column.name"), cell: (row) => <code>{row.group_id}</code> },
-    { key: "state", title: text("column.state"), cell: (row) => row.state ?? text("common.not_measured") },
-    { key: "members", title: text("group.members"), isNumber: true, cell: (row) => measured(row.members) },
-    { key: "lag", title: text("column.lag"), isNumber: true, cell: (row) => measured(row.total_lag) },
-    {
-      key: "resource",
-      title: text("group.belongs_to"),
-      cell: (row) =>
-        row.resource ? <ResourceLink {...row.resource} /> : <span class="quiet">{text("group.foreign")}</span>,
-    },
-    { key: "offsets", title: text("group.offsets"), cell: (row) => <Offsets group={row} clusterId={clusterId} /> },
+    [text("column.name"), (row) => <code>{row.group_id}</code>],
+    [text("column.state"), (row) => row.state ?? text("common.not_measured")],
+    [text("group.members"), (row) => measured(row.members), { isNumber: true }],
+    [text("column.lag"), (row) => measured(row.total_lag), { isNumber: true }],
+    [
+      text("group.belongs_to"),
+      (row) => (row.resource ? <ResourceLink {...row.resource} /> : <span class="quiet">{text("group.foreign")}</span>),
+    ],
+    [text("group.offsets"), (row) => <Offsets group={row} clusterId={clusterId} />],
   ];
 }
 
@@ -56,25 +49,17 @@ function Offsets({ group, clusterId }: { group: Row; clusterId: string }) {
 }
 
 export function Groups() {
-  const query = useListQuery();
-  const [typed, type] = useTypedFilter(query, "q");
   return (
     <>
       <h1>{text("nav.groups")}</h1>
-      <WithCluster
-        query={query}
-        filters={<Input label={text("filter.name")} type="search" value={typed} onValue={type} spellcheck={false} />}
-      >
-        {(clusterId) => <Listed key={clusterId} clusterId={clusterId} query={query} />}
-      </WithCluster>
+      <WithCluster>{(clusterId) => <Listed key={clusterId} clusterId={clusterId} />}</WithCluster>
     </>
   );
 }
 
-function Listed({ clusterId, query }: { clusterId: string; query: ListQuery }) {
-  const known = useLive("list_consumer_groups", {
-    query: { cluster_id: clusterId, cursor: query.cursor, limit: PAGE },
-  });
+function Listed({ clusterId }: { clusterId: string }) {
+  const query = useListQuery();
+  const known = usePage("list_consumer_groups", { query: { cluster_id: clusterId } });
   const wanted = query.value("q").toLowerCase();
   const matches = (row: Row) => `${row.group_id} ${row.resource?.name ?? ""}`.toLowerCase().includes(wanted);
   return (
@@ -84,10 +69,9 @@ function Listed({ clusterId, query }: { clusterId: string; query: ListQuery }) {
         known={known}
         title={text("nav.groups")}
         columns={columnsOf(clusterId)}
-        rows={(data) => (data as Row[]).filter(matches)}
+        rows={(known.data ?? []).filter(matches)}
         id={(row) => row.group_id}
-        query={query}
-        filters={["q"]}
+        others={["q"]}
         none={text("group.none")}
       />
     </>

@@ -1,23 +1,17 @@
 /** The incidents: what was found wrong, one entry for each cause, until it is over. */
 
 import type { Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
 import { Failed } from "../kit/feedback.tsx";
-import { Select } from "../kit/form.tsx";
-import { count } from "../kit/numbers.ts";
 import type { Column } from "../kit/table.tsx";
-import { OperationButton } from "../parts/button.tsx";
-import { useChoices } from "../parts/choices.ts";
-import { FilterSelect, ListOf } from "../parts/list_of.tsx";
-import { type ListQuery, useListQuery } from "../parts/list_query.ts";
+import { count } from "../kit/units.ts";
+import { choicesOf, useChoices } from "../parts/fields.tsx";
+import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
+import { OperationButton, useAction } from "../parts/operation.tsx";
 import { ResourceLink, When } from "../parts/pieces.tsx";
-import { useAction } from "../parts/use_action.ts";
 import { text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["IncidentOutput"];
 type Status = Row["status"];
-const PAGE = 100;
-const FILTERS = ["status", "active", "pipeline_id", "destination_id"];
 
 /** The moves that an incident allows. */
 const MOVES: Record<Status, readonly Status[]> = {
@@ -27,41 +21,38 @@ const MOVES: Record<Status, readonly Status[]> = {
 };
 
 const COLUMNS: Column<Row>[] = [
-  {
-    key: "message",
-    title: text("incident.what"),
-    cell: (row) => (
+  [
+    text("incident.what"),
+    (row) => (
       <>
         <strong>{textOf("event", row.code)}</strong>
         <p>{row.message}</p>
         {row.hint && <p class="quiet">{row.hint}</p>}
       </>
     ),
-  },
-  {
-    key: "severity",
-    title: text("incident.severity"),
-    cell: (row) => (
+  ],
+  [
+    text("incident.severity"),
+    (row) => (
       <span class={`severity ${textOf("incident_tone", row.severity)}`}>
         {textOf("incident_severity", row.severity)}
       </span>
     ),
-  },
-  { key: "status", title: text("incident.status"), cell: (row) => textOf("incident_status", row.status) },
-  {
-    key: "resource",
-    title: text("incident.resource"),
-    cell: (row) => (
+  ],
+  [text("incident.status"), (row) => textOf("incident_status", row.status)],
+  [
+    text("incident.resource"),
+    (row) => (
       <>
         <ResourceLink {...row.resource} />
         {row.task_id !== null && <p class="quiet">{text("runtime.task", { id: row.task_id })}</p>}
       </>
     ),
-  },
-  { key: "since", title: text("incident.since"), cell: (row) => <When time={row.first_seen_at} /> },
-  { key: "seen", title: text("incident.seen"), isExtra: true, cell: (row) => <When time={row.last_seen_at} /> },
-  { key: "times", title: text("incident.times"), isNumber: true, isExtra: true, cell: (row) => count(row.occurrences) },
-  { key: "actions", title: text("incident.actions"), cell: (row) => <Moves incident={row} /> },
+  ],
+  [text("incident.since"), (row) => <When time={row.first_seen_at} />],
+  [text("incident.seen"), (row) => <When time={row.last_seen_at} />, { isExtra: true }],
+  [text("incident.times"), (row) => count(row.occurrences), { isNumber: true, isExtra: true }],
+  [text("incident.actions"), (row) => <Moves incident={row} />],
 ];
 
 function Moves({ incident }: { incident: Row }) {
@@ -85,66 +76,29 @@ function Moves({ incident }: { incident: Row }) {
 
 export function Incidents() {
   const query = useListQuery();
-  const asked = Object.fromEntries(FILTERS.map((name) => [name, query.value(name)]));
+  const filters: Filter[] = [
+    {
+      name: "active",
+      label: text("incident.which"),
+      choices: choicesOf("incident_active", ["false", "all"]),
+      any: text("incident_active.true"),
+    },
+    { name: "status", label: text("incident.status"), choices: choicesOf("incident_status", Object.keys(MOVES)) },
+    { name: "pipeline_id", label: text("incident.pipeline"), choices: useChoices("list_pipelines") ?? [] },
+    { name: "destination_id", label: text("incident.destination"), choices: useChoices("list_destinations") ?? [] },
+  ];
+  const asked = Object.fromEntries(filters.map(({ name }) => [name, query.value(name)]));
   // Without a word about it, those that are over stay out of the way.
   if (!asked.status && !asked.active) asked.active = "true";
   if (asked.active === "all") asked.active = "";
-  const known = useLive("list_incidents", { query: { ...asked, cursor: query.cursor, limit: PAGE } });
+  const known = usePage("list_incidents", { query: asked });
   return (
-    <>
-      <h1>{text("nav.incidents")}</h1>
-      <search class="filters">
-        <FilterSelect
-          query={query}
-          name="active"
-          label={text("incident.which")}
-          codes={["false", "all"]}
-          group="incident_active"
-          any={text("incident_active.true")}
-        />
-        <FilterSelect
-          query={query}
-          name="status"
-          label={text("incident.status")}
-          codes={Object.keys(MOVES)}
-          group="incident_status"
-        />
-        <Chosen query={query} name="pipeline_id" list="list_pipelines" label={text("incident.pipeline")} />
-        <Chosen query={query} name="destination_id" list="list_destinations" label={text("incident.destination")} />
-      </search>
-      <ListOf
-        known={known}
-        title={text("nav.incidents")}
-        columns={COLUMNS}
-        id={(row: Row) => row.id}
-        query={query}
-        filters={FILTERS}
-        none={text("incident.none")}
-      />
-    </>
-  );
-}
-
-function Chosen({
-  query,
-  name,
-  list,
-  label,
-}: {
-  query: ListQuery;
-  name: string;
-  list: "list_pipelines" | "list_destinations";
-  label: string;
-}) {
-  const choices = useChoices(list) ?? [];
-  const value = query.value(name);
-  const isKnown = !value || choices.some((choice) => choice.value === value);
-  return (
-    <Select
-      label={label}
-      value={value}
-      onValue={(chosen) => query.set({ [name]: chosen || null })}
-      choices={[{ value: "", label: text("filter.any") }, ...(isKnown ? [] : [{ value, label: value }]), ...choices]}
+    <ListScreen
+      known={known}
+      title={text("nav.incidents")}
+      columns={COLUMNS}
+      filters={filters}
+      none={text("incident.none")}
     />
   );
 }

@@ -2,58 +2,43 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { EVERY_MINUTE } from "../api/live.ts";
 import { labelsOf } from "../domain/labels.ts";
 import { localInput, momentOf } from "../domain/times.ts";
-import { localTime, now } from "../kit/clock.ts";
-import { Failed } from "../kit/feedback.tsx";
+import { say } from "../kit/feedback.tsx";
 import { Form, Input, TextArea } from "../kit/form.tsx";
-import { say } from "../kit/notice.tsx";
 import { go } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
+import { now } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
-import { CheckGroup } from "../parts/check_group.tsx";
-import { useChoices } from "../parts/choices.ts";
-import { Editable } from "../parts/edited.tsx";
-import { useFields } from "../parts/fields.ts";
-import { ListOf } from "../parts/list_of.tsx";
-import { useListQuery } from "../parts/list_query.ts";
-import { NewLink } from "../parts/new_link.tsx";
-import { useAction } from "../parts/use_action.ts";
+import { CheckGroup, Editable, NewLink, useChoices, useFields } from "../parts/fields.tsx";
+import { ListScreen, usePage } from "../parts/list.tsx";
+import { useAction } from "../parts/operation.tsx";
+import { At } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
-import type { ScreenProps } from "./routes.ts";
+import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["MaintenanceOutput"];
-const PAGE = 100;
 const HOURS = 2;
 const KINDS = ["source_ids", "pipeline_ids", "destination_ids", "connect_cluster_ids"] as const;
 type Kind = (typeof KINDS)[number];
 
 const COLUMNS: Column<Row>[] = [
-  {
-    key: "name",
-    title: text("column.name"),
-    cell: (row) => (
+  [
+    text("column.name"),
+    (row) => (
       <>
         <strong>{row.name}</strong> <span class="quiet">{row.reason}</span>
       </>
     ),
-  },
-  { key: "state", title: text("column.state"), cell: (row) => textOf("maintenance_state", row.state) },
-  { key: "from", title: text("maintenance.from"), cell: (row) => <At time={row.from} /> },
-  { key: "until", title: text("maintenance.until"), cell: (row) => <At time={row.until} /> },
-  { key: "scope", title: text("maintenance.scope"), cell: (row) => <Scope scope={row.scope} /> },
-  { key: "who", title: text("maintenance.by"), isExtra: true, cell: (row) => <div class="who">{row.created_by}</div> },
-  { key: "actions", title: text("maintenance.change"), cell: (row) => <End row={row} /> },
+  ],
+  [text("column.state"), (row) => textOf("maintenance_state", row.state)],
+  [text("maintenance.from"), (row) => <At time={row.from} />],
+  [text("maintenance.until"), (row) => <At time={row.until} />],
+  [text("maintenance.scope"), (row) => <Scope scope={row.scope} />],
+  [text("maintenance.by"), (row) => <div class="who">{row.created_by}</div>, { isExtra: true }],
+  [text("maintenance.change"), (row) => <End row={row} />],
 ];
-
-function At({ time }: { time: string }) {
-  return (
-    <time dateTime={time} title={time}>
-      {localTime(time)}
-    </time>
-  );
-}
 
 function Scope({ scope }: { scope: Row["scope"] }) {
   const labels = Object.entries(scope.labels).map(([key, value]) => `${key}:${value}`);
@@ -68,9 +53,7 @@ function End({ row }: { row: Row }) {
   return (
     <ActionButton
       operation="delete_maintenance"
-      name={row.name}
-      path={{ uuid: row.id }}
-      version={row.version}
+      of={row}
       label={text(row.state === "active" ? "maintenance.end" : "maintenance.cancel", { name: row.name })}
       isSmall
     />
@@ -83,22 +66,16 @@ export function Maintenance({ rest }: ScreenProps) {
 }
 
 function List() {
-  const query = useListQuery();
-  const known = useLive("list_maintenance", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
+  const known = usePage("list_maintenance", { every: EVERY_MINUTE });
   return (
-    <>
-      <h1>{text("nav.maintenance")}</h1>
-      <p>{text("maintenance.help")}</p>
-      <ListOf
-        known={known}
-        title={text("nav.maintenance")}
-        columns={COLUMNS}
-        id={(row) => row.id}
-        query={query}
-        none={text("maintenance.none")}
-      />
-      <NewLink operation="create_maintenance" to="maintenance" label={text("maintenance.create")} />
-    </>
+    <ListScreen
+      known={known}
+      title={text("nav.maintenance")}
+      help={text("maintenance.help")}
+      columns={COLUMNS}
+      none={text("maintenance.none")}
+      below={<NewLink operation="create_maintenance" to="maintenance" label={text("maintenance.create")} />}
+    />
   );
 }
 
@@ -137,24 +114,20 @@ function PlanForm() {
     say(text("maintenance.created", { name: values.name }));
     go(["maintenance"]);
   };
-  const error = action.error;
   const field = (name: keyof typeof values) => ({
     label: textOf("maintenance", name),
-    location: name,
-    error,
     required: true,
     ...bind(name),
   });
   const back = () => go(["maintenance"]);
   return (
-    <Form submit={text("maintenance.create")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={back}>
+    <Form submit={text("maintenance.create")} onSubmit={submit} action={action} onCancel={back}>
       <Input {...field("name")} />
       <Input {...field("from")} type="datetime-local" />
       <Input {...field("until")} type="datetime-local" />
       <TextArea {...field("reason")} rows={2} />
-      <ScopeFields chosen={chosen} choose={choose} error={error} />
+      <ScopeFields chosen={chosen} choose={choose} />
       <TextArea {...field("labels")} help={text("cluster.labels_help")} location="scope.labels" rows={2} />
-      {error && <Failed error={error} />}
     </Form>
   );
 }
@@ -165,22 +138,15 @@ const NOTHING_CHOSEN: Chosen = { source_ids: [], pipeline_ids: [], destination_i
 interface ScopeProps {
   chosen: Chosen;
   choose: (chosen: Chosen) => void;
-  error: ReturnType<typeof useAction>["error"];
 }
 
-function ScopeFields({ chosen, choose, error }: ScopeProps) {
+function ScopeFields({ chosen, choose }: ScopeProps) {
   return (
     <>
       <h2>{text("maintenance.scope")}</h2>
       <p class="help">{text("maintenance.scope_help")}</p>
       {KINDS.map((kind) => (
-        <Choose
-          key={kind}
-          kind={kind}
-          chosen={chosen[kind]}
-          onValue={(ids) => choose({ ...chosen, [kind]: ids })}
-          error={error}
-        />
+        <Choose key={kind} kind={kind} chosen={chosen[kind]} onValue={(ids) => choose({ ...chosen, [kind]: ids })} />
       ))}
     </>
   );
@@ -193,17 +159,7 @@ const LISTS = {
   connect_cluster_ids: "list_connect_clusters",
 } as const;
 
-function Choose({
-  kind,
-  chosen,
-  onValue,
-  error,
-}: {
-  kind: Kind;
-  chosen: string[];
-  onValue: (ids: string[]) => void;
-  error: ReturnType<typeof useAction>["error"];
-}) {
+function Choose({ kind, chosen, onValue }: { kind: Kind; chosen: string[]; onValue: (ids: string[]) => void }) {
   const choices = useChoices(LISTS[kind]) ?? [];
   return (
     <CheckGroup
@@ -212,7 +168,6 @@ function Choose({
       chosen={chosen}
       onValue={onValue}
       location={`scope.${kind}`}
-      error={error}
     />
   );
 }

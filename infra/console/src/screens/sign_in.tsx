@@ -3,7 +3,6 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "../api/client.ts";
 import { refreshAll } from "../api/live.ts";
-import { Failed } from "../kit/feedback.tsx";
 import { Form, Input } from "../kit/form.tsx";
 import { signIn } from "../parts/session.ts";
 import { text } from "../texts/text.ts";
@@ -31,7 +30,7 @@ export function SignInForm() {
     }
   };
   return (
-    <Form onSubmit={submit} submit={text("sign_in.submit")} isBusy={isBusy}>
+    <Form onSubmit={submit} submit={text("sign_in.submit")} isBusy={isBusy} error={error}>
       <Input
         label={text("sign_in.email")}
         type="email"
@@ -59,7 +58,6 @@ export function SignInForm() {
           onValue={setCode}
         />
       )}
-      {error && <Failed error={error} />}
     </Form>
   );
 }

@@ -1,18 +1,16 @@
 /** The way from nothing to rows at a target, in seven steps. Each is bound to what is saved, so it can be left and resumed. */
 
 import type { ComponentType } from "preact";
-import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
+import { Icon } from "../kit/copy.tsx";
 import { Failed } from "../kit/feedback.tsx";
-import { Icon } from "../kit/icons.tsx";
 import { link } from "../kit/router.ts";
 import { useDraft } from "../parts/draft.ts";
 import { text, textOf } from "../texts/text.ts";
-import { ClustersStep } from "./start/clusters.tsx";
-import { DatabaseStep, ReadyStep, TablesStep } from "./start/database.tsx";
 import { DeliverStep } from "./start/deliver.tsx";
 import { type Choices, type Journey, journey, NO_CHOICES, STEPS, type Step, type StepProps } from "./start/journey.ts";
 import { DeployStep, PreviewStep } from "./start/pipeline.tsx";
+import { ClustersStep, DatabaseStep, ReadyStep, TablesStep } from "./start/steps.tsx";
 
 const SCREEN_OF: Record<Step, ComponentType<StepProps>> = {
   database: DatabaseStep,
@@ -35,8 +33,8 @@ function Steps({ way }: { way: Journey }) {
   const [choices, keep] = useDraft<Choices>(`start.${way.source}`, NO_CHOICES);
   const props: StepProps = {
     way,
-    source: way.source ? (source.data as Schemas["SourceOutput"] | undefined) : undefined,
-    pipeline: way.pipeline ? (pipeline.data as Schemas["PipelineDetailOutput"] | undefined) : undefined,
+    source: way.source ? source.data : undefined,
+    pipeline: way.pipeline ? pipeline.data : undefined,
     choices,
     choose: (changes) => keep({ ...choices, ...changes }),
   };

@@ -1,28 +1,25 @@
-/** The topics of a Kafka cluster: what they are for, and which of them are protected. */
+/** The topics of a Kafka cluster: what they are for, which are protected; and one of them, with its partitions and settings. */
 
 import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
-import { Input } from "../kit/form.tsx";
-import { bytes, count } from "../kit/numbers.ts";
-import { link } from "../kit/router.ts";
-import type { Column } from "../kit/table.tsx";
-import { ListOf } from "../parts/list_of.tsx";
-import { type ListQuery, useListQuery, useTypedFilter } from "../parts/list_query.ts";
-import { ResourceLink } from "../parts/pieces.tsx";
-import { WithCluster } from "../parts/with_cluster.tsx";
+import { Empty, Loaded } from "../kit/feedback.tsx";
+import { go, link, place } from "../kit/router.ts";
+import { type Column, Table } from "../kit/table.tsx";
+import { bytes, count, measured } from "../kit/units.ts";
+import { ActionButton } from "../parts/actions.tsx";
+import { ListOf, useListQuery, usePage, WithCluster } from "../parts/list.tsx";
+import { Facts, ResourceLink, When } from "../parts/pieces.tsx";
 import { text } from "../texts/text.ts";
+import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["TopicOutput"];
+type Detail = Schemas["TopicDetailOutput"];
+type Partition = Schemas["PartitionOutput"];
 /** The server reads so many at once; the search looks through them here. */
 const READ = 500;
 const SHOWN = 100;
 
-/** A number that Kafka may not have said. */
-export function measured(value: number | null | undefined, shown: (value: number) => string = count): string {
-  return typeof value === "number" ? shown(value) : text("common.not_measured");
-}
-
-export function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
+function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
   if (!topic.used_by_pipelines.length) return <span class="quiet">{text("topic.no_user")}</span>;
   return (
     <ul>
@@ -35,7 +32,7 @@ export function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
   );
 }
 
-export function Protection({ topic }: { topic: Pick<Row, "protected" | "protection_reason" | "internal"> }) {
+function Protection({ topic }: { topic: Pick<Row, "protected" | "protection_reason" | "internal"> }) {
   if (!topic.protected) return topic.internal ? <span>{text("topic.internal")}</span> : null;
   return (
     <>
@@ -46,46 +43,27 @@ export function Protection({ topic }: { topic: Pick<Row, "protected" | "protecti
 
 function columnsOf(clusterId: string): Column<Row>[] {
   return [
-    {
-      key: "name",
-      title: text("column.name"),
-      cell: (row) => <a href={link(["topics", row.name], { cluster_id: clusterId })}>{row.name}</a>,
-    },
-    { key: "partitions", title: text("topic.partitions"), isNumber: true, cell: (row) => measured(row.partitions) },
-    {
-      key: "copies",
-      title: text("topic.copies"),
-      isNumber: true,
-      isExtra: true,
-      cell: (row) => measured(row.replication_factor),
-    },
-    { key: "size", title: text("topic.size"), isNumber: true, isExtra: true, cell: (row) => measured(row.size, bytes) },
-    { key: "users", title: text("topic.used_by"), cell: (row) => <UsedBy topic={row} /> },
-    { key: "protected", title: text("topic.protection"), cell: (row) => <Protection topic={row} /> },
+    [text("column.name"), (row) => <a href={link(["topics", row.name], { cluster_id: clusterId })}>{row.name}</a>],
+    [text("topic.partitions"), (row) => measured(row.partitions), { isNumber: true }],
+    [text("topic.copies"), (row) => measured(row.replication_factor), { isNumber: true, isExtra: true }],
+    [text("topic.size"), (row) => measured(row.size, bytes), { isNumber: true, isExtra: true }],
+    [text("topic.used_by"), (row) => <UsedBy topic={row} />],
+    [text("topic.protection"), (row) => <Protection topic={row} />],
   ];
 }
 
 export function Topics() {
-  const query = useListQuery();
-  const [typed, type] = useTypedFilter(query, "q");
   return (
     <>
       <h1>{text("nav.topics")}</h1>
-      <WithCluster
-        query={query}
-        filters={<Input label={text("filter.name")} type="search" value={typed} onValue={type} spellcheck={false} />}
-      >
-        {(clusterId) => <Listed key={clusterId} clusterId={clusterId} query={query} />}
-      </WithCluster>
+      <WithCluster>{(clusterId) => <Listed key={clusterId} clusterId={clusterId} />}</WithCluster>
     </>
   );
 }
 
-function Listed({ clusterId, query }: { clusterId: string; query: ListQuery }) {
-  const known = useLive("list_topics", {
-    query: { cluster_id: clusterId, cursor: query.cursor, limit: READ },
-    every: EVERY_MINUTE,
-  });
+function Listed({ clusterId }: { clusterId: string }) {
+  const query = useListQuery();
+  const known = usePage("list_topics", { query: { cluster_id: clusterId, limit: READ }, every: EVERY_MINUTE });
   const wanted = query.value("q").toLowerCase();
   const matching = (known.data ?? []).filter((row) => row.name.toLowerCase().includes(wanted));
   return (
@@ -98,12 +76,120 @@ function Listed({ clusterId, query }: { clusterId: string; query: ListQuery }) {
         known={known}
         title={text("nav.topics")}
         columns={columnsOf(clusterId)}
-        rows={() => matching.slice(0, SHOWN)}
+        rows={matching.slice(0, SHOWN)}
         id={(row) => row.name}
-        query={query}
-        filters={["q"]}
+        others={["q"]}
         none={text("topic.none")}
       />
     </>
+  );
+}
+
+const PARTITIONS: Column<Partition>[] = [
+  [text("topic.partition"), (row) => count(row.partition)],
+  [text("topic.first"), (row) => measured(row.beginning_offset), { isNumber: true }],
+  [text("topic.end"), (row) => measured(row.end_offset), { isNumber: true }],
+  [text("topic.kept"), (row) => measured(keptOf(row)), { isNumber: true }],
+  [
+    text("topic.leader"),
+    (row) => (row.leader === null ? <strong class="not-told">{text("topic.no_leader")}</strong> : row.leader),
+    { isNumber: true },
+  ],
+  [
+    text("topic.replicas"),
+    (row) => (
+      <>
+        {row.replicas.join(", ")}
+        {row.isr.length < row.replicas.length && (
+          <strong class="not-told"> {text("topic.not_in_sync", { isr: row.isr.join(", ") })}</strong>
+        )}
+      </>
+    ),
+  ],
+];
+
+/** Offsets between the first and the end: at least as many as there are records. */
+function keptOf(row: Partition): number | null {
+  return row.beginning_offset === null || row.end_offset === null ? null : row.end_offset - row.beginning_offset;
+}
+
+export function Topic({ rest }: ScreenProps) {
+  const name = rest[0] ?? "";
+  const clusterId = place.value.query.get("cluster_id") ?? "";
+  if (!clusterId) {
+    return (
+      <Empty title={text("topic.no_cluster")}>
+        <a href={link(["topics"], { q: name })}>{text("nav.topics")}</a>
+      </Empty>
+    );
+  }
+  return <Shown name={name} clusterId={clusterId} />;
+}
+
+function Shown({ name, clusterId }: { name: string; clusterId: string }) {
+  const known = useLive("get_topic", { path: { name }, query: { cluster_id: clusterId } });
+  return (
+    <>
+      <h1>
+        <span class="quiet">{text("type.topic")}</span> {name}
+      </h1>
+      <Loaded known={known}>{(topic) => <Content topic={topic} clusterId={clusterId} />}</Loaded>
+    </>
+  );
+}
+
+function Content({ topic, clusterId }: { topic: Detail; clusterId: string }) {
+  return (
+    <>
+      <Facts
+        rows={[
+          [text("topic.partitions"), measured(topic.partitions)],
+          [text("topic.copies"), measured(topic.replication_factor)],
+          [text("topic.size"), measured(topic.size, bytes)],
+          [text("topic.used_by"), <UsedBy key="users" topic={topic} />],
+          [text("topic.protection"), topic.protected || topic.internal ? <Protection topic={topic} /> : undefined],
+          [text("cluster.checked"), <When key="checked" time={topic.checked_at} />],
+        ]}
+      />
+      <p class="buttons">
+        <ActionButton
+          operation="delete_topic"
+          name={topic.name}
+          path={{ name: topic.name }}
+          query={{ cluster_id: clusterId }}
+          label={text("topic.delete", { name: topic.name })}
+          reason={topic.protected ? (topic.protection_reason ?? text("topic.protected")) : undefined}
+          onDone={() => go(["topics"], { cluster_id: clusterId })}
+        />
+      </p>
+      <section>
+        <h2>{text("topic.partitions")}</h2>
+        <Table
+          caption={text("topic.partitions")}
+          columns={PARTITIONS}
+          rows={topic.partition_details}
+          id={(row) => String(row.partition)}
+        />
+      </section>
+      <section>
+        <h2>{text("topic.configs")}</h2>
+        {topic.configs ? <Configs configs={topic.configs} /> : <p class="quiet">{text("topic.configs_unread")}</p>}
+      </section>
+    </>
+  );
+}
+
+function Configs({ configs }: { configs: Record<string, string | null> }) {
+  const rows = Object.entries(configs).sort(([one], [other]) => one.localeCompare(other));
+  return (
+    <Table
+      caption={text("topic.configs")}
+      columns={[
+        [text("topic.config"), ([name]) => <code>{name}</code>],
+        [text("topic.value"), ([, value]) => value ?? text("topic.secret")],
+      ]}
+      rows={rows}
+      id={([name]) => name}
+    />
   );
 }

@@ -1,44 +1,40 @@
-/** The people who may sign in: invite them, give them a role, take their access away. */
+/** The people who may sign in, and the page on which who was invited sets a password. Nobody has to be signed in there. */
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, call, type Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, useLive } from "../api/live.ts";
-import { Dialog } from "../kit/dialog.tsx";
-import { Failed } from "../kit/feedback.tsx";
-import { Form, Input, Select } from "../kit/form.tsx";
+import { EVERY_MINUTE } from "../api/live.ts";
+import { Empty, Failed, Waiting } from "../kit/feedback.tsx";
+import { Form, FormDialog, Input, Select } from "../kit/form.tsx";
+import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { ActionButton } from "../parts/actions.tsx";
-import { OperationButton } from "../parts/button.tsx";
-import { ConfirmButton } from "../parts/confirm.tsx";
-import { ListOf } from "../parts/list_of.tsx";
-import { useListQuery } from "../parts/list_query.ts";
-import { Once } from "../parts/once.tsx";
+import { choicesOf } from "../parts/fields.tsx";
+import { ListScreen, usePage } from "../parts/list.tsx";
+import { ConfirmButton, Once, OperationButton, useAction } from "../parts/operation.tsx";
 import { When } from "../parts/pieces.tsx";
 import { session } from "../parts/session.ts";
-import { useAction } from "../parts/use_action.ts";
 import { text, textOf } from "../texts/text.ts";
 
 type User = Schemas["UserOutput"];
+type InviteOutput = Schemas["InviteOutput"];
 type Role = User["role"];
-const PAGE = 100;
-export const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
+const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
 
-export const roleChoices = ROLES.map((value) => ({ value, label: textOf("role", value) }));
+const roleChoices = choicesOf("role", ROLES);
 
 const COLUMNS: Column<User>[] = [
-  {
-    key: "email",
-    title: text("user.email"),
-    cell: (row) => (
+  [
+    text("user.email"),
+    (row) => (
       <div class="who">
         {row.email} {isMe(row) && <span class="quiet">{text("user.you")}</span>}
       </div>
     ),
-  },
-  { key: "role", title: text("user.role"), cell: (row) => <span class="severity">{textOf("role", row.role)}</span> },
-  { key: "status", title: text("user.status"), cell: (row) => textOf("user_status", row.status) },
-  { key: "login", title: text("user.last_login"), cell: (row) => <When time={row.last_login_at} /> },
-  { key: "actions", title: text("user.change"), cell: (row) => <Actions user={row} /> },
+  ],
+  [text("user.role"), (row) => <span class="severity">{textOf("role", row.role)}</span>],
+  [text("user.status"), (row) => textOf("user_status", row.status)],
+  [text("user.last_login"), (row) => <When time={row.last_login_at} />],
+  [text("user.change"), (row) => <Actions user={row} />],
 ];
 
 function isMe(user: User): boolean {
@@ -122,42 +118,31 @@ function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
   };
   const error = action.error ?? failed;
   return (
-    <Dialog title={text("user.change_role_of", { email: user.email })} onClose={onClose}>
-      <Form
-        submit={text("user.change_role_of", { email: user.email })}
-        onSubmit={submit}
-        isBusy={action.busy !== ""}
-        isBlocked={!seen || seen.role === role}
-        onCancel={onClose}
-      >
-        <Select
-          label={text("user.role")}
-          help={textOf("role_help", role)}
-          value={role}
-          choices={roleChoices}
-          onValue={(value) => setRole(value as Role)}
-        />
-        {error && <Failed error={error} />}
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={text("user.change_role_of", { email: user.email })}
+      onClose={onClose}
+      onSubmit={submit}
+      action={action}
+      error={error}
+      isBlocked={!seen || seen.role === role}
+    >
+      <Select
+        label={text("user.role")}
+        help={textOf("role_help", role)}
+        value={role}
+        choices={roleChoices}
+        onValue={(value) => setRole(value as Role)}
+      />
+    </FormDialog>
   );
 }
 
 export function Users() {
-  const query = useListQuery();
-  const known = useLive("list_users", { query: { cursor: query.cursor, limit: PAGE }, every: EVERY_MINUTE });
+  const known = usePage("list_users", { every: EVERY_MINUTE });
   const [isOpen, open] = useState(false);
   return (
     <>
-      <h1>{text("nav.users")}</h1>
-      <ListOf
-        known={known}
-        title={text("nav.users")}
-        columns={COLUMNS}
-        id={(row) => row.id}
-        query={query}
-        none={text("user.none")}
-      />
+      <ListScreen known={known} title={text("nav.users")} columns={COLUMNS} none={text("user.none")} />
       <p class="buttons">
         <OperationButton operation="invite_user" label={text("user.invite")} isPrimary onClick={() => open(true)} />
       </p>
@@ -186,27 +171,101 @@ function Invite({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <Dialog title={text("user.invite")} onClose={onClose}>
-      <Form submit={text("user.invite")} onSubmit={submit} isBusy={action.busy !== ""} onCancel={onClose}>
+    <FormDialog title={text("user.invite")} onClose={onClose} onSubmit={submit} action={action}>
+      <Input
+        label={text("user.email")}
+        type="email"
+        autocomplete="off"
+        required
+        value={email}
+        onValue={setEmail}
+        location="email"
+      />
+      <Select
+        label={text("user.role")}
+        help={textOf("role_help", role)}
+        value={role}
+        choices={roleChoices}
+        onValue={(value) => setRole(value as Role)}
+      />
+    </FormDialog>
+  );
+}
+
+export function InvitePage({ token }: { token: string }) {
+  const [invite, setInvite] = useState<InviteOutput>();
+  const [error, setError] = useState<ApiError>();
+  const [isDone, finish] = useState(false);
+  const load = () => {
+    setError(undefined);
+    call("get_invite", { path: { token } }).then(
+      ({ data }) => setInvite(data),
+      (failure) => failure instanceof ApiError && setError(failure),
+    );
+  };
+  useEffect(load, [token]);
+  useEffect(() => {
+    document.title = `${text("invite.title")} · Headgate`;
+  }, []);
+  return (
+    <main id="main" class="sign-in">
+      <h1>{text("invite.title")}</h1>
+      {error?.status === 404 && (
+        <Empty title={text("invite.gone")}>
+          <p>{text("invite.gone_help")}</p>
+        </Empty>
+      )}
+      {error && error.status !== 404 && <Failed error={error} onRetry={load} />}
+      {!invite && !error && <Waiting />}
+      {invite && !isDone && <SetPassword invite={invite} token={token} onDone={() => finish(true)} />}
+      {isDone && (
+        <div role="status">
+          <p>{text("invite.done", { email: invite?.email ?? "" })}</p>
+          <a class="button" href={link([])}>
+            {text("sign_in.submit")}
+          </a>
+        </div>
+      )}
+    </main>
+  );
+}
+
+interface PasswordProps {
+  invite: InviteOutput;
+  token: string;
+  onDone: () => void;
+}
+
+function SetPassword({ invite, token, onDone }: PasswordProps) {
+  const action = useAction();
+  const [password, setPassword] = useState("");
+  const submit = async () => {
+    if (!(await action.run("accept_invite", { path: { token }, body: { password } }))) return;
+    setPassword("");
+    // The token is used up: it does not stay in the history of the browser.
+    history.replaceState(null, "", link(["invite"]));
+    onDone();
+  };
+  return (
+    <>
+      <p>{text("invite.for", { email: invite.email, role: textOf("role", invite.role) })}</p>
+      <p class="quiet">{textOf("role_help", invite.role)}</p>
+      <p class="quiet">
+        {text("invite.ends")} <When time={invite.expires_at} />
+      </p>
+      <Form submit={text("invite.submit")} onSubmit={submit} action={action}>
+        <input type="hidden" name="username" autocomplete="username" value={invite.email} />
         <Input
-          label={text("user.email")}
-          type="email"
-          autocomplete="off"
+          label={text("invite.password")}
+          help={text("account.password_help")}
+          type="password"
+          autocomplete="new-password"
           required
-          value={email}
-          onValue={setEmail}
-          location="email"
-          error={action.error}
+          value={password}
+          onValue={setPassword}
+          location="password"
         />
-        <Select
-          label={text("user.role")}
-          help={textOf("role_help", role)}
-          value={role}
-          choices={roleChoices}
-          onValue={(value) => setRole(value as Role)}
-        />
-        {action.error && <Failed error={action.error} />}
       </Form>
-    </Dialog>
+    </>
   );
 }

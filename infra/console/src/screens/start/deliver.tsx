@@ -1,23 +1,29 @@
-/** The last step: where the changes go to, what will arrive there, and whether it has arrived. */
+/** The last step: where the changes go to, which topics to which tables, what will arrive there, and whether it has arrived. */
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../../api/client.ts";
 import { ON_DEMAND, useLive, WHILE_CHANGING } from "../../api/live.ts";
-import { PROVIDERS } from "../../domain/systems.ts";
+import { defaultSchema, mappingsOf, type Target, tableOf } from "../../domain/mappings.ts";
+import { isDatabase, PROVIDERS } from "../../domain/systems.ts";
+import { Code } from "../../kit/copy.tsx";
 import { Loaded } from "../../kit/feedback.tsx";
-import { Select } from "../../kit/form.tsx";
+import { Check, Form, Input } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
+import { ActionButton } from "../../parts/actions.tsx";
 import { Arrivals } from "../../parts/arrival.tsx";
 import { TestButton } from "../../parts/checks.tsx";
+import { ChooseOrNew } from "../../parts/choose_or_new.tsx";
+import { useAction } from "../../parts/operation.tsx";
+import { Config, Validation, Warnings } from "../../parts/preview.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
 import { SystemForm } from "../../parts/system_form.tsx";
 import { text, textOf } from "../../texts/text.ts";
-import type { StepProps } from "./journey.ts";
-import { DeliveryDesign } from "./mapping.tsx";
-import { Missing } from "./missing.tsx";
+import type { Journey, StepProps } from "./journey.ts";
+import { Missing } from "./steps.tsx";
 
-type Destination = Schemas["DestinationOutput"];
 type Pipeline = Schemas["PipelineDetailOutput"];
+type Destination = Schemas["DestinationOutput"];
+type Preview = Schemas["DeliveryPreviewOutput"];
 
 export function DeliverStep({ way, pipeline }: StepProps) {
   if (!way.pipeline) return <Missing way={way} step="preview" />;
@@ -27,49 +33,29 @@ export function DeliverStep({ way, pipeline }: StepProps) {
 
 function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
   const known = useLive("list_destinations", { every: ON_DEMAND });
-  const [isNew, registerNew] = useState(false);
-  const saved = (destination: string) => {
-    registerNew(false);
-    way.to({ destination });
-  };
+  const choose = (destination: string) => way.to({ destination });
   return (
     <Loaded known={known} lines={2}>
-      {(data) => {
-        const rows = data as Destination[];
+      {(rows) => {
         const chosen = rows.find((row) => row.id === way.destination);
         return (
-          <>
-            {rows.length > 0 && (
-              <Select
-                label={text("start.choose_destination")}
-                value={way.destination}
-                choices={[
-                  { value: "", label: text("start.none_chosen") },
-                  ...rows.map((row) => ({
-                    value: row.id,
-                    label: `${row.name} (${textOf("provider", row.provider)})`,
-                  })),
-                ]}
-                onValue={saved}
-              />
-            )}
-            {rows.length === 0 || isNew ? (
-              <>
-                <h3>{text("start.new_destination")}</h3>
-                <SystemForm kind="destination" providers={PROVIDERS} onSaved={saved} />
-              </>
-            ) : (
-              <button type="button" onClick={() => registerNew(true)}>
-                {text("start.new_destination")}
-              </button>
-            )}
-            {chosen && !isNew && (
-              <TestButton key={chosen.id} operation="test_destination" id={chosen.id} name={chosen.name} />
-            )}
-            {chosen && !isNew && pipeline && (
-              <DeliveryDesign key={chosen.id} destination={chosen} pipeline={pipeline} way={way} />
-            )}
-          </>
+          <ChooseOrNew
+            key={way.destination}
+            label={text("start.choose_destination")}
+            create={text("start.new_destination")}
+            choices={rows.map((row) => ({ value: row.id, label: `${row.name} (${textOf("provider", row.provider)})` }))}
+            chosen={way.destination}
+            onChosen={choose}
+            form={<SystemForm kind="destination" providers={PROVIDERS} onSaved={choose} />}
+            below={
+              chosen && (
+                <>
+                  <TestButton operation="test_destination" id={chosen.id} name={chosen.name} />
+                  {pipeline && <DeliveryDesign destination={chosen} pipeline={pipeline} way={way} />}
+                </>
+              )
+            }
+          />
         );
       }}
     </Loaded>
@@ -81,21 +67,136 @@ function Delivering({ pipeline, id }: { pipeline: Pipeline; id: string }) {
   const known = useLive("get_delivery", { path: { uuid: id }, every: WHILE_CHANGING });
   return (
     <Loaded known={known}>
-      {(data) => {
-        const delivery = data as Schemas["DeliveryOutput"];
-        return (
-          <>
-            <p>
-              <a href={link(["deliveries", id])}>{delivery.name}</a>
-            </p>
-            <Doing owner={delivery} />
-            <WantedAndSeen seen={delivery} readAt={known.at} />
-            <Tasks tasks={delivery.tasks} kind="deliveries" id={id} name={delivery.name} />
-            <h3>{text("arrival.title")}</h3>
-            <Arrivals pipeline={pipeline} delivery={delivery} />
-          </>
-        );
-      }}
+      {(delivery) => (
+        <>
+          <p>
+            <a href={link(["deliveries", id])}>{delivery.name}</a>
+          </p>
+          <Doing owner={delivery} />
+          <WantedAndSeen seen={delivery} readAt={known.at} />
+          <Tasks tasks={delivery.tasks} kind="deliveries" id={id} name={delivery.name} />
+          <h3>{text("arrival.title")}</h3>
+          <Arrivals pipeline={pipeline} delivery={delivery} />
+        </>
+      )}
     </Loaded>
+  );
+}
+
+interface Props {
+  destination: Destination;
+  pipeline: Pipeline;
+  way: Journey;
+}
+
+function DeliveryDesign({ destination, pipeline, way }: Props) {
+  const database = "database_name" in destination.config ? destination.config.database_name : undefined;
+  const schema = defaultSchema(destination.provider, database);
+  const [target, setTarget] = useState<Target>({ left: [], schema, tables: {} });
+  const [typedName, typeName] = useState("");
+  const [preview, setPreview] = useState<Preview>();
+  const action = useAction();
+  const topics = pipeline.topics.map((topic, index) => ({ topic, table: pipeline.tables[index] }));
+  const name = typedName || text("deliver.default_name", { pipeline: pipeline.name, destination: destination.name });
+  const mappings = mappingsOf(destination.provider, topics, target);
+  const body = { pipeline_id: pipeline.id, name, mappings };
+  const path = { uuid: destination.id };
+  const change = (changes: Partial<Target>) => {
+    setTarget({ ...target, ...changes });
+    setPreview(undefined);
+  };
+  const run = async () => {
+    const received = await action.run("preview_delivery", { path, body });
+    setPreview(received?.data);
+  };
+  // What is shown afterwards is not in the form: its dialog has a form of its own.
+  return (
+    <>
+      <h3>{text("deliver.mapping")}</h3>
+      <Form onSubmit={() => void run()} submit={text("deliver.preview")} action={action}>
+        <Input label={text("deliver.name")} location="name" placeholder={name} value={typedName} onValue={typeName} />
+        <Mapping provider={destination.provider} topics={topics} target={target} change={change} />
+      </Form>
+      {preview && <Shown preview={preview} />}
+      {preview && (
+        <p class="buttons">
+          <ActionButton
+            operation="deploy_delivery"
+            path={path}
+            name={name}
+            body={body}
+            label={text("deliver.deploy", { name })}
+            onDone={(data) => way.to({ delivery: (data as { id: string }).id })}
+          />
+        </p>
+      )}
+    </>
+  );
+}
+
+interface MappingProps {
+  provider: string;
+  topics: readonly { topic: string; table: Schemas["TableOutput"] | undefined }[];
+  target: Target;
+  change: (changes: Partial<Target>) => void;
+}
+
+function Mapping({ provider, topics, target, change }: MappingProps) {
+  const hasTables = isDatabase(provider);
+  return (
+    <>
+      {hasTables && (
+        <Input
+          label={text(provider === "mysql" ? "deliver.database" : "deliver.schema")}
+          help={text("deliver.schema_help")}
+          required
+          value={target.schema}
+          onValue={(schema) => change({ schema })}
+        />
+      )}
+      <ul class="lines mapping">
+        {topics.map(({ topic, table }) => {
+          const isLeft = target.left.includes(topic);
+          const left = isLeft ? target.left.filter((one) => one !== topic) : [...target.left, topic];
+          return (
+            <li key={topic}>
+              <Check label={topic} checked={!isLeft} onValue={() => change({ left })} />
+              {hasTables && !isLeft && (
+                <Input
+                  label={text("deliver.table", { topic })}
+                  value={tableOf(topic, table, target)}
+                  onValue={(value) => change({ tables: { ...target.tables, [topic]: value } })}
+                />
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+function Shown({ preview }: { preview: Preview }) {
+  return (
+    <div role="status">
+      <Validation validation={preview.validation} />
+      <Warnings warnings={preview.warnings} />
+      {preview.target_ddl.length > 0 && (
+        <>
+          <h3>{text("deliver.ddl")}</h3>
+          <p>{text("deliver.ddl_help")}</p>
+          {preview.target_ddl.map((one) => (
+            <Code key={one.table_name} value={one.statement} />
+          ))}
+        </>
+      )}
+      {preview.setup.map((one) => (
+        <details key={one.name}>
+          <summary>{one.name}</summary>
+          <Code value={one.document} />
+        </details>
+      ))}
+      <Config config={preview.config} />
+    </div>
   );
 }

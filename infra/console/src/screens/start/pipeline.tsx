@@ -1,22 +1,22 @@
 /** The fifth and the sixth step: what the pipeline will be, then how it begins to run. */
 
 import { useState } from "preact/hooks";
-import type { ApiError, Schemas } from "../../api/client.ts";
+import type { Schemas } from "../../api/client.ts";
 import { useLive, WHILE_CHANGING } from "../../api/live.ts";
 import { prefixOf, SNAPSHOT_MODES } from "../../domain/systems.ts";
-import { Failed, Loaded, Waiting } from "../../kit/feedback.tsx";
+import { Loaded, Waiting } from "../../kit/feedback.tsx";
 import { Form, Input, Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
 import { Arrivals } from "../../parts/arrival.tsx";
-import { OperationButton } from "../../parts/button.tsx";
 import { Checks } from "../../parts/checks.tsx";
+import { choicesOf } from "../../parts/fields.tsx";
+import { OperationButton, useAction } from "../../parts/operation.tsx";
 import { Config, Validation, Warnings } from "../../parts/preview.tsx";
 import { RunActions } from "../../parts/run_actions.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
-import { useAction } from "../../parts/use_action.ts";
 import { plural, text, textOf } from "../../texts/text.ts";
 import type { StepProps } from "./journey.ts";
-import { Missing } from "./missing.tsx";
+import { Missing } from "./steps.tsx";
 
 type Preview = Schemas["PipelinePreviewOutput"];
 type Body = Schemas["PipelineBody"];
@@ -67,10 +67,14 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
   const failing = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | undefined)?.checks;
   return (
     <>
-      <Form onSubmit={() => void run()} submit={text("start.preview", { name })} isBusy={look.busy !== ""}>
-        <DesignFields {...{ name, prefix, choices, change, error }} />
+      <Form
+        onSubmit={() => void run()}
+        submit={text("start.preview", { name })}
+        isBusy={look.busy !== ""}
+        error={error}
+      >
+        <DesignFields {...{ name, prefix, choices, change }} />
       </Form>
-      {error && <Failed error={error} />}
       {Array.isArray(failing) && <Failing checks={failing} way={way} />}
       {preview && <Shown preview={preview} />}
       {preview && (
@@ -95,17 +99,15 @@ interface FieldsProps {
   prefix: string;
   choices: StepProps["choices"];
   change: StepProps["choose"];
-  error: ApiError | undefined;
 }
 
 /** What is not known from the earlier steps. */
-function DesignFields({ name, prefix, choices, change, error }: FieldsProps) {
+function DesignFields({ name, prefix, choices, change }: FieldsProps) {
   return (
     <>
       <Input
         label={text("start.pipeline_name")}
         location="name"
-        error={error}
         placeholder={name}
         value={choices.name}
         onValue={(value) => change({ name: value })}
@@ -114,7 +116,6 @@ function DesignFields({ name, prefix, choices, change, error }: FieldsProps) {
         label={text("start.topic_prefix")}
         help={text("start.topic_prefix_help", { prefix })}
         location="topic_prefix"
-        error={error}
         placeholder={prefix}
         spellcheck={false}
         value={choices.prefix}
@@ -124,7 +125,7 @@ function DesignFields({ name, prefix, choices, change, error }: FieldsProps) {
         label={text("start.snapshot_mode")}
         help={textOf("snapshot_help", choices.snapshot)}
         value={choices.snapshot}
-        choices={SNAPSHOT_MODES.map((value) => ({ value, label: textOf("snapshot_mode", value) }))}
+        choices={choicesOf("snapshot_mode", SNAPSHOT_MODES)}
         onValue={(snapshot) => change({ snapshot })}
       />
     </>

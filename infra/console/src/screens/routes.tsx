@@ -2,33 +2,27 @@
 
 import type { ComponentType } from "preact";
 import type { OperationId } from "../api/client.ts";
+import { RegisteredList } from "../parts/registered.tsx";
+import { RunList } from "../parts/run_list.tsx";
 import type { TextKey } from "../texts/text.ts";
 import { Account } from "./account.tsx";
-import { Alert } from "./alert.tsx";
-import { Alerts } from "./alerts.tsx";
+import { Alert, Alerts } from "./alerts.tsx";
 import { Changes } from "./changes.tsx";
-import { ChannelScreen } from "./channel.tsx";
-import { Channels } from "./channels.tsx";
+import { ChannelScreen, Channels } from "./channels.tsx";
 import { Cluster } from "./cluster.tsx";
 import { Clusters } from "./clusters.tsx";
 import { Connectors } from "./connectors.tsx";
-import { Deliveries } from "./deliveries.tsx";
 import { Delivery } from "./delivery.tsx";
 import { Destination } from "./destination.tsx";
-import { Destinations } from "./destinations.tsx";
 import { Groups } from "./groups.tsx";
 import { Incidents } from "./incidents.tsx";
 import { Maintenance } from "./maintenance.tsx";
 import { Now } from "./now.tsx";
 import { Pipeline } from "./pipeline.tsx";
-import { Pipelines } from "./pipelines.tsx";
-import { RuleScreen } from "./rule.tsx";
-import { Rules } from "./rules.tsx";
+import { RuleScreen, Rules } from "./rules.tsx";
 import { Source } from "./source.tsx";
-import { Sources } from "./sources.tsx";
 import { Start } from "./start.tsx";
-import { Topic } from "./topic.tsx";
-import { Topics } from "./topics.tsx";
+import { Topic, Topics } from "./topics.tsx";
 import { Users } from "./users.tsx";
 
 export interface ScreenProps {
@@ -36,7 +30,7 @@ export interface ScreenProps {
   rest: string[];
 }
 
-export interface Screen {
+interface Screen {
   title: TextKey;
   /** Who may not use this operation is not shown the screen. */
   needs?: OperationId;
@@ -44,6 +38,11 @@ export interface Screen {
   /** The screen of one of the list. */
   detail?: ComponentType<ScreenProps>;
 }
+
+const Pipelines = () => <RunList kind="pipelines" />;
+const Deliveries = () => <RunList kind="deliveries" />;
+const Sources = () => <RegisteredList kind="sources" />;
+const Destinations = () => <RegisteredList kind="destinations" />;
 
 export const SCREENS: Record<string, Screen> = {
   "": { title: "nav.now", list: Now },

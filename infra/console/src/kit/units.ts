@@ -1,6 +1,7 @@
-/** The time now, as a signal, and how times and durations are written. The server's clock counts. */
+/** The time now, as a signal, and how times, durations and numbers are written. The server's clock counts. */
 
 import { signal } from "@preact/signals";
+import { text } from "../texts/text.ts";
 
 /** Milliseconds by which the server's clock is ahead of this computer's. */
 let ahead = 0;
@@ -66,4 +67,27 @@ export function localTime(time: string): string {
 
 export function shortTime(time: string): string {
   return short.format(new Date(time));
+}
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const BYTES = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
+
+export function count(value: number): string {
+  return whole.format(value);
+}
+
+/** Bytes in binary units, with three digits. */
+export function bytes(value: number): string {
+  let rest = value;
+  let unit = 0;
+  while (rest >= 1024 && unit < BYTES.length - 1) {
+    rest /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 || rest >= 100 ? Math.round(rest) : rest.toPrecision(3)} ${BYTES[unit]}`;
+}
+
+/** A number that nobody may have measured. */
+export function measured(value: number | null | undefined, shown: (value: number) => string = count): string {
+  return typeof value === "number" ? shown(value) : text("common.not_measured");
 }

@@ -1,0 +1,232 @@
+/** A list as every screen shows it: its filters, which are kept in the address, its table, why it is empty, and its pages. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { OperationId, Query } from "../api/client.ts";
+import { type Known, useLive } from "../api/live.ts";
+import { Empty, Loaded } from "../kit/feedback.tsx";
+import { type Choice, Input, Select } from "../kit/form.tsx";
+import { link, place, setQuery } from "../kit/router.ts";
+import { type Column, Pages, Table } from "../kit/table.tsx";
+import { text } from "../texts/text.ts";
+
+const PAUSE = 250;
+const PAGE = 100;
+
+export interface ListQuery {
+  value: (name: string) => string;
+  set: (changes: Record<string, string | null>) => void;
+  cursor: string | null;
+}
+
+/** The values of the address. A change of a filter begins the list anew. */
+export function useListQuery(): ListQuery {
+  const { query } = place.value;
+  return {
+    value: (name) => query.get(name) ?? "",
+    set: (changes) => setQuery({ cursor: null, ...changes }),
+    cursor: query.get("cursor"),
+  };
+}
+
+/** A text that is written into the address once nobody types any more. */
+function useTypedFilter(query: ListQuery, name: string): [string, (value: string) => void] {
+  const current = query.value(name);
+  const [typed, type] = useState(current);
+  useEffect(() => {
+    if (typed === current) return;
+    const timer = setTimeout(() => query.set({ [name]: typed || null }), PAUSE);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  useEffect(() => type(current), [current]);
+  return [typed, type];
+}
+
+/** A page of the list that an operation reads: the one of the address. */
+export function usePage<Id extends OperationId, const Asked extends Query = Query>(
+  id: Id,
+  asked: { path?: Record<string, string | number>; query?: Asked; every?: number } = {},
+) {
+  const query = { limit: PAGE, ...asked.query, cursor: useListQuery().cursor } as unknown as Asked;
+  return useLive(id, { ...asked, query });
+}
+
+/** A filter by its name in the address. Without choices it is typed. */
+export interface Filter {
+  name: string;
+  label: string;
+  choices?: readonly Choice[] | undefined;
+  /** What no choice means. */
+  any?: string;
+  type?: "search" | "datetime-local";
+  placeholder?: string;
+}
+
+export const BY_NAME: Filter = { name: "q", label: text("filter.name") };
+export const BY_LABEL: Filter = { name: "label", label: text("filter.label"), placeholder: "team:shop" };
+
+export function Filters({ of, children }: { of: readonly Filter[]; children?: ComponentChildren }) {
+  return (
+    <search class="filters">
+      <FilterFields of={of} />
+      {children}
+    </search>
+  );
+}
+
+export function FilterFields({ of }: { of: readonly Filter[] }) {
+  return of.map((one) => (one.choices ? <Chosen key={one.name} {...one} /> : <Typed key={one.name} {...one} />));
+}
+
+function Typed({ name, type = "search", ...shown }: Filter) {
+  const [typed, setTyped] = useTypedFilter(useListQuery(), name);
+  return <Input {...shown} type={type} spellcheck={false} value={typed} onValue={setTyped} />;
+}
+
+/** What an old address asks for stays chosen, though it is none of the choices. */
+function Chosen({ name, label, choices = [], any = text("filter.any") }: Filter) {
+  const query = useListQuery();
+  const value = query.value(name);
+  const isKnown = !value || choices.some((choice) => choice.value === value);
+  return (
+    <Select
+      label={label}
+      value={value}
+      onValue={(chosen) => query.set({ [name]: chosen || null })}
+      choices={[{ value: "", label: any }, ...(isKnown ? [] : [{ value, label: value }]), ...choices]}
+    />
+  );
+}
+
+interface Props<Row> {
+  known: Known<unknown> & { refresh: () => void };
+  /** What the list is called. */
+  title: string;
+  columns: readonly Column<Row>[];
+  id?: (row: Row) => string;
+  filters?: readonly Filter[];
+  /** Filters that are shown elsewhere. */
+  others?: readonly string[];
+  /** Why there may be nothing. */
+  none: string;
+  /** What can be done when there is nothing. */
+  ifNone?: ComponentChildren;
+  /** The rows of the answer, where it is not a list of them. */
+  rows?: readonly Row[];
+  next?: string | null;
+  /** What to say of an empty page that is not the last one. */
+  goesOn?: string;
+  sort?: string;
+  /** What stands above the table also when it is empty. */
+  children?: ComponentChildren;
+  /** What stands above its rows. */
+  head?: ComponentChildren;
+}
+
+export function ListOf<Row>(props: Props<Row>) {
+  const { known, title, columns, none, ifNone, goesOn, sort, filters = [], others = [], children, head } = props;
+  const { id = (row: Row) => (row as { id: string }).id, next = known.nextCursor } = props;
+  const query = useListQuery();
+  const names = [...others, ...filters.map(({ name }) => name)];
+  const clear = () => query.set(Object.fromEntries(names.map((name) => [name, null])));
+  return (
+    <>
+      {filters.length > 0 && <Filters of={filters} />}
+      {children}
+      <Loaded known={known} lines={12}>
+        {(data) => {
+          const shown = props.rows ?? (data as readonly Row[]);
+          if (shown.length) {
+            return (
+              <>
+                {head}
+                <Table
+                  caption={title}
+                  columns={columns}
+                  rows={shown}
+                  id={id}
+                  sort={sort}
+                  onSort={sort === undefined ? undefined : (value) => query.set({ sort: value })}
+                />
+              </>
+            );
+          }
+          if (goesOn && next) return <Empty title={goesOn} />;
+          if (!names.some(query.value)) return <Empty title={none}>{ifNone}</Empty>;
+          return (
+            <Empty title={text("filter.none")}>
+              <button type="button" onClick={clear}>
+                {text("filter.clear")}
+              </button>
+            </Empty>
+          );
+        }}
+      </Loaded>
+      <ToPages next={next} />
+    </>
+  );
+}
+
+/** The list as a screen of its own; `below` is what can be added to it. */
+export function ListScreen<Row>({ below, help, ...list }: Props<Row> & { below?: ComponentChildren; help?: string }) {
+  return (
+    <>
+      <h1>{list.title}</h1>
+      {help && <p>{help}</p>}
+      <ListOf {...list} />
+      {below}
+    </>
+  );
+}
+
+function ToPages({ next }: { next: string | null }) {
+  const query = useListQuery();
+  return (
+    <Pages
+      next={next}
+      isFirst={!query.cursor}
+      onNext={(cursor) => query.set({ cursor })}
+      onFirst={() => query.set({ cursor: null })}
+    />
+  );
+}
+
+interface WithClusterProps {
+  children: (clusterId: string) => ComponentChildren;
+}
+
+/** What belongs to one cluster: it is chosen in the address, the first one where nothing was chosen. */
+export function WithCluster({ children }: WithClusterProps) {
+  const query = useListQuery();
+  const known = useLive("list_stream_clusters");
+  return (
+    <Loaded known={known}>
+      {(data) => {
+        const clusters = data as { id: string; name: string }[];
+        const chosen = query.value("cluster_id") || clusters[0]?.id;
+        if (!chosen) {
+          return (
+            <Empty title={text("cluster.no_stream")}>
+              <a href={link(["clusters"])}>{text("nav.clusters")}</a>
+            </Empty>
+          );
+        }
+        return (
+          <>
+            <Filters of={[BY_NAME]}>
+              {clusters.length > 1 && (
+                <Select
+                  label={text("cluster.stream_cluster_id")}
+                  value={chosen}
+                  choices={clusters.map(({ id, name }) => ({ value: id, label: name }))}
+                  onValue={(value) => query.set({ cluster_id: value })}
+                />
+              )}
+            </Filters>
+            {children(chosen)}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
