@@ -31,7 +31,9 @@ def test_the_password_of_a_source_is_forgotten_once_it_is_saved(setting: Setting
     secret, name = "canary-of-a-source-7f3a", setting.sandbox.name("canary")
     role = setting.sandbox.new_role("canary", secret)
     with setting.signed_in(route="start") as opened:
-        page, form = opened.page, opened.page.locator("main form")
+        page, form = opened.page, opened.page.locator("main form").first
+        if not form.count():  # another test has registered a source: that may be chosen instead
+            page.get_by_role("button", name="Register a source").click()
         for label, value in {
             "Name": name,
             "Host": "127.0.0.1",
