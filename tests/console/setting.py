@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from infra.local.stack.layout import ROOT
 from tests.support.apps.sandbox import Sandbox, running_sandbox
 from tests.support.apps.sandbox_stack import ADMIN
-from tests.support.chromium import Visit, running_chromium, visit
+from tests.support.chromium import SECONDS, Visit, running_chromium, visit
 
 AXE = ROOT / "infra" / "console" / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -56,7 +56,7 @@ def sign_in(opened: Visit, email: str, password: str) -> None:
 def settle(opened: Visit) -> None:
     """Wait until nothing is being read for the first time."""
     opened.page.locator("main h1").first.wait_for()
-    expect(opened.page.locator(".waiting")).to_have_count(0)
+    expect(opened.page.locator(".waiting")).to_have_count(0, timeout=SECONDS * 1000)
 
 
 @cache

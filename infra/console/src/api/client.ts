@@ -169,8 +169,15 @@ async function send<T>(
     etag: response.headers.get("ETag"),
     nextCursor: response.headers.get("X-Next-Cursor"),
     observedAt: response.headers.get("X-Observed-At"),
-    isObserved: text.includes('"observed_at":"'),
+    isObserved: isObserved(parsed),
   };
+}
+
+/** Records of changes may show the time of an old look: they do not count. */
+function isObserved(body: unknown): boolean {
+  const deliveries = (body as { deliveries?: unknown } | undefined)?.deliveries;
+  const parts = Array.isArray(body) ? body : [body, ...(Array.isArray(deliveries) ? deliveries : [])];
+  return parts.some((part) => typeof (part as { observed_at?: unknown } | undefined)?.observed_at === "string");
 }
 
 function parse(text: string): unknown {
