@@ -118,8 +118,8 @@ class ConnectionService(RegisteredService[Connection]):
         _require_allowed(before, after)
         edits = self._edit_users(transaction, before, after)
         outdated = self.connectors.after_change(*((service.store.noun, edit.after) for service, edit in edits))
-        told = [*of_update(outdated), *chain.from_iterable(_moved(edit) for _, edit in edits)]
-        after = self.registry.write_update(transaction, context, self.store, before, after, consequences=told)
+        consequences = [*of_update(outdated), *chain.from_iterable(_moved(edit) for _, edit in edits)]
+        after = self.registry.write_update(transaction, context, self.store, before, after, consequences=consequences)
         for service, edit in edits:
             conditions: Any = {"unused": edit.unused, "references": edit.references}
             self.registry.write_update(transaction, context, service.store, edit.before, edit.after, **conditions)

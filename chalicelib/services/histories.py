@@ -28,7 +28,7 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryService:
-    """Reads histories: one call for what they are about, and one for each hundred rows, at most three."""
+    """Reads histories: one call for the resource, and one for each hundred rows, at most three."""
 
     resources: ResourceStores
     store: HistoryStore

@@ -88,8 +88,14 @@ class Registry:
             self.claims.take(transaction, key, entity.id, label=label)
         for referred, referred_id in links.references:
             referred.change_references(transaction, referred_id, +1, revision=links.revisions.get(referred_id))
-        action, told = f"{store.noun}.create", consequences
-        self.audit.record(transaction, context, action, entity.id, after=view(entity), consequences=told)
+        self.audit.record(
+            transaction,
+            context,
+            f"{store.noun}.create",
+            entity.id,
+            after=view(entity),
+            consequences=consequences,
+        )
         try:
             transaction.commit()
         except WriteConflict as conflict:
@@ -142,8 +148,15 @@ class Registry:
         if _name_key(store, before) != _name_key(store, after):
             self.release_name(transaction, store, before)
             self.claims.take(transaction, _name_key(store, after), after.id, label="name")
-        views: Any = {"before": view(before), "after": view(after)}
-        self.audit.record(transaction, context, f"{store.noun}.update", after.id, **views, consequences=consequences)
+        self.audit.record(
+            transaction,
+            context,
+            f"{store.noun}.update",
+            after.id,
+            before=view(before),
+            after=view(after),
+            consequences=consequences,
+        )
         return after
 
     def delete(
@@ -163,8 +176,8 @@ class Registry:
         if entity.credentials.belong_to(store.noun, entity.id):  # else they are those of its connection
             self.vault.remove(transaction, entity.credentials)
         self.incidents.end_about(transaction, entity.id)
-        told = tuple(of_deletion(store.noun, entity))
-        self.remove(transaction, context, store, entity, links=links, consequences=told)
+        consequences = tuple(of_deletion(store.noun, entity))
+        self.remove(transaction, context, store, entity, links=links, consequences=consequences)
 
     def remove(
         self,
@@ -184,8 +197,14 @@ class Registry:
         store.remove(transaction, entity)
         self.release_name(transaction, store, entity)
         self.unlink(transaction, entity.id, links)
-        action, told = f"{store.noun}.delete", consequences
-        self.audit.record(transaction, context, action, entity.id, before=view(entity), consequences=told)
+        self.audit.record(
+            transaction,
+            context,
+            f"{store.noun}.delete",
+            entity.id,
+            before=view(entity),
+            consequences=consequences,
+        )
         try:
             transaction.commit()
         except WriteConflict as conflict:

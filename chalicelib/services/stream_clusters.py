@@ -53,8 +53,8 @@ class StreamClusterService(ClusterService[StreamCluster]):
         after = self._same_kafka(before, checked) if moves else checked
         # Connect workers may be registered on it at the same time: then this write fails.
         unused = moves and before.kafka_cluster_id not in (None, after.kafka_cluster_id)
-        told = self.consequences(before, after)
-        return self.registry.update(transaction, context, self.store, before, after, unused=unused, consequences=told)
+        conditions: Any = {"unused": unused, "consequences": self.consequences(before, after)}
+        return self.registry.update(transaction, context, self.store, before, after, **conditions)
 
     def _same_kafka(self, before: StreamCluster, after: StreamCluster) -> StreamCluster:
         """Refuse another Kafka cluster while something runs on this one; brokers without an answer are accepted."""

@@ -90,8 +90,8 @@ class TopicService:
             # The stored id may be unknown, or that of brokers that were here before.
             (judged,) = self._judged(stream, [topic], kafka.cluster_id(context.deadline))
             judged.require_deletable()
-            told = [consequence(ConsequenceCode.TOPIC_IS_DELETED)]
-            self._record(context, stream, topic, Outcome.REQUESTED, told)
+            consequences = [consequence(ConsequenceCode.TOPIC_IS_DELETED)]
+            self._record(context, stream, topic, Outcome.REQUESTED, consequences)
             try:
                 if not kafka.delete_topic(name, context.deadline):
                     raise NotFound("Somebody else has deleted the topic at the same moment.")

@@ -60,7 +60,7 @@ class ConnectorDocuments(SearchedDocuments[C]):
         index: Any = getattr(self.table, f"by_{ROW}")
         keys = index.Meta.attributes["position"] < after if after else None
         query = index.query(self.noun, keys, scan_index_forward=False, attributes_to_get=columns, page_size=per_call)
-        return query.page_iter  # type: ignore[no-any-return]
+        return query.page_iter  # type: ignore[no-any-return]  # the index is made at run time
 
     def _read(self, item: Any) -> Any:
         text = item[ROW]["S"]

@@ -46,9 +46,9 @@ class Timeline:
     def rows(events: Iterable[TimelineEvent]) -> list[TimelineRow]:
         return [_row(event) for event in events]
 
-    def add(self, transaction: Transaction, event: TimelineEvent | None) -> None:
-        """Write an event with its change, if there is one: one more item of the transaction."""
-        if event is not None:
+    def add(self, transaction: Transaction, *events: TimelineEvent | None) -> None:
+        """Write the events that there are with their change: one more item of the transaction for each."""
+        for event in filter(None, events):
             # Without a condition: the change has one, and its event has a key of its own.
             transaction.put(_row(event), condition=None, label="timeline")
 

@@ -9,10 +9,8 @@ import resource
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
-from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.connector_config import config_hash
 from chalicelib.domain.monitoring.progress import MEASURE_EVERY
 from chalicelib.kit.clock import Deadline
@@ -22,6 +20,7 @@ from tests.bench.seeds import connector_names, pipeline_rows, preload_ours
 from tests.support.apps.call_interceptor import Side
 from tests.support.apps.dynamodb_local import app_on_dynamodb_local
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.measured_brokers import register_measured_brokers
 
 CONNECTORS = 10_000
 MAX_TICKS = 20
@@ -41,8 +40,7 @@ def main() -> int:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else CONNECTORS
     get_logger().registered_handler.setStream(sys.stderr)
     with app_on_dynamodb_local() as app:
-        stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
-        app.services.stream_clusters.create(app.context(), stream)
+        register_measured_brokers(app)
         names = connector_names(count)
         preload_ours(app.connect, names, app.services, {})
         hashes = {name: config_hash(app.connect.config_of(name)) for name in names}

@@ -6,6 +6,7 @@ python -m tests.console [WORD...]: only the checks whose names have one of the w
 import sys
 from collections.abc import Mapping, Sequence
 
+from tests.console.console import running_console
 from tests.console.dialogs import dialogs
 from tests.console.figures import Check
 from tests.console.loading import build, first_load
@@ -13,7 +14,6 @@ from tests.console.long_day import long_day
 from tests.console.many import many_pipelines
 from tests.console.polling import quiet_page
 from tests.console.roles import roles
-from tests.console.setting import running_setting
 from tests.console.truth import truth
 
 CHECKS: Mapping[str, Check] = {
@@ -30,11 +30,11 @@ CHECKS: Mapping[str, Check] = {
 
 def main(words: Sequence[str]) -> int:
     missed = 0
-    with running_setting() as setting:
+    with running_console() as console:
         for name, check in CHECKS.items():
             if words and not any(word in name for word in words):
                 continue
-            for figure in check(setting):
+            for figure in check(console):
                 print(figure, flush=True)
                 missed += not figure.holds
     return int(missed > 0)

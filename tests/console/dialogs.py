@@ -6,8 +6,8 @@ from typing import Any
 
 from playwright.sync_api import Locator, Response
 
+from tests.console.console import Console, settle
 from tests.console.figures import Figure, none_of
-from tests.console.setting import Setting, settle
 from tests.support.apps.sandbox import Json, Sandbox
 from tests.support.chromium import Visit
 from tests.support.waiting import eventually
@@ -73,7 +73,7 @@ class Dialog:
 
 
 def dialogs(
-    setting: Setting, *, actions: Sequence[str] = tuple(ACTIONS), states: Sequence[str] = tuple(STATES)
+    console: Console, *, actions: Sequence[str] = tuple(ACTIONS), states: Sequence[str] = tuple(STATES)
 ) -> list[Figure]:
     """Every action in every state: what differs, and what was changed before consent."""
     differing: list[str] = []
@@ -81,7 +81,7 @@ def dialogs(
     shown = 0
     for state in states:
         for action in actions:
-            differences, requests = _compare(setting, action, state)
+            differences, requests = _compare(console, action, state)
             shown += differences is not None
             differing += [f"{action} of a pipeline that is {state}: {one}" for one in differences or ()]
             early += requests
@@ -91,11 +91,11 @@ def dialogs(
     ]
 
 
-def _compare(setting: Setting, action: str, state: str) -> tuple[list[str] | None, Sequence[str]]:
+def _compare(console: Console, action: str, state: str) -> tuple[list[str] | None, Sequence[str]]:
     """What differs, None where the page does not offer the action; and what was sent before consent."""
-    sandbox = setting.sandbox
+    sandbox = console.sandbox
     pipeline = STATES[state](sandbox)
-    with setting.signed_in(route=f"pipelines/{pipeline['id']}") as opened:
+    with console.signed_in(route=f"pipelines/{pipeline['id']}") as opened:
         settle(opened)
         button = opened.page.locator(f'[data-operation="{ACTIONS[action]}"]').first
         if not button.count() or button.get_attribute("aria-disabled") == "true":
@@ -127,22 +127,22 @@ def open_dialog(opened: Visit, button: Locator) -> Dialog:
 def _not_shown(dialog: Dialog) -> list[str]:
     """Sentences of the dry run that the dialog does not show."""
     text = dialog.element.inner_text()
-    told = [one["message"] for one in (*dialog.plan["consequences"], *dialog.plan["blocked_by"])]
-    return [f"not shown: {message}" for message in told if " ".join(message.split()) not in " ".join(text.split())]
+    sentences = [one["message"] for one in (*dialog.plan["consequences"], *dialog.plan["blocked_by"])]
+    return [f"not shown: {message}" for message in sentences if " ".join(message.split()) not in " ".join(text.split())]
 
 
 def _happens(sandbox: Sandbox, dialog: Dialog, action: str, pipeline: Json) -> list[str]:
-    """Consent, and compare what was told with the audit record and the resource."""
+    """Consent, and compare the dry run with the audit record and the resource."""
     before = sandbox.audit_records(pipeline["id"])
     consent(dialog, pipeline["name"])
     if [one["code"] for one in dialog.plan["consequences"]] == ["NOTHING_CHANGES"]:
         return [] if sandbox.audit_records(pipeline["id"]) == before else ["something changed"]
     record = eventually(lambda: _record(sandbox, pipeline, ACTIONS[action]), bool)
     kept = {one["code"] for one in (record["after"] or {}).get("consequences", [])}
-    told = {one["code"]: one["severity"] for one in dialog.plan["consequences"]}
+    planned = {one["code"]: one["severity"] for one in dialog.plan["consequences"]}
     # What only a dry run can say, such as that a config was not validated yet, is not kept.
-    grave = {code for code, severity in told.items() if severity in ("interrupts", "loses")}
-    differences = [] if grave <= kept <= told.keys() else [f"told {sorted(told)}, kept {sorted(kept)}"]
+    grave = {code for code, severity in planned.items() if severity in ("interrupts", "loses")}
+    differences = [] if grave <= kept <= planned.keys() else [f"planned {sorted(planned)}, kept {sorted(kept)}"]
     after = sandbox.admin.get(f"/pipelines/{pipeline['id']}")
     if action == "delete":
         return differences + ([] if after.status_code == 404 else ["it was not deleted"])

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.console.setting import Setting
+from tests.console.console import Console
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,7 @@ class Figure:
         return f"{'holds' if self.holds else 'MISSED':<7}{self.what}: {self.figure} ({self.target})"
 
 
-Check = Callable[[Setting], list[Figure]]
+Check = Callable[[Console], list[Figure]]
 
 
 def at_most(what: str, number: float, limit: float, unit: str = "") -> Figure:

@@ -4,8 +4,8 @@ import json
 import time
 
 from infra.local.stack.layout import ROOT
+from tests.console.console import Console
 from tests.console.figures import Figure, at_most
-from tests.console.setting import Setting
 from tests.support.chromium import visit
 
 LIMIT_KIB = 120.0
@@ -15,15 +15,15 @@ _SLOW = {"offline": False, "latency": 100, "downloadThroughput": 500_000, "uploa
 """4 Mbit/s in both directions, and 100 ms."""
 
 
-def first_load(setting: Setting) -> list[Figure]:
+def first_load(console: Console) -> list[Figure]:
     """Compressed size, requests before data, and the time until somebody can sign in, with a throttled processor."""
-    with visit(setting.browser, setting.url) as opened:
+    with visit(console.browser, console.url) as opened:
         session = opened.page.context.new_cdp_session(opened.page)
         session.send("Network.enable")
         session.send("Network.emulateNetworkConditions", _SLOW)
         session.send("Emulation.setCPUThrottlingRate", {"rate": 4})
         began = time.monotonic()
-        opened.page.goto(f"{setting.url}/console")
+        opened.page.goto(f"{console.url}/console")
         opened.page.get_by_label("E-mail").wait_for()
         seconds = time.monotonic() - began
         files = [response for response in opened.responses if "/api/" not in response.url]
@@ -37,7 +37,7 @@ def first_load(setting: Setting) -> list[Figure]:
         ]
 
 
-def build(_: Setting) -> list[Figure]:
+def build(_: Console) -> list[Figure]:
     """How many packages the console is made from; that its build gives the same bytes is a part of the suite."""
     declared = json.loads((_SOURCES / "package.json").read_text())
     locked = json.loads((_SOURCES / "package-lock.json").read_text())["packages"]

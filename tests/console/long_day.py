@@ -2,9 +2,9 @@
 
 from playwright.sync_api import CDPSession
 
+from tests.console.console import Console, settle
 from tests.console.figures import Figure, at_most, none_of
 from tests.console.screens import SCREENS
-from tests.console.setting import Setting, settle
 
 HOURS = 8
 CHANGES = 500
@@ -12,17 +12,17 @@ _STEP_SECONDS = 10
 MAX_GROWTH_MIB, MAX_DETACHED = 5.0, 100.0
 
 
-def long_day(setting: Setting, *, hours: float = HOURS, changes: int = CHANGES) -> list[Figure]:
+def long_day(console: Console, *, hours: float = HOURS, changes: int = CHANGES) -> list[Figure]:
     """Growth of the heap and nodes that are detached, after hours of polling and after many changes of the screen."""
     routes = [
-        SCREENS[name](setting.sandbox) for name in ("now", "pipelines", "pipeline", "deliveries", "source", "alerts")
+        SCREENS[name](console.sandbox) for name in ("now", "pipelines", "pipeline", "deliveries", "source", "alerts")
     ]
-    with setting.signed_in() as opened:
+    with console.signed_in() as opened:
         page = opened.page
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable")
         for route in routes:
-            setting.go(opened, route)
+            console.go(opened, route)
         page.clock.install()
         page.reload()
         settle(opened)
@@ -31,10 +31,10 @@ def long_day(setting: Setting, *, hours: float = HOURS, changes: int = CHANGES) 
             page.clock.run_for(_STEP_SECONDS * 1_000)
         polled = _measured(session)
         for change in range(changes):
-            page.goto(f"{setting.url}/console#/{routes[change % len(routes)]}")
+            page.goto(f"{console.url}/console#/{routes[change % len(routes)]}")
             page.clock.run_for(100)  # the page draws by its own clock
         page.clock.run_for(60_000)
-        setting.go(opened, "")
+        console.go(opened, "")
         changed = _measured(session)
         return [
             at_most(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from playwright.sync_api import Page
 
+from tests.console.console import Console, settle
 from tests.console.figures import Figure, at_most
-from tests.console.setting import Setting, settle
 
 SLOWED = 4
 _OBSERVE = """
@@ -25,16 +25,16 @@ _UNTIL_PAINTED = """() => new Promise((done) => {
 })"""
 
 
-def many_pipelines(setting: Setting, *, count: int = 1_000) -> list[Figure]:
+def many_pipelines(console: Console, *, count: int = 1_000) -> list[Figure]:
     """From the data to a list that can be used; letters typed into its filter; long tasks; shifts of the layout."""
-    setting.sandbox.seed_drafts(count)
-    with setting.signed_in() as opened:
+    console.sandbox.seed_drafts(count)
+    with console.signed_in() as opened:
         page = opened.page
         page.context.add_init_script(_OBSERVE)
         page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
         page.goto("about:blank")
         with page.expect_response(lambda response: "/api/v1/pipelines" in response.url):
-            page.goto(f"{setting.url}/console#/pipelines")
+            page.goto(f"{console.url}/console#/pipelines")
         began = time.monotonic()
         page.locator("tbody tr").nth(20).wait_for()
         usable = time.monotonic() - began

@@ -6,7 +6,7 @@ A pipeline whose delivery has failed on the first screen, and a step of the way 
 from pathlib import Path
 
 from infra.local.stack.layout import ROOT
-from tests.console.setting import Setting, running_setting
+from tests.console.console import Console, running_console
 from tests.support.apps.sandbox import Sandbox
 from tests.support.waiting import eventually
 
@@ -17,10 +17,10 @@ _TRACE = "org.postgresql.util.PSQLException: ERROR: permission denied for table 
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    with running_setting() as setting:
-        source = _broken_delivery(setting.sandbox)
-        _picture(setting, "", FOLDER / "now.png")
-        _picture(setting, f"start?step=ready&source={source}", FOLDER / "start.png")
+    with running_console() as console:
+        source = _broken_delivery(console.sandbox)
+        _picture(console, "", FOLDER / "now.png")
+        _picture(console, f"start?step=ready&source={source}", FOLDER / "start.png")
 
 
 def _broken_delivery(sandbox: Sandbox) -> str:
@@ -38,9 +38,9 @@ def _broken_delivery(sandbox: Sandbox) -> str:
     return str(sandbox.source["id"])
 
 
-def _picture(setting: Setting, route: str, path: Path) -> None:
-    with setting.signed_in(viewport=_SIZE) as opened:
-        setting.go(opened, route)
+def _picture(console: Console, route: str, path: Path) -> None:
+    with console.signed_in(viewport=_SIZE) as opened:
+        console.go(opened, route)
         opened.page.wait_for_timeout(1_000)
         opened.page.screenshot(path=path)
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from playwright.sync_api import Response
 
+from tests.console.console import Console, pass_seconds
 from tests.console.figures import Figure, at_least, at_most
-from tests.console.setting import Setting
 
 QUIET_MINUTES = 10
 AWAY_MINUTES = 5
@@ -15,32 +15,30 @@ document.dispatchEvent(new Event("visibilitychange"));
 """
 
 
-def quiet_page(setting: Setting, *, minutes: int = QUIET_MINUTES, away: int = AWAY_MINUTES) -> list[Figure]:
+def quiet_page(console: Console, *, minutes: int = QUIET_MINUTES, away: int = AWAY_MINUTES) -> list[Figure]:
     """Requests, share of 304 and bytes of the first screen in quiet minutes; of a hidden page; without the API.
 
     The time of the page is moved in steps, so that its answers come between them.
     """
-    setting.sandbox.pipeline  # noqa: B018 - there is something to show
-    with setting.signed_in() as opened:
+    console.sandbox.pipeline  # noqa: B018 - there is something to show
+    with console.signed_in() as opened:
         page = opened.page
         page.clock.install()
         page.reload()
         page.locator("main h1").wait_for()
         page.wait_for_timeout(1_000)
         opened.responses.clear()
-        for _ in range(minutes * 60):
-            page.clock.run_for(1_000)
+        pass_seconds(opened, minutes * 60)
         page.wait_for_timeout(500)
         polls = [response for response in opened.responses if "/api/" in response.url]
         figures = _of_quiet(polls, minutes)
         page.evaluate(_HIDE)
-        page.clock.run_for(1_000)
+        pass_seconds(opened, 1)
         page.wait_for_timeout(500)
         opened.requests.clear()
-        for _ in range(60):
-            page.clock.run_for(1_000)
+        pass_seconds(opened, 60)
         figures.append(at_most("11 requests of a hidden page in a minute", len(opened.requests), 0))
-    return [*figures, _without_api(setting, away)]
+    return [*figures, _without_api(console, away)]
 
 
 def _of_quiet(polls: Sequence[Response], minutes: int) -> list[Figure]:
@@ -54,8 +52,8 @@ def _of_quiet(polls: Sequence[Response], minutes: int) -> list[Figure]:
     ]
 
 
-def _without_api(setting: Setting, minutes: int) -> Figure:
-    with setting.signed_in() as opened:
+def _without_api(console: Console, minutes: int) -> Figure:
+    with console.signed_in() as opened:
         page = opened.page
         page.clock.install()
         page.reload()
@@ -63,7 +61,6 @@ def _without_api(setting: Setting, minutes: int) -> Figure:
         page.wait_for_timeout(500)
         page.route("**/api/**", lambda route: route.abort())
         opened.requests.clear()
-        for _ in range(minutes * 60):
-            page.clock.run_for(1_000)
+        pass_seconds(opened, minutes * 60)
         page.get_by_text("This is what was known").first.wait_for()
         return at_most(f"11 requests in {minutes} minutes without an API", len(opened.requests), 4 * minutes)

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from infra.local.stack.layout import ROOT
+from tests.console.console import Console
 from tests.console.figures import Figure, none_of
 from tests.console.screens import SCREENS
-from tests.console.setting import Setting
 from tests.support.apps.sandbox import PASSWORD
 from tests.support.chromium import Visit
 
@@ -19,15 +19,15 @@ _CONTROLS = """() => [...document.querySelectorAll("[data-operation]")].map((eac
 _NEEDS = "needs."
 
 
-def roles(setting: Setting, *, screens: Sequence[str] = tuple(SCREENS)) -> list[Figure]:
+def roles(console: Console, *, screens: Sequence[str] = tuple(SCREENS)) -> list[Figure]:
     """Every control of an operation on these screens, for each role."""
     wrong: list[str] = []
     seen = 0
-    allowed, reasons = _allowed(setting), _reasons()
+    allowed, reasons = _allowed(console), _reasons()
     for role in ROLES:
-        _, email = setting.sandbox.make_user(role)
-        with setting.signed_in(email=email, password=PASSWORD) as opened:
-            for screen, control in _controls(setting, opened, screens):
+        _, email = console.sandbox.make_user(role)
+        with console.signed_in(email=email, password=PASSWORD) as opened:
+            for screen, control in _controls(console, opened, screens):
                 seen += 1
                 may = role in allowed[control["operation"]]
                 of_role = control["reason"] in reasons
@@ -38,16 +38,16 @@ def roles(setting: Setting, *, screens: Sequence[str] = tuple(SCREENS)) -> list[
     return [none_of(f"17 controls that do not fit the role, of {seen}", wrong)]
 
 
-def _controls(setting: Setting, opened: Visit, screens: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _controls(console: Console, opened: Visit, screens: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
     for screen in screens:
-        setting.go(opened, SCREENS[screen](setting.sandbox))
+        console.go(opened, SCREENS[screen](console.sandbox))
         for control in opened.page.evaluate(_CONTROLS):
             yield screen, control
 
 
-def _allowed(setting: Setting) -> dict[str, list[str]]:
+def _allowed(console: Console) -> dict[str, list[str]]:
     """The roles that may use each operation, of the OpenAPI document."""
-    document = setting.sandbox.admin.get("//openapi.json").json()
+    document = console.sandbox.admin.get("//openapi.json").json()
     operations = [operation for methods in document["paths"].values() for operation in methods.values()]
     return {operation["operationId"]: operation.get("x-roles", list(ROLES)) for operation in operations}
 

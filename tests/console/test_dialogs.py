@@ -1,9 +1,10 @@
 """Actions ask first: the dialog shows the server's own dry run, and one request follows after consent."""
 
 import pytest
+from playwright.sync_api import Route
 
+from tests.console.console import Console, settle
 from tests.console.dialogs import STATES, consent, dialogs, open_dialog
-from tests.console.setting import Setting, settle
 
 pytestmark = pytest.mark.thorough
 
@@ -18,14 +19,14 @@ pytestmark = pytest.mark.thorough
         ("delete", "running"),
     ],
 )
-def test_a_dialog_says_what_the_dry_run_says_and_what_then_happens(setting: Setting, action: str, state: str) -> None:
-    figures = dialogs(setting, actions=[action], states=[state])
+def test_a_dialog_says_what_the_dry_run_says_and_what_then_happens(console: Console, action: str, state: str) -> None:
+    figures = dialogs(console, actions=[action], states=[state])
     assert [str(figure) for figure in figures if not figure.holds] == []
 
 
-def test_a_double_click_is_one_operation(setting: Setting) -> None:
-    pipeline = STATES["running"](setting.sandbox)
-    with setting.signed_in(route=f"pipelines/{pipeline['id']}") as opened:
+def test_a_double_click_is_one_operation(console: Console) -> None:
+    pipeline = STATES["running"](console.sandbox)
+    with console.signed_in(route=f"pipelines/{pipeline['id']}") as opened:
         settle(opened)
         dialog = open_dialog(opened, opened.page.locator('[data-operation="pause_pipeline"]').first)
         began = len(opened.requests)
@@ -35,29 +36,29 @@ def test_a_double_click_is_one_operation(setting: Setting) -> None:
         assert len(sent) == 1
 
 
-def test_nothing_happens_to_what_would_be_lost_until_its_name_is_typed(setting: Setting) -> None:
-    pipeline = STATES["running"](setting.sandbox)
-    with setting.signed_in(route=f"pipelines/{pipeline['id']}") as opened:
+def test_nothing_happens_to_what_would_be_lost_until_its_name_is_typed(console: Console) -> None:
+    pipeline = STATES["running"](console.sandbox)
+    with console.signed_in(route=f"pipelines/{pipeline['id']}") as opened:
         settle(opened)
         dialog = open_dialog(opened, opened.page.locator('[data-operation="delete_pipeline"]').first)
         submit = dialog.element.locator('button[type="submit"]')
         assert submit.get_attribute("aria-disabled") == "true"
         submit.click(force=True)
-        assert setting.sandbox.admin.get(f"/pipelines/{pipeline['id']}").status_code == 200
+        assert console.sandbox.admin.get(f"/pipelines/{pipeline['id']}").status_code == 200
         consent(dialog, pipeline["name"])
-        assert setting.sandbox.admin.get(f"/pipelines/{pipeline['id']}").status_code in (202, 404)
+        assert console.sandbox.admin.get(f"/pipelines/{pipeline['id']}").status_code in (202, 404)
 
 
-def test_a_lost_answer_is_told_and_the_same_request_is_sent_again(setting: Setting) -> None:
-    pipeline = STATES["running"](setting.sandbox)
-    with setting.signed_in(route=f"pipelines/{pipeline['id']}") as opened:
+def test_a_lost_answer_is_told_and_the_same_request_is_sent_again(console: Console) -> None:
+    pipeline = STATES["running"](console.sandbox)
+    with console.signed_in(route=f"pipelines/{pipeline['id']}") as opened:
         settle(opened)
         page = opened.page
         dialog = open_dialog(opened, page.locator('[data-operation="pause_pipeline"]').first)
 
-        def lose(route: object) -> None:
-            route.fetch()  # type: ignore[attr-defined]  # it arrives, and its answer is lost
-            route.abort()  # type: ignore[attr-defined]
+        def lose(route: Route) -> None:
+            route.fetch()  # it arrives, and its answer is lost
+            route.abort()
 
         page.route("**/pause", lose)
         dialog.element.locator('button[type="submit"]').click()
@@ -71,5 +72,5 @@ def test_a_lost_answer_is_told_and_the_same_request_is_sent_again(setting: Setti
             if request.method == "POST" and request.url.endswith("/pause")
         }
         assert len(keys) == 1
-        actions = [record["action"] for record in setting.sandbox.audit_records(pipeline["id"])]
+        actions = [record["action"] for record in console.sandbox.audit_records(pipeline["id"])]
         assert actions.count("pipeline.pause") == 2  # asked for, and done: one operation

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.console.setting import Setting, axe_violations
+from tests.console.console import Console, axe_violations
 from tests.console.test_screens import widths
 from tests.support.apps.sandbox import running_sandbox
 from tests.support.chromium import Visit
@@ -18,18 +18,18 @@ LISTS = (
 
 
 @pytest.fixture(scope="module")
-def empty(setting: Setting) -> Iterator[tuple[Setting, Visit]]:
+def empty(console: Console) -> Iterator[tuple[Console, Visit]]:
     """A console of an installation in which nothing is registered."""
     with running_sandbox() as sandbox:
-        new = Setting(sandbox=sandbox, browser=setting.browser)
+        new = Console(sandbox=sandbox, browser=console.browser)
         with new.signed_in() as opened:
             yield new, opened
 
 
 @pytest.mark.parametrize("route", LISTS)
-def test_an_empty_screen_is_accessible_and_says_what_it_is_for(empty: tuple[Setting, Visit], route: str) -> None:
-    setting, opened = empty
-    setting.go(opened, route)
+def test_an_empty_screen_is_accessible_and_says_what_it_is_for(empty: tuple[Console, Visit], route: str) -> None:
+    console, opened = empty
+    console.go(opened, route)
     assert opened.page.locator("main table").count() == 0
     assert len(opened.page.locator("main").inner_text()) > len(opened.page.locator("main h1").inner_text()) + 20
     assert axe_violations(opened) == []

@@ -2,15 +2,15 @@
 
 import pytest
 
-from tests.console.setting import Setting
+from tests.console.console import Console
 from tests.support.chromium import visit
 
 LIMIT = 120 * 1024
 
 
-def test_the_page_is_small_and_asks_for_three_things_before_data(setting: Setting) -> None:
-    with visit(setting.browser, setting.url) as opened:
-        opened.page.goto(f"{setting.url}/console")
+def test_the_page_is_small_and_asks_for_three_things_before_data(console: Console) -> None:
+    with visit(console.browser, console.url) as opened:
+        opened.page.goto(f"{console.url}/console")
         opened.page.get_by_label("E-mail").wait_for()
         before_data = [request for request in opened.requests if "/api/" not in request.url]
         assert len(before_data) == 3
@@ -20,17 +20,17 @@ def test_the_page_is_small_and_asks_for_three_things_before_data(setting: Settin
 
 
 @pytest.mark.parametrize("prefix", ["/", "/console/"])
-def test_a_browser_is_led_to_the_console(setting: Setting, prefix: str) -> None:
-    with visit(setting.browser, setting.url) as opened:
-        opened.page.goto(setting.url + prefix)
+def test_a_browser_is_led_to_the_console(console: Console, prefix: str) -> None:
+    with visit(console.browser, console.url) as opened:
+        opened.page.goto(console.url + prefix)
         opened.page.get_by_label("E-mail").wait_for()
-        assert opened.page.url == f"{setting.url}/console"
+        assert opened.page.url == f"{console.url}/console"
 
 
-def test_a_wrong_password_is_told_and_what_was_typed_stays(setting: Setting) -> None:
-    with visit(setting.browser, setting.url) as opened:
+def test_a_wrong_password_is_told_and_what_was_typed_stays(console: Console) -> None:
+    with visit(console.browser, console.url) as opened:
         page = opened.page
-        page.goto(f"{setting.url}/console")
+        page.goto(f"{console.url}/console")
         page.get_by_label("E-mail").fill("nobody@example.com")
         page.get_by_label("Password").fill("not the password")
         page.get_by_role("button", name="Sign in").click()

@@ -1,28 +1,28 @@
 """The first screen: what needs a person."""
 
-from tests.console.setting import Setting, settle, sign_in
+from tests.console.console import Console, settle, sign_in
 from tests.support.apps.sandbox import PASSWORD
 
 
-def test_the_first_screen_shows_what_there_is_without_a_fault(setting: Setting) -> None:
-    pipeline = setting.sandbox.pipeline
-    with setting.signed_in() as opened:
+def test_the_first_screen_shows_what_there_is_without_a_fault(console: Console) -> None:
+    pipeline = console.sandbox.pipeline
+    with console.signed_in() as opened:
         opened.page.get_by_role("heading", name="What there is").wait_for()
         opened.page.get_by_role("link", name=pipeline["name"]).first.wait_for()
         assert opened.all_faults() == []
 
 
-def test_a_person_who_signs_out_sees_nothing_any_more(setting: Setting) -> None:
-    with setting.signed_in() as opened:
+def test_a_person_who_signs_out_sees_nothing_any_more(console: Console) -> None:
+    with console.signed_in() as opened:
         opened.page.get_by_role("button", name="Sign out").click()
         opened.page.get_by_label("E-mail").wait_for()
         assert "What there is" not in opened.page.content()
 
 
-def test_an_ended_session_asks_for_the_password_over_the_page(setting: Setting) -> None:
-    user, email = setting.sandbox.make_user("Ops")
-    with setting.signed_in(email=email, password=PASSWORD) as opened:
-        setting.sandbox.age_sessions(user)
+def test_an_ended_session_asks_for_the_password_over_the_page(console: Console) -> None:
+    user, email = console.sandbox.make_user("Ops")
+    with console.signed_in(email=email, password=PASSWORD) as opened:
+        console.sandbox.age_sessions(user)
         opened.page.get_by_role("navigation").get_by_role("link", name="Pipelines").click()
         dialog = opened.page.get_by_role("dialog", name="Your session has ended")
         dialog.wait_for()

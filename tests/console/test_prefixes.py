@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.console.setting import Setting, settle, sign_in
+from tests.console.console import Console, settle, sign_in
 from tests.support.apps.sandbox_stack import ADMIN
 from tests.support.chromium import visit
 from tests.support.prefix_proxy import prefix_proxy
@@ -11,9 +11,9 @@ pytestmark = pytest.mark.thorough
 
 
 @pytest.mark.parametrize(("prefix", "entrance"), [("/api", "/"), ("/a/b/api", "/console/"), ("/a/b/api", "/console")])
-def test_the_console_works_below_a_path(setting: Setting, prefix: str, entrance: str) -> None:
-    pipeline = setting.sandbox.pipeline
-    with prefix_proxy(setting.url, prefix) as url, visit(setting.browser, url) as opened:
+def test_the_console_works_below_a_path(console: Console, prefix: str, entrance: str) -> None:
+    pipeline = console.sandbox.pipeline
+    with prefix_proxy(console.url, prefix) as url, visit(console.browser, url) as opened:
         opened.page.goto(url + entrance)
         sign_in(opened, ADMIN.email, ADMIN.password)
         assert opened.page.url.startswith(f"{url}/console")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page
 
+from tests.console.console import Console, axe_violations
 from tests.console.screens import SCREENS
-from tests.console.setting import Setting, axe_violations
 from tests.support.chromium import Visit
 
 NARROW = 320
@@ -14,27 +14,27 @@ _LOOKS = 10
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
-def opened(request: pytest.FixtureRequest, setting: Setting) -> Iterator[Visit]:
+def opened(request: pytest.FixtureRequest, console: Console) -> Iterator[Visit]:
     """A console in which somebody is signed in, in each color scheme."""
-    with setting.signed_in(color_scheme=request.param) as opened:
+    with console.signed_in(color_scheme=request.param) as opened:
         yield opened
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_a_full_screen_is_accessible_and_fits_a_phone(setting: Setting, opened: Visit, screen: str) -> None:
-    setting.go(opened, SCREENS[screen](setting.sandbox))
+def test_a_full_screen_is_accessible_and_fits_a_phone(console: Console, opened: Visit, screen: str) -> None:
+    console.go(opened, SCREENS[screen](console.sandbox))
     assert axe_violations(opened) == []
     assert widths(opened) == []
     assert opened.all_faults() == []
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_a_screen_whose_data_cannot_be_read_says_so(setting: Setting, opened: Visit, screen: str) -> None:
+def test_a_screen_whose_data_cannot_be_read_says_so(console: Console, opened: Visit, screen: str) -> None:
     page = opened.page
     page.goto("about:blank")
     try:
         page.route("**/api/v1/**", lambda route: route.fallback() if "/session" in route.request.url else route.abort())
-        page.goto(f"{setting.url}/console#/{SCREENS[screen](setting.sandbox)}")
+        page.goto(f"{console.url}/console#/{SCREENS[screen](console.sandbox)}")
         page.get_by_text("Headgate does not answer").first.wait_for()
         assert axe_violations(opened) == []
         assert widths(opened) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.console.setting import Setting, settle
+from tests.console.console import Console, settle
 from tests.support.chromium import Visit
 
 pytestmark = pytest.mark.thorough
@@ -21,23 +21,23 @@ def found(opened: Visit, secret: str) -> bool:
     return any(secret in text for text in (opened.page.evaluate(_EVERYWHERE), *urls, *opened.faults))
 
 
-def test_the_password_of_a_person_is_forgotten(setting: Setting) -> None:
-    _, email = setting.sandbox.make_user("Ops")
-    with setting.signed_in(email=email, password="another horse battery staple") as opened:
+def test_the_password_of_a_person_is_forgotten(console: Console) -> None:
+    _, email = console.sandbox.make_user("Ops")
+    with console.signed_in(email=email, password="another horse battery staple") as opened:
         assert not found(opened, "another horse battery staple")
 
 
-def test_the_password_of_a_source_is_forgotten_once_it_is_saved(setting: Setting) -> None:
-    secret, name = "canary-of-a-source-7f3a", setting.sandbox.name("canary")
-    role = setting.sandbox.new_role("canary", secret)
-    with setting.signed_in(route="start") as opened:
+def test_the_password_of_a_source_is_forgotten_once_it_is_saved(console: Console) -> None:
+    secret, name = "canary-of-a-source-7f3a", console.sandbox.name("canary")
+    role = console.sandbox.new_role("canary", secret)
+    with console.signed_in(route="start") as opened:
         page, form = opened.page, opened.page.locator("main form").first
         if not form.count():  # another test has registered a source: that may be chosen instead
             page.get_by_role("button", name="Register a source").click()
         for label, value in {
             "Name": name,
             "Host": "127.0.0.1",
-            "Port": str(setting.sandbox.postgresql.port),
+            "Port": str(console.sandbox.postgresql.port),
             "Database": role,
             "User": role,
             "Password": secret,
@@ -55,9 +55,9 @@ def test_the_password_of_a_source_is_forgotten_once_it_is_saved(setting: Setting
         assert opened.all_faults() == []
 
 
-def test_the_secrets_of_a_channel_are_forgotten_once_it_is_saved(setting: Setting) -> None:
-    secret, name = "canary-of-a-channel-91bc", setting.sandbox.name("canary")
-    with setting.signed_in(route="channels/new") as opened:
+def test_the_secrets_of_a_channel_are_forgotten_once_it_is_saved(console: Console) -> None:
+    secret, name = "canary-of-a-channel-91bc", console.sandbox.name("canary")
+    with console.signed_in(route="channels/new") as opened:
         page = opened.page
         page.get_by_label("Name", exact=True).fill(name)
         page.get_by_label("Kind", exact=True).select_option("webhook")
@@ -70,14 +70,14 @@ def test_the_secrets_of_a_channel_are_forgotten_once_it_is_saved(setting: Settin
         assert opened.all_faults() == []
 
 
-def test_a_new_password_of_a_source_is_forgotten_once_it_is_stored(setting: Setting) -> None:
+def test_a_new_password_of_a_source_is_forgotten_once_it_is_stored(console: Console) -> None:
     secret = "canary-of-a-rotation-2e55"
-    role = setting.sandbox.new_role("canary", "the first password")
-    config = setting.sandbox.config(role, role)
-    body = setting.sandbox.source_body(config=config, credentials={"password": "the first password"})
-    source = setting.sandbox.admin.post_ok("/sources", body)
-    setting.sandbox.change_password(role, secret)
-    with setting.signed_in(route=f"sources/{source['id']}?tab=settings") as opened:
+    role = console.sandbox.new_role("canary", "the first password")
+    config = console.sandbox.config(role, role)
+    body = console.sandbox.source_body(config=config, credentials={"password": "the first password"})
+    source = console.sandbox.admin.post_ok("/sources", body)
+    console.sandbox.change_password(role, secret)
+    with console.signed_in(route=f"sources/{source['id']}?tab=settings") as opened:
         page = opened.page
         page.get_by_label("Password", exact=True).fill(secret)
         page.get_by_role("button", name="Change the secrets of").click()

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tests.console.console import Console, settle
 from tests.console.figures import Figure, at_most
-from tests.console.setting import Setting, settle
 from tests.support.chromium import Visit
 from tests.support.waiting import eventually
 
@@ -29,43 +29,43 @@ window.__sampler = setInterval(() => {
 class Fault:
     """What breaks a running pipeline, and what mends it."""
 
-    begin: Callable[[Setting, str], None]
-    end: Callable[[Setting, str], None]
+    begin: Callable[[Console, str], None]
+    end: Callable[[Console, str], None]
 
 
-def _show_running(setting: Setting, connector: str) -> None:
-    setting.sandbox.doubles.connect_double.show(connector, "RUNNING")
-    setting.sandbox.doubles.connect_double.show(connector, "RUNNING", task=0)
+def _show_running(console: Console, connector: str) -> None:
+    console.sandbox.doubles.connect_double.show(connector, "RUNNING")
+    console.sandbox.doubles.connect_double.show(connector, "RUNNING", task=0)
 
 
 FAULTS: Mapping[str, Fault] = {
     "a task fails": Fault(
-        begin=lambda setting, name: setting.sandbox.doubles.connect_double.fail_task(name, "java.lang.Error: broken"),
+        begin=lambda console, name: console.sandbox.doubles.connect_double.fail_task(name, "java.lang.Error: broken"),
         end=_show_running,
     ),
     "somebody pauses the connector in Kafka Connect": Fault(
-        begin=lambda setting, name: setting.sandbox.doubles.connect_double.show(name, "PAUSED"), end=_show_running
+        begin=lambda console, name: console.sandbox.doubles.connect_double.show(name, "PAUSED"), end=_show_running
     ),
     "Kafka Connect is away": Fault(
-        begin=lambda setting, _: setting.sandbox.doubles.connect_double.refuse(),
-        end=lambda setting, _: setting.sandbox.doubles.connect_double.accept(),
+        begin=lambda console, _: console.sandbox.doubles.connect_double.refuse(),
+        end=lambda console, _: console.sandbox.doubles.connect_double.accept(),
     ),
 }
 
 
-def truth(setting: Setting, *, faults: Mapping[str, Fault] = FAULTS) -> list[Figure]:
+def truth(console: Console, *, faults: Mapping[str, Fault] = FAULTS) -> list[Figure]:
     """For each fault: for how long the list read healthy after the API did not."""
-    pipeline = setting.sandbox.running_pipeline()
-    figures = [_behind(setting, pipeline, name, fault) for name, fault in faults.items()]
-    return [*figures, _without_answers(setting, pipeline)]
+    pipeline = console.sandbox.running_pipeline()
+    figures = [_behind(console, pipeline, name, fault) for name, fault in faults.items()]
+    return [*figures, _without_answers(console, pipeline)]
 
 
-def _behind(setting: Setting, pipeline: Mapping[str, Any], name: str, fault: Fault) -> Figure:
-    sandbox, path, connector = setting.sandbox, f"/pipelines/{pipeline['id']}", pipeline["connector_name"]
-    with setting.signed_in(route=f"pipelines?q={pipeline['name']}") as opened:
-        _until_healthy(setting, opened, path)
+def _behind(console: Console, pipeline: Mapping[str, Any], name: str, fault: Fault) -> Figure:
+    sandbox, path, connector = console.sandbox, f"/pipelines/{pipeline['id']}", pipeline["connector_name"]
+    with console.signed_in(route=f"pipelines?q={pipeline['name']}") as opened:
+        _until_healthy(console, opened, path)
         opened.page.evaluate(_SAMPLE)
-        fault.begin(setting, connector)
+        fault.begin(console, connector)
         try:
             eventually(
                 lambda: sandbox.admin.get_ok(path)["observed_state"], lambda state: state != "RUNNING", seconds=60
@@ -74,15 +74,15 @@ def _behind(setting: Setting, pipeline: Mapping[str, Any], name: str, fault: Fau
             opened.page.wait_for_timeout((PAGE_MAY_BE_BEHIND + 4) * 1000)
             frames = opened.page.evaluate("window.__frames")
         finally:
-            fault.end(setting, connector)
+            fault.end(console, connector)
         late = [at - changed for at, healthy in frames if healthy and at > changed]
         return at_most(f"7 seconds for which the page was behind: {name}", max(late, default=0), PAGE_MAY_BE_BEHIND)
 
 
-def _without_answers(setting: Setting, pipeline: Mapping[str, Any]) -> Figure:
+def _without_answers(console: Console, pipeline: Mapping[str, Any]) -> Figure:
     """The API does not answer any more: what is on the page grows old."""
-    with setting.signed_in(route=f"pipelines?q={pipeline['name']}") as opened:
-        _until_healthy(setting, opened, f"/pipelines/{pipeline['id']}")
+    with console.signed_in(route=f"pipelines?q={pipeline['name']}") as opened:
+        _until_healthy(console, opened, f"/pipelines/{pipeline['id']}")
         opened.page.evaluate(_SAMPLE)
         began = time.time()
         opened.page.route("**/api/**", lambda route: route.abort())
@@ -92,9 +92,9 @@ def _without_answers(setting: Setting, pipeline: Mapping[str, Any]) -> Figure:
         return at_most("7 seconds for which a page without answers read healthy", max(late, default=0), MAX_AGE + 2)
 
 
-def _until_healthy(setting: Setting, opened: Visit, path: str) -> None:
+def _until_healthy(console: Console, opened: Visit, path: str) -> None:
     eventually(
-        lambda: setting.sandbox.admin.get_ok(path)["observed_state"], lambda state: state == "RUNNING", seconds=90
+        lambda: console.sandbox.admin.get_ok(path)["observed_state"], lambda state: state == "RUNNING", seconds=90
     )
     settle(opened)
     opened.page.locator("tbody tr .state").get_by_text("Running", exact=True).first.wait_for()

@@ -1,13 +1,11 @@
 """Histories: what the monitors add, once a minute, and what is shown of it."""
 
-from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.history import NOTHING, Sample
 from chalicelib.domain.pipeline import Pipeline
@@ -17,14 +15,14 @@ from chalicelib.kit.ids import new_id
 from chalicelib.services.histories import History
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.measured_brokers import register_measured_brokers
 from tests.support.apps.source_looks import GB, keep, look
 
 
 @pytest.fixture
 def pipeline(app: InProcessApp) -> Pipeline:
     """A running pipeline whose brokers are measured."""
-    stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
-    app.services.stream_clusters.create(app.context(), stream)
+    register_measured_brokers(app)
     for topic in list(app.kafka.state.topics):
         app.kafka.state.delete_topic(topic)
     pipeline = app.deployed_pipeline()

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chalicelib.clients.databases.errors import FailureCode
-from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.target_tables import WatchedTable
@@ -20,6 +19,7 @@ from infra.local.doubles.connect_model import Connector
 from infra.local.doubles.kafka_state import Group, Topic
 from tests.support.apps.fakes import TABLES
 from tests.support.apps.in_process_app import AppSnapshot, InProcessApp
+from tests.support.apps.measured_brokers import register_measured_brokers
 from tests.support.entities import make_channel
 from tests.support.stored import put
 from tests.timelines.api import Api
@@ -157,8 +157,7 @@ def _states(connector: Connector) -> Iterable[str | None]:
 def prepare(app: InProcessApp, api: Api, provider: DatabaseProvider) -> tuple[World, Beginning]:
     """Deploy two pipelines of one source and a delivery of the first, and let everything become calm."""
     _attach_channel(app)
-    stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
-    app.services.stream_clusters.create(app.context(), stream)
+    register_measured_brokers(app)
     source = app.source(provider=provider)
     pipelines = tuple(app.services.pipelines.deploy(app.context(), app.pipeline(source).id) for _ in range(2))
     for topic in (topic for pipeline in pipelines for topic in pipeline.capture.topics):

@@ -34,7 +34,7 @@ class SearchQuery(ViewQuery, ListQuery):
 class ConnectorSearchQuery(SearchQuery):
     """Which pipelines or deliveries, in which order."""
 
-    view: ListView | None = Field(  # type: ignore[assignment]
+    view: ListView | None = Field(  # type: ignore[assignment]  # one value more than other lists
         default=None,
         description="`row`: what a table of many shows. `definition`: exactly what POST and PUT take, without secrets. "
         "Left out: all that is known.",

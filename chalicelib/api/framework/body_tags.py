@@ -35,8 +35,8 @@ def has_body_tag(route: Route) -> bool:
 def with_body_tag(request: HttpRequest, response: HttpResponse, next_key: str | None) -> HttpResponse:
     """The response with the tag of its body and of where its list goes on; 304 when the client has that."""
     parts = _OBSERVED.split(response.body)
-    told, times = "".join(parts[::2]), parts[1::2]
-    digest = hashlib.blake2b(f"{told}\n{next_key}".encode(), digest_size=16).hexdigest()
+    text, times = "".join(parts[::2]), parts[1::2]
+    digest = hashlib.blake2b(f"{text}\n{next_key}".encode(), digest_size=16).hexdigest()
     headers = {**response.headers, "ETag": f'W/"{digest}"'}
     if not is_known(request.headers.get("if-none-match", ""), f'"{digest}"'):
         return replace(response, headers=headers)

@@ -106,11 +106,11 @@ def changes(before: View | None, after: View | None) -> tuple[View | None, View 
 
 
 def with_promises(after: View | None, consequences: Sequence[tuple[str, View]]) -> View | None:
-    """What a record shows after a change, with the codes and facts of the consequences that were told; bounded."""
+    """What a record shows after a change, with the codes and facts of its consequences; bounded."""
     if not consequences:
         return after
-    told = [{"code": code, **({"facts": facts} if facts else {})} for code, facts in consequences]
-    return {**(after or {}), "consequences": _shortened(told, MAX_BYTES // 4)}
+    kept = [{"code": code, **({"facts": facts} if facts else {})} for code, facts in consequences]
+    return {**(after or {}), "consequences": _shortened(kept, MAX_BYTES // 4)}
 
 
 def _differing(view: View, other: View) -> dict[str, Any]:

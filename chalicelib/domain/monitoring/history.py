@@ -108,13 +108,7 @@ def packed(samples: Mapping[str, Sample]) -> bytes:
     """The samples of members, by their ids (UUIDs), as bytes: two that cannot be told apart are left out."""
     keys = {member: _key(member) for member in samples}
     same = Counter(keys.values())
-    text = bytearray([_FORMAT])
-    for member, sample in sorted(samples.items()):
-        if sample != NOTHING and same[keys[member]] == 1:
-            text += keys[member]
-            for value in sample:
-                _append(text, 0 if value is None else max(0, value) + 1)
-    return bytes(text)
+    return repacked({keys[member]: sample for member, sample in samples.items() if same[keys[member]] == 1})
 
 
 def unpacked(text: bytes) -> Mapping[bytes, Sample]:
@@ -138,12 +132,13 @@ def sample_of(member: str, samples: Mapping[bytes, Sample]) -> Sample:
 
 
 def repacked(samples: Mapping[bytes, Sample]) -> bytes:
-    """Unpacked samples as bytes again."""
+    """The samples of members, by their keys, as bytes."""
     text = bytearray([_FORMAT])
     for key, sample in sorted(samples.items()):
-        text += key
-        for value in sample:
-            _append(text, 0 if value is None else value + 1)
+        if sample != NOTHING:
+            text += key
+            for value in sample:
+                _append(text, 0 if value is None else max(0, value) + 1)
     return bytes(text)
 
 

@@ -12,7 +12,7 @@ from chalicelib.domain.usage import MAX_NAMED
 
 
 class Outdated(Protocol):
-    """A pipeline or a delivery whose connector would keep what it has got."""
+    """A pipeline or a delivery whose connector would keep its former address or secrets."""
 
     @property
     def type(self) -> str: ...

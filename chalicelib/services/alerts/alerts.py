@@ -147,8 +147,7 @@ class AlertService:
                 return after
             with Transaction() as transaction:
                 after = self.stores.alerts.save(transaction, after)
-                for event in alert_events(before, after, context.actor):
-                    self.timeline.add(transaction, event)
+                self.timeline.add(transaction, *alert_events(before, after, context.actor))
                 audited = {**_view(after), "event_type": before.kind.value}
                 self.audit.record(
                     transaction,

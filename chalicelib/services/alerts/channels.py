@@ -121,8 +121,8 @@ class ChannelService:
         """Remove a channel that no rule names. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
         channel, transaction = self._current(context, channel_id), Transaction()
         self.registry.vault.remove(transaction, channel.credentials)
-        told = [consequence(ConsequenceCode.CREDENTIALS_ARE_DELETED)]
-        self.registry.remove(transaction, context, self.stores.channels, channel, consequences=told)
+        consequences = [consequence(ConsequenceCode.CREDENTIALS_ARE_DELETED)]
+        self.registry.remove(transaction, context, self.stores.channels, channel, consequences=consequences)
 
     def test(self, context: RequestContext, channel_id: str) -> NotificationError | None:
         """Send the test notification once, now, as a delivery would be sent; nothing of it is stored but the audit.

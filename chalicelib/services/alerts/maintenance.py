@@ -95,8 +95,14 @@ class MaintenanceService:
             context.expect_version(window.version)
             with Transaction() as transaction:
                 self.stores.maintenance.remove(transaction, window)
-                action, told = "maintenance_window.delete", self._after_deletion(window)
-                self.audit.record(transaction, context, action, window.id, before=_view(window), consequences=told)
+                self.audit.record(
+                    transaction,
+                    context,
+                    "maintenance_window.delete",
+                    window.id,
+                    before=_view(window),
+                    consequences=self._after_deletion(window),
+                )
 
         at_once(_ATTEMPTS).run(delete, on=WriteConflict)
 

@@ -153,8 +153,7 @@ class AlertManager:
     def _save(self, before: Alert, after: Alert) -> None:
         with Transaction() as transaction:
             self.stores.alerts.save(transaction, after)
-            for event in alert_events(before, after):
-                self.timeline.add(transaction, event)
+            self.timeline.add(transaction, *alert_events(before, after))
 
     def _wake(self, channel_ids: Iterable[str]) -> None:
         for channel_id in sorted(channel_ids):

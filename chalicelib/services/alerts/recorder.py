@@ -157,8 +157,7 @@ class Recorder:
                 stores.tracks.put_new(transaction, step.track)
             for row in step.rows:
                 stores.notifications.put_new(transaction, row)
-            for event in alert_events(step.item.alert, step.alert):
-                self.timeline.add(transaction, event)
+            self.timeline.add(transaction, *alert_events(step.item.alert, step.alert))
         transaction.commit()
         self.recorded.update({alert.fingerprint: alert for alert in stored})
         self.queued.update(row.channel_id for step in steps for row in step.rows if row.status.is_open)

@@ -41,7 +41,7 @@ def forget_resource(
     lifecycle.incidents.end_about(transaction, resource.id)
     lifecycle.stores.observations.bump(transaction, resource.connect_cluster_id, resource.id)
     kind, now = OperationKind.DELETE, lifecycle.clock()
-    told: Sequence[Consequence] = owner.consequences(kind, resource, deps, NO_PARAMETERS, now)
+    of_deletion: Sequence[Consequence] = owner.consequences(kind, resource, deps, NO_PARAMETERS, now)
     left = {"name": resource.connector_name, "on": resource.connect_cluster_id}
     lifecycle.audit.record(
         transaction,
@@ -52,7 +52,7 @@ def forget_resource(
         after={"connector_that_may_be_left": left, **owner.deletion_details(resource, None)},
         resource_name=resource.name,
         parent_id=owner.parent_id(resource),
-        consequences=[of_forgotten(resource.connector_name), *told],
+        consequences=[of_forgotten(resource.connector_name), *of_deletion],
     )
     _commit(lifecycle, transaction, owner, resource)
     with isolated():  # No tick ends them: it cannot read Connect.

@@ -1,4 +1,6 @@
-"""What the last looks at the sources of pipelines have found, read together with what else a request needs."""
+"""What the last looks at the sources of pipelines have found: read in the same call as what else a request
+needs.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

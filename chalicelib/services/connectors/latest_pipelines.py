@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from chalicelib.domain.connector_row import PipelineRow
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.services.connectors.known_progress import known_progress, progress_rows
 from chalicelib.services.connectors.known_sources import source_keys
 from chalicelib.services.connectors.observations import ObservationReader, Views
 from chalicelib.stores.documents import batch_results
@@ -18,16 +17,9 @@ def latest_pipelines(
     """The pipelines with their latest observations, and with what the last looks at their sources have found: one
     read.
     """
-    clusters, rows = sorted({pipeline.connect_cluster_id for pipeline in pipelines}), progress_rows(pipelines)
-    sources = source_keys(pipelines, monitoring.source_states)
-    found = batch_results(
-        *((reader.observations, cluster_id) for cluster_id in clusters),
-        *((monitoring.progress, row) for row in rows),
-        *sources.keys,
-    )
-    views, after = dict(zip(clusters, found, strict=False)), len(clusters) + len(rows)
-    known, now = sources.known(found[after:]), reader.clock()
-    observed = reader.latest(pipelines, views, known_progress(rows, found[len(clusters) : after]))
+    sources, now = source_keys(pipelines, monitoring.source_states), reader.clock()
+    observed, found = reader.latest_with(pipelines, sources.keys)
+    known = sources.known(found)
     return tuple(known.explain(pipeline, now) for pipeline in observed)
 
 

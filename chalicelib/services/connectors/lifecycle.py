@@ -93,8 +93,8 @@ class Lifecycle:
         decided = owner.decided(context, kind, resource, deps, parameters)
         operation = replace(run.operation, parameters=decided)
         begun = owner.beginning(context, kind, resource, deps)
-        told = promise(owner.consequences(kind, begun, deps, decided, operation.created_at))
-        run = replace(run, operation=operation, resource=begun, consequences=told)
+        consequences = promise(owner.consequences(kind, begun, deps, decided, operation.created_at))
+        run = replace(run, operation=operation, resource=begun, consequences=consequences)
         if plan := current_plan():
             opened = replace(run, resource=replace(begun, open_operation=operation.opened))
             rehearse(plan, self._action(opened), opened, self._write_result, draft=draft)

@@ -1,9 +1,10 @@
 """The observation that the API shows: the newest of those of an operation, a tick and a live read, with its age."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
@@ -37,7 +38,7 @@ from chalicelib.services.connectors.known_progress import KnownProgress, known_p
 from chalicelib.services.connectors.owner import R
 from chalicelib.services.live_reads import LiveReads
 from chalicelib.stores.connectors.observations import Observations
-from chalicelib.stores.documents import batch_read
+from chalicelib.stores.documents import batch_read, batch_results
 from chalicelib.stores.monitoring.findings import FaultyIds
 from chalicelib.stores.monitoring.progress import ProgressStore
 
@@ -72,6 +73,24 @@ class ObservationReader:
         """
         views, known = self._read(resources, loaded, known)
         return tuple(self._with_observation(resource, views, known) for resource in resources)
+
+    def latest_with(
+        self, resources: Sequence[Listed], keys: Iterable[tuple[Any, Any]], loaded: Views = NO_VIEWS
+    ) -> tuple[tuple[Listed, ...], Sequence[Any]]:
+        """The resources with their newest stored observations and metrics, and what `keys` name: one read, without the
+        views in `loaded`.
+        """
+        clusters = sorted({resource.connect_cluster_id for resource in resources} - loaded.keys())
+        rows = progress_rows(resources)
+        found = batch_results(
+            *((self.observations, cluster_id) for cluster_id in clusters),
+            *((self.progress, row) for row in rows),
+            *keys,
+        )
+        views: Views = {**loaded, **dict(zip(clusters, found, strict=False))}
+        after = len(clusters) + len(rows)
+        observed = self.latest(resources, views, known_progress(rows, found[len(clusters) : after]))
+        return observed, found[after:]
 
     def views(self, rows: Sequence[ConnectorRow]) -> Views:
         """The views of their Connect clusters, without those of drafts: one read."""

@@ -45,8 +45,8 @@ class OperationRun(Generic[R]):
     """An operation that is being carried out. `first_attempt`: no worker before this one may have changed Connect.
 
     `released` is how the release ended that a deletion has asked for (`ConnectorOwner.release`). `has_config` is false
-    when the connector kept another config than the operation would have given it. `consequences` are what was told when
-    it began: a worker that takes it over has none.
+    when the connector kept another config than the operation would have given it. `consequences` are those that were
+    known when it began: a worker that takes it over has none.
     """
 
     context: RequestContext

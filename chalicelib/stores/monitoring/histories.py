@@ -65,7 +65,7 @@ HistoryRow: Any = type(
 
 
 class HistoryStore:
-    """Samples of series. A row is removed when it has expired, whatever becomes of what it is about."""
+    """Samples of series. A row is removed when it has expired, also when its resource was deleted."""
 
     def add(self, series: Series, at: datetime, samples: Mapping[str, Sample]) -> None:
         """Store the samples of this minute, by member, unless it has some. One write for each part; raises

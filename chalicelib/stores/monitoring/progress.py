@@ -19,6 +19,7 @@ from pynamodb.exceptions import PutError, UpdateError
 
 from chalicelib.domain.monitoring.progress import Progress, ProgressLook
 from chalicelib.kit.adapters import adapter
+from chalicelib.kit.bounded import Bounded
 from chalicelib.stores.rows import Key, read_rows
 from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
 from chalicelib.stores.unreadable import read_or_none
@@ -32,8 +33,8 @@ REWRITTEN_AFTER = timedelta(days=1)
 
 _LOOK = "look"
 
-_PARSED: dict[str, tuple[bytes, Mapping[str, Progress]]] = {}
-"""The last body of each row that this process has parsed, by the id of the row."""
+_PARSED: Bounded[str, tuple[bytes, Mapping[str, Progress]]] = Bounded(2_000)
+"""The last body of each row that this process has parsed, by the id of the row: those of a hundred clusters."""
 
 
 class ProgressRow(Table):
@@ -86,9 +87,11 @@ class ProgressPart:
             stored: Mapping[str, Progress] = adapter(dict[str, Progress]).validate_json(zlib.decompress(body))
             return stored
 
-        parsed = read_or_none("progress", self.row_id, parse) or {}
-        _PARSED[self.row_id] = body, parsed
-        return parsed
+        new = read_or_none("progress", self.row_id, parse)
+        if new is None:
+            return {}  # not kept: each request that meets such a row says so
+        _PARSED[self.row_id] = body, new
+        return new
 
     def progress(self, connector: str, cluster: "ProgressPart") -> Progress | None:
         """The progress of a connector, as of the last measurement of its `cluster`.

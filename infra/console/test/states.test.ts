@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAsWanted, LOOKS, shownState } from "../src/domain/states.ts";
+import { isAsDesired, LOOKS, shownState } from "../src/domain/states.ts";
 
 test("what was observed more than thirty seconds ago is unknown", () => {
   assert.equal(shownState("RUNNING", 30), "RUNNING");
@@ -18,6 +18,6 @@ test("each observed state of a connector has a shape of its own", () => {
 });
 
 test("a stopped connector is what people want who have paused it", () => {
-  assert.ok(isAsWanted("PAUSED", "STOPPED"));
-  assert.ok(!isAsWanted("RUNNING", "DEGRADED"));
+  assert.ok(isAsDesired("PAUSED", "STOPPED"));
+  assert.ok(!isAsDesired("RUNNING", "DEGRADED"));
 });

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
 
-from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.delivery import Delivery
 from tests.faults.cases.connectors import deployed_delivery
 from tests.faults.cases.incidents import has_one
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.cases.ticks import tick_of
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.measured_brokers import register_measured_brokers
 
 HALF_A_MINUTE = 30
 WRITTEN = 40
@@ -61,8 +60,7 @@ def tick_that_finds_lost_changes(app: InProcessApp) -> PreparedOperation:
 
 def _measured_delivery(app: InProcessApp) -> Delivery:
     """A delivery that runs, half a minute after it was last measured, and has not delivered everything."""
-    stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
-    app.services.stream_clusters.create(app.context(), stream)
+    register_measured_brokers(app)
     delivery = deployed_delivery(app)
     app.kafka.state.advance(delivery.topics[0], WRITTEN)
     _commit(app, delivery, 1)

@@ -1,6 +1,5 @@
 """A delivery that waits for a lock at its target: what its status, its incident and the messages about it say."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from chalicelib.domain.alerts.channel import Channel, ChannelProvider, ChannelValues
 from chalicelib.domain.alerts.notification import MessageContent
 from chalicelib.domain.alerts.rule import AlertRuleValues
-from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode
 from chalicelib.domain.monitoring.lock_waits import Blocker, LockWait
@@ -19,6 +17,7 @@ from chalicelib.notify.texts import TextStyle, render
 from chalicelib.notify.webhook.sender import payload
 from tests.support.alerting.notifications import message
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.measured_brokers import register_measured_brokers
 
 ENDING = "SELECT pg_terminate_backend(4711);"
 BLOCKER = Blocker(
@@ -38,8 +37,7 @@ WHO = (
 @pytest.fixture
 def delivery(app: InProcessApp) -> Delivery:
     """A measured delivery that has delivered 40 of 100 records, before its target was looked at."""
-    stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
-    app.services.stream_clusters.create(app.context(), stream)
+    register_measured_brokers(app)
     for topic in list(app.kafka.state.topics):
         app.kafka.state.delete_topic(topic)
     pipeline = app.deployed_pipeline()

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.monitoring.metrics import NOT_KNOWN, Metrics
@@ -17,6 +16,7 @@ from chalicelib.services.connectors.service import ConnectorService
 from tests.support.apps.call_interceptor import Side
 from tests.support.apps.in_process_app import InProcessApp
 from tests.support.apps.lost_snapshot import lose_snapshot
+from tests.support.apps.measured_brokers import register_measured_brokers
 
 ALL_OF_A_LOOK = {"metadata": 1, "list_offsets": 2, "find_coordinator": 1, "offset_fetch": 1, "describe_groups": 1}
 
@@ -24,8 +24,7 @@ ALL_OF_A_LOOK = {"metadata": 1, "list_offsets": 2, "find_coordinator": 1, "offse
 @pytest.fixture
 def pipeline(app: InProcessApp) -> Pipeline:
     """A pipeline whose brokers are measured: it runs and has sent a heartbeat."""
-    stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
-    app.services.stream_clusters.create(app.context(), stream)
+    register_measured_brokers(app)
     for topic in list(app.kafka.state.topics):
         app.kafka.state.delete_topic(topic)
     pipeline = app.deployed_pipeline()

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from chalicelib.clients.databases.errors import FailureCode
-from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.monitoring.target_tables import WatchedTable
@@ -18,6 +17,7 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.measured_brokers import register_measured_brokers
 from tests.timelines.traffic import Traffic
 
 ORDERS = TableName("target", "orders")
@@ -27,8 +27,7 @@ LOOKS = 20
 @pytest.fixture
 def delivery(app: InProcessApp) -> Delivery:
     """A running delivery whose table has 990 rows, and was looked at three times."""
-    stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
-    app.services.stream_clusters.create(app.context(), stream)
+    register_measured_brokers(app)
     delivery = deploy(app, app.destination().id)
     fill(app)
     for _ in range(3):

@@ -35,7 +35,7 @@ class Feed<T> {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private failures = 0;
   private isReading = false;
-  private isWanted = false;
+  private mustReadAgain = false;
 
   constructor(url: string) {
     this.url = url;
@@ -65,7 +65,7 @@ class Feed<T> {
   async refresh(): Promise<void> {
     clearTimeout(this.timer);
     if (this.isReading) {
-      this.isWanted = true;
+      this.mustReadAgain = true;
       return;
     }
     this.isReading = true;
@@ -87,8 +87,8 @@ class Feed<T> {
       this.known.value = { ...this.known.value, error };
     } finally {
       this.isReading = false;
-      if (this.isWanted) {
-        this.isWanted = false;
+      if (this.mustReadAgain) {
+        this.mustReadAgain = false;
         void this.refresh();
       } else this.plan();
     }

@@ -1,6 +1,6 @@
 /** Where the way of a change is broken: the pieces of a pipeline or a delivery, in the order in which a change passes them. */
 
-import { isAsWanted, LOOKS, type Observed } from "./states.ts";
+import { isAsDesired, LOOKS, type Observed } from "./states.ts";
 
 export type Mark = "broken" | "unknown" | "fine" | "off";
 
@@ -9,7 +9,7 @@ export function markOf(desired: string | null, shown: Observed): Mark {
   if (shown === "UNKNOWN") return "unknown";
   const { tone } = LOOKS[shown];
   if (tone === "bad" || tone === "warn") return "broken";
-  if (desired === null || isAsWanted(desired, shown)) return tone === "off" ? "off" : "fine";
+  if (desired === null || isAsDesired(desired, shown)) return tone === "off" ? "off" : "fine";
   return tone === "off" ? "broken" : "unknown";
 }
 

@@ -13,7 +13,7 @@ export interface Picked extends TableName {
 }
 
 /** What a pipeline takes at most. */
-export const MOST_TABLES = 500;
+export const MAX_TABLES = 500;
 
 export interface Totals {
   tables: number;

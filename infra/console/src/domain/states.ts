@@ -46,7 +46,7 @@ export function shownState(observed: string, ageSeconds: number | null): Observe
 }
 
 /** Whether the state is the one that people want. */
-export function isAsWanted(desired: string, observed: string): boolean {
+export function isAsDesired(desired: string, observed: string): boolean {
   if (desired === "RUNNING") return observed === "RUNNING";
   if (desired === "PAUSED") return observed === "PAUSED" || observed === "STOPPED";
   return observed === "NOT_DEPLOYED";

@@ -9,8 +9,8 @@ export interface Tab {
 
 /** The tab of the address; the first one where it names none of them. */
 export function currentTab(tabs: readonly Tab[]): string {
-  const wanted = place.value.query.get("tab");
-  return (tabs.find((tab) => tab.name === wanted) ?? tabs[0])?.name ?? "";
+  const named = place.value.query.get("tab");
+  return (tabs.find((tab) => tab.name === named) ?? tabs[0])?.name ?? "";
 }
 
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {

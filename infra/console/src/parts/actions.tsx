@@ -174,14 +174,14 @@ function usePlans(calls: readonly Call[]): { planned: readonly OnePlan[]; isRead
   const [state, setState] = useState<{ of: string; planned: OnePlan[] }>({ of: "", planned: [] });
   const of = `${attempt} ${intent}`;
   useEffect(() => {
-    let isWanted = true;
+    let isCurrent = true;
     const planned: OnePlan[] = [];
     const read = forEach(calls, async (one, index) => {
       planned[index] = await planOf(one);
     });
-    void read.then(() => isWanted && setState({ of, planned }));
+    void read.then(() => isCurrent && setState({ of, planned }));
     return () => {
-      isWanted = false;
+      isCurrent = false;
     };
   }, [of]);
   return { planned: state.planned, isReading: state.of !== of, readAgain: () => setAttempt(attempt + 1) };

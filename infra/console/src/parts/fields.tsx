@@ -63,11 +63,11 @@ const MANY = 12;
 export function CheckGroup({ label, help, choices, chosen, onValue, location }: GroupProps) {
   const id = useId();
   const [typed, type] = useState("");
-  const wanted = typed.toLowerCase();
+  const part = typed.toLowerCase();
   // What is chosen and not known any more stays visible: it would be sent again.
   const unknown = chosen.filter((value) => !choices.some((choice) => choice.value === value));
   const all = [...choices, ...unknown.map((value) => ({ value, label: value }))];
-  const shown = all.filter((choice) => !wanted || choice.label.toLowerCase().includes(wanted));
+  const shown = all.filter((choice) => !part || choice.label.toLowerCase().includes(part));
   const faults = useFaults(location, true);
   const toggle = (value: string, isOn: boolean) =>
     onValue(isOn ? [...chosen, value] : chosen.filter((one) => one !== value));

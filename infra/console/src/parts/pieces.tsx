@@ -88,13 +88,24 @@ export function State(props: Props) {
         <strong>{textOf("state", shown)}</strong>
         {isOld && ` ${text("state.last_known", { state: textOf("state", props.observed as Observed) })}`}
         {desired && desired !== shown && desired !== "DRAFT" && (
-          <span class="wanted"> {text("state.wanted", { state: textOf("desired", desired) })}</span>
+          <span class="desired"> {text("state.desired", { state: textOf("desired", desired) })}</span>
         )}
-        {desired === "DRAFT" && <span class="wanted"> {text("desired.DRAFT")}</span>}
+        {desired === "DRAFT" && <span class="desired"> {text("desired.DRAFT")}</span>}
       </span>
       {seconds !== null && !props.isTimeless && <Age seconds={seconds} />}
     </span>
   );
+}
+
+/** The state of a pipeline or a delivery. */
+export function RunState({
+  of,
+  readAt,
+}: {
+  of: { observed_state: string; observed_at: string | null; desired_state: string };
+  readAt: number | undefined;
+}) {
+  return <State observed={of.observed_state} observedAt={of.observed_at} desired={of.desired_state} readAt={readAt} />;
 }
 
 function Age({ seconds }: { seconds: number }) {

@@ -51,9 +51,9 @@ export function Config({ config }: { config: Record<string, unknown> }) {
 
 export function ConfigTable({ config }: { config: Readonly<Record<string, string>> }) {
   const [typed, type] = useState("");
-  const wanted = typed.trim().toLowerCase();
+  const part = typed.trim().toLowerCase();
   const rows = Object.entries(config)
-    .filter(([key, value]) => `${key}=${value}`.toLowerCase().includes(wanted))
+    .filter(([key, value]) => `${key}=${value}`.toLowerCase().includes(part))
     .sort(([one], [other]) => one.localeCompare(other));
   return (
     <>

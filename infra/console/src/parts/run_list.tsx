@@ -21,7 +21,7 @@ import {
   useListQuery,
   usePage,
 } from "./list.tsx";
-import { State } from "./pieces.tsx";
+import { RunState } from "./pieces.tsx";
 import { CONTROLS, type RunKind } from "./run_actions.tsx";
 import { Labels, known as measured } from "./runtime.tsx";
 
@@ -121,13 +121,7 @@ function columns(
   );
   const shown: (Column<Row> | false)[] = [
     [text("column.name"), name, { sort: "name" }],
-    [
-      text("column.state"),
-      (row) => (
-        <State observed={row.observed_state} observedAt={row.observed_at} desired={row.desired_state} readAt={readAt} />
-      ),
-      { sort: "attention" },
-    ],
+    [text("column.state"), (row) => <RunState of={row} readAt={readAt} />, { sort: "attention" }],
     [text("column.reason"), (row) => row.reason ?? ""],
     [
       text("column.tasks"),

@@ -8,7 +8,7 @@ import { Icon } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
 import { age, count, duration, localTime } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
-import { State } from "./pieces.tsx";
+import { RunState, State } from "./pieces.tsx";
 import { RestartTask, RunActions, type RunKind } from "./run_actions.tsx";
 
 function Reasons({ reasons, notices }: { reasons: readonly string[]; notices: readonly string[] }) {
@@ -245,12 +245,7 @@ export function RunLines({ kind, rows, readAt }: { kind: RunKind; rows: readonly
         <li key={row.id}>
           <p class="facts">
             <a href={link([kind, row.id])}>{row.name}</a>
-            <State
-              observed={row.observed_state}
-              observedAt={row.observed_at}
-              desired={row.desired_state}
-              readAt={readAt}
-            />
+            <RunState of={row} readAt={readAt} />
           </p>
           {row.reason}
         </li>

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, address, type Query, read, type Schemas } from "../api/client.ts";
 import { refreshAll, useLive, WHILE_CHANGING } from "../api/live.ts";
-import { MOST_TABLES, type Picked, sameTable, totals, withoutTables, withTables } from "../domain/selection.ts";
+import { MAX_TABLES, type Picked, sameTable, totals, withoutTables, withTables } from "../domain/selection.ts";
 import { Failed, Loaded } from "../kit/feedback.tsx";
 import { Check } from "../kit/form.tsx";
 import { place, setQuery } from "../kit/router.ts";
@@ -84,8 +84,8 @@ function Choice({
     try {
       const rows = await found(sourceId, filter);
       const next = isMore ? withTables(latest.current, rows) : withoutTables(latest.current, rows);
-      cut(next.length > MOST_TABLES);
-      onPicked(next.slice(0, MOST_TABLES));
+      cut(next.length > MAX_TABLES);
+      onPicked(next.slice(0, MAX_TABLES));
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
       setError(failure);
@@ -109,7 +109,7 @@ function Choice({
         </button>
       </p>
       {error && <Failed error={error} />}
-      {isCut && <p class="banner warn">{text("tables.cut", { most: MOST_TABLES })}</p>}
+      {isCut && <p class="banner warn">{text("tables.cut", { max: MAX_TABLES })}</p>}
       <Sums picked={picked} />
     </>
   );

@@ -50,7 +50,7 @@ export function Severity({ severity }: { severity: string }) {
 
 function Told({ row }: { row: Row }) {
   if (row.notified.length) return <>{text("alert.told_some", { count: count(channelsOf(row)) })}</>;
-  return <strong class="not-told">{text("alert.told_nobody", { why: whyNobody(row) })}</strong>;
+  return <strong class="is-bad">{text("alert.told_nobody", { why: whyNobody(row) })}</strong>;
 }
 
 function channelsOf(row: Row): number {
@@ -210,7 +210,7 @@ const DELIVERIES: Column<Delivery>[] = [
     text("alert.message_status"),
     (row) => (
       <>
-        <strong class={row.status === "failed" ? "not-told" : ""}>{textOf("message_status", row.status)}</strong>{" "}
+        <strong class={row.status === "failed" ? "is-bad" : ""}>{textOf("message_status", row.status)}</strong>{" "}
         {row.sent_at && <When time={row.sent_at} />}
         {row.next_attempt_at && (
           <>
@@ -238,7 +238,7 @@ function WasTold({ alert }: { alert: Detail }) {
       <h2>{text("alert.told")}</h2>
       {alert.notified.length === 0 && (
         <p>
-          <strong class="not-told">{text("alert.told_nobody", { why: whyNobody(alert) })}</strong>
+          <strong class="is-bad">{text("alert.told_nobody", { why: whyNobody(alert) })}</strong>
           {["no_rule", "no_channel", "disabled"].includes(alert.not_notified_because ?? "") && (
             <>
               {" "}

@@ -27,7 +27,7 @@ function DeliveryState({ channel }: { channel: ChannelDetail }) {
   const { delivery_state: state, oldest_waiting_seconds: waiting } = channel;
   return (
     <>
-      <span class={state === "down" ? "not-told" : ""}>{textOf("channel_state", state)}</span>
+      <span class={state === "down" ? "is-bad" : ""}>{textOf("channel_state", state)}</span>
       {waiting !== null && ` ${text("channel.waiting", { age: duration(waiting) })}`}
     </>
   );
@@ -44,7 +44,7 @@ function LastDelivery({ channel }: { channel: Pick<Row, "last_delivery"> }) {
   if (!last) return <span class="quiet">{text("channel.no_delivery")}</span>;
   return (
     <>
-      <span class={last.status === "failed" ? "not-told" : ""}>{textOf("message_status", last.status)}</span>{" "}
+      <span class={last.status === "failed" ? "is-bad" : ""}>{textOf("message_status", last.status)}</span>{" "}
       <When time={last.at} />
     </>
   );

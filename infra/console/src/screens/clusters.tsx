@@ -123,7 +123,7 @@ function Troubles({ cluster }: { cluster: Connect }) {
       {cluster.last_error?.message}
       {waiting.map((name) => (
         <p key={name}>
-          <strong class="not-told">{textOf("cluster", name)}</strong>
+          <strong class="is-bad">{textOf("cluster", name)}</strong>
         </p>
       ))}
     </>

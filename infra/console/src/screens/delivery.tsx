@@ -12,7 +12,7 @@ import { currentTab, Tabs } from "../kit/tabs.tsx";
 import { ActionButton } from "../parts/actions.tsx";
 import { MetricPlots, Span, Timeline } from "../parts/history.tsx";
 import { pace } from "../parts/intent.ts";
-import { State } from "../parts/pieces.tsx";
+import { RunState, State } from "../parts/pieces.tsx";
 import { About, Flow, markOfConnector, markOfServer, type Piece, Progress, RunHead, Tasks } from "../parts/runtime.tsx";
 import { can, neededFor } from "../parts/session.ts";
 import { text, textOf } from "../texts/text.ts";
@@ -125,12 +125,7 @@ function before(pipeline: Pipeline | undefined, readAt: number | undefined): Pie
         <p>
           <a href={link(["pipelines", pipeline.id])}>{pipeline.name}</a>
           <br />
-          <State
-            observed={pipeline.observed_state}
-            observedAt={pipeline.observed_at}
-            desired={pipeline.desired_state}
-            readAt={readAt}
-          />
+          <RunState of={pipeline} readAt={readAt} />
         </p>
       ),
     },

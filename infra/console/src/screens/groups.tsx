@@ -60,11 +60,11 @@ export function Groups() {
 function Listed({ clusterId }: { clusterId: string }) {
   const query = useListQuery();
   const known = usePage("list_consumer_groups", { query: { cluster_id: clusterId } });
-  const wanted = query.value("q").toLowerCase();
-  const matches = (row: Row) => `${row.group_id} ${row.resource?.name ?? ""}`.toLowerCase().includes(wanted);
+  const part = query.value("q").toLowerCase();
+  const matches = (row: Row) => `${row.group_id} ${row.resource?.name ?? ""}`.toLowerCase().includes(part);
   return (
     <>
-      {wanted && known.nextCursor && <p class="quiet">{text("group.search_page", { count: PAGE })}</p>}
+      {part && known.nextCursor && <p class="quiet">{text("group.search_page", { count: PAGE })}</p>}
       <ListOf
         known={known}
         title={text("nav.groups")}

@@ -165,7 +165,7 @@ function Told({ one }: { one: Attention }) {
     return <span>{plural("now.told_one", "now.told", channels)}</span>;
   }
   const why = one.not_notified_because ? textOf("not_told", one.not_notified_because) : text("not_told.unknown");
-  return <strong class="not-told">{text("now.told_nobody", { why })}</strong>;
+  return <strong class="is-bad">{text("now.told_nobody", { why })}</strong>;
 }
 
 /** Acknowledge and silence harm nothing: they act at once. Whatever touches a connector asks first, on its own page. */

@@ -11,7 +11,7 @@ import { currentTab, Tabs } from "../kit/tabs.tsx";
 import { age, bytes, count, duration } from "../kit/units.ts";
 import { LogPlot, MetricPlots, Span, Timeline } from "../parts/history.tsx";
 import { pace } from "../parts/intent.ts";
-import { State } from "../parts/pieces.tsx";
+import { RunState, State } from "../parts/pieces.tsx";
 import { ConfigTable } from "../parts/preview.tsx";
 import {
   About,
@@ -239,12 +239,7 @@ function Deliveries({ deliveries, readAt }: { deliveries: Detail["destinations"]
         <li key={one.id}>
           <a href={link(["deliveries", one.id])}>{one.name}</a>
           <br />
-          <State
-            observed={one.observed_state}
-            observedAt={one.observed_at}
-            desired={one.desired_state}
-            readAt={readAt}
-          />
+          <RunState of={one} readAt={readAt} />
         </li>
       ))}
     </ul>

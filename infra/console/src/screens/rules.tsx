@@ -30,7 +30,7 @@ function Reaches({ rule, channels }: { rule: Rule; channels: readonly Channel[] 
   const known = channels?.filter((one) => rule.channel_ids.includes(one.id)) ?? [];
   const reachesNobody = !rule.channel_ids.length || (channels !== undefined && !known.some((one) => one.enabled));
   if (reachesNobody) {
-    return <strong class="not-told">{text(rule.channel_ids.length ? "rule.channels_off" : "rule.nobody")}</strong>;
+    return <strong class="is-bad">{text(rule.channel_ids.length ? "rule.channels_off" : "rule.nobody")}</strong>;
   }
   if (!known.length) return <>{plural("rule.channel", "rule.channels", rule.channel_ids.length)}</>;
   return (
@@ -298,7 +298,7 @@ function Previewed({ preview, reachesNobody }: { preview: Preview; reachesNobody
     <>
       <p>
         <strong>{plural("rule.would_one", "rule.would", preview.count, count(preview.count))}</strong>{" "}
-        {reachesNobody && <span class="not-told">{text("rule.nobody")}</span>}
+        {reachesNobody && <span class="is-bad">{text("rule.nobody")}</span>}
       </p>
       <ul class="lines">
         {preview.examples.map((one) => (

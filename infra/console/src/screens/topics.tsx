@@ -1,4 +1,4 @@
-/** The topics of a Kafka cluster: what they are for, which are protected; and one of them, with its partitions and settings. */
+/** The topics of a Kafka cluster, which are protected and why; and one of them, with its partitions and settings. */
 
 import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
@@ -64,14 +64,14 @@ export function Topics() {
 function Listed({ clusterId }: { clusterId: string }) {
   const query = useListQuery();
   const known = usePage("list_topics", { query: { cluster_id: clusterId, limit: READ }, every: EVERY_MINUTE });
-  const wanted = query.value("q").toLowerCase();
-  const matching = (known.data ?? []).filter((row) => row.name.toLowerCase().includes(wanted));
+  const part = query.value("q").toLowerCase();
+  const matching = (known.data ?? []).filter((row) => row.name.toLowerCase().includes(part));
   return (
     <>
       {matching.length > SHOWN && (
         <p class="quiet">{text("topic.more", { shown: SHOWN, count: count(matching.length) })}</p>
       )}
-      {wanted && known.nextCursor && <p class="quiet">{text("topic.search_page", { count: READ })}</p>}
+      {part && known.nextCursor && <p class="quiet">{text("topic.search_page", { count: READ })}</p>}
       <ListOf
         known={known}
         title={text("nav.topics")}
@@ -92,7 +92,7 @@ const PARTITIONS: Column<Partition>[] = [
   [text("topic.kept"), (row) => measured(keptOf(row)), { isNumber: true }],
   [
     text("topic.leader"),
-    (row) => (row.leader === null ? <strong class="not-told">{text("topic.no_leader")}</strong> : row.leader),
+    (row) => (row.leader === null ? <strong class="is-bad">{text("topic.no_leader")}</strong> : row.leader),
     { isNumber: true },
   ],
   [
@@ -101,7 +101,7 @@ const PARTITIONS: Column<Partition>[] = [
       <>
         {row.replicas.join(", ")}
         {row.isr.length < row.replicas.length && (
-          <strong class="not-told"> {text("topic.not_in_sync", { isr: row.isr.join(", ") })}</strong>
+          <strong class="is-bad"> {text("topic.not_in_sync", { isr: row.isr.join(", ") })}</strong>
         )}
       </>
     ),

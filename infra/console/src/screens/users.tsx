@@ -126,14 +126,20 @@ function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
       error={error}
       isBlocked={!seen || seen.role === role}
     >
-      <Select
-        label={text("user.role")}
-        help={textOf("role_help", role)}
-        value={role}
-        choices={roleChoices}
-        onValue={(value) => setRole(value as Role)}
-      />
+      <RoleChoice role={role} choose={setRole} />
     </FormDialog>
+  );
+}
+
+function RoleChoice({ role, choose }: { role: Role; choose: (role: Role) => void }) {
+  return (
+    <Select
+      label={text("user.role")}
+      help={textOf("role_help", role)}
+      value={role}
+      choices={roleChoices}
+      onValue={(value) => choose(value as Role)}
+    />
   );
 }
 
@@ -181,13 +187,7 @@ function Invite({ onClose }: { onClose: () => void }) {
         onValue={setEmail}
         location="email"
       />
-      <Select
-        label={text("user.role")}
-        help={textOf("role_help", role)}
-        value={role}
-        choices={roleChoices}
-        onValue={(value) => setRole(value as Role)}
-      />
+      <RoleChoice role={role} choose={setRole} />
     </FormDialog>
   );
 }

@@ -221,3 +221,11 @@ def test_a_store_that_does_not_answer_is_unavailable(
     interceptor.watch(fail)
     with pytest.raises(StoreUnavailable):
         call()
+
+
+def test_each_request_that_meets_a_row_that_cannot_be_read_says_so_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for _ in range(2):
+        assert ProgressPart(row_id="k/0", body=zlib.compress(b"of a newer release")).stored == {}
+    assert len(caplog.records) == 2

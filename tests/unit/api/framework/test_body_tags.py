@@ -33,7 +33,7 @@ def respond(returns: object, result: object, known: str = "", **options: object)
 
     handler.__annotations__["return"] = returns
     facts = {"status": 200, "needs": Permission.READ, **options, **read_signature(handler, "/things")}
-    route = Route(method="GET", path="/things", tag="T", handler=handler, **facts)  # type: ignore[arg-type]
+    route = Route(method="GET", path="/things", tag="T", handler=handler, **facts)  # type: ignore[arg-type]  # of many types
     request = HttpRequest(method="GET", route="/things", path="/things", headers={"if-none-match": known})
     return render(route, request, result, lambda key, list_path: f"signed {list_path}{key}")
 

@@ -12,7 +12,6 @@ import pytest
 from moto.core.models import botocore_stubber
 
 from chalicelib.domain.audit.problems import AuditChanged
-from chalicelib.domain.cluster import MetricsProvider
 from chalicelib.domain.connection import Capability
 from chalicelib.domain.credentials import SecretClass
 from chalicelib.domain.job import JobKind, JobStatus
@@ -48,6 +47,7 @@ from tests.support.apps.in_process_app import (
     changed_connection,
     changed_input,
 )
+from tests.support.apps.measured_brokers import register_measured_brokers
 from tests.support.apps.throttled_store import throttled
 from tests.support.hostile.audit_tampering import StoredTrail, wipe
 
@@ -479,8 +479,7 @@ def signed_records(app: InProcessApp) -> Iterator[None]:
 
 def lost_target_rows(app: InProcessApp) -> Iterator[None]:
     """Kafka is asked whether the delivery may have deleted them; a person accepts the loss."""
-    stream = replace(app.stream_input(app.kafka.address), metrics_provider=MetricsProvider.CONSUMER_GROUPS)
-    app.services.stream_clusters.create(app.context(), stream)
+    register_measured_brokers(app)
     destination, made = app.destination().id, app.delivery_input(app.deployed_pipeline())
     (name,) = app.services.deliveries.deploy(app.context(), destination, made).writing.targets
     table = WatchedTable(

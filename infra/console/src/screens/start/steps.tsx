@@ -175,18 +175,18 @@ function ClusterChoice({ known, rows, chosen, onOnly, form, ...words }: ChoicePr
 /** Whether the workers have the plug-in that captures this kind of database. */
 function Plugin({ clusterId, provider }: { clusterId: string; provider: string }) {
   const known = useLive("list_plugins", { path: { uuid: clusterId }, every: ON_DEMAND });
-  const wanted = capturePlugin(provider);
+  const needed = capturePlugin(provider);
   return (
     <Loaded known={known} lines={1}>
       {(plugins) => {
-        const found = plugins.find((one) => one.class === wanted);
+        const found = plugins.find((one) => one.class === needed);
         return (
           <p role="status">
             <Outcome
               status={found ? "pass" : "fail"}
               word={text(found ? "start.plugin_there" : "start.plugin_missing")}
             />{" "}
-            <code>{wanted}</code> {found?.version}{" "}
+            <code>{needed}</code> {found?.version}{" "}
             {!found && text("start.plugin_help", { provider: textOf("provider", provider) })}
           </p>
         );

@@ -18,7 +18,7 @@ AXE = ROOT / "infra" / "console" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @dataclass(kw_only=True)
-class Setting:
+class Console:
     """What the checks work with."""
 
     sandbox: Sandbox
@@ -59,6 +59,12 @@ def settle(opened: Visit) -> None:
     expect(opened.page.locator(".waiting")).to_have_count(0, timeout=SECONDS * 1000)
 
 
+def pass_seconds(opened: Visit, seconds: int) -> None:
+    """Move the clock of the page, which was installed, second by second: answers may come in between."""
+    for _ in range(seconds):
+        opened.page.clock.run_for(1_000)
+
+
 @cache
 def axe_script() -> str:
     """The source of axe-core, of the console's own locked packages."""
@@ -80,8 +86,8 @@ def axe_violations(opened: Visit) -> list[str]:
 
 
 @contextmanager
-def running_setting() -> Iterator[Setting]:
+def running_console() -> Iterator[Console]:
     """Raises SetupMissing where there is no Chromium."""
     with ExitStack() as ends:
         browser = ends.enter_context(running_chromium())
-        yield Setting(sandbox=ends.enter_context(running_sandbox()), browser=browser)
+        yield Console(sandbox=ends.enter_context(running_sandbox()), browser=browser)
