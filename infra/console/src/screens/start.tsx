@@ -45,7 +45,7 @@ function Steps({ way }: { way: Journey }) {
     <>
       <h1>{text("start.title")}</h1>
       <Way {...props} />
-      <section aria-labelledby="step">
+      <section aria-labelledby="step" tabIndex={-1}>
         <h2 id="step">
           {text("start.step", { number: number + 1, all: STEPS.length, name: textOf("start_step", way.step) })}
         </h2>
