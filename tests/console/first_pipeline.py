@@ -32,7 +32,7 @@ _TABLE = (
 
 @dataclass(frozen=True, kw_only=True)
 class RealRun:
-    """A local run on the real stack in which nothing is registered: where its parts are, and who may sign in."""
+    """A run on the real stack: where its parts are, and who may sign in. `kafka` is empty where clusters are known."""
 
     url: str
     email: str
@@ -109,10 +109,12 @@ def _choose_tables(keys: Keyboard, source: RealDatabase) -> None:
 
 
 def _register_clusters(keys: Keyboard, run: RealRun) -> None:
-    keys.fill({"Name": "broker", "Bootstrap servers": run.kafka})
-    keys.use("button", "Register a Kafka cluster", until="Register a Connect cluster")
-    keys.fill({"Name": "workers", "Address of the REST interface": run.connect})
-    keys.use("button", "Register a Connect cluster", until="The plug-in is installed")
+    if run.kafka:
+        keys.fill({"Name": "broker", "Bootstrap servers": run.kafka})
+        keys.use("button", "Register a Kafka cluster", until="Register a Connect cluster")
+        keys.fill({"Name": "workers", "Address of the REST interface": run.connect})
+        keys.use("button", "Register a Connect cluster")
+    keys.page.get_by_text("The plug-in is installed").wait_for()
     keys.use("button", "Go on to: Preview", until="Step 5 of 7")
 
 

@@ -52,7 +52,7 @@ class Keyboard:
         raise AssertionError(f"no Tab leads to the {role} {name!r}; it came by {passed}")
 
     def use(self, role: str, name: str, *, key: str = "Enter", until: str = "") -> None:
-        """Press a button or a link, and wait for a text that it brings. Where the focus then is nowhere, that is noted."""
+        """Press a button or a link, and wait for a text that it brings. It is noted where the focus is nowhere then."""
         self.go_to(role, name)
         expect(self.page.locator(":focus")).not_to_have_attribute("aria-disabled", "true")
         self.press(key)

@@ -52,8 +52,8 @@ function Steps({ way }: { way: Journey }) {
         <p>{textOf("start_help", way.step)}</p>
         <p class="banner">{savedText(props)}</p>
         {unread?.error ? <Failed error={unread.error} onRetry={unread.refresh} /> : <Shown key={way.step} {...props} />}
+        <Onward way={way} number={number} />
       </section>
-      <Onward way={way} number={number} />
     </>
   );
 }
