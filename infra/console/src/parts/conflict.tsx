@@ -3,14 +3,13 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { ApiError, address, read } from "../api/client.ts";
-import { differences } from "../domain/changes.ts";
+import { type Difference, overwritten } from "../domain/changes.ts";
 import { Failed, Waiting } from "../kit/feedback.tsx";
 import { type Column, Table } from "../kit/table.tsx";
 import { text } from "../texts/text.ts";
 import type { Action } from "./operation.tsx";
 
 type Values = Record<string, unknown>;
-type Difference = ReturnType<typeof differences>[number];
 
 /** Opens the form again with what is saved now. */
 export const Reopen = createContext<(saved: never) => void>(() => {});
@@ -42,8 +41,7 @@ export function Conflict({ action: { stale, replace } }: { action: Action }) {
   const { saved, error } = found;
   if (error) return <Failed error={error} onRetry={() => void look(url)} />;
   if (!saved) return <Waiting lines={2} />;
-  const mine = stale.request.body as Values;
-  const rows = differences(shared(saved, mine), shared(mine, saved));
+  const rows = overwritten(saved, stale.request.body as Values);
   return (
     <section role="status">
       <p>{text(rows.length ? "conflict.differs" : "conflict.same")}</p>
@@ -60,9 +58,4 @@ export function Conflict({ action: { stale, replace } }: { action: Action }) {
       </p>
     </section>
   );
-}
-
-/** What both of them have. No secret is: what is saved is shown without. */
-function shared(values: Values, other: Values): Values {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => name in other && name !== "credentials"));
 }
