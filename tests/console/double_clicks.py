@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from playwright.sync_api import Locator, Page, Route
+from playwright.sync_api import FloatRect, Locator, Page, Route
 
 from tests.console.acted_on import EFFECTS, KINDS
 from tests.console.console import Console, settle
@@ -16,6 +16,8 @@ from tests.support.apps.sandbox import Json, Sandbox
 from tests.support.chromium import Visit
 
 CLICKS = 20
+_A_MOMENT = 500
+"""Milliseconds in which what is asked for twice would come twice."""
 
 ASKED: Mapping[str, tuple[str, str, str]] = {
     "pause a pipeline": ("pipeline", "running", "pause"),
@@ -84,13 +86,22 @@ Press = Callable[[Page, Locator, str], None]
 
 def press_often(page: Page, button: Locator, _address: str) -> None:
     """With the mouse, at one place: when the button is gone, whatever is there then is clicked."""
-    button.scroll_into_view_if_needed()
-    box = button.bounding_box()
-    assert box
+    box = _place(page, button)
     began = time.monotonic()
     for _ in range(CLICKS):
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert time.monotonic() < began + 2, "the clicks took too long for this check"
+
+
+def _place(page: Page, button: Locator) -> FloatRect:
+    """Where the button is once it has stopped moving: what is read later makes the form longer."""
+    button.scroll_into_view_if_needed()
+    before, box = None, button.bounding_box()
+    while box is None or box != before:
+        page.wait_for_timeout(_A_MOMENT)
+        button.scroll_into_view_if_needed()
+        before, box = box, button.bounding_box()
+    return box
 
 
 def press_again(page: Page, button: Locator, address: str) -> None:
@@ -137,7 +148,7 @@ def asked_once(console: Console, name: str, press: Press) -> list[str]:
         type_name(dialog, subject.name)
         press(opened.page, dialog.element.locator('button[type="submit"]'), "**/api/v1/**")
         dialog.element.wait_for(state="hidden")
-        opened.page.wait_for_load_state("networkidle")
+        opened.page.wait_for_timeout(_A_MOMENT)
         due = _calls(dialog)
         wrong = []
         for one in before:
@@ -166,7 +177,7 @@ def made_once(console: Console, name: str, press: Press) -> list[str]:
         with opened.page.expect_response(lambda response: response.request.method == "POST"):
             press(opened.page, submit, f"**/api/v1{form.path}")
         submit.wait_for(state="hidden")
-        opened.page.wait_for_load_state("networkidle")
+        opened.page.wait_for_timeout(_A_MOMENT)
         made = [one for one in sandbox.listed(form.path) if one["id"] not in known and one["name"] == new]
         if len(made) != 1:
             return [f"{len(made)} were made"]

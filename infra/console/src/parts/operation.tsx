@@ -30,7 +30,7 @@ export interface Action {
   /** Carries it out and reads again what is on the screen; null when it failed. */
   run: <Id extends OperationId>(id: Id, request?: Request_<Id>) => Promise<Received<Done<Id>> | null>;
   clear: () => void;
-  /** What the last request was about, where it was refused since somebody else has changed that; its address is for reading. */
+  /** The request that was refused since somebody else has changed the same, with the operation that reads that. */
   stale: { id: OperationId; request: Request_<OperationId> } | undefined;
   /** The next attempt replaces this version instead of the one that it names. */
   replace: (version: number) => void;
