@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from tests.console.console import running_console
 from tests.console.dialogs import dialogs
+from tests.console.double_clicks import double_clicks
 from tests.console.figures import Check
 from tests.console.first_pipeline import first_pipeline
 from tests.console.loading import build, first_load
@@ -16,6 +17,7 @@ from tests.console.many import many_pipelines
 from tests.console.mis_set_servers import mis_set_servers
 from tests.console.polling import quiet_page
 from tests.console.roles import roles
+from tests.console.time_to_loss import time_to_loss
 from tests.console.truth import truth
 
 CHECKS: Mapping[str, Check] = {
@@ -25,6 +27,8 @@ CHECKS: Mapping[str, Check] = {
     "many pipelines": many_pipelines,
     "truth": truth,
     "dialogs": dialogs,
+    "dialogs, time to loss": time_to_loss,
+    "double clicks": double_clicks,
     "roles": roles,
     "long day": long_day,
     "first pipeline": first_pipeline,
