@@ -1,8 +1,8 @@
 /** The states of a part of a screen beside its content: waiting, empty, failed, out of date; and what was done last, said once. */
 
 import { signal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import type { ComponentChildren, ComponentProps } from "preact";
+import { useEffect, useId, useState } from "preact/hooks";
 import { type ApiError, NO_ANSWER } from "../api/client.ts";
 import type { Known } from "../api/live.ts";
 import { text } from "../texts/text.ts";
@@ -20,6 +20,17 @@ export function Waiting({ lines = 4 }: { lines?: number }) {
     <div class="waiting" role="status" aria-label={text("common.loading")}>
       {isShown && Array.from({ length: lines }, (_, line) => <div key={line} />)}
     </div>
+  );
+}
+
+/** A part of a screen under a heading, which names it. */
+export function Section({ title, children, ...others }: { title: string } & ComponentProps<"section">) {
+  const id = useId();
+  return (
+    <section aria-labelledby={id} {...others}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
   );
 }
 

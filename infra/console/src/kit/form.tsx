@@ -139,7 +139,7 @@ export function Check({ label, checked, onValue }: CheckProps) {
   );
 }
 
-interface FormProps {
+export interface FormProps {
   onSubmit: () => void;
   children: ComponentChildren;
   submit: string;

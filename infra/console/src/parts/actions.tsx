@@ -8,7 +8,7 @@ import { Copy, Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Failed, say, Waiting } from "../kit/feedback.tsx";
 import { Check, Form, Input } from "../kit/form.tsx";
-import { link, place } from "../kit/router.ts";
+import { go, link, place } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { type Call, forEach, type Outcome, send, useIntent } from "./intent.ts";
 import { OperationButton } from "./operation.tsx";
@@ -46,6 +46,12 @@ export function ActionButton({ label, short, choices, isSmall = false, reason, o
   const one: Call = { name: "", ...about, ...asked };
   const look = { label, short, choices, isSmall, reason };
   return <ActionsButton {...look} calls={[one]} onDone={([outcome]) => onDone?.(outcome?.data)} />;
+}
+
+/** Deletes what a screen shows, and goes to its list. */
+export function DeleteButton({ of, list, ...rest }: Pick<ActionProps, "operation" | "of"> & { list: string }) {
+  const label = text("common.delete", { name: of?.name ?? "" });
+  return <ActionButton {...rest} of={of} label={label} onDone={() => go([list])} />;
 }
 
 /** The same for several calls of one operation at once: one dialog, and the result of each. */

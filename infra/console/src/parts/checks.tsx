@@ -6,10 +6,11 @@ import { ON_DEMAND, useLive } from "../api/live.ts";
 import { advice, grouped, script } from "../domain/readiness.ts";
 import type { Look } from "../domain/states.ts";
 import { Code, Copy, Icon } from "../kit/copy.tsx";
-import { Failed, Loaded } from "../kit/feedback.tsx";
-import { age, duration, localTime } from "../kit/units.ts";
+import { Loaded } from "../kit/feedback.tsx";
+import { age, duration } from "../kit/units.ts";
 import { plural, text, textOf } from "../texts/text.ts";
-import { OperationButton, useAction } from "./operation.tsx";
+import { RunButton } from "./operation.tsx";
+import { When } from "./pieces.tsx";
 import { can } from "./session.ts";
 
 type Report = Schemas["ReadinessOutput"];
@@ -68,25 +69,11 @@ export function TestResult({ result }: { result: Schemas["TestOutput"] }) {
 
 /** Tests something registered, and shows what came of it. */
 export function TestButton({ operation, id, name }: { operation: TestOperation; id: string; name: string }) {
-  const action = useAction();
-  const [result, setResult] = useState<Schemas["TestOutput"]>();
-  const test = async () => {
-    const received = await action.run(operation, { path: { uuid: id } });
-    setResult(received?.data);
-  };
+  const request = { path: { uuid: id } };
   return (
-    <>
-      <p class="buttons">
-        <OperationButton
-          operation={operation}
-          label={text("check.test", { name })}
-          isBusy={action.busy !== ""}
-          onClick={() => void test()}
-        />
-      </p>
-      {action.error && <Failed error={action.error} />}
-      {result && <TestResult result={result} />}
-    </>
+    <RunButton operation={operation} request={request} label={text("check.test", { name })} isLine>
+      {(result) => <TestResult result={result} />}
+    </RunButton>
   );
 }
 
@@ -100,9 +87,9 @@ export function LastTest({ test, at }: { test: Schemas["LastTest"] | null; at: s
           status={test.success ? "success" : "failed"}
           word={text(test.success ? "check.all_passed" : "check.one_failed")}
         />{" "}
-        <time dateTime={at} title={localTime(at)} class="quiet">
-          {text("common.ago", { age: duration(age(at) ?? 0) })}
-        </time>
+        <span class="quiet">
+          <When time={at} />
+        </span>
       </p>
       <Checks checks={test.checks} />
     </>

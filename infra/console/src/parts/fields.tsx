@@ -3,18 +3,22 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { OperationId } from "../api/client.ts";
-import { ON_DEMAND, useLive } from "../api/live.ts";
+import { type Live, ON_DEMAND, useLive } from "../api/live.ts";
+import { Loaded } from "../kit/feedback.tsx";
 import { Check, type Choice, Input, useFaults } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
+import { DeleteButton } from "./actions.tsx";
 import { whoMay } from "./operation.tsx";
+import { Heading } from "./pieces.tsx";
 import { can } from "./session.ts";
 
-/** The values of a form's fields by name, and what binds each to its input. */
-export function useFields<T extends Record<string, string>>(initial: T) {
+/** The values of a form's fields by name, and what binds each to its input. `group` has the texts of their labels. */
+export function useFields<T extends Record<string, string>>(group: string, initial: T) {
   const [values, setValues] = useState(initial);
   const set = (changes: Partial<T>) => setValues((current) => ({ ...current, ...changes }));
   const bind = (name: keyof T) => ({
+    label: textOf(group, name as string),
     value: values[name] as string,
     location: name as string,
     onValue: (value: string) => set({ [name]: value } as Partial<T>),
@@ -37,15 +41,15 @@ export function choicesOf(group: string, codes: readonly string[]): Choice[] {
   return codes.map((value) => ({ value, label: textOf(group, value) }));
 }
 
-/** Undefined while they are being read, and where they cannot be. */
-export function useChoices(list: ListId): Choice[] | undefined {
+/** None while they are being read, and where they cannot be. */
+export function useChoices(list: ListId): Choice[] {
   const { data } = useLive(list, { every: ON_DEMAND });
-  return (data as { id: string; name: string }[] | undefined)?.map(({ id, name }) => ({ value: id, label: name }));
+  return ((data ?? []) as { id: string; name: string }[]).map(({ id, name }) => ({ value: id, label: name }));
 }
 
 /** The name of one of them; its id while it is not known. */
-export function nameOf(choices: readonly Choice[] | undefined, id: string): string {
-  return choices?.find((choice) => choice.value === id)?.label ?? id;
+export function nameOf(choices: readonly Choice[], id: string): string {
+  return choices.find((choice) => choice.value === id)?.label ?? id;
 }
 
 interface GroupProps {
@@ -102,24 +106,43 @@ export function CheckGroup({ label, help, choices, chosen, onValue, location }: 
 
 interface EditedProps<T> {
   /** As the server has it now. */
-  current: T;
-  children: (opened: T, reopen: (value: T) => void) => ComponentChildren;
+  known: Live<T>;
+  /** What it is, as texts call it. */
+  type: string;
+  deletion: OperationId;
+  /** The screen of its list. */
+  list: string;
+  /** `now` is what the server has, `opened` what the form was opened with. */
+  children: (opened: T, reopen: (value: T) => void, now: T) => ComponentChildren;
 }
 
-/** Something that is being edited: the form keeps what it was opened with, and says when somebody else has changed it. */
-export function Edited<T extends { version: number }>({ current, children }: EditedProps<T>) {
-  const [opened, open] = useState(current);
+/** The screen of something that is edited there: it keeps what it was opened with, and says when somebody else has changed it. */
+export function Edited<T extends { id: string; name: string; version: number }>({ known, ...props }: EditedProps<T>) {
+  return <Loaded known={known}>{(now) => <Opened {...props} now={now} />}</Loaded>;
+}
+
+type OpenedProps<T> = Omit<EditedProps<T>, "known"> & { now: T };
+
+function Opened<T extends { id: string; name: string; version: number }>(props: OpenedProps<T>) {
+  const { now, type, deletion, list, children } = props;
+  const [opened, open] = useState(now);
   return (
     <>
-      {current.version > opened.version && (
+      {now.version > opened.version && (
         <p class="banner warn" role="status">
           {text("edited.changed")}{" "}
-          <button type="button" class="small" onClick={() => open(current)}>
+          <button type="button" class="small" onClick={() => open(now)}>
             {text("edited.reload")}
           </button>
         </p>
       )}
-      <Fragment key={opened.version}>{children(opened, open)}</Fragment>
+      <Fragment key={opened.version}>
+        <Heading type={type} name={opened.name} />
+        {children(opened, open, now)}
+        <p class="buttons">
+          <DeleteButton operation={deletion} of={opened} list={list} />
+        </p>
+      </Fragment>
     </>
   );
 }

@@ -3,11 +3,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { OperationId, Query } from "../api/client.ts";
-import { type Known, useLive } from "../api/live.ts";
+import { type Live, useLive } from "../api/live.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
 import { type Choice, Input, Select } from "../kit/form.tsx";
 import { link, place, setQuery } from "../kit/router.ts";
-import { type Column, Pages, Table } from "../kit/table.tsx";
+import { type Column, Table } from "../kit/table.tsx";
 import { text } from "../texts/text.ts";
 
 const PAUSE = 250;
@@ -99,7 +99,7 @@ function Chosen({ name, label, choices = [], any = text("filter.any") }: Filter)
 }
 
 interface Props<Row> {
-  known: Known<unknown> & { refresh: () => void };
+  known: Live<unknown>;
   /** What the list is called. */
   title: string;
   columns: readonly Column<Row>[];
@@ -179,15 +179,19 @@ export function ListScreen<Row>({ below, help, ...list }: Props<Row> & { below?:
   );
 }
 
-function ToPages({ next }: { next: string | null }) {
+/** Leads to the next page of a list, and back to its beginning. */
+export function ToPages({ next }: { next: string | null }) {
   const query = useListQuery();
+  if (!query.cursor && !next) return null;
   return (
-    <Pages
-      next={next}
-      isFirst={!query.cursor}
-      onNext={(cursor) => query.set({ cursor })}
-      onFirst={() => query.set({ cursor: null })}
-    />
+    <nav class="pages" aria-label={text("common.pages")}>
+      <button type="button" disabled={!query.cursor} onClick={() => query.set({ cursor: null })}>
+        {text("common.first_page")}
+      </button>
+      <button type="button" disabled={!next} onClick={() => query.set({ cursor: next })}>
+        {text("common.next_page")}
+      </button>
+    </nav>
   );
 }
 

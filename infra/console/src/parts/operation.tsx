@@ -14,8 +14,8 @@ import {
 } from "../api/client.ts";
 import { Copy } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
-import { say } from "../kit/feedback.tsx";
-import { FormDialog } from "../kit/form.tsx";
+import { Failed, say } from "../kit/feedback.tsx";
+import { Form, FormDialog, type FormProps } from "../kit/form.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { noteChange } from "./intent.ts";
 import { can, neededFor } from "./session.ts";
@@ -106,6 +106,86 @@ export function OperationButton(props: ButtonProps) {
       )}
     </>
   );
+}
+
+interface OpenProps extends Omit<ButtonProps, "onClick"> {
+  /** Without the button an open dialog stays: what became of it may not be known yet. */
+  isHidden?: boolean;
+  children: (close: () => void) => ComponentChildren;
+}
+
+/** A button that opens a dialog. */
+export function OpenButton({ isHidden, children, ...button }: OpenProps) {
+  const [isOpen, open] = useState(false);
+  return (
+    <>
+      {!isHidden && <OperationButton {...button} onClick={() => open(true)} />}
+      {isOpen && children(() => open(false))}
+    </>
+  );
+}
+
+interface RunProps<Id extends OperationId> extends Omit<ButtonProps, "operation" | "onClick" | "isBusy"> {
+  operation: Id;
+  request?: Request_<Id>;
+  /** On a line of its own. */
+  isLine?: boolean;
+  /** Shows what was answered, and knows whether the request is still the same. */
+  children?: (data: Done<Id>, isCurrent: boolean) => ComponentChildren;
+}
+
+/** A button that carries out its operation at once, with what came of it below. */
+export function RunButton<Id extends OperationId>({ operation, request, isLine, children, ...shown }: RunProps<Id>) {
+  const action = useAction();
+  const [result, setResult] = useState<{ of: string; data: Done<Id> }>();
+  const of = JSON.stringify(request);
+  const run = async () => {
+    setResult(undefined);
+    const received = await action.run(operation, request);
+    if (received) setResult({ of, data: received.data });
+  };
+  const look = { ...shown, operation, isBusy: action.busy !== "" };
+  const button = <OperationButton {...look} onClick={() => void run()} />;
+  return (
+    <>
+      {isLine ? <p class="buttons">{button}</p> : button}
+      {action.error && <Failed error={action.error} />}
+      {result && children?.(result.data, result.of === of)}
+    </>
+  );
+}
+
+interface ActionFormProps<Id extends OperationId>
+  extends Omit<FormProps, "onSubmit" | "action" | "submit" | "isBusy" | "below"> {
+  operation: Id;
+  /** Null while what was typed cannot be sent. */
+  request: () => Request_<Id> | null;
+  onDone: (data: Done<Id>) => unknown;
+  /** Of a form in a dialog: it has a title, and can be closed. */
+  title?: string;
+  onClose?: () => void;
+  /** What its button says, where that is not its title. */
+  submit?: string;
+  /** What follows what was wrong. */
+  below?: (error: ApiError | undefined) => ComponentChildren;
+}
+
+/** A form that sends its operation, on the page or in a dialog. */
+export function ActionForm<Id extends OperationId>(props: ActionFormProps<Id>) {
+  const { operation, request, onDone, title = "", onClose, submit = title, below, ...form } = props;
+  const action = useAction();
+  const onSubmit = async () => {
+    const asked = request();
+    const received = asked && (await action.run(operation, asked));
+    if (received) onDone(received.data);
+  };
+  const shown = { ...form, submit, action, onSubmit, below: below?.(action.error) };
+  return onClose ? <FormDialog {...shown} title={title} onClose={onClose} /> : <Form {...shown} />;
+}
+
+/** The request that saves a form: it changes one in the version that was seen, or makes another one. */
+export function saving<Body>(one: { id: string; version: number } | undefined, body: Body) {
+  return one ? { path: { uuid: one.id }, version: one.version, body } : { body };
 }
 
 /** Who may use an operation, in words. */

@@ -31,19 +31,52 @@ export function At({ time }: { time: string }) {
   );
 }
 
-/** Named values. What is undefined is left out; null is not known. */
-export function Facts({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) {
+/** The heading of one of a kind. */
+export function Heading({ type, name }: { type: string; name: string }) {
   return (
-    <dl class="values">
+    <h1>
+      <span class="quiet">{textOf("type", type)}</span> {name}
+    </h1>
+  );
+}
+
+export type FactRow = readonly [name: string, value: ComponentChildren];
+
+/** Named values. What is undefined is left out; null is not known. */
+export function Facts({ rows, look = "values" }: { rows: readonly FactRow[]; look?: "values" | "counts" | "pairs" }) {
+  return (
+    <dl class={look}>
       {rows
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value === null ? <span class="quiet">{text("common.not_measured")}</span> : value}</dd>
+            <dd>{value === null ? <NotMeasured /> : value}</dd>
           </div>
         ))}
     </dl>
+  );
+}
+
+export function NotMeasured() {
+  return <span class="quiet">{text("common.not_measured")}</span>;
+}
+
+/** The value in words; what is null was not measured. */
+export function known<T>(value: T | null | undefined, shown: (value: T) => ComponentChildren): ComponentChildren {
+  return value === null || value === undefined ? <NotMeasured /> : shown(value);
+}
+
+/** Each label leads to the list of those that have it. */
+export function Labels({ kind, labels }: { kind: string; labels: Readonly<Record<string, string>> }) {
+  return (
+    <span class="facts">
+      {Object.entries(labels).map(([key, value]) => (
+        <a key={key} class="label" href={link([kind], { label: `${key}:${value}` })}>
+          {key}:{value}
+        </a>
+      ))}
+    </span>
   );
 }
 
@@ -111,6 +144,14 @@ export function RunState({
 function Age({ seconds }: { seconds: number }) {
   return <span class="age">{text("state.age", { age: duration(seconds) })}</span>;
 }
+
+/** One of a list, as operations and texts call it. */
+export const ONE = {
+  pipelines: "pipeline",
+  deliveries: "delivery",
+  sources: "source",
+  destinations: "destination",
+} as const;
 
 const SCREEN_OF: Record<string, string> = {
   pipeline: "pipelines",

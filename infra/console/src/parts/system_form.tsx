@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { OperationId, Schemas } from "../api/client.ts";
+import type { ApiError, OperationId, Schemas } from "../api/client.ts";
 import {
   emptyDraft,
   isDatabase,
@@ -19,7 +19,7 @@ import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { Checks, Outcome, TestResult } from "./checks.tsx";
 import { choicesOf } from "./fields.tsx";
-import { OperationButton, useAction, whoMay } from "./operation.tsx";
+import { ActionForm, OperationButton, useAction, whoMay } from "./operation.tsx";
 import { placeOf } from "./pieces.tsx";
 import { can } from "./session.ts";
 
@@ -81,23 +81,17 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
         values={draft.credentials}
         onValues={(credentials) => change({ ...draft, credentials })}
       />
-      <TestFirst isBusy={test.busy !== ""} onTest={() => void runTest()} />
+      <p class="buttons">
+        <OperationButton
+          operation="test_unsaved_connection"
+          label={text("system.test")}
+          isBusy={test.busy !== ""}
+          onClick={() => void runTest()}
+        />
+        <span class="quiet">{text("system.test_help")}</span>
+      </p>
       {result && <TestResult result={result} />}
     </Form>
-  );
-}
-
-function TestFirst({ isBusy, onTest }: { isBusy: boolean; onTest: () => void }) {
-  return (
-    <p class="buttons">
-      <OperationButton
-        operation="test_unsaved_connection"
-        label={text("system.test")}
-        isBusy={isBusy}
-        onClick={onTest}
-      />
-      <span class="quiet">{text("system.test_help")}</span>
-    </p>
   );
 }
 
@@ -199,30 +193,30 @@ const REFUSED = ["SOURCE_NOT_READY", "TARGET_NOT_READY"];
 /** The form for new secrets. Those that the test has refused can be stored all the same. */
 export function RotationForm({ operation, id, help, values, onDone, result, children, ...form }: RotationProps) {
   const [isForced, force] = useState(false);
-  const action = useAction();
-  const rotate = async () => {
+  const request = () => {
     const credentials = Object.fromEntries(Object.entries(values).filter(([, value]) => value));
-    const query = { force: isForced || undefined };
-    const received = await action.run(operation, { path: { uuid: id }, query, body: { credentials } as never });
-    if (!received) return;
-    force(false);
-    onDone(received.data);
+    return { path: { uuid: id }, query: { force: isForced || undefined }, body: { credentials } as never };
   };
-  const { error } = action;
-  const refused = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | null | undefined)?.checks;
-  const mayForce = isForced || refused || REFUSED.includes(error?.code ?? "");
-  const below = (
-    <>
-      {refused && <Checks checks={refused} />}
-      {mayForce && <Check label={text("rotate.force")} checked={isForced} onValue={force} />}
-      {result && <RotationResult result={result} />}
-    </>
-  );
+  const done = (data: Rotation) => {
+    force(false);
+    onDone(data);
+  };
+  const below = (error: ApiError | undefined) => {
+    const refused = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | null | undefined)?.checks;
+    const mayForce = isForced || refused || REFUSED.includes(error?.code ?? "");
+    return (
+      <>
+        {refused && <Checks checks={refused} />}
+        {mayForce && <Check label={text("rotate.force")} checked={isForced} onValue={force} />}
+        {result && <RotationResult result={result} />}
+      </>
+    );
+  };
   return (
-    <Form {...form} onSubmit={rotate} action={action} below={below}>
+    <ActionForm {...form} operation={operation} request={request} onDone={done} below={below}>
       <p>{help}</p>
       {children}
-    </Form>
+    </ActionForm>
   );
 }
 

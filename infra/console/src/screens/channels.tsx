@@ -5,21 +5,19 @@ import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { CHANNEL_FIELDS, CHANNEL_PROVIDERS, type ChannelProvider, configOf, REQUIRED } from "../domain/channels.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
-import { Failed, Loaded, say } from "../kit/feedback.tsx";
-import { Check, Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
+import { say } from "../kit/feedback.tsx";
+import { Check, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { go, link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { duration } from "../kit/units.ts";
-import { ActionButton } from "../parts/actions.tsx";
 import { choicesOf, Editable, Edited, NewLink, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
-import { OperationButton, useAction } from "../parts/operation.tsx";
+import { ActionForm, RunButton, saving } from "../parts/operation.tsx";
 import { Facts, When } from "../parts/pieces.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["ChannelOutput"];
-type Sent = Schemas["TestSendOutput"];
 type ChannelDetail = Schemas["ChannelDetailOutput"];
 
 /** Whether messages get through, in words. */
@@ -76,50 +74,33 @@ export function Channels() {
 }
 
 export function ChannelScreen({ rest }: ScreenProps) {
-  if (rest[0] === "new") {
-    return (
-      <>
-        <h1>{text("channel.create")}</h1>
-        <Editor onSaved={(saved) => go(["channels", saved.id])} />
-      </>
-    );
-  }
-  return <Registered id={rest[0] ?? ""} />;
+  if (rest[0] !== "new") return <Registered id={rest[0] ?? ""} />;
+  return (
+    <>
+      <h1>{text("channel.create")}</h1>
+      <Editor onSaved={(saved) => go(["channels", saved.id])} />
+    </>
+  );
 }
 
 function Registered({ id }: { id: string }) {
   const known = useLive("get_channel", { path: { uuid: id } });
   return (
-    <Loaded known={known}>
-      {(now) => (
-        <Edited current={now}>
-          {(channel, reopen) => (
-            <>
-              <h1>
-                <span class="quiet">{text("type.channel")}</span> {channel.name}
-              </h1>
-              <Facts
-                rows={[
-                  [text("channel.provider"), textOf("provider", channel.provider)],
-                  [text("column.state"), <DeliveryState key="state" channel={now} />],
-                  [text("channel.last"), <LastDelivery key="last" channel={now} />],
-                  [text("channel.address"), channel.credentials.mask],
-                ]}
-              />
-              <Editor channel={channel} onSaved={(saved) => reopen({ ...now, ...saved })} />
-              <p class="buttons">
-                <ActionButton
-                  operation="delete_channel"
-                  of={channel}
-                  label={text("channel.delete", { name: channel.name })}
-                  onDone={() => go(["channels"])}
-                />
-              </p>
-            </>
-          )}
-        </Edited>
+    <Edited known={known} type="channel" deletion="delete_channel" list="channels">
+      {(channel, reopen, now) => (
+        <>
+          <Facts
+            rows={[
+              [text("channel.provider"), textOf("provider", channel.provider)],
+              [text("column.state"), <DeliveryState key="state" channel={now} />],
+              [text("channel.last"), <LastDelivery key="last" channel={now} />],
+              [text("channel.address"), channel.credentials.mask],
+            ]}
+          />
+          <Editor channel={channel} onSaved={(saved) => reopen({ ...now, ...saved })} />
+        </>
       )}
-    </Loaded>
+    </Edited>
   );
 }
 
@@ -129,36 +110,26 @@ const EMPTY: Record<string, string> = Object.fromEntries(
 
 function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved: Row) => void }) {
   const operation = channel ? "update_channel" : "create_channel";
-  const action = useAction();
   const [provider, setProvider] = useState<ChannelProvider>(channel?.provider ?? "chat-webhook");
   const [isEnabled, enable] = useState(channel?.enabled ?? true);
-  const plain = useFields({ name: channel?.name ?? "", labels: labelsText(channel?.labels ?? {}) });
-  const secret = useFields(EMPTY);
-  const save = async () => {
+  const plain = useFields("column", { name: channel?.name ?? "", labels: labelsText(channel?.labels ?? {}) });
+  const secret = useFields("channel_field", EMPTY);
+  const request = () => {
     const config = configOf(provider, secret.values);
-    const body = {
-      name: plain.values.name,
-      provider,
-      enabled: isEnabled,
-      labels: labelsOf(plain.values.labels),
-      ...(config ? { config } : {}),
-    } as Schemas["WebhookBody"];
-    const received = channel
-      ? await action.run("update_channel", { path: { uuid: channel.id }, body, version: channel.version })
-      : await action.run("create_channel", { body });
-    if (!received) return;
-    secret.reset();
-    say(text("channel.saved", { name: received.data.name }));
-    onSaved(received.data);
+    const labels = labelsOf(plain.values.labels);
+    const body = { name: plain.values.name, provider, enabled: isEnabled, labels, ...(config ? { config } : {}) };
+    return saving(channel, body as Schemas["WebhookBody"]);
   };
+  const done = (saved: Row) => {
+    secret.reset();
+    say(text("channel.saved", { name: saved.name }));
+    onSaved(saved);
+  };
+  const submit = channel ? text("channel.save", { name: channel.name }) : text("channel.create");
   return (
     <Editable operation={operation}>
-      <Form
-        submit={text(channel ? "channel.save" : "channel.create", { name: channel?.name ?? "" })}
-        onSubmit={save}
-        action={action}
-      >
-        <Input label={text("column.name")} required {...plain.bind("name")} />
+      <ActionForm operation={operation} request={request} onDone={done} submit={submit}>
+        <Input {...plain.bind("name")} required />
         {!channel && (
           <Select
             label={text("channel.provider")}
@@ -168,17 +139,12 @@ function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved
           />
         )}
         {CHANNEL_FIELDS[provider].map((name) => (
-          <ConfigField key={name} name={name} isStored={channel !== undefined} {...secret.bind(name)} />
+          <ConfigField key={name} name={name} isStored={channel !== undefined} bound={secret.bind(name)} />
         ))}
         <Check label={text("channel.enabled")} checked={isEnabled} onValue={enable} />
-        <TextArea
-          label={text("cluster.labels")}
-          help={text("cluster.labels_help")}
-          rows={2}
-          {...plain.bind("labels")}
-        />
+        <TextArea {...plain.bind("labels")} help={text("cluster.labels_help")} rows={2} />
         <TestSend id={channel?.id} provider={provider} values={secret.values} />
-      </Form>
+      </ActionForm>
     </Editable>
   );
 }
@@ -186,21 +152,14 @@ function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved
 interface FieldProps {
   name: string;
   isStored: boolean;
-  value: string;
-  onValue: (value: string) => void;
+  bound: { label: string; value: string; onValue: (value: string) => void };
 }
 
-function ConfigField({ name, isStored, ...bound }: FieldProps) {
-  const props = {
-    ...bound,
-    label: textOf("channel_field", name),
-    help: isStored ? text("cluster.secret_kept") : textOf("channel_help", name),
-    location: `config.${name}`,
-  };
-  const required = !isStored && REQUIRED.includes(name);
-  if (name === "headers") return <TextArea {...props} rows={2} />;
-  if (name === "chat_id") return <Input {...props} required={required} autocomplete="off" />;
-  return <Secret {...props} required={required} />;
+function ConfigField({ name, isStored, bound }: FieldProps) {
+  const help = isStored ? text("cluster.secret_kept") : textOf("channel_help", name);
+  const field = { ...bound, help, location: `config.${name}`, required: !isStored && REQUIRED.includes(name) };
+  if (name === "headers") return <TextArea {...field} rows={2} />;
+  return name === "chat_id" ? <Input {...field} autocomplete="off" /> : <Secret {...field} />;
 }
 
 interface TestSendProps {
@@ -211,36 +170,30 @@ interface TestSendProps {
 
 /** Sends a message the way real ones go: with what is in the form, else with what is stored. */
 function TestSend({ id, provider, values }: TestSendProps) {
-  const action = useAction();
-  const [sent, setSent] = useState<Sent>();
   const config = configOf(provider, values);
   const isStored = id !== undefined && !config;
-  const send = async () => {
-    setSent(undefined);
-    const body = { provider, config: config ?? {} } as Schemas["WebhookTestBody"];
-    const received = isStored
-      ? await action.run("test_channel", { path: { uuid: id } })
-      : await action.run("test_unsaved_channel", { body });
-    if (received) setSent(received.data);
-  };
+  const body = { provider, config: config ?? {} } as Schemas["WebhookTestBody"];
   return (
     <div aria-live="polite">
-      <OperationButton
+      <RunButton
         operation={isStored ? "test_channel" : "test_unsaved_channel"}
+        request={isStored ? { path: { uuid: id } } : { body }}
         label={text(isStored || !id ? "channel.test" : "channel.test_typed")}
-        isBusy={action.busy !== ""}
-        onClick={() => void send()}
-      />
-      {action.error && <Failed error={action.error} />}
-      {sent?.delivered && <p class="banner">{text("channel.test_delivered")}</p>}
-      {sent?.error && (
-        <div class="failed">
-          <p>
-            {sent.error.message} <code>{sent.error.code}</code>
-          </p>
-          {sent.error.hint && <p>{sent.error.hint}</p>}
-        </div>
-      )}
+      >
+        {({ delivered, error }) => (
+          <>
+            {delivered && <p class="banner">{text("channel.test_delivered")}</p>}
+            {error && (
+              <div class="failed">
+                <p>
+                  {error.message} <code>{error.code}</code>
+                </p>
+                {error.hint && <p>{error.hint}</p>}
+              </div>
+            )}
+          </>
+        )}
+      </RunButton>
     </div>
   );
 }

@@ -38,7 +38,7 @@ export function Connectors() {
       title={text("nav.connectors")}
       columns={columns}
       id={(row) => `${row.cluster_id} ${row.name}`}
-      filters={(clusters?.length ?? 0) > 1 ? [byCluster] : []}
+      filters={clusters.length > 1 ? [byCluster] : []}
       others={["cluster_id"]}
       none={text("connector.none")}
     />

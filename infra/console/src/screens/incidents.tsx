@@ -84,8 +84,8 @@ export function Incidents() {
       any: text("incident_active.true"),
     },
     { name: "status", label: text("incident.status"), choices: choicesOf("incident_status", Object.keys(MOVES)) },
-    { name: "pipeline_id", label: text("incident.pipeline"), choices: useChoices("list_pipelines") ?? [] },
-    { name: "destination_id", label: text("incident.destination"), choices: useChoices("list_destinations") ?? [] },
+    { name: "pipeline_id", label: text("incident.pipeline"), choices: useChoices("list_pipelines") },
+    { name: "destination_id", label: text("incident.destination"), choices: useChoices("list_destinations") },
   ];
   const asked = Object.fromEntries(filters.map(({ name }) => [name, query.value(name)]));
   // Without a word about it, those that are over stay out of the way.

@@ -6,14 +6,14 @@ import { EVERY_MINUTE } from "../api/live.ts";
 import { labelsOf } from "../domain/labels.ts";
 import { localInput, momentOf } from "../domain/times.ts";
 import { say } from "../kit/feedback.tsx";
-import { Form, Input, TextArea } from "../kit/form.tsx";
+import { Input, TextArea } from "../kit/form.tsx";
 import { go } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { now } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { CheckGroup, Editable, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
-import { useAction } from "../parts/operation.tsx";
+import { ActionForm } from "../parts/operation.tsx";
 import { At } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
@@ -91,10 +91,16 @@ function NewMaintenance() {
   );
 }
 
+const NOTHING_CHOSEN: Record<Kind, string[]> = {
+  source_ids: [],
+  pipeline_ids: [],
+  destination_ids: [],
+  connect_cluster_ids: [],
+};
+
 function PlanForm() {
-  const action = useAction();
   const begin = new Date(now.value);
-  const { values, bind } = useFields({
+  const { values, bind } = useFields("maintenance", {
     name: "",
     reason: "",
     from: localInput(begin),
@@ -102,53 +108,34 @@ function PlanForm() {
     labels: "",
   });
   const [chosen, choose] = useState(NOTHING_CHOSEN);
-  const submit = async () => {
-    const body = {
+  const request = () => ({
+    body: {
       name: values.name,
       reason: values.reason,
       from: momentOf(values.from) ?? "",
       until: momentOf(values.until) ?? "",
       scope: { labels: labelsOf(values.labels), ...chosen },
-    };
-    if (!(await action.run("create_maintenance", { body }))) return;
-    say(text("maintenance.created", { name: values.name }));
-    go(["maintenance"]);
-  };
-  const field = (name: keyof typeof values) => ({
-    label: textOf("maintenance", name),
-    required: true,
-    ...bind(name),
+    },
   });
   const back = () => go(["maintenance"]);
+  const done = () => {
+    say(text("maintenance.created", { name: values.name }));
+    back();
+  };
+  const asked = { operation: "create_maintenance", request, onDone: done, onCancel: back } as const;
   return (
-    <Form submit={text("maintenance.create")} onSubmit={submit} action={action} onCancel={back}>
-      <Input {...field("name")} />
-      <Input {...field("from")} type="datetime-local" />
-      <Input {...field("until")} type="datetime-local" />
-      <TextArea {...field("reason")} rows={2} />
-      <ScopeFields chosen={chosen} choose={choose} />
-      <TextArea {...field("labels")} help={text("cluster.labels_help")} location="scope.labels" rows={2} />
-    </Form>
-  );
-}
-
-type Chosen = Record<Kind, string[]>;
-const NOTHING_CHOSEN: Chosen = { source_ids: [], pipeline_ids: [], destination_ids: [], connect_cluster_ids: [] };
-
-interface ScopeProps {
-  chosen: Chosen;
-  choose: (chosen: Chosen) => void;
-}
-
-function ScopeFields({ chosen, choose }: ScopeProps) {
-  return (
-    <>
+    <ActionForm {...asked} submit={text("maintenance.create")}>
+      <Input {...bind("name")} required />
+      <Input {...bind("from")} type="datetime-local" required />
+      <Input {...bind("until")} type="datetime-local" required />
+      <TextArea {...bind("reason")} rows={2} />
       <h2>{text("maintenance.scope")}</h2>
       <p class="help">{text("maintenance.scope_help")}</p>
       {KINDS.map((kind) => (
         <Choose key={kind} kind={kind} chosen={chosen[kind]} onValue={(ids) => choose({ ...chosen, [kind]: ids })} />
       ))}
-    </>
+      <TextArea {...bind("labels")} help={text("cluster.labels_help")} location="scope.labels" rows={2} />
+    </ActionForm>
   );
 }
 
@@ -160,7 +147,7 @@ const LISTS = {
 } as const;
 
 function Choose({ kind, chosen, onValue }: { kind: Kind; chosen: string[]; onValue: (ids: string[]) => void }) {
-  const choices = useChoices(LISTS[kind]) ?? [];
+  const choices = useChoices(LISTS[kind]);
   return (
     <CheckGroup
       label={textOf("maintenance", kind)}
