@@ -158,7 +158,7 @@ document.addEventListener("visibilitychange", () => {
   else refreshAll();
 });
 
-interface Watch<T> {
+export interface Watch<T> {
   /** Milliseconds between two looks; it may depend on what the last one has shown. */
   every?: number | ((data: T | undefined) => number);
   off?: boolean;

@@ -3,14 +3,14 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, ComponentProps } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
-import { type ApiError, NO_ANSWER } from "../api/client.ts";
-import type { Known } from "../api/live.ts";
+import { type Answer, type ApiError, NO_ANSWER, type OperationId, type Query, type View } from "../api/client.ts";
+import { type Known, type Live, useLive, type Watch } from "../api/live.ts";
 import { text } from "../texts/text.ts";
 import { Copy } from "./copy.tsx";
 import { duration, now, onServer } from "./units.ts";
 
 /** Lines in the place of what is being read; shown after a moment only, since most answers come before. */
-export function Waiting({ lines = 4 }: { lines?: number }) {
+export function Waiting({ lines = 4 }: { lines?: number | undefined }) {
   const [isShown, show] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => show(true), 300);
@@ -85,7 +85,7 @@ export function Failed({ error, words = errorText(error), onRetry }: FailedProps
 
 interface LoadedProps<T> {
   known: Known<T> & { refresh?: () => void };
-  lines?: number;
+  lines?: number | undefined;
   children: (data: T) => ComponentChildren;
 }
 
@@ -93,7 +93,7 @@ interface LoadedProps<T> {
 export function Loaded<T>({ known, lines, children }: LoadedProps<T>) {
   const { data, error, at } = known;
   if (data === undefined) {
-    return error ? <Failed error={error} onRetry={known.refresh} /> : <Waiting lines={lines ?? 4} />;
+    return error ? <Failed error={error} onRetry={known.refresh} /> : <Waiting lines={lines} />;
   }
   return (
     <>
@@ -107,6 +107,25 @@ export function Loaded<T>({ known, lines, children }: LoadedProps<T>) {
       )}
       {children(data)}
     </>
+  );
+}
+
+interface ReadProps<Id extends OperationId, Asked extends Query> extends Watch<View<Answer<Id>, Asked>> {
+  of: Id;
+  path?: Record<string, string | number>;
+  query?: Asked;
+  lines?: number;
+  children: (data: View<Answer<Id>, Asked>, known: Live<View<Answer<Id>, Asked>>) => ComponentChildren;
+}
+
+/** What an operation answers, kept up to date while it is shown. */
+export function Read<Id extends OperationId, const Asked extends Query = Query>(props: ReadProps<Id, Asked>) {
+  const { of, lines, children, ...asked } = props;
+  const known = useLive(of, asked);
+  return (
+    <Loaded known={known} lines={lines}>
+      {(data) => children(data, known)}
+    </Loaded>
   );
 }
 

@@ -1,6 +1,7 @@
 /** Buttons that change what runs. Each first asks the server what would happen, and acts after consent, once. */
 
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, newKey, type Query } from "../api/client.ts";
 import { type CombinedPlan, type Consequence, combined, loses, type Plan } from "../domain/plans.ts";
@@ -48,6 +49,15 @@ export function ActionButton({ label, short, choices, isSmall = false, reason, o
   return <ActionsButton {...look} calls={[one]} onDone={([outcome]) => onDone?.(outcome?.data)} />;
 }
 
+interface ConfirmProps extends Omit<ButtonLook, "choices">, Pick<Call, "operation" | "path" | "body"> {
+  children: ComponentChildren;
+}
+
+/** A button of a call without a dry run: its dialog says what it means. */
+export function ConfirmButton({ operation, path, body, children, ...look }: ConfirmProps) {
+  return <ActionsButton {...look} calls={[{ operation, name: "", path, body }]} words={children} />;
+}
+
 /** Deletes what a screen shows, and goes to its list. */
 export function DeleteButton({ of, list, ...rest }: Pick<ActionProps, "operation" | "of"> & { list: string }) {
   const label = text("common.delete", { name: of?.name ?? "" });
@@ -61,8 +71,9 @@ export function ActionsButton({
   isSmall = false,
   reason,
   calls,
+  words,
   ...rest
-}: ButtonLook & Pick<DialogProps, "calls" | "onDone">) {
+}: ButtonLook & Pick<DialogProps, "calls" | "onDone" | "words">) {
   const [first] = calls;
   if (!first) return null;
   return (
@@ -72,8 +83,8 @@ export function ActionsButton({
       spoken={spoken(label, short)}
       isSmall={isSmall}
       why={reason}
-      isWhyHidden
-      onClick={() => askFirst({ ...rest, label, calls })}
+      isWhyHidden={isSmall || words === undefined}
+      onClick={() => askFirst({ ...rest, label, calls, words })}
     />
   );
 }
@@ -88,6 +99,8 @@ interface DialogProps {
   label: string;
   calls: readonly Call[];
   choices?: readonly ActionChoice[] | undefined;
+  /** What the calls mean, where they have no dry run. */
+  words?: ComponentChildren;
   /** Called once all were carried out. */
   onDone?: ((outcomes: readonly (Outcome | undefined)[]) => void) | undefined;
 }
@@ -112,15 +125,15 @@ export function ActionHost() {
 }
 
 /** Says what one or several calls will do, and carries them out. Those that something is in the way of are left out. */
-function ActionDialog({ label, calls, choices = [], onClose, onDone }: DialogProps & { onClose: () => void }) {
+function ActionDialog({ label, calls, choices = [], words, onClose, onDone }: DialogProps & { onClose: () => void }) {
   const [chosen, choose] = useState<readonly string[]>([]);
   const [typed, type] = useState("");
   const extra: Query = Object.fromEntries(chosen.map((name) => [name, true]));
   const intended = calls.map((one) => ({ ...one, query: { ...one.query, ...extra } }));
-  const { planned, isReading, readAgain } = usePlans(intended);
+  const { planned, isReading, readAgain } = usePlans(words ? [] : intended);
   const { outcomes, isBusy, carryOut } = useIntent(intended);
   const plans = planned.flatMap(({ plan }, index) => (plan ? [{ name: calls[index]?.name ?? "", plan }] : []));
-  const isFree = planned.map(({ plan }) => plan !== undefined && plan.blocked_by.length === 0);
+  const isFree = calls.map((_, index) => words !== undefined || planned[index]?.plan?.blocked_by.length === 0);
   const free = isFree.filter(Boolean).length;
   const whole = combined(plans);
   const toType = free > 0 && loses(whole) ? (calls.length === 1 ? calls[0]?.name : label) : undefined;
@@ -150,7 +163,15 @@ function ActionDialog({ label, calls, choices = [], onClose, onDone }: DialogPro
         isBlocked={!isReady}
         onCancel={onClose}
       >
-        <Planned planned={planned} whole={whole} isReading={isReading} calls={calls} onRetry={readAgain} />
+        {words}
+        <div aria-live="polite" aria-busy={isReading}>
+          {isReading && !planned.length && <Waiting lines={3} />}
+          {planned.map(
+            ({ error }, index) => error && <NotDone key={index} calls={calls} index={index} error={error} />,
+          )}
+          {planned.some(({ error }) => error) && <AskAgain onClick={readAgain} />}
+          <Consequences plan={whole} isOfMany={calls.length > 1} />
+        </div>
         {offered.map(({ parameter, label: words }) => (
           <Check
             key={parameter}
@@ -202,28 +223,11 @@ async function planOf(one: Call): Promise<OnePlan> {
   }
 }
 
-interface PlannedProps {
-  planned: readonly OnePlan[];
-  whole: CombinedPlan;
-  isReading: boolean;
-  calls: readonly Call[];
-  onRetry: () => void;
-}
-
-function Planned({ planned, whole, isReading, calls, onRetry }: PlannedProps) {
-  if (isReading && !planned.length) return <Waiting lines={3} />;
+function AskAgain({ onClick }: { onClick: () => void }) {
   return (
-    <div aria-live="polite" aria-busy={isReading}>
-      {planned.map(
-        ({ error }, index) => error && <NotDone key={calls[index]?.name} calls={calls} index={index} error={error} />,
-      )}
-      {planned.some(({ error }) => error) && (
-        <button type="button" class="small" onClick={onRetry}>
-          {text("action.ask_again")}
-        </button>
-      )}
-      <Consequences plan={whole} isOfMany={calls.length > 1} />
-    </div>
+    <button type="button" class="small" onClick={onClick}>
+      {text("action.ask_again")}
+    </button>
   );
 }
 
@@ -246,11 +250,7 @@ function Outcomes({ outcomes, calls, onReadAgain }: OutcomesProps) {
           </p>
         );
       })}
-      {isStale && (
-        <button type="button" class="small" onClick={onReadAgain}>
-          {text("action.ask_again")}
-        </button>
-      )}
+      {isStale && <AskAgain onClick={onReadAgain} />}
     </div>
   );
 }

@@ -3,10 +3,10 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { OperationId } from "../api/client.ts";
-import { type Live, ON_DEMAND, useLive } from "../api/live.ts";
+import { ON_DEMAND, useLive } from "../api/live.ts";
 import { Loaded } from "../kit/feedback.tsx";
 import { Check, type Choice, Input, useFaults } from "../kit/form.tsx";
-import { link } from "../kit/router.ts";
+import { go, link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { DeleteButton } from "./actions.tsx";
 import { whoMay } from "./operation.tsx";
@@ -104,27 +104,40 @@ export function CheckGroup({ label, help, choices, chosen, onValue, location }: 
   );
 }
 
-interface EditedProps<T> {
-  /** As the server has it now. */
-  known: Live<T>;
+interface One {
+  id: string;
+  name: string;
+  version: number;
+}
+
+interface EditorProps<T> {
   /** What it is, as texts call it. */
-  type: string;
-  deletion: OperationId;
+  type: "channel" | "alert_rule";
   /** The screen of its list. */
   list: string;
-  /** `now` is what the server has, `opened` what the form was opened with. */
-  children: (opened: T, reopen: (value: T) => void, now: T) => ComponentChildren;
+  /** `opened` is what the form was opened with, `now` what the server has; both undefined of one that is to be made. */
+  children: (
+    opened: T | undefined,
+    onSaved: (saved: One & Partial<T>) => void,
+    now: T | undefined,
+  ) => ComponentChildren;
 }
 
-/** The screen of something that is edited there: it keeps what it was opened with, and says when somebody else has changed it. */
-export function Edited<T extends { id: string; name: string; version: number }>({ known, ...props }: EditedProps<T>) {
-  return <Loaded known={known}>{(now) => <Opened {...props} now={now} />}</Loaded>;
+/** The screen on which one is made (`new`) or edited. */
+export function EditorScreen<T extends One>({ id, ...props }: EditorProps<T> & { id: string | undefined }) {
+  const { type, list, children } = props;
+  const known = useLive(`get_${type}`, { path: { uuid: id ?? "" }, off: id === "new" });
+  if (id !== "new") return <Loaded known={known}>{(now) => <Opened {...props} now={now as unknown as T} />}</Loaded>;
+  return (
+    <>
+      <h1>{textOf(list, "create")}</h1>
+      {children(undefined, (saved) => go([list, saved.id]), undefined)}
+    </>
+  );
 }
 
-type OpenedProps<T> = Omit<EditedProps<T>, "known"> & { now: T };
-
-function Opened<T extends { id: string; name: string; version: number }>(props: OpenedProps<T>) {
-  const { now, type, deletion, list, children } = props;
+/** It keeps what it was opened with, and says when somebody else has changed it. */
+function Opened<T extends One>({ now, type, list, children }: EditorProps<T> & { now: T }) {
   const [opened, open] = useState(now);
   return (
     <>
@@ -138,24 +151,11 @@ function Opened<T extends { id: string; name: string; version: number }>(props: 
       )}
       <Fragment key={opened.version}>
         <Heading type={type} name={opened.name} />
-        {children(opened, open, now)}
+        {children(opened, (saved) => open({ ...now, ...saved }), now)}
         <p class="buttons">
-          <DeleteButton operation={deletion} of={opened} list={list} />
+          <DeleteButton operation={`delete_${type}`} of={opened} list={list} />
         </p>
       </Fragment>
-    </>
-  );
-}
-
-/** A form that shows what is there also to those who may not change it. */
-export function Editable({ operation, children }: { operation: OperationId; children: ComponentChildren }) {
-  const isAllowed = can(operation);
-  return (
-    <>
-      {!isAllowed && <p class="quiet">{whoMay(operation)}</p>}
-      <fieldset class="bare" disabled={!isAllowed}>
-        {children}
-      </fieldset>
     </>
   );
 }

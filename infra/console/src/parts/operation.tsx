@@ -14,7 +14,7 @@ import {
 } from "../api/client.ts";
 import { Copy } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
-import { Failed, say } from "../kit/feedback.tsx";
+import { Failed } from "../kit/feedback.tsx";
 import { Form, FormDialog, type FormProps } from "../kit/form.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { noteChange } from "./intent.ts";
@@ -170,7 +170,7 @@ interface ActionFormProps<Id extends OperationId>
   below?: (error: ApiError | undefined) => ComponentChildren;
 }
 
-/** A form that sends its operation, on the page or in a dialog. */
+/** A form that sends its operation, on the page or in a dialog. It shows what is there also to those who may not send it. */
 export function ActionForm<Id extends OperationId>(props: ActionFormProps<Id>) {
   const { operation, request, onDone, title = "", onClose, submit = title, below, ...form } = props;
   const action = useAction();
@@ -180,7 +180,16 @@ export function ActionForm<Id extends OperationId>(props: ActionFormProps<Id>) {
     if (received) onDone(received.data);
   };
   const shown = { ...form, submit, action, onSubmit, below: below?.(action.error) };
-  return onClose ? <FormDialog {...shown} title={title} onClose={onClose} /> : <Form {...shown} />;
+  if (onClose) return <FormDialog {...shown} title={title} onClose={onClose} />;
+  if (can(operation)) return <Form {...shown} />;
+  return (
+    <>
+      <p class="quiet">{whoMay(operation)}</p>
+      <fieldset class="bare" disabled>
+        <Form {...shown} />
+      </fieldset>
+    </>
+  );
 }
 
 /** The request that saves a form: it changes one in the version that was seen, or makes another one. */
@@ -191,50 +200,6 @@ export function saving<Body>(one: { id: string; version: number } | undefined, b
 /** Who may use an operation, in words. */
 export function whoMay(operation: OperationId): string {
   return textOf("needs", neededFor(operation));
-}
-
-interface ConfirmProps<Id extends OperationId> {
-  operation: Id;
-  request?: Request_<Id>;
-  /** Verb and object. */
-  label: string;
-  isSmall?: boolean;
-  /** Why it cannot be done now. */
-  why?: string | undefined;
-  children: ComponentChildren;
-}
-
-/** A button of a call without a dry run: a dialog says what it means, then it is carried out once. */
-export function ConfirmButton<Id extends OperationId>(props: ConfirmProps<Id>) {
-  const { operation, request, label, isSmall = false, why, children } = props;
-  const [isOpen, open] = useState(false);
-  const action = useAction();
-  const close = () => {
-    action.clear();
-    open(false);
-  };
-  const confirm = async () => {
-    if (!(await action.run(operation, request))) return;
-    say(text("action.done", { action: label }));
-    close();
-  };
-  const hint = action.error && textOf("refused", action.error.code);
-  return (
-    <>
-      <OperationButton operation={operation} label={label} isSmall={isSmall} why={why} onClick={() => open(true)} />
-      {isOpen && (
-        <FormDialog
-          title={label}
-          onClose={close}
-          onSubmit={confirm}
-          action={action}
-          below={hint && hint !== action.error?.code && <p>{hint}</p>}
-        >
-          {children}
-        </FormDialog>
-      )}
-    </>
-  );
 }
 
 interface OnceProps {

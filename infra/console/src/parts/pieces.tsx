@@ -1,6 +1,6 @@
 /** Small pieces that many screens show: a time, a named value, a state with its age, the link to a resource and where it leads. */
 
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { LOOKS, type Observed, OLD_AFTER, shownState } from "../domain/states.ts";
 import { Icon } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
@@ -38,6 +38,30 @@ export function Heading({ type, name }: { type: string; name: string }) {
       <span class="quiet">{textOf("type", type)}</span> {name}
     </h1>
   );
+}
+
+/** Parts of a line, set apart by spaces. */
+export function spaced(...parts: ComponentChildren[]) {
+  return parts.map((part, index) => (
+    <Fragment key={index}>
+      {index > 0 && " "}
+      {part}
+    </Fragment>
+  ));
+}
+
+export function Severity({ severity }: { severity: string }) {
+  return <span class={`severity ${severity}`}>{textOf("severity", severity)}</span>;
+}
+
+/** The number of channels that were told. */
+export function channelsOf(notified: readonly { channel_id: string }[]): number {
+  return new Set(notified.map((told) => told.channel_id)).size;
+}
+
+/** That no message about an alert was made, and why. */
+export function ToldNobody({ because }: { because: string | null }) {
+  return <strong class="is-bad">{text("alert.told_nobody", { why: textOf("not_told", because ?? "unknown") })}</strong>;
 }
 
 export type FactRow = readonly [name: string, value: ComponentChildren];
@@ -80,12 +104,23 @@ export function Labels({ kind, labels }: { kind: string; labels: Readonly<Record
   );
 }
 
-export function ResourceLink({ type, id, name }: { type: string; id: string; name?: string | null | undefined }) {
-  const target = placeOf(type, id);
+interface LinkProps {
+  type: string;
+  id: string | null;
+  name?: string | null | undefined;
+}
+
+/** The name of a resource, which leads to its screen where it has one. */
+export function NameLink({ type, id, name }: LinkProps) {
+  const target = id ? placeOf(type, id) : null;
+  return target ? <a href={link(target)}>{name ?? id}</a> : (name ?? id);
+}
+
+/** The same after what it is; only that where there is no name. */
+export function ResourceLink(one: LinkProps) {
   return (
     <>
-      <span class="quiet">{textOf("type", type)}</span>{" "}
-      {target ? <a href={link(target)}>{name ?? id}</a> : (name ?? id)}
+      <span class="quiet">{textOf("type", one.type)}</span> <NameLink {...one} />
     </>
   );
 }

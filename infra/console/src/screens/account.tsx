@@ -2,17 +2,17 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { EVERY_MINUTE } from "../api/live.ts";
 import { PERMISSIONS, type Role, rolesUpTo } from "../domain/roles.ts";
 import { Code } from "../kit/copy.tsx";
-import { Failed, Loaded, Section, say } from "../kit/feedback.tsx";
+import { Failed, Read, Section, say } from "../kit/feedback.tsx";
 import { Check, Input, Secret, Select } from "../kit/form.tsx";
 import { type Column, Table } from "../kit/table.tsx";
 import { now } from "../kit/units.ts";
-import { ActionButton } from "../parts/actions.tsx";
+import { ActionButton, ConfirmButton } from "../parts/actions.tsx";
 import { CheckGroup, choicesOf, useFields } from "../parts/fields.tsx";
-import { ActionForm, ConfirmButton, Once, OpenButton, OperationButton, useAction } from "../parts/operation.tsx";
-import { Facts, When } from "../parts/pieces.tsx";
+import { ActionForm, Once, OpenButton, OperationButton, useAction } from "../parts/operation.tsx";
+import { Facts, spaced, When } from "../parts/pieces.tsx";
 import { loadSession, session } from "../parts/session.ts";
 import { setShortcuts, shortcutsAreOn } from "../parts/shortcuts.ts";
 import { text, textOf } from "../texts/text.ts";
@@ -72,41 +72,31 @@ function Password() {
   );
 }
 
+function endSession(row: OwnSession) {
+  const one = { name: row.address, path: { uuid: row.id }, isSmall: true };
+  return row.current ? null : <ActionButton {...one} operation="end_own_session" label={text("account.end_session")} />;
+}
+
+function isThis(row: OwnSession) {
+  return row.current && <strong>{text("account.this_session")}</strong>;
+}
+
 const SESSIONS: Column<OwnSession>[] = [
-  [
-    text("account.where"),
-    (row) => (
-      <>
-        {row.user_agent} {row.current && <strong>{text("account.this_session")}</strong>}
-      </>
-    ),
-  ],
+  [text("account.where"), (row) => spaced(row.user_agent, isThis(row))],
   [text("account.address"), (row) => <code>{row.address}</code>],
   [text("account.begun"), (row) => <When time={row.created_at} />],
   [text("account.used"), (row) => <When time={row.last_used_at} />],
   [text("account.ends"), (row) => <When time={row.expires_at} />, { isExtra: true }],
-  [
-    text("user.change"),
-    (row) =>
-      !row.current && (
-        <ActionButton
-          operation="end_own_session"
-          name={row.address}
-          path={{ uuid: row.id }}
-          label={text("account.end_session")}
-          isSmall
-        />
-      ),
-  ],
+  [text("user.change"), endSession],
 ];
 
 function Sessions() {
-  const known = useLive("list_own_sessions", { every: EVERY_MINUTE });
+  const title = text("account.sessions");
   return (
-    <Section title={text("account.sessions")}>
-      <Loaded known={known}>
-        {(rows) => <Table caption={text("account.sessions")} columns={SESSIONS} rows={rows} />}
-      </Loaded>
+    <Section title={title}>
+      <Read of="list_own_sessions" every={EVERY_MINUTE}>
+        {(rows) => <Table caption={title} columns={SESSIONS} rows={rows} />}
+      </Read>
       <p class="buttons">
         <ConfirmButton operation="end_other_sessions" label={text("account.end_others")}>
           <p>{text("account.end_others_help")}</p>
@@ -193,45 +183,35 @@ type Permission = Token["permissions"][number];
 const DAYS = ["7", "30", "90", "180", "364"];
 const DAY = 86_400_000;
 
+function ownerOf({ user_id: id }: Token) {
+  return id === session.value?.user.id ? text("token.own") : <code>{id}</code>;
+}
+
+function deleteToken({ id, name }: Token) {
+  const one = { name, path: { uuid: id }, isSmall: true };
+  return <ActionButton {...one} operation="delete_api_token" label={text("common.delete", { name })} />;
+}
+
 const COLUMNS: Column<Token>[] = [
   [text("column.name"), (row) => row.name],
   [
     text("user.role"),
-    (row) => (
-      <>
-        {textOf("role", row.role)} <span class="quiet">{row.permissions.join(", ")}</span>
-      </>
-    ),
+    (row) => spaced(textOf("role", row.role), <span class="quiet">{row.permissions.join(", ")}</span>),
   ],
   [text("account.used"), (row) => <When time={row.last_used_at} />],
   [text("account.ends"), (row) => <When time={row.expires_at} />],
-  [
-    text("token.owner"),
-    (row) => (row.user_id === session.value?.user.id ? text("token.own") : <code>{row.user_id}</code>),
-    { isExtra: true },
-  ],
-  [
-    text("user.change"),
-    (row) => (
-      <ActionButton
-        operation="delete_api_token"
-        name={row.name}
-        path={{ uuid: row.id }}
-        label={text("token.delete", { name: row.name })}
-        isSmall
-      />
-    ),
-  ],
+  [text("token.owner"), ownerOf, { isExtra: true }],
+  [text("user.change"), deleteToken],
 ];
 
 /** Tokens, with which programs sign in: made here, shown once, at most as mighty as their owner. */
 function Tokens() {
-  const known = useLive("list_api_tokens", { every: EVERY_MINUTE });
+  const title = text("token.all");
   return (
-    <Section title={text("token.all")}>
-      <Loaded known={known}>
-        {(rows) => <Table caption={text("token.all")} columns={COLUMNS} rows={rows} none={text("token.none")} />}
-      </Loaded>
+    <Section title={title}>
+      <Read of="list_api_tokens" every={EVERY_MINUTE}>
+        {(rows) => <Table caption={title} columns={COLUMNS} rows={rows} none={text("token.none")} />}
+      </Read>
       <p class="buttons">
         <OpenButton operation="create_api_token" label={text("token.create")}>
           {(close) => <Create onClose={close} />}

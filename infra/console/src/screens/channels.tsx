@@ -7,10 +7,10 @@ import { CHANNEL_FIELDS, CHANNEL_PROVIDERS, type ChannelProvider, configOf, REQU
 import { labelsOf, labelsText } from "../domain/labels.ts";
 import { say } from "../kit/feedback.tsx";
 import { Check, Input, Secret, Select, TextArea } from "../kit/form.tsx";
-import { go, link } from "../kit/router.ts";
+import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { duration } from "../kit/units.ts";
-import { choicesOf, Editable, Edited, NewLink, useFields } from "../parts/fields.tsx";
+import { choicesOf, EditorScreen, NewLink, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { ActionForm, RunButton, saving } from "../parts/operation.tsx";
 import { Facts, When } from "../parts/pieces.tsx";
@@ -68,39 +68,30 @@ export function Channels() {
       title={text("nav.channels")}
       columns={COLUMNS}
       none={text("channel.none")}
-      below={<NewLink operation="create_channel" to="channels" label={text("channel.create")} />}
+      below={<NewLink operation="create_channel" to="channels" label={text("channels.create")} />}
     />
   );
 }
 
 export function ChannelScreen({ rest }: ScreenProps) {
-  if (rest[0] !== "new") return <Registered id={rest[0] ?? ""} />;
   return (
-    <>
-      <h1>{text("channel.create")}</h1>
-      <Editor onSaved={(saved) => go(["channels", saved.id])} />
-    </>
-  );
-}
-
-function Registered({ id }: { id: string }) {
-  const known = useLive("get_channel", { path: { uuid: id } });
-  return (
-    <Edited known={known} type="channel" deletion="delete_channel" list="channels">
-      {(channel, reopen, now) => (
+    <EditorScreen<ChannelDetail> id={rest[0]} type="channel" list="channels">
+      {(channel, onSaved, now) => (
         <>
-          <Facts
-            rows={[
-              [text("channel.provider"), textOf("provider", channel.provider)],
-              [text("column.state"), <DeliveryState key="state" channel={now} />],
-              [text("channel.last"), <LastDelivery key="last" channel={now} />],
-              [text("channel.address"), channel.credentials.mask],
-            ]}
-          />
-          <Editor channel={channel} onSaved={(saved) => reopen({ ...now, ...saved })} />
+          {channel && now && (
+            <Facts
+              rows={[
+                [text("channel.provider"), textOf("provider", channel.provider)],
+                [text("column.state"), <DeliveryState key="state" channel={now} />],
+                [text("channel.last"), <LastDelivery key="last" channel={now} />],
+                [text("channel.address"), channel.credentials.mask],
+              ]}
+            />
+          )}
+          <Editor channel={channel} onSaved={onSaved} />
         </>
       )}
-    </Edited>
+    </EditorScreen>
   );
 }
 
@@ -108,7 +99,7 @@ const EMPTY: Record<string, string> = Object.fromEntries(
   Object.values(CHANNEL_FIELDS).flatMap((names) => names.map((name) => [name, ""])),
 );
 
-function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved: Row) => void }) {
+function Editor({ channel, onSaved }: { channel: ChannelDetail | undefined; onSaved: (saved: Row) => void }) {
   const operation = channel ? "update_channel" : "create_channel";
   const [provider, setProvider] = useState<ChannelProvider>(channel?.provider ?? "chat-webhook");
   const [isEnabled, enable] = useState(channel?.enabled ?? true);
@@ -125,27 +116,25 @@ function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved
     say(text("channel.saved", { name: saved.name }));
     onSaved(saved);
   };
-  const submit = channel ? text("channel.save", { name: channel.name }) : text("channel.create");
+  const submit = channel ? text("channel.save", { name: channel.name }) : text("channels.create");
   return (
-    <Editable operation={operation}>
-      <ActionForm operation={operation} request={request} onDone={done} submit={submit}>
-        <Input {...plain.bind("name")} required />
-        {!channel && (
-          <Select
-            label={text("channel.provider")}
-            value={provider}
-            choices={choicesOf("provider", CHANNEL_PROVIDERS)}
-            onValue={(value) => setProvider(value as ChannelProvider)}
-          />
-        )}
-        {CHANNEL_FIELDS[provider].map((name) => (
-          <ConfigField key={name} name={name} isStored={channel !== undefined} bound={secret.bind(name)} />
-        ))}
-        <Check label={text("channel.enabled")} checked={isEnabled} onValue={enable} />
-        <TextArea {...plain.bind("labels")} help={text("cluster.labels_help")} rows={2} />
-        <TestSend id={channel?.id} provider={provider} values={secret.values} />
-      </ActionForm>
-    </Editable>
+    <ActionForm operation={operation} request={request} onDone={done} submit={submit}>
+      <Input {...plain.bind("name")} required />
+      {!channel && (
+        <Select
+          label={text("channel.provider")}
+          value={provider}
+          choices={choicesOf("provider", CHANNEL_PROVIDERS)}
+          onValue={(value) => setProvider(value as ChannelProvider)}
+        />
+      )}
+      {CHANNEL_FIELDS[provider].map((name) => (
+        <ConfigField key={name} name={name} isStored={channel !== undefined} bound={secret.bind(name)} />
+      ))}
+      <Check label={text("channel.enabled")} checked={isEnabled} onValue={enable} />
+      <TextArea {...plain.bind("labels")} help={text("cluster.labels_help")} rows={2} />
+      <TestSend id={channel?.id} provider={provider} values={secret.values} />
+    </ActionForm>
   );
 }
 

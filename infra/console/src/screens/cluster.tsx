@@ -7,8 +7,8 @@ import { Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Empty, Loaded, Section } from "../kit/feedback.tsx";
 import { go, link, place } from "../kit/router.ts";
-import { DeleteButton } from "../parts/actions.tsx";
-import { ConfirmButton, OpenButton } from "../parts/operation.tsx";
+import { ConfirmButton, DeleteButton } from "../parts/actions.tsx";
+import { OpenButton } from "../parts/operation.tsx";
 import { type FactRow, Facts, Heading, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
 import { plural, text, textOf } from "../texts/text.ts";
@@ -230,7 +230,8 @@ function PendingOf({ id, kind, pending }: PendingProps) {
       </p>
       <ConfirmButton
         operation={`confirm_${kind}`}
-        request={{ path: { uuid: id }, body: { count: number } }}
+        path={{ uuid: id }}
+        body={{ count: number }}
         label={text(`cluster.confirm_${kind}`, { count: number })}
       >
         <p>{text(`cluster.confirm_${kind}_help`)}</p>

@@ -2,7 +2,7 @@
 
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
-import { Empty, Loaded } from "../kit/feedback.tsx";
+import { Empty, Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import type { Tab } from "../kit/tabs.tsx";
 import { ActionButton } from "../parts/actions.tsx";
@@ -31,14 +31,12 @@ export function Destination({ rest }: ScreenProps) {
 }
 
 /** Each sink is observed by itself: one that fails says nothing about the others. */
-function Deliveries({ destination }: { destination: Destination }) {
-  const { id, name } = destination;
-  const known = useLive("destination_status", { path: { uuid: id }, every: pace(false) });
+function Deliveries({ destination: { id, name } }: { destination: Destination }) {
   return (
     <>
       <h2>{text("nav.deliveries")}</h2>
-      <Loaded known={known}>
-        {({ deliveries }) => {
+      <Read of="destination_status" path={{ uuid: id }} every={pace(false)}>
+        {({ deliveries }, { at }) => {
           if (!deliveries.length) {
             return (
               <Empty title={text("destination.no_delivery")}>
@@ -49,7 +47,7 @@ function Deliveries({ destination }: { destination: Destination }) {
           const rows = deliveries.map((one) => ({ ...one, reason: one.reasons[0] ?? null }));
           return (
             <>
-              <RunLines kind="deliveries" rows={rows} readAt={known.at} />
+              <RunLines kind="deliveries" rows={rows} readAt={at} />
               <p class="buttons">
                 {CONTROLS.map((verb) => (
                   <ActionButton
@@ -64,7 +62,7 @@ function Deliveries({ destination }: { destination: Destination }) {
             </>
           );
         }}
-      </Loaded>
+      </Read>
     </>
   );
 }

@@ -4,7 +4,7 @@ import type { Schemas } from "../api/client.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { count, measured } from "../kit/units.ts";
-import { ListOf, useListQuery, usePage, WithCluster } from "../parts/list.tsx";
+import { ListOf, OfCluster, useListQuery, usePage } from "../parts/list.tsx";
 import { ResourceLink } from "../parts/pieces.tsx";
 import { plural, text } from "../texts/text.ts";
 
@@ -49,18 +49,12 @@ function Offsets({ group, clusterId }: { group: Row; clusterId: string }) {
 }
 
 export function Groups() {
-  return (
-    <>
-      <h1>{text("nav.groups")}</h1>
-      <WithCluster>{(clusterId) => <Listed key={clusterId} clusterId={clusterId} />}</WithCluster>
-    </>
-  );
+  return <OfCluster title={text("nav.groups")}>{(clusterId) => <Listed clusterId={clusterId} />}</OfCluster>;
 }
 
 function Listed({ clusterId }: { clusterId: string }) {
-  const query = useListQuery();
+  const part = useListQuery().value("q").toLowerCase();
   const known = usePage("list_consumer_groups", { query: { cluster_id: clusterId } });
-  const part = query.value("q").toLowerCase();
   const matches = (row: Row) => `${row.group_id} ${row.resource?.name ?? ""}`.toLowerCase().includes(part);
   return (
     <>

@@ -11,10 +11,10 @@ import { go } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { now } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
-import { CheckGroup, Editable, NewLink, useChoices, useFields } from "../parts/fields.tsx";
+import { CheckGroup, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { ActionForm } from "../parts/operation.tsx";
-import { At } from "../parts/pieces.tsx";
+import { At, spaced } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -24,28 +24,21 @@ const KINDS = ["source_ids", "pipeline_ids", "destination_ids", "connect_cluster
 type Kind = (typeof KINDS)[number];
 
 const COLUMNS: Column<Row>[] = [
-  [
-    text("column.name"),
-    (row) => (
-      <>
-        <strong>{row.name}</strong> <span class="quiet">{row.reason}</span>
-      </>
-    ),
-  ],
+  [text("column.name"), (row) => spaced(<strong>{row.name}</strong>, <span class="quiet">{row.reason}</span>)],
   [text("column.state"), (row) => textOf("maintenance_state", row.state)],
   [text("maintenance.from"), (row) => <At time={row.from} />],
   [text("maintenance.until"), (row) => <At time={row.until} />],
-  [text("maintenance.scope"), (row) => <Scope scope={row.scope} />],
+  [text("maintenance.scope"), (row) => scopeOf(row.scope)],
   [text("maintenance.by"), (row) => <div class="who">{row.created_by}</div>, { isExtra: true }],
   [text("maintenance.change"), (row) => <End row={row} />],
 ];
 
-function Scope({ scope }: { scope: Row["scope"] }) {
+function scopeOf(scope: Row["scope"]): string {
   const labels = Object.entries(scope.labels).map(([key, value]) => `${key}:${value}`);
   const counted = KINDS.filter((kind) => scope[kind].length).map((kind) =>
     plural(`maintenance.one_${kind}`, `maintenance.many_${kind}`, scope[kind].length),
   );
-  return <>{[...labels, ...counted].join(", ")}</>;
+  return [...labels, ...counted].join(", ");
 }
 
 function End({ row }: { row: Row }) {
@@ -61,8 +54,7 @@ function End({ row }: { row: Row }) {
 }
 
 export function Maintenance({ rest }: ScreenProps) {
-  if (rest[0] === "new") return <NewMaintenance />;
-  return <List />;
+  return rest[0] === "new" ? <PlanForm /> : <List />;
 }
 
 function List() {
@@ -76,18 +68,6 @@ function List() {
       none={text("maintenance.none")}
       below={<NewLink operation="create_maintenance" to="maintenance" label={text("maintenance.create")} />}
     />
-  );
-}
-
-function NewMaintenance() {
-  return (
-    <>
-      <h1>{text("maintenance.create")}</h1>
-      <p>{text("maintenance.help")}</p>
-      <Editable operation="create_maintenance">
-        <PlanForm />
-      </Editable>
-    </>
   );
 }
 
@@ -122,39 +102,37 @@ function PlanForm() {
     say(text("maintenance.created", { name: values.name }));
     back();
   };
+  const choices = {
+    source_ids: useChoices("list_sources"),
+    pipeline_ids: useChoices("list_pipelines"),
+    destination_ids: useChoices("list_destinations"),
+    connect_cluster_ids: useChoices("list_connect_clusters"),
+  };
+  const title = text("maintenance.create");
   const asked = { operation: "create_maintenance", request, onDone: done, onCancel: back } as const;
   return (
-    <ActionForm {...asked} submit={text("maintenance.create")}>
-      <Input {...bind("name")} required />
-      <Input {...bind("from")} type="datetime-local" required />
-      <Input {...bind("until")} type="datetime-local" required />
-      <TextArea {...bind("reason")} rows={2} />
-      <h2>{text("maintenance.scope")}</h2>
-      <p class="help">{text("maintenance.scope_help")}</p>
-      {KINDS.map((kind) => (
-        <Choose key={kind} kind={kind} chosen={chosen[kind]} onValue={(ids) => choose({ ...chosen, [kind]: ids })} />
-      ))}
-      <TextArea {...bind("labels")} help={text("cluster.labels_help")} location="scope.labels" rows={2} />
-    </ActionForm>
-  );
-}
-
-const LISTS = {
-  source_ids: "list_sources",
-  pipeline_ids: "list_pipelines",
-  destination_ids: "list_destinations",
-  connect_cluster_ids: "list_connect_clusters",
-} as const;
-
-function Choose({ kind, chosen, onValue }: { kind: Kind; chosen: string[]; onValue: (ids: string[]) => void }) {
-  const choices = useChoices(LISTS[kind]);
-  return (
-    <CheckGroup
-      label={textOf("maintenance", kind)}
-      choices={choices}
-      chosen={chosen}
-      onValue={onValue}
-      location={`scope.${kind}`}
-    />
+    <>
+      <h1>{title}</h1>
+      <p>{text("maintenance.help")}</p>
+      <ActionForm {...asked} submit={title}>
+        <Input {...bind("name")} required />
+        <Input {...bind("from")} type="datetime-local" required />
+        <Input {...bind("until")} type="datetime-local" required />
+        <TextArea {...bind("reason")} rows={2} />
+        <h2>{text("maintenance.scope")}</h2>
+        <p class="help">{text("maintenance.scope_help")}</p>
+        {KINDS.map((kind) => (
+          <CheckGroup
+            key={kind}
+            label={textOf("maintenance", kind)}
+            choices={choices[kind]}
+            chosen={chosen[kind]}
+            onValue={(ids) => choose({ ...chosen, [kind]: ids })}
+            location={`scope.${kind}`}
+          />
+        ))}
+        <TextArea {...bind("labels")} help={text("cluster.labels_help")} location="scope.labels" rows={2} />
+      </ActionForm>
+    </>
   );
 }

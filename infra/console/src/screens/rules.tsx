@@ -7,15 +7,15 @@ import { EVENT_KINDS } from "../domain/events.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
 import { Section, say } from "../kit/feedback.tsx";
 import { Check, Input, Select, TextArea } from "../kit/form.tsx";
-import { go, link } from "../kit/router.ts";
+import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { count, duration } from "../kit/units.ts";
-import { CheckGroup, choicesOf, Editable, Edited, NewLink, useChoices, useFields } from "../parts/fields.tsx";
+import { CheckGroup, choicesOf, EditorScreen, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { ActionForm, RunButton, saving } from "../parts/operation.tsx";
-import { ResourceLink, When } from "../parts/pieces.tsx";
+import { ResourceLink, Severity, When } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
-import { SEVERITIES, Severity } from "./alerts.tsx";
+import { SEVERITIES } from "./alerts.tsx";
 import type { ScreenProps } from "./routes.tsx";
 
 type Preview = Schemas["RulePreviewOutput"];
@@ -61,14 +61,7 @@ export function Rules() {
     [text("column.name"), (row) => <a href={link(["rules", row.id])}>{row.name}</a>],
     [text("rule.about"), (row) => <About rule={row} />],
     [text("rule.reaches"), (row) => <Reaches rule={row} channels={channels} />],
-    [
-      text("rule.cooldown_policy"),
-      (row) =>
-        row.cooldown_policy === "notify_after_cooldown"
-          ? text("rule.after", { age: duration(row.cooldown_seconds) })
-          : textOf("cooldown", row.cooldown_policy),
-      { isExtra: true },
-    ],
+    [text("rule.cooldown_policy"), (row) => againOf(row), { isExtra: true }],
     [text("rule.recovery"), (row) => text(row.send_recovery ? "common.yes" : "common.no"), { isExtra: true }],
   ];
   return (
@@ -77,9 +70,15 @@ export function Rules() {
       title={text("nav.rules")}
       columns={columns}
       none={text("rule.none")}
-      below={<NewLink operation="create_alert_rule" to="rules" label={text("rule.create")} />}
+      below={<NewLink operation="create_alert_rule" to="rules" label={text("rules.create")} />}
     />
   );
+}
+
+function againOf({ cooldown_policy: policy, cooldown_seconds: seconds }: Rule): string {
+  return policy === "notify_after_cooldown"
+    ? text("rule.after", { age: duration(seconds) })
+    : textOf("cooldown", policy);
 }
 
 type Body = Required<Omit<Schemas["AlertRuleBody"], "labels">> & { labels: Record<string, string> };
@@ -101,30 +100,21 @@ const EMPTY: Body = {
 };
 
 export function RuleScreen({ rest }: ScreenProps) {
-  if (rest[0] !== "new") return <Registered id={rest[0] ?? ""} />;
-  return (
-    <>
-      <h1>{text("rule.create")}</h1>
-      <Editor body={EMPTY} onSaved={(saved) => go(["rules", saved.id])} />
-    </>
-  );
-}
-
-function Registered({ id }: { id: string }) {
-  const known = useLive("get_alert_rule", { path: { uuid: id } });
   const channels = useLive("list_channels", { every: ON_DEMAND }).data;
   return (
-    <Edited known={known} type="alert_rule" deletion="delete_alert_rule" list="rules">
-      {(rule, reopen) => (
+    <EditorScreen<Rule> id={rest[0]} type="alert_rule" list="rules">
+      {(rule, onSaved) => (
         <>
-          <div class="facts">
-            {text("rule.reaches")}: <Reaches rule={rule} channels={channels} />
-          </div>
-          {rule.is_default && <p class="quiet">{text("rule.is_default")}</p>}
-          <Editor body={bodyOf(rule)} rule={rule} onSaved={reopen} />
+          {rule && (
+            <div class="facts">
+              {text("rule.reaches")}: <Reaches rule={rule} channels={channels} />
+            </div>
+          )}
+          {rule?.is_default && <p class="quiet">{text("rule.is_default")}</p>}
+          <Editor body={rule ? bodyOf(rule) : EMPTY} rule={rule} onSaved={onSaved} />
         </>
       )}
-    </Edited>
+    </EditorScreen>
   );
 }
 
@@ -135,7 +125,7 @@ function bodyOf(rule: Rule): Body {
 
 interface EditorProps {
   body: Body;
-  rule?: Rule;
+  rule: Rule | undefined;
   onSaved: (saved: Rule) => void;
 }
 
@@ -179,30 +169,28 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
     onValue: (chosen: string[]) => set({ [name]: chosen }),
     location: name,
   });
-  const submit = rule ? text("rule.save", { name: rule.name }) : text("rule.create");
+  const submit = rule ? text("rule.save", { name: rule.name }) : text("rules.create");
   return (
-    <Editable operation={operation}>
-      <ActionForm operation={operation} request={() => saving(rule, whole)} onDone={done} submit={submit}>
-        <Input {...bind("name")} label={text("column.name")} required />
-        <TextArea {...bind("description")} rows={2} />
-        <Check label={text("rule.enabled")} checked={body.enabled} onValue={(enabled) => set({ enabled })} />
-        {GROUPS.map((name) => (
-          <CheckGroup key={name} {...group(name)} help={text("rule.empty_is_all")} />
-        ))}
-        <CheckGroup {...group("channel_ids")} help={text("rule.channels_help")} />
-        <Select {...bind("cooldown_policy")} choices={choicesOf("cooldown", POLICIES)} />
-        {values.cooldown_policy === "notify_after_cooldown" && (
-          <Input {...bind("cooldown_seconds")} type="number" min={0} max={604_800} required />
-        )}
-        <Check
-          label={text("rule.send_recovery")}
-          checked={body.send_recovery}
-          onValue={(send_recovery) => set({ send_recovery })}
-        />
-        <TextArea {...bind("labels")} label={text("column.labels")} help={text("cluster.labels_help")} rows={2} />
-        <PreviewOf body={whole} />
-      </ActionForm>
-    </Editable>
+    <ActionForm operation={operation} request={() => saving(rule, whole)} onDone={done} submit={submit}>
+      <Input {...bind("name")} label={text("column.name")} required />
+      <TextArea {...bind("description")} rows={2} />
+      <Check label={text("rule.enabled")} checked={body.enabled} onValue={(enabled) => set({ enabled })} />
+      {GROUPS.map((name) => (
+        <CheckGroup key={name} {...group(name)} help={text("rule.empty_is_all")} />
+      ))}
+      <CheckGroup {...group("channel_ids")} help={text("rule.channels_help")} />
+      <Select {...bind("cooldown_policy")} choices={choicesOf("cooldown", POLICIES)} />
+      {values.cooldown_policy === "notify_after_cooldown" && (
+        <Input {...bind("cooldown_seconds")} type="number" min={0} max={604_800} required />
+      )}
+      <Check
+        label={text("rule.send_recovery")}
+        checked={body.send_recovery}
+        onValue={(send_recovery) => set({ send_recovery })}
+      />
+      <TextArea {...bind("labels")} label={text("column.labels")} help={text("cluster.labels_help")} rows={2} />
+      <PreviewOf body={whole} />
+    </ActionForm>
   );
 }
 

@@ -1,8 +1,9 @@
 /** One source: whether it answers, whether it can be captured, its tables and how they changed, and its log. */
 
+import { Fragment } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
-import { Empty, Loaded } from "../kit/feedback.tsx";
+import { Empty, Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
@@ -18,7 +19,6 @@ import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Source = Schemas["SourceOutput"];
-type Row = Schemas["RowOutput"];
 type Version = Schemas["SchemaVersionOutput"];
 
 const TABS: readonly Tab<Source>[] = [
@@ -49,30 +49,24 @@ function tables(source: Source) {
 }
 
 function State({ source }: { source: Source }) {
+  const start = <a href={link(["start"], { source: source.id })}>{text("source.start")}</a>;
   return (
     <>
       <Test kind="sources" one={source} />
       <h2>{text("source.pipelines")}</h2>
-      <Users sourceId={source.id} />
+      <Read of="list_pipelines" query={{ source_id: source.id, view: "row" }} lines={2}>
+        {(rows, { at }) =>
+          rows.length ? (
+            <>
+              <RunLines kind="pipelines" rows={rows} readAt={at} />
+              <p>{start}</p>
+            </>
+          ) : (
+            <Empty title={text("source.no_pipeline")}>{start}</Empty>
+          )
+        }
+      </Read>
     </>
-  );
-}
-
-function Users({ sourceId }: { sourceId: string }) {
-  const known = useLive("list_pipelines", { query: { source_id: sourceId, view: "row" } });
-  return (
-    <Loaded known={known} lines={2}>
-      {(rows) => {
-        const start = <a href={link(["start"], { source: sourceId })}>{text("source.start")}</a>;
-        if (!rows.length) return <Empty title={text("source.no_pipeline")}>{start}</Empty>;
-        return (
-          <>
-            <RunLines kind="pipelines" rows={rows} readAt={known.at} />
-            <p>{start}</p>
-          </>
-        );
-      }}
-    </Loaded>
   );
 }
 
@@ -80,34 +74,26 @@ function Users({ sourceId }: { sourceId: string }) {
 const MOST = 10;
 
 function Logs({ sourceId }: { sourceId: string }) {
-  const known = useLive("list_pipelines", { query: { source_id: sourceId, view: "row" } });
   return (
     <>
-      <Loaded known={known} lines={3}>
+      <Read of="list_pipelines" query={{ source_id: sourceId, view: "row" }} lines={3}>
         {(rows) => (
           <>
             {!rows.length && <Empty title={text("source.no_pipeline")} />}
             {rows.slice(0, MOST).map((row) => (
-              <OfPipeline key={row.id} row={row} />
+              <Fragment key={row.id}>
+                <h2>{row.name}</h2>
+                <Read of="pipeline_status" path={{ uuid: row.id }} lines={2}>
+                  {({ log }) => (log ? <Log log={log} /> : <p class="quiet">{text("source_log.none")}</p>)}
+                </Read>
+              </Fragment>
             ))}
             {rows.length > MOST && <p class="quiet">{text("arrival.more", { count: rows.length - MOST })}</p>}
           </>
         )}
-      </Loaded>
+      </Read>
       <Span />
       <LogPlot sourceId={sourceId} />
-    </>
-  );
-}
-
-function OfPipeline({ row }: { row: Row }) {
-  const known = useLive("pipeline_status", { path: { uuid: row.id } });
-  return (
-    <>
-      <h2>{row.name}</h2>
-      <Loaded known={known} lines={2}>
-        {({ log }) => (log ? <Log log={log} /> : <p class="quiet">{text("source_log.none")}</p>)}
-      </Loaded>
     </>
   );
 }
@@ -176,7 +162,7 @@ function Diff({ row }: { row: Version }) {
       ))}
       {row.affects.map((one) => (
         <li key={one.id}>
-          <ResourceLink type={one.type} id={one.id} name={one.name} />: {one.consequence}
+          <ResourceLink {...one} />: {one.consequence}
         </li>
       ))}
     </ul>

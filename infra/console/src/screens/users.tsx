@@ -7,10 +7,10 @@ import { Empty, Loaded } from "../kit/feedback.tsx";
 import { Input, Secret, Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { ActionButton } from "../parts/actions.tsx";
+import { ActionButton, ConfirmButton } from "../parts/actions.tsx";
 import { choicesOf, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
-import { ActionForm, ConfirmButton, Once, OpenButton } from "../parts/operation.tsx";
+import { ActionForm, Once, OpenButton } from "../parts/operation.tsx";
 import { When } from "../parts/pieces.tsx";
 import { session } from "../parts/session.ts";
 import { text, textOf } from "../texts/text.ts";
@@ -44,7 +44,6 @@ function isMe(user: User): boolean {
 function Actions({ user }: { user: User }) {
   const { email, status } = user;
   const one = { path: { uuid: user.id }, isSmall: true };
-  const asked = { request: { path: one.path }, isSmall: true };
   const why = isMe(user) ? text("user.not_yourself") : undefined;
   return (
     <div class="buttons tight">
@@ -52,12 +51,12 @@ function Actions({ user }: { user: User }) {
         {(close) => <RoleDialog user={user} onClose={close} />}
       </OpenButton>
       {status === "ACTIVE" && (
-        <ConfirmButton {...asked} operation="disable_user" label={text("user.disable", { email })} why={why}>
+        <ConfirmButton {...one} operation="disable_user" label={text("user.disable", { email })} reason={why}>
           <p>{text("user.disable_help")}</p>
         </ConfirmButton>
       )}
       {status === "DISABLED" && (
-        <ConfirmButton {...asked} operation="enable_user" label={text("user.enable", { email })}>
+        <ConfirmButton {...one} operation="enable_user" label={text("user.enable", { email })}>
           <p>{text("user.enable_help")}</p>
         </ConfirmButton>
       )}
