@@ -6,7 +6,7 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { type Answer, type ApiError, NO_ANSWER, type OperationId, type Query, type View } from "../api/client.ts";
 import { type Known, type Live, useLive, type Watch } from "../api/live.ts";
 import { text } from "../texts/text.ts";
-import { Copy } from "./copy.tsx";
+import { Button, Copy } from "./copy.tsx";
 import { duration, now, onServer } from "./units.ts";
 
 /** Lines in the place of what is being read; shown after a moment only, since most answers come before. */
@@ -73,11 +73,7 @@ export function Failed({ error, words = errorText(error), onRetry }: FailedProps
             {text("error.correlation")} <code>{error.correlationId}</code> <Copy value={error.correlationId} />
           </>
         )}
-        {onRetry && (
-          <button type="button" class="small" onClick={onRetry}>
-            {text("common.retry")}
-          </button>
-        )}
+        {onRetry && <Button label={text("common.retry")} isSmall onClick={onRetry} />}
       </p>
     </div>
   );

@@ -81,3 +81,23 @@ function idOf(row: unknown): string {
 function classes({ isNumber, isExtra }: Look): string {
   return [isNumber && "number", isExtra && "extra"].filter(Boolean).join(" ");
 }
+
+interface ItemsProps<One> {
+  of: readonly One[];
+  class?: string;
+  /** They have an order. */
+  isOrdered?: boolean;
+  children: (one: One) => ComponentChildren;
+}
+
+/** A list without a head. */
+export function Items<One>({ of, isOrdered, children, ...others }: ItemsProps<One>) {
+  const List = isOrdered ? "ol" : "ul";
+  return (
+    <List {...others}>
+      {of.map((one, index) => (
+        <li key={index}>{children(one)}</li>
+      ))}
+    </List>
+  );
+}

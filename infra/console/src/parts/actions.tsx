@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, newKey, type Query } from "../api/client.ts";
 import { type CombinedPlan, type Consequence, combined, loses, type Plan } from "../domain/plans.ts";
-import { Copy, Icon } from "../kit/copy.tsx";
+import { Button, Copy, Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Failed, say, Waiting } from "../kit/feedback.tsx";
 import { Check, Form, Input } from "../kit/form.tsx";
@@ -224,11 +224,7 @@ async function planOf(one: Call): Promise<OnePlan> {
 }
 
 function AskAgain({ onClick }: { onClick: () => void }) {
-  return (
-    <button type="button" class="small" onClick={onClick}>
-      {text("action.ask_again")}
-    </button>
-  );
+  return <Button label={text("action.ask_again")} isSmall onClick={onClick} />;
 }
 
 interface OutcomesProps {

@@ -5,12 +5,13 @@ import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import { advice, grouped, script } from "../domain/readiness.ts";
 import type { Look } from "../domain/states.ts";
-import { Code, Copy, Icon } from "../kit/copy.tsx";
+import { Button, Code, Copy, Icon } from "../kit/copy.tsx";
 import { Loaded } from "../kit/feedback.tsx";
+import { Items } from "../kit/table.tsx";
 import { age, duration } from "../kit/units.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { RunButton } from "./operation.tsx";
-import { When } from "./pieces.tsx";
+import { spaced, When } from "./pieces.tsx";
 import { can } from "./session.ts";
 
 type Report = Schemas["ReadinessOutput"];
@@ -40,16 +41,14 @@ export function Outcome({ status, word }: { status: string; word?: string }) {
 
 export function Checks({ checks }: { checks: readonly Schemas["TestCheckOutput"][] }) {
   return (
-    <ol class="checks">
-      {checks.map((check) => (
-        <li key={check.name}>
-          <Outcome status={check.status} /> <strong>{textOf("check_name", check.name)}</strong>
-          <p>
-            {check.message} {check.code && <code>{check.code}</code>}
-          </p>
-        </li>
-      ))}
-    </ol>
+    <Items of={checks} class="checks" isOrdered>
+      {({ status, name, message, code }) => (
+        <>
+          <Outcome status={status} /> <strong>{textOf("check_name", name)}</strong>
+          <p>{spaced(message, code && <code>{code}</code>)}</p>
+        </>
+      )}
+    </Items>
   );
 }
 
@@ -126,9 +125,11 @@ export function Readiness({ sourceId, title }: { sourceId: string; title: string
   return (
     <>
       <p class="buttons">
-        <button type="button" aria-disabled={isChecking} onClick={() => !isChecking && again.current()}>
-          {text(isChecking ? "ready.checking" : "ready.again")}
-        </button>
+        <Button
+          label={text(isChecking ? "ready.checking" : "ready.again")}
+          aria-disabled={isChecking}
+          onClick={() => !isChecking && again.current()}
+        />
         <span class="quiet">{text("ready.focus_help")}</span>
       </p>
       <Loaded known={known} lines={8}>
@@ -168,13 +169,9 @@ function Group({ group, checks }: { group: string; checks: readonly Check[] }) {
   return (
     <details open={group !== "pass" && (group !== "unknown" || checks.length <= FEW)} class="group">
       <summary>{title}</summary>
-      <ul class="checks">
-        {checks.map((check) => (
-          <li key={check.key}>
-            <One check={check} />
-          </li>
-        ))}
-      </ul>
+      <Items of={checks} class="checks">
+        {(check) => <One check={check} />}
+      </Items>
     </details>
   );
 }

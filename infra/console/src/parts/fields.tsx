@@ -4,6 +4,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { OperationId } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
+import { Button } from "../kit/copy.tsx";
 import { Loaded } from "../kit/feedback.tsx";
 import { Check, type Choice, Input, useFaults } from "../kit/form.tsx";
 import { go, link } from "../kit/router.ts";
@@ -26,15 +27,12 @@ export function useFields<T extends Record<string, string>>(group: string, initi
   return { values, set, bind, reset: () => setValues(initial) };
 }
 
-type ListId = OperationId &
-  (
-    | "list_pipelines"
-    | "list_sources"
-    | "list_destinations"
-    | "list_connect_clusters"
-    | "list_stream_clusters"
-    | "list_channels"
-  );
+/** Empty fields of these names. */
+export function blank(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, ""]));
+}
+
+type ListId = Extract<OperationId, `list_${string}`>;
 
 /** Some codes; `group` has their texts. */
 export function choicesOf(group: string, codes: readonly string[]): Choice[] {
@@ -143,10 +141,7 @@ function Opened<T extends One>({ now, type, list, children }: EditorProps<T> & {
     <>
       {now.version > opened.version && (
         <p class="banner warn" role="status">
-          {text("edited.changed")}{" "}
-          <button type="button" class="small" onClick={() => open(now)}>
-            {text("edited.reload")}
-          </button>
+          {text("edited.changed")} <Button label={text("edited.reload")} isSmall onClick={() => open(now)} />
         </p>
       )}
       <Fragment key={opened.version}>

@@ -4,6 +4,7 @@ import type { ComponentProps } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { Chart } from "../kit/chart.tsx";
+import { Button } from "../kit/copy.tsx";
 import { Empty, Loaded, Section } from "../kit/feedback.tsx";
 import { place, setQuery } from "../kit/router.ts";
 import { age, bytes, count, duration, localTime, rate, shortTime } from "../kit/units.ts";
@@ -28,15 +29,13 @@ export function Span() {
   return (
     <fieldset class="buttons" aria-label={text("chart.span")}>
       {Object.keys(HOURS).map((name) => (
-        <button
+        <Button
           key={name}
-          type="button"
-          class="small"
+          label={textOf("span", name)}
+          isSmall
           aria-pressed={name === current}
           onClick={() => setQuery({ span: name })}
-        >
-          {textOf("span", name)}
-        </button>
+        />
       ))}
     </fieldset>
   );

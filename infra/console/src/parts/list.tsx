@@ -4,6 +4,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { OperationId, Query } from "../api/client.ts";
 import { type Live, useLive } from "../api/live.ts";
+import { Button } from "../kit/copy.tsx";
 import { Empty, Loaded, Read } from "../kit/feedback.tsx";
 import { type Choice, Input, Select } from "../kit/form.tsx";
 import { link, place, setQuery } from "../kit/router.ts";
@@ -151,9 +152,7 @@ export function ListOf<Row>(props: Props<Row>) {
           if (!names.some(query.value)) return <Empty title={none}>{ifNone}</Empty>;
           return (
             <Empty title={text("filter.none")}>
-              <button type="button" onClick={clear}>
-                {text("filter.clear")}
-              </button>
+              <Button label={text("filter.clear")} onClick={clear} />
             </Empty>
           );
         }}
@@ -181,23 +180,14 @@ export function ToPages({ next }: { next: string | null }) {
   if (!query.cursor && !next) return null;
   return (
     <nav class="pages" aria-label={text("common.pages")}>
-      <button type="button" disabled={!query.cursor} onClick={() => query.set({ cursor: null })}>
-        {text("common.first_page")}
-      </button>
-      <button type="button" disabled={!next} onClick={() => query.set({ cursor: next })}>
-        {text("common.next_page")}
-      </button>
+      <Button label={text("common.first_page")} disabled={!query.cursor} onClick={() => query.set({ cursor: null })} />
+      <Button label={text("common.next_page")} disabled={!next} onClick={() => query.set({ cursor: next })} />
     </nav>
   );
 }
 
-interface OfClusterProps {
-  title: string;
-  children: (clusterId: string) => ComponentChildren;
-}
-
 /** A list of one Kafka cluster: it is chosen in the address, the first one where nothing was chosen. */
-export function OfCluster({ title, children }: OfClusterProps) {
+export function OfCluster({ title, children }: { title: string; children: (clusterId: string) => ComponentChildren }) {
   const query = useListQuery();
   return (
     <>

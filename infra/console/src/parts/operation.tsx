@@ -12,7 +12,7 @@ import {
   type Request_,
   type Schemas,
 } from "../api/client.ts";
-import { Copy } from "../kit/copy.tsx";
+import { Button, Copy } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Failed } from "../kit/feedback.tsx";
 import { Form, FormDialog, type FormProps } from "../kit/form.tsx";
@@ -224,9 +224,7 @@ export function Once({ title, help, values, onClose }: OnceProps) {
         <strong>{text("once.warning")}</strong>
       </p>
       <p class="buttons">
-        <button type="button" class="primary" onClick={onClose}>
-          {text("once.close")}
-        </button>
+        <Button label={text("once.close")} class="primary" onClick={onClose} />
       </p>
     </Dialog>
   );

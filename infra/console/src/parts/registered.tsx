@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import type { ApiError, Schemas } from "../api/client.ts";
 import { type Live, ON_DEMAND, useLive } from "../api/live.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
-import { DATABASES, PROVIDERS } from "../domain/systems.ts";
+import { DATABASES, PROVIDERS, secretsOf } from "../domain/systems.ts";
+import { Button } from "../kit/copy.tsx";
 import { Loaded, say } from "../kit/feedback.tsx";
 import { Input, TextArea } from "../kit/form.tsx";
 import { go, link } from "../kit/router.ts";
@@ -17,9 +18,9 @@ import { LastTest, TestButton } from "./checks.tsx";
 import { useFields } from "./fields.tsx";
 import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "./list.tsx";
 import { ActionForm, OperationButton, saving, whoMay } from "./operation.tsx";
-import { Facts, Labels, NotMeasured, ONE, State, When } from "./pieces.tsx";
+import { Facts, Labels, NotMeasured, ONE, State, spaced, When } from "./pieces.tsx";
 import { can } from "./session.ts";
-import { RotationForm, Secrets, SystemForm } from "./system_form.tsx";
+import { RotationForm, SystemForm, secretHelp } from "./system_form.tsx";
 
 type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
 type Kind = "sources" | "destinations";
@@ -126,21 +127,11 @@ export function Settings({ kind, one }: Props) {
 }
 
 function Rotate({ kind, one }: Props) {
-  const [values, setValues] = useState<Record<string, string>>({});
-  const [result, setResult] = useState<Schemas["RotationOutput"]>();
-  const hasCertificate = "ssl_mode" in one.config && one.config.ssl_mode.startsWith("verify");
   const operation = `rotate_${ONE[kind]}_credentials` as const;
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
-  const done = (next: Schemas["RotationOutput"]) => {
-    setValues({});
-    setResult(next);
-  };
-  const words = { submit: text("rotate.submit", { name: one.name }), help: text("rotate.help") };
-  return (
-    <RotationForm {...words} operation={operation} id={one.id} values={values} onDone={done} result={result}>
-      <Secrets provider={one.provider} hasCertificate={hasCertificate} values={values} onValues={setValues} />
-    </RotationForm>
-  );
+  const names = secretsOf(one.provider, "ssl_mode" in one.config ? one.config.ssl_mode : "");
+  const words = { submit: text("rotate.submit", { name: one.name }), words: text("rotate.help"), help: secretHelp };
+  return <RotationForm {...words} operation={operation} id={one.id} group="system" names={names} />;
 }
 
 /** The name, the words and the labels. The address is changed by registering anew, since tables and secrets hang on it. */
@@ -168,11 +159,7 @@ function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
     say(text("registered.saved", { name }));
   };
   const again = (error: ApiError | undefined) =>
-    error?.code === "VERSION_MISMATCH" && (
-      <button type="button" onClick={onAgain}>
-        {text("registered.again")}
-      </button>
-    );
+    error?.code === "VERSION_MISMATCH" && <Button label={text("registered.again")} onClick={onAgain} />;
   return (
     <Loaded known={definition} lines={3}>
       {() => (
@@ -235,21 +222,10 @@ function columns(kind: Kind, readAt: number | undefined): Column<Registered>[] {
     [text("column.state"), (row) => <Health one={row} readAt={readAt} />],
     [text("registered.looked_at"), (row) => <When time={row.last_health_check_at} />],
     [text("column.reason"), (row) => row.last_error?.message ?? ""],
-    [
-      text("registered.address"),
-      (row) => (
-        <>
-          {textOf("provider", row.provider)} <code>{addressOf(row)}</code>
-        </>
-      ),
-    ],
+    [text("registered.address"), (row) => spaced(textOf("provider", row.provider), <code>{addressOf(row)}</code>)],
     [
       text("registered.environment_labels"),
-      (row) => (
-        <>
-          {row.environment} <Labels kind={kind} labels={row.labels} />
-        </>
-      ),
+      (row) => spaced(row.environment, <Labels kind={kind} labels={row.labels} />),
       { isExtra: true },
     ],
     [text(kind === "sources" ? "sources.ready_tables" : "nav.deliveries"), numberOf, { isNumber: true }],

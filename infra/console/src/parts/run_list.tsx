@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
+import { Button } from "../kit/copy.tsx";
 import { Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
@@ -152,14 +153,10 @@ function Bulk({ kind, rows, selected, onSelect }: BulkProps) {
   return (
     <p class="bulk facts">
       <span role="status">{text("run_list.selected", { count: selected.size, limit: AT_MOST })}</span>
-      <button type="button" class="small" onClick={all}>
-        {text("run_list.select_all")}
-      </button>
+      <Button label={text("run_list.select_all")} isSmall onClick={all} />
       {selected.size > 0 && (
         <>
-          <button type="button" class="small" onClick={() => onSelect(new Map())}>
-            {text("run_list.select_none")}
-          </button>
+          <Button label={text("run_list.select_none")} isSmall onClick={() => onSelect(new Map())} />
           {CONTROLS.map((verb) => (
             <ActionsButton
               key={verb}

@@ -8,6 +8,7 @@ import { shownState } from "../domain/states.ts";
 import { Icon } from "../kit/copy.tsx";
 import { Loaded, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { type Tab, Tabs } from "../kit/tabs.tsx";
 import { age, count, duration, localTime, rate } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
@@ -78,11 +79,9 @@ export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | u
         ]}
       />
       {seen.reasons.length > 0 && (
-        <ul class="reasons">
-          {seen.reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
-        </ul>
+        <Items of={seen.reasons} class="reasons">
+          {(reason) => reason}
+        </Items>
       )}
       {seen.notices.map((notice) => (
         <p key={notice} class="quiet">

@@ -1,8 +1,8 @@
 /** The form for a database or an object store, tested before it is saved; and new secrets, brought to each connector that uses them. */
 
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ApiError, OperationId, Schemas } from "../api/client.ts";
+import { given } from "../domain/clusters.ts";
 import {
   emptyDraft,
   isDatabase,
@@ -18,7 +18,7 @@ import { Check, Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { Checks, Outcome, TestResult } from "./checks.tsx";
-import { choicesOf } from "./fields.tsx";
+import { blank, choicesOf, useFields } from "./fields.tsx";
 import { ActionForm, OperationButton, useAction, whoMay } from "./operation.tsx";
 import { placeOf } from "./pieces.tsx";
 import { can } from "./session.ts";
@@ -75,12 +75,6 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
         onValue={(name) => setDraft({ ...draft, name })}
       />
       <Address draft={draft} change={change} />
-      <Secrets
-        provider={draft.provider}
-        hasCertificate={draft.config.ssl_mode?.startsWith("verify") ?? false}
-        values={draft.credentials}
-        onValues={(credentials) => change({ ...draft, credentials })}
-      />
       <p class="buttons">
         <OperationButton
           operation="test_unsaved_connection"
@@ -97,11 +91,6 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
 
 const ENDPOINT = "https://minio.example.com:9000";
 const PATH_STYLES = [{ value: "", label: text("path_style.default") }, ...choicesOf("path_style", ["yes", "no"])];
-
-interface PartProps {
-  draft: SystemDraft;
-  change: (draft: SystemDraft) => void;
-}
 
 type Look = Pick<Parameters<typeof Input>[0], "required" | "help" | "placeholder" | "inputMode">;
 
@@ -125,81 +114,84 @@ function fieldsOf(provider: Provider): readonly (readonly [name: string, look?: 
   ];
 }
 
-function Address({ draft, change }: PartProps) {
-  const bound = (name: string, otherwise = "") => ({
+function Address({ draft, change }: { draft: SystemDraft; change: (draft: SystemDraft) => void }) {
+  const bind = (part: "config" | "credentials") => (name: string) => ({
     label: textOf("system", name),
-    location: `config.${name}`,
-    value: draft.config[name] ?? otherwise,
-    onValue: (value: string) => change({ ...draft, config: { ...draft.config, [name]: value } }),
+    location: `${part}.${name}`,
+    value: draft[part][name] ?? "",
+    onValue: (value: string) => change({ ...draft, [part]: { ...draft[part], [name]: value } }),
   });
+  const bound = bind("config");
   return (
     <>
       {fieldsOf(draft.provider).map(([name, look]) => (
         <Input key={name} {...look} {...bound(name)} spellcheck={false} />
       ))}
       {isDatabase(draft.provider) ? (
-        <Select {...bound("ssl_mode", "require")} choices={choicesOf("ssl_mode", SSL_MODES)} />
+        <Select {...bound("ssl_mode")} choices={choicesOf("ssl_mode", SSL_MODES)} />
       ) : (
         <Select {...bound("path_style")} choices={PATH_STYLES} />
       )}
+      <SecretFields
+        names={secretsOf(draft.provider, draft.config.ssl_mode)}
+        bind={bind("credentials")}
+        help={secretHelp}
+      />
     </>
   );
 }
 
 interface SecretsProps {
-  provider: string;
-  /** Whether the certificate of the authority is asked for. */
-  hasCertificate: boolean;
-  values: Record<string, string>;
-  onValues: (values: Record<string, string>) => void;
+  names: readonly string[];
+  bind: (name: string) => { label: string; value: string; onValue: (value: string) => void };
+  /** What is said below each. */
+  help: (name: string) => string | undefined;
 }
 
-/** The secret fields of a provider. They are written and never read back. */
-export function Secrets({ provider, hasCertificate, values, onValues }: SecretsProps) {
-  return (
-    <>
-      {secretsOf(provider).map((name) => {
-        const field = {
-          label: textOf("system", name),
-          location: `credentials.${name}`,
-          value: values[name] ?? "",
-          onValue: (value: string) => onValues({ ...values, [name]: value }),
-        };
-        if (name !== "ca_certificate") return <Secret key={name} {...field} />;
-        return hasCertificate && <TextArea key={name} {...field} help={text("system.ca_help")} rows={4} />;
-      })}
-    </>
-  );
+/** What is said below the secrets of databases and object stores. */
+export function secretHelp(name: string): string | undefined {
+  return name === "ca_certificate" ? text("system.ca_help") : undefined;
+}
+
+/** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */
+export function SecretFields({ names, bind, help }: SecretsProps) {
+  return names.map((name) => {
+    const field = { ...bind(name), help: help(name), location: `credentials.${name}` };
+    const isPem = name.endsWith("certificate") || name === "client_key";
+    return isPem ? <TextArea key={name} {...field} rows={4} /> : <Secret key={name} {...field} />;
+  });
 }
 
 type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;
 
-interface RotationProps {
+interface RotationProps extends Pick<SecretsProps, "names" | "help"> {
   operation: RotationOperation;
   id: string;
+  /** What has the texts of the secrets. */
+  group: "system" | "cluster";
   submit: string;
-  help: string;
-  values: Readonly<Record<string, string>>;
-  onDone: (result: Rotation) => void;
+  words: string;
+  /** Shows what was done elsewhere. */
+  onDone?: (result: Rotation) => void;
   onCancel?: () => void;
-  /** What the last one has done. */
-  result?: Rotation | undefined;
-  /** The fields of the secrets. */
-  children: ComponentChildren;
 }
 
 const REFUSED = ["SOURCE_NOT_READY", "TARGET_NOT_READY"];
 
 /** The form for new secrets. Those that the test has refused can be stored all the same. */
-export function RotationForm({ operation, id, help, values, onDone, result, children, ...form }: RotationProps) {
+export function RotationForm({ operation, id, group, words, names, help, onDone, ...form }: RotationProps) {
   const [isForced, force] = useState(false);
+  const [result, setResult] = useState<Rotation>();
+  const { values, bind, reset } = useFields<Record<string, string>>(group, blank(names));
   const request = () => {
-    const credentials = Object.fromEntries(Object.entries(values).filter(([, value]) => value));
+    const credentials = given(values, names) ?? {};
     return { path: { uuid: id }, query: { force: isForced || undefined }, body: { credentials } as never };
   };
   const done = (data: Rotation) => {
     force(false);
-    onDone(data);
+    reset();
+    setResult(data);
+    onDone?.(data);
   };
   const below = (error: ApiError | undefined) => {
     const refused = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | null | undefined)?.checks;
@@ -214,8 +206,8 @@ export function RotationForm({ operation, id, help, values, onDone, result, chil
   };
   return (
     <ActionForm {...form} operation={operation} request={request} onDone={done} below={below}>
-      <p>{help}</p>
-      {children}
+      <p>{words}</p>
+      <SecretFields names={names} bind={bind} help={help} />
     </ActionForm>
   );
 }

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { OperationId, Schemas } from "../api/client.ts";
 import { SILENCES, type Silence, silenceOf, tomorrowAtNine } from "../domain/silence.ts";
+import { Button } from "../kit/copy.tsx";
 import { Failed } from "../kit/feedback.tsx";
 import { Input, Select, TextArea } from "../kit/form.tsx";
 import { localTime, now, shortTime } from "../kit/units.ts";
@@ -90,10 +91,7 @@ function ByKey({ alert }: { alert: Detail }) {
     <div aria-live="polite">
       {waiting ? (
         <p class="banner">
-          {textOf("alert_key", waiting)}{" "}
-          <button type="button" class="small" onClick={() => wait(undefined)}>
-            {text("alert.undo")}
-          </button>
+          {textOf("alert_key", waiting)} <Button label={text("alert.undo")} isSmall onClick={() => wait(undefined)} />
         </p>
       ) : (
         shortcutsAreOn.value && can("acknowledge_alert") && <p class="quiet keys">{text("alert.keys")}</p>

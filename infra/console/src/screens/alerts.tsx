@@ -4,7 +4,7 @@ import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { Read, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
-import { type Column, Table } from "../kit/table.tsx";
+import { type Column, Items, Table } from "../kit/table.tsx";
 import { bytes, count, duration } from "../kit/units.ts";
 import { choicesOf } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery } from "../parts/list.tsx";
@@ -223,14 +223,16 @@ function WasTold({ alert }: { alert: Detail }) {
 function History({ alert }: { alert: Detail }) {
   return (
     <Section title={text("alert.history")}>
-      <ol class="lines">
-        {alert.history.map((change) => (
-          <li key={`${change.at}${change.to}`}>
-            <At time={change.at} /> <strong>{textOf("alert_status", change.to)}</strong> {change.reason}{" "}
-            <span class="quiet">{change.actor === "system" ? text("alert.by_headgate") : change.actor}</span>
-          </li>
-        ))}
-      </ol>
+      <Items of={alert.history} class="lines" isOrdered>
+        {({ at, to, reason, actor }) =>
+          spaced(
+            <At time={at} />,
+            <strong>{textOf("alert_status", to)}</strong>,
+            reason,
+            <span class="quiet">{actor === "system" ? text("alert.by_headgate") : actor}</span>,
+          )
+        }
+      </Items>
     </Section>
   );
 }

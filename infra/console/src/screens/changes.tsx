@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { differences } from "../domain/changes.ts";
 import { momentOf } from "../domain/times.ts";
+import { Button } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { choicesOf } from "../parts/fields.tsx";
@@ -83,9 +84,12 @@ function Values({ row }: { row: Row }) {
   return (
     <>
       {!isShort && (
-        <button type="button" class="small" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
-          {plural("change.key", "change.keys", changed.length)}
-        </button>
+        <Button
+          label={plural("change.key", "change.keys", changed.length)}
+          isSmall
+          aria-expanded={isOpen}
+          onClick={() => open(!isOpen)}
+        />
       )}
       {(isShort || isOpen) && (
         <dl class="differences">

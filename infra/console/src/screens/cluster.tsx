@@ -3,13 +3,14 @@
 import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, type Known, useLive } from "../api/live.ts";
 import { installed } from "../domain/clusters.ts";
-import { Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
-import { Empty, Loaded, Section } from "../kit/feedback.tsx";
+import { Empty, Loaded, Read, Section } from "../kit/feedback.tsx";
 import { go, link, place } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { ConfirmButton, DeleteButton } from "../parts/actions.tsx";
+import { Outcome } from "../parts/checks.tsx";
 import { OpenButton } from "../parts/operation.tsx";
-import { type FactRow, Facts, Heading, When } from "../parts/pieces.tsx";
+import { type FactRow, Facts, Heading, spaced, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { ClusterState, type Connect, ConnectForm, RotateSecrets, type Stream, StreamForm } from "./clusters.tsx";
@@ -167,42 +168,31 @@ function connectFacts(cluster: Connect, broker: Stream | undefined, access: read
 
 /** What Headgate needs of Connect's plug-ins, and what else is there. */
 function Plugins({ id }: { id: string }) {
-  const known = useLive("list_plugins", { path: { uuid: id }, every: EVERY_MINUTE });
   return (
     <Section title={text("cluster.plugins")}>
-      <Loaded known={known}>
+      <Read of="list_plugins" path={{ uuid: id }} every={EVERY_MINUTE}>
         {(plugins) => (
           <>
-            <ul class="lines">
-              {installed(plugins).map(([use, plugin]) => (
-                <li key={use}>
-                  <span class={`state ${plugin ? "tone-good" : "tone-warn"}`}>
-                    <Icon name={plugin ? "disc" : "triangle"} />
-                    <strong>{textOf("plugin_use", use)}</strong>
-                  </span>{" "}
-                  {plugin ? (
-                    <>
-                      <code>{plugin.class}</code> {plugin.version}
-                    </>
-                  ) : (
-                    textOf("plugin_missing", use)
-                  )}
-                </li>
-              ))}
-            </ul>
+            <Items of={installed(plugins)} class="lines">
+              {([use, plugin]) =>
+                spaced(
+                  <Outcome status={plugin ? "pass" : "warn"} word={textOf("plugin_use", use)} />,
+                  plugin ? <code>{plugin.class}</code> : textOf("plugin_missing", use),
+                  plugin?.version,
+                )
+              }
+            </Items>
             <details>
               <summary>{plural("cluster.plugin", "cluster.all_plugins", plugins.length)}</summary>
-              <ul class="lines">
-                {plugins.map((plugin) => (
-                  <li key={plugin.class + plugin.version}>
-                    <code>{plugin.class}</code> {plugin.version} <span class="quiet">{plugin.type}</span>
-                  </li>
-                ))}
-              </ul>
+              <Items of={plugins} class="lines">
+                {({ class: name, version, type }) =>
+                  spaced(<code>{name}</code>, version, <span class="quiet">{type}</span>)
+                }
+              </Items>
             </details>
           </>
         )}
-      </Loaded>
+      </Read>
     </Section>
   );
 }

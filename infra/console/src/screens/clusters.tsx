@@ -6,14 +6,15 @@ import type { Schemas } from "../api/client.ts";
 import { type Live, useLive } from "../api/live.ts";
 import { given, MECHANISMS, PROTOCOLS, usesOf } from "../domain/clusters.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
+import { Button } from "../kit/copy.tsx";
 import { Empty, Loaded, Section } from "../kit/feedback.tsx";
-import { Input, Secret, Select, TextArea } from "../kit/form.tsx";
+import { Input, Select, TextArea } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Table } from "../kit/table.tsx";
-import { choicesOf, NewLink, useChoices, useFields } from "../parts/fields.tsx";
+import { blank, choicesOf, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ActionForm, saving } from "../parts/operation.tsx";
 import { State, When } from "../parts/pieces.tsx";
-import { RotationForm, RotationResult } from "../parts/system_form.tsx";
+import { RotationForm, RotationResult, SecretFields } from "../parts/system_form.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 export type Stream = Schemas["StreamClusterOutput"];
@@ -128,22 +129,6 @@ type Values = Record<string, string>;
 
 type Fields = ReturnType<typeof useFields<Values>>;
 
-interface SecretFieldsProps {
-  names: readonly string[];
-  fields: Fields;
-  cluster: Stream | Connect | undefined;
-}
-
-/** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */
-function SecretFields({ names, fields, cluster }: SecretFieldsProps) {
-  const help = cluster?.credentials.configured ? text("cluster.secret_kept") : undefined;
-  return names.map((name) => {
-    const field = { ...fields.bind(name), help, location: `credentials.${name}` };
-    const isPem = name.endsWith("certificate") || name === "client_key";
-    return isPem ? <TextArea key={name} {...field} /> : <Secret key={name} {...field} />;
-  });
-}
-
 interface ClusterFormProps extends FormProps<Stream | Connect> {
   kind: "stream" | "connect";
   fields: Fields;
@@ -177,8 +162,9 @@ function ClusterForm({ kind, cluster, fields, body, secrets, onSaved, onCancel, 
   );
 }
 
-function blank(names: readonly string[]): Values {
-  return Object.fromEntries(names.map((name) => [name, ""]));
+/** What is said below the secrets of one that has some. */
+function keptOf(cluster: Stream | Connect | undefined): () => string | undefined {
+  return () => (cluster?.credentials.configured ? text("cluster.secret_kept") : undefined);
 }
 
 const STREAM_SECRETS = ["password", "client_secret", "ca_certificate", "client_certificate", "client_key"];
@@ -218,7 +204,7 @@ export function StreamForm(props: FormProps<Stream>) {
           <Input key={name} {...bind(name)} required={!OPTIONAL.includes(name)} autocomplete="off" />
         ),
       )}
-      <SecretFields names={uses.secrets} fields={fields} cluster={cluster} />
+      <SecretFields names={uses.secrets} bind={bind} help={keptOf(cluster)} />
       <Select
         {...bind("metrics_provider")}
         choices={choicesOf("metrics_provider", ["consumer-groups", "none"])}
@@ -252,7 +238,7 @@ export function ConnectForm({ streamId, ...props }: FormProps<Connect> & { strea
       <Input {...bind("base_url")} help={text("cluster.url_help")} required spellcheck={false} />
       <Select {...bind("stream_cluster_id")} value={stream_cluster_id} choices={brokers} />
       <Input {...bind("username")} help={text("cluster.username_help")} autocomplete="off" />
-      <SecretFields names={CONNECT_SECRETS} fields={fields} cluster={cluster} />
+      <SecretFields names={CONNECT_SECRETS} bind={bind} help={keptOf(cluster)} />
       <Select
         {...bind("secret_delivery")}
         choices={choicesOf("secret_delivery", ["config-provider", "inline"])}
@@ -265,18 +251,13 @@ export function ConnectForm({ streamId, ...props }: FormProps<Connect> & { strea
 export function RotateSecrets({ cluster, onClose }: { cluster: Stream | Connect; onClose: () => void }) {
   const [result, setResult] = useState<Schemas["RotationOutput"]>();
   const kind = "base_url" in cluster ? "connect" : "stream";
-  const secrets =
+  const names =
     "base_url" in cluster ? CONNECT_SECRETS : usesOf(cluster.security_protocol, cluster.sasl_mechanism ?? "").secrets;
-  const fields = useFields<Values>("cluster", blank(secrets));
-  if (!secrets.length) return <p>{text("cluster.no_secrets")}</p>;
+  if (!names.length) return <p>{text("cluster.no_secrets")}</p>;
   if (result) return <Rotated result={result} onClose={onClose} />;
-  const words = { submit: text("cluster.rotate"), help: text("cluster.rotate_help") };
-  const asked = { operation: `rotate_${kind}_cluster_credentials`, id: cluster.id, values: fields.values } as const;
-  return (
-    <RotationForm {...words} {...asked} onDone={setResult} onCancel={onClose}>
-      <SecretFields names={secrets} fields={fields} cluster={cluster} />
-    </RotationForm>
-  );
+  const words = { submit: text("cluster.rotate"), words: text("cluster.rotate_help"), help: keptOf(cluster) };
+  const asked = { operation: `rotate_${kind}_cluster_credentials`, id: cluster.id, group: "cluster", names } as const;
+  return <RotationForm {...words} {...asked} onDone={setResult} onCancel={onClose} />;
 }
 
 function Rotated({ result, onClose }: { result: Schemas["RotationOutput"]; onClose: () => void }) {
@@ -285,9 +266,7 @@ function Rotated({ result, onClose }: { result: Schemas["RotationOutput"]; onClo
       <p>{text("cluster.rotated")}</p>
       <RotationResult result={result} />
       <p class="buttons">
-        <button type="button" class="primary" onClick={onClose}>
-          {text("common.close")}
-        </button>
+        <Button label={text("common.close")} class="primary" onClick={onClose} />
       </p>
     </div>
   );

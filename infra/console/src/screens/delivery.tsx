@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
+import { Button } from "../kit/copy.tsx";
 import { Section } from "../kit/feedback.tsx";
 import { Input, Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
@@ -98,9 +99,12 @@ function Mappings({ delivery }: { delivery: Output }) {
         ]}
       />
       <p class="buttons">
-        <button type="button" aria-disabled={why !== undefined} title={why} onClick={() => why ?? edit(true)}>
-          {text("mapping.change")}
-        </button>
+        <Button
+          label={text("mapping.change")}
+          aria-disabled={why !== undefined}
+          title={why}
+          onClick={() => why ?? edit(true)}
+        />
         {why && <span class="quiet">{why}</span>}
       </p>
     </>
@@ -157,14 +161,12 @@ function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () =>
             ) : (
               <code>{topic}</code>
             )}
-            <button
-              type="button"
-              class="small"
+            <Button
+              label={text("mapping.remove")}
+              isSmall
               aria-label={text("mapping.remove_topic", { topic })}
               onClick={() => setRows(rows.filter((row) => row.topic !== topic))}
-            >
-              {text("mapping.remove")}
-            </button>
+            />
           </li>
         ))}
       </ul>
@@ -178,9 +180,7 @@ function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () =>
           reason={rows.length ? undefined : text("mapping.needs_one")}
           onDone={onClose}
         />
-        <button type="button" onClick={onClose}>
-          {text("common.cancel")}
-        </button>
+        <Button label={text("common.cancel")} onClick={onClose} />
       </p>
     </Section>
   );

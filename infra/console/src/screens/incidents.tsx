@@ -7,7 +7,7 @@ import { count } from "../kit/units.ts";
 import { choicesOf, useChoices } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
 import { OperationButton, useAction } from "../parts/operation.tsx";
-import { ResourceLink, When } from "../parts/pieces.tsx";
+import { ResourceLink, spaced, When } from "../parts/pieces.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["IncidentOutput"];
@@ -40,20 +40,16 @@ const COLUMNS: Column<Row>[] = [
     ),
   ],
   [text("incident.status"), (row) => textOf("incident_status", row.status)],
-  [
-    text("incident.resource"),
-    (row) => (
-      <>
-        <ResourceLink {...row.resource} />
-        {row.task_id !== null && <p class="quiet">{text("runtime.task", { id: row.task_id })}</p>}
-      </>
-    ),
-  ],
+  [text("incident.resource"), (row) => <Where row={row} />],
   [text("incident.since"), (row) => <When time={row.first_seen_at} />],
   [text("incident.seen"), (row) => <When time={row.last_seen_at} />, { isExtra: true }],
   [text("incident.times"), (row) => count(row.occurrences), { isNumber: true, isExtra: true }],
   [text("incident.actions"), (row) => <Moves incident={row} />],
 ];
+
+function Where({ row: { resource, task_id: id } }: { row: Row }) {
+  return spaced(<ResourceLink {...resource} />, id !== null && <p class="quiet">{text("runtime.task", { id })}</p>);
+}
 
 function Moves({ incident }: { incident: Row }) {
   const action = useAction();

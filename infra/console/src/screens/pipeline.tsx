@@ -5,7 +5,7 @@ import { useLive } from "../api/live.ts";
 import { worst } from "../domain/flow.ts";
 import { Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
-import { Table } from "../kit/table.tsx";
+import { Items, Table } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
 import { age, bytes, count, duration } from "../kit/units.ts";
 import { LogPlot, MetricPlots, Span, Timeline } from "../parts/history.tsx";
@@ -86,25 +86,16 @@ function Tables({ pipeline }: { pipeline: Detail }) {
       columns={[
         [text("column.table"), (row) => <code>{row.name}</code>],
         [text("column.topic"), (row) => row.topic && <code>{row.topic}</code>],
-        [
-          text("nav.deliveries"),
-          (row) =>
-            row.deliveries.length ? (
-              <ul>
-                {row.deliveries.map((one) => (
-                  <li key={one.id}>
-                    <a href={link(["deliveries", one.id])}>{one.name}</a>
-                  </li>
-                ))}
-              </ul>
-            ) : (
-              <span class="quiet">{text("now.none")}</span>
-            ),
-        ],
+        [text("nav.deliveries"), (row) => <To deliveries={row.deliveries} />],
         [text("column.excluded"), (row) => row.excluded.join(", ") || text("now.none")],
       ]}
     />
   );
+}
+
+function To({ deliveries }: Pick<Captured, "deliveries">) {
+  if (!deliveries.length) return <span class="quiet">{text("now.none")}</span>;
+  return <Items of={deliveries}>{({ id, name }) => <a href={link(["deliveries", id])}>{name}</a>}</Items>;
 }
 
 function Overview(run: Run<Detail>) {
@@ -160,15 +151,15 @@ function Topics({ topics, cluster }: { topics: readonly string[]; cluster: Detai
 function Deliveries({ deliveries, readAt }: { deliveries: Detail["destinations"]; readAt: number | undefined }) {
   if (!deliveries.length) return <p class="quiet">{text("flow.no_delivery")}</p>;
   return (
-    <ul>
-      {deliveries.map((one) => (
-        <li key={one.id}>
+    <Items of={deliveries}>
+      {(one) => (
+        <>
           <a href={link(["deliveries", one.id])}>{one.name}</a>
           <br />
           <RunState of={one} readAt={readAt} />
-        </li>
-      ))}
-    </ul>
+        </>
+      )}
+    </Items>
   );
 }
 

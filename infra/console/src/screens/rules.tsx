@@ -8,12 +8,12 @@ import { labelsOf, labelsText } from "../domain/labels.ts";
 import { Section, say } from "../kit/feedback.tsx";
 import { Check, Input, Select, TextArea } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
-import type { Column } from "../kit/table.tsx";
+import { type Column, Items } from "../kit/table.tsx";
 import { count, duration } from "../kit/units.ts";
 import { CheckGroup, choicesOf, EditorScreen, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { ActionForm, RunButton, saving } from "../parts/operation.tsx";
-import { ResourceLink, Severity, When } from "../parts/pieces.tsx";
+import { ResourceLink, Severity, spaced, When } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import { SEVERITIES } from "./alerts.tsx";
 import type { ScreenProps } from "./routes.tsx";
@@ -33,13 +33,9 @@ function Reaches({ rule, channels }: { rule: Rule; channels: readonly Channel[] 
   }
   if (!known.length) return <>{plural("rule.channel", "rule.channels", rule.channel_ids.length)}</>;
   return (
-    <ul>
-      {known.map((one) => (
-        <li key={one.id}>
-          <a href={link(["channels", one.id])}>{one.name}</a> {!one.enabled && text("channel.off")}
-        </li>
-      ))}
-    </ul>
+    <Items of={known}>
+      {({ id, name, enabled }) => spaced(<a href={link(["channels", id])}>{name}</a>, !enabled && text("channel.off"))}
+    </Items>
   );
 }
 
@@ -218,13 +214,11 @@ function Previewed({ preview, reachesNobody }: { preview: Preview; reachesNobody
         <strong>{plural("rule.would_one", "rule.would", preview.count, count(preview.count))}</strong>{" "}
         {reachesNobody && <span class="is-bad">{text("rule.nobody")}</span>}
       </p>
-      <ul class="lines">
-        {preview.examples.map((one) => (
-          <li key={one.at + one.title}>
-            <When time={one.at} /> <Severity severity={one.severity} /> {one.title} <ResourceLink {...one.source} />
-          </li>
-        ))}
-      </ul>
+      <Items of={preview.examples} class="lines">
+        {({ at, severity, title, source }) =>
+          spaced(<When time={at} />, <Severity severity={severity} />, title, <ResourceLink {...source} />)
+        }
+      </Items>
     </>
   );
 }

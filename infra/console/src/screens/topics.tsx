@@ -4,7 +4,7 @@ import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE } from "../api/live.ts";
 import { Empty, Read, Section } from "../kit/feedback.tsx";
 import { go, link, place } from "../kit/router.ts";
-import { type Column, Table } from "../kit/table.tsx";
+import { type Column, Items, Table } from "../kit/table.tsx";
 import { bytes, count, measured } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { ListOf, OfCluster, useListQuery, usePage } from "../parts/list.tsx";
@@ -22,15 +22,7 @@ const SHOWN = 100;
 
 function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
   if (!topic.used_by_pipelines.length) return <span class="quiet">{text("topic.no_user")}</span>;
-  return (
-    <ul>
-      {topic.used_by_pipelines.map((user) => (
-        <li key={user.id}>
-          <ResourceLink {...user} />
-        </li>
-      ))}
-    </ul>
-  );
+  return <Items of={topic.used_by_pipelines}>{(user) => <ResourceLink {...user} />}</Items>;
 }
 
 function Protection({ topic }: { topic: Pick<Row, "protected" | "protection_reason" | "internal"> }) {

@@ -189,13 +189,7 @@ export function InvitePage({ token }: { token: string }) {
   );
 }
 
-interface PasswordProps {
-  invite: InviteOutput;
-  token: string;
-  onDone: () => void;
-}
-
-function SetPassword({ invite, token, onDone }: PasswordProps) {
+function SetPassword({ invite, token, onDone }: { invite: InviteOutput; token: string; onDone: () => void }) {
   const { values, bind, reset } = useFields("invite", { password: "" });
   const done = () => {
     reset();
