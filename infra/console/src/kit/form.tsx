@@ -5,7 +5,6 @@ import { useContext, useId } from "preact/hooks";
 import type { ApiError } from "../api/client.ts";
 import { text } from "../texts/text.ts";
 import { Button } from "./copy.tsx";
-import { Dialog } from "./dialog.tsx";
 import { Failed } from "./feedback.tsx";
 
 /** What was wrong with what the form sent last: each of its fields finds there what is said about it. */
@@ -171,21 +170,5 @@ export function Form(props: FormProps) {
         {onCancel && <Button label={text("common.cancel")} onClick={onCancel} />}
       </div>
     </form>
-  );
-}
-
-interface FormDialogProps extends Omit<FormProps, "submit" | "onCancel"> {
-  title: string;
-  /** What its button says, where that is not its title. */
-  submit?: string;
-  onClose: () => void;
-}
-
-/** A dialog that asks for something. */
-export function FormDialog({ title, submit = title, onClose, ...form }: FormDialogProps) {
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <Form {...form} submit={submit} onCancel={onClose} />
-    </Dialog>
   );
 }

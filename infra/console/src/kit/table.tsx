@@ -90,8 +90,9 @@ interface ItemsProps<One> {
   children: (one: One) => ComponentChildren;
 }
 
-/** A list without a head. */
+/** A list without a head; nothing where it would be empty. */
 export function Items<One>({ of, isOrdered, children, ...others }: ItemsProps<One>) {
+  if (!of.length) return null;
   const List = isOrdered ? "ol" : "ul";
   return (
     <List {...others}>

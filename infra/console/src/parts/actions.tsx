@@ -10,6 +10,7 @@ import { Dialog } from "../kit/dialog.tsx";
 import { Failed, say, Waiting } from "../kit/feedback.tsx";
 import { Check, Form, Input } from "../kit/form.tsx";
 import { go, link, place } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { type Call, forEach, type Outcome, send, useIntent } from "./intent.ts";
 import { OperationButton } from "./operation.tsx";
@@ -284,14 +285,14 @@ function Consequences({ plan, isOfMany = false }: { plan: CombinedPlan; isOfMany
       {plan.blockedBy.length > 0 && (
         <section class="failed">
           <h3>{text("plan.blocked")}</h3>
-          <ul>
-            {plan.blockedBy.map((one) => (
-              <li key={one.code + one.message + one.resource?.id}>
-                {isOfMany && <Names names={one.names} />}
-                {one.message} {one.resource && <InTheWay resource={one.resource} />}
-              </li>
-            ))}
-          </ul>
+          <Items of={plan.blockedBy}>
+            {({ names, message, resource }) => (
+              <>
+                {isOfMany && <Names names={names} />}
+                {message} {resource && <InTheWay resource={resource} />}
+              </>
+            )}
+          </Items>
         </section>
       )}
       {plan.consequences.length > 0 && (
@@ -325,15 +326,15 @@ function Changes({ plan, isOfMany }: { plan: CombinedPlan; isOfMany: boolean }) 
   return (
     <details open={plan.changes.length <= 5}>
       <summary>{text("plan.changes", { count: plan.changes.length })}</summary>
-      <ul class="changes">
-        {plan.changes.map((one) => (
-          <li key={one.path + JSON.stringify([one.from, one.to])}>
-            {isOfMany && <Names names={one.names} />}
-            <code>{one.path}</code>: <Value value={one.from} /> <span aria-hidden="true">→</span>
-            <span class="hidden">{text("plan.becomes")}</span> <Value value={one.to} />
-          </li>
-        ))}
-      </ul>
+      <Items of={plan.changes} class="changes">
+        {({ names, path, from, to }) => (
+          <>
+            {isOfMany && <Names names={names} />}
+            <code>{path}</code>: <Value value={from} /> <span aria-hidden="true">→</span>
+            <span class="hidden">{text("plan.becomes")}</span> <Value value={to} />
+          </>
+        )}
+      </Items>
     </details>
   );
 }

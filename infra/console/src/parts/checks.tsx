@@ -154,42 +154,32 @@ function Shown({ report, title }: { report: Report; title: string }) {
         </p>
       )}
       {grouped(report.checks).map(([group, checks]) => (
-        <Group key={group} group={group} checks={checks} />
+        <details key={group} open={group !== "pass" && (group !== "unknown" || checks.length <= FEW)} class="group">
+          <summary>
+            {plural(
+              `ready.group_${group}_one` as "ready.group_fail_one",
+              `ready.group_${group}` as "ready.group_fail",
+              checks.length,
+            )}
+          </summary>
+          <Items of={checks} class="checks">
+            {(check) => <One check={check} />}
+          </Items>
+        </details>
       ))}
     </>
   );
 }
 
-function Group({ group, checks }: { group: string; checks: readonly Check[] }) {
-  const title = plural(
-    `ready.group_${group}_one` as "ready.group_fail_one",
-    `ready.group_${group}` as "ready.group_fail",
-    checks.length,
-  );
-  return (
-    <details open={group !== "pass" && (group !== "unknown" || checks.length <= FEW)} class="group">
-      <summary>{title}</summary>
-      <Items of={checks} class="checks">
-        {(check) => <One check={check} />}
-      </Items>
-    </details>
-  );
-}
-
 function One({ check }: { check: Check }) {
   const { statements, notes } = advice(check.recommended_action ?? "");
+  const current = check.current_value ?? text("common.not_measured");
+  const expected = check.expected_value ?? text("common.not_measured");
   return (
     <>
       <Outcome status={check.status} /> <strong>{check.name}</strong>
       <p>{check.description}</p>
-      {check.status !== "unknown" && (
-        <p class="quiet">
-          {text("ready.values", {
-            current: check.current_value ?? text("common.not_measured"),
-            expected: check.expected_value ?? text("common.not_measured"),
-          })}
-        </p>
-      )}
+      {check.status !== "unknown" && <p class="quiet">{text("ready.values", { current, expected })}</p>}
       {statements.length > 0 && <Code value={statements.join("\n")} />}
       {notes.map((note) => (
         <p key={note}>{note}</p>

@@ -7,6 +7,7 @@ import { Chart } from "../kit/chart.tsx";
 import { Button } from "../kit/copy.tsx";
 import { Empty, Loaded, Section } from "../kit/feedback.tsx";
 import { place, setQuery } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { age, bytes, count, duration, localTime, rate, shortTime } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
 import { ToPages, usePage } from "./list.tsx";
@@ -98,11 +99,9 @@ export function Timeline({ kind, id }: { kind: RunKind; id: string }) {
         {(entries) => (
           <>
             {!entries.length && <Empty title={text("timeline.none")} />}
-            <ul class="activity">
-              {entries.map((entry, index) => (
-                <Shown key={`${entry.at}${entry.title}${index}`} entry={entry} />
-              ))}
-            </ul>
+            <Items of={entries} class="activity">
+              {(entry) => <Shown entry={entry} />}
+            </Items>
           </>
         )}
       </Loaded>
@@ -114,7 +113,7 @@ export function Timeline({ kind, id }: { kind: RunKind; id: string }) {
 function Shown({ entry }: { entry: Entry }) {
   const who = entry.actor && (entry.actor.email ?? entry.actor.via);
   return (
-    <li>
+    <>
       <p class="facts">
         <time dateTime={entry.at} title={localTime(entry.at)}>
           {shortTime(entry.at)}
@@ -130,6 +129,6 @@ function Shown({ entry }: { entry: Entry }) {
           {entry.steps.map((step) => `${textOf("outcome", step.outcome)} ${localTime(step.at)}`).join(" → ")}
         </p>
       )}
-    </li>
+    </>
   );
 }

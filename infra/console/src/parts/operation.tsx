@@ -15,7 +15,7 @@ import {
 import { Button, Copy } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Failed } from "../kit/feedback.tsx";
-import { Form, FormDialog, type FormProps } from "../kit/form.tsx";
+import { Form, type FormProps } from "../kit/form.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { noteChange } from "./intent.ts";
 import { can, neededFor } from "./session.ts";
@@ -180,7 +180,13 @@ export function ActionForm<Id extends OperationId>(props: ActionFormProps<Id>) {
     if (received) onDone(received.data);
   };
   const shown = { ...form, submit, action, onSubmit, below: below?.(action.error) };
-  if (onClose) return <FormDialog {...shown} title={title} onClose={onClose} />;
+  if (onClose) {
+    return (
+      <Dialog title={title} onClose={onClose}>
+        <Form {...shown} onCancel={onClose} />
+      </Dialog>
+    );
+  }
   if (can(operation)) return <Form {...shown} />;
   return (
     <>

@@ -160,7 +160,9 @@ export function State(props: Props) {
         )}
         {desired === "DRAFT" && <span class="desired"> {text("desired.DRAFT")}</span>}
       </span>
-      {seconds !== null && !props.isTimeless && <Age seconds={seconds} />}
+      {seconds !== null && !props.isTimeless && (
+        <span class="age">{text("state.age", { age: duration(seconds) })}</span>
+      )}
     </span>
   );
 }
@@ -174,10 +176,6 @@ export function RunState({
   readAt: number | undefined;
 }) {
   return <State observed={of.observed_state} observedAt={of.observed_at} desired={of.desired_state} readAt={readAt} />;
-}
-
-function Age({ seconds }: { seconds: number }) {
-  return <span class="age">{text("state.age", { age: duration(seconds) })}</span>;
 }
 
 /** One of a list, as operations and texts call it. */

@@ -39,10 +39,7 @@ export function RunList({ kind }: { kind: RunKind }) {
   const [selected, select] = useState<ReadonlyMap<string, string>>(new Map());
   const sort = query.value("sort") || "attention";
   const filters = Object.fromEntries(FILTERS.map((name) => [name, query.value(name)]));
-  const known = usePage(`list_${kind}`, {
-    query: { ...filters, view: "row", sort },
-    every: pace(false),
-  });
+  const known = usePage(`list_${kind}`, { query: { ...filters, view: "row", sort }, every: pace(false) });
   const toggle = (row: Row) => {
     const next = new Map(selected);
     if (!next.delete(row.id) && next.size < AT_MOST) next.set(row.id, row.name);

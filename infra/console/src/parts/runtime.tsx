@@ -78,11 +78,9 @@ export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | u
           [text("runtime.observed"), <StateOf key="observed" seen={seen} readAt={readAt} />],
         ]}
       />
-      {seen.reasons.length > 0 && (
-        <Items of={seen.reasons} class="reasons">
-          {(reason) => reason}
-        </Items>
-      )}
+      <Items of={seen.reasons} class="reasons">
+        {(reason) => reason}
+      </Items>
       {seen.notices.map((notice) => (
         <p key={notice} class="quiet">
           {notice}
@@ -230,17 +228,17 @@ interface Line {
 
 export function RunLines({ kind, rows, readAt }: { kind: RunKind; rows: readonly Line[]; readAt: number | undefined }) {
   return (
-    <ul class="lines">
-      {rows.map((row) => (
-        <li key={row.id}>
+    <Items of={rows} class="lines">
+      {(row) => (
+        <>
           <p class="facts">
             <a href={link([kind, row.id])}>{row.name}</a>
             <RunState of={row} readAt={readAt} />
           </p>
           {row.reason}
-        </li>
-      ))}
-    </ul>
+        </>
+      )}
+    </Items>
   );
 }
 

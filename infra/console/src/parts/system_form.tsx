@@ -15,12 +15,12 @@ import {
   testBody,
 } from "../domain/systems.ts";
 import { Check, Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
-import { link } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { Checks, Outcome, TestResult } from "./checks.tsx";
 import { blank, choicesOf, useFields } from "./fields.tsx";
 import { ActionForm, OperationButton, useAction, whoMay } from "./operation.tsx";
-import { placeOf } from "./pieces.tsx";
+import { NameLink, spaced } from "./pieces.tsx";
 import { can } from "./session.ts";
 
 type Rotation = Schemas["RotationOutput"];
@@ -218,15 +218,16 @@ export function RotationResult({ result }: { result: Rotation }) {
     <div role="status">
       <TestResult result={result.test} />
       {result.connectors.length === 0 && <p>{text("rotate.no_connector")}</p>}
-      <ul class="checks">
-        {result.connectors.map(({ resource, result: outcome, error }) => (
-          <li key={resource.id}>
-            <Outcome status={OUTCOME_OF[outcome]} word={textOf("rotate", outcome)} /> {textOf("type", resource.type)}{" "}
-            <a href={link(placeOf(resource.type, resource.id) ?? [])}>{resource.name}</a>
-            {error && <p>{error.message}</p>}
-          </li>
-        ))}
-      </ul>
+      <Items of={result.connectors} class="checks">
+        {({ resource, result: outcome, error }) =>
+          spaced(
+            <Outcome status={OUTCOME_OF[outcome]} word={textOf("rotate", outcome)} />,
+            textOf("type", resource.type),
+            <NameLink {...resource} />,
+            error && <p>{error.message}</p>,
+          )
+        }
+      </Items>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** One cluster, of Kafka or of Connect: whether it is well, what it lacks, and what waits for an Admin. */
 
 import type { Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, type Known, useLive } from "../api/live.ts";
+import { EVERY_MINUTE, type Live, useLive } from "../api/live.ts";
 import { installed } from "../domain/clusters.ts";
 import { Dialog } from "../kit/dialog.tsx";
 import { Empty, Loaded, Read, Section } from "../kit/feedback.tsx";
@@ -39,19 +39,20 @@ function Registered({ id }: { id: string }) {
   const connects = useLive("list_connect_clusters");
   const stream = streams.data?.find((one) => one.id === id);
   const connect = connects.data?.find((one) => one.id === id);
-  if (stream) return <Loaded known={streams}>{() => <Shown cluster={stream} readAt={streams.at} />}</Loaded>;
   const broker = streams.data?.find((one) => one.id === connect?.stream_cluster_id);
-  if (connect) {
-    return <Loaded known={connects}>{() => <Shown cluster={connect} broker={broker} readAt={connects.at} />}</Loaded>;
-  }
-  const unread: Known<unknown> = streams.data ? connects : streams;
+  const cluster = stream ?? connect;
+  const known: Live<unknown> = !stream && (connect || streams.data) ? connects : streams;
   return (
-    <Loaded known={unread}>
-      {() => (
-        <Empty title={text("cluster.gone")}>
-          <a href={link(["clusters"])}>{text("nav.clusters")}</a>
-        </Empty>
-      )}
+    <Loaded known={known}>
+      {() =>
+        cluster ? (
+          <Shown cluster={cluster} broker={broker} readAt={known.at} />
+        ) : (
+          <Empty title={text("cluster.gone")}>
+            <a href={link(["clusters"])}>{text("nav.clusters")}</a>
+          </Empty>
+        )
+      }
     </Loaded>
   );
 }

@@ -254,20 +254,18 @@ export function RotateSecrets({ cluster, onClose }: { cluster: Stream | Connect;
   const names =
     "base_url" in cluster ? CONNECT_SECRETS : usesOf(cluster.security_protocol, cluster.sasl_mechanism ?? "").secrets;
   if (!names.length) return <p>{text("cluster.no_secrets")}</p>;
-  if (result) return <Rotated result={result} onClose={onClose} />;
+  if (result) {
+    return (
+      <>
+        <p>{text("cluster.rotated")}</p>
+        <RotationResult result={result} />
+        <p class="buttons">
+          <Button label={text("common.close")} class="primary" onClick={onClose} />
+        </p>
+      </>
+    );
+  }
   const words = { submit: text("cluster.rotate"), words: text("cluster.rotate_help"), help: keptOf(cluster) };
   const asked = { operation: `rotate_${kind}_cluster_credentials`, id: cluster.id, group: "cluster", names } as const;
   return <RotationForm {...words} {...asked} onDone={setResult} onCancel={onClose} />;
-}
-
-function Rotated({ result, onClose }: { result: Schemas["RotationOutput"]; onClose: () => void }) {
-  return (
-    <div>
-      <p>{text("cluster.rotated")}</p>
-      <RotationResult result={result} />
-      <p class="buttons">
-        <Button label={text("common.close")} class="primary" onClick={onClose} />
-      </p>
-    </div>
-  );
 }

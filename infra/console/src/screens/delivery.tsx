@@ -130,14 +130,11 @@ function aboutOf({ connector_name, plugin, configuration }: Output): FactRow[] {
   ];
 }
 
-interface Edited {
-  topic: string;
-  table: string;
-}
-
 /** Other mappings: which topics are written, and to which tables. Nothing is sent before the dialog's consent. */
 function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () => void }) {
-  const [rows, setRows] = useState<readonly Edited[]>(() => delivery.mappings.map(edited));
+  const [rows, setRows] = useState<readonly { topic: string; table: string }[]>(() =>
+    delivery.mappings.map((one) => ({ topic: one.topic, table: "table_name" in one ? one.table_name : "" })),
+  );
   const [schema, setSchema] = useState(() => schemaOf(delivery));
   const pipeline = useLive("get_pipeline", { path: { uuid: delivery.pipeline_id }, every: ON_DEMAND });
   const topics = pipeline.data?.topics ?? [];
@@ -170,7 +167,14 @@ function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () =>
           </li>
         ))}
       </ul>
-      <AddTopic topics={unused} onAdd={(topic) => setRows([...rows, { topic, table: topic.split(".").pop() ?? "" }])} />
+      {unused.length > 0 && (
+        <Select
+          label={text("mapping.add")}
+          value=""
+          onValue={(topic) => topic && setRows([...rows, { topic, table: topic.split(".").pop() ?? "" }])}
+          choices={["", ...unused].map((topic) => ({ value: topic, label: topic }))}
+        />
+      )}
       <p class="buttons">
         <ActionButton
           operation="update_delivery_mappings"
@@ -184,22 +188,6 @@ function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () =>
       </p>
     </Section>
   );
-}
-
-function AddTopic({ topics, onAdd }: { topics: readonly string[]; onAdd: (topic: string) => void }) {
-  if (!topics.length) return null;
-  return (
-    <Select
-      label={text("mapping.add")}
-      value=""
-      onValue={(topic) => topic && onAdd(topic)}
-      choices={[{ value: "", label: "" }, ...topics.map((topic) => ({ value: topic, label: topic }))]}
-    />
-  );
-}
-
-function edited(mapping: Output["mappings"][number]): Edited {
-  return { topic: mapping.topic, table: "table_name" in mapping ? mapping.table_name : "" };
 }
 
 /** All tables of a delivery are in one schema. */

@@ -1,12 +1,11 @@
 /** The incidents: what was found wrong, one entry for each cause, until it is over. */
 
 import type { Schemas } from "../api/client.ts";
-import { Failed } from "../kit/feedback.tsx";
 import type { Column } from "../kit/table.tsx";
 import { count } from "../kit/units.ts";
 import { choicesOf, useChoices } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
-import { OperationButton, useAction } from "../parts/operation.tsx";
+import { RunButton } from "../parts/operation.tsx";
 import { ResourceLink, spaced, When } from "../parts/pieces.tsx";
 import { text, textOf } from "../texts/text.ts";
 
@@ -21,24 +20,8 @@ const MOVES: Record<Status, readonly Status[]> = {
 };
 
 const COLUMNS: Column<Row>[] = [
-  [
-    text("incident.what"),
-    (row) => (
-      <>
-        <strong>{textOf("event", row.code)}</strong>
-        <p>{row.message}</p>
-        {row.hint && <p class="quiet">{row.hint}</p>}
-      </>
-    ),
-  ],
-  [
-    text("incident.severity"),
-    (row) => (
-      <span class={`severity ${textOf("incident_tone", row.severity)}`}>
-        {textOf("incident_severity", row.severity)}
-      </span>
-    ),
-  ],
+  [text("incident.what"), (row) => <What row={row} />],
+  [text("incident.severity"), (row) => severityOf(row)],
   [text("incident.status"), (row) => textOf("incident_status", row.status)],
   [text("incident.resource"), (row) => <Where row={row} />],
   [text("incident.since"), (row) => <When time={row.first_seen_at} />],
@@ -47,25 +30,37 @@ const COLUMNS: Column<Row>[] = [
   [text("incident.actions"), (row) => <Moves incident={row} />],
 ];
 
+function severityOf({ severity }: Row) {
+  const tone = textOf("incident_tone", severity);
+  return <span class={`severity ${tone}`}>{textOf("incident_severity", severity)}</span>;
+}
+
+function What({ row }: { row: Row }) {
+  return (
+    <>
+      <strong>{textOf("event", row.code)}</strong>
+      <p>{row.message}</p>
+      {row.hint && <p class="quiet">{row.hint}</p>}
+    </>
+  );
+}
+
 function Where({ row: { resource, task_id: id } }: { row: Row }) {
   return spaced(<ResourceLink {...resource} />, id !== null && <p class="quiet">{text("runtime.task", { id })}</p>);
 }
 
-function Moves({ incident }: { incident: Row }) {
-  const action = useAction();
+function Moves({ incident: { id, status: now } }: { incident: Row }) {
   return (
     <div class="stack">
-      {MOVES[incident.status].map((status) => (
-        <OperationButton
+      {MOVES[now].map((status) => (
+        <RunButton
           key={status}
           operation="move_incident"
+          request={{ path: { uuid: id }, query: { status } }}
           label={textOf("incident_move", status)}
           isSmall
-          isBusy={action.busy !== ""}
-          onClick={() => void action.run("move_incident", { path: { uuid: incident.id }, query: { status } })}
         />
       ))}
-      {action.error && <Failed error={action.error} />}
     </div>
   );
 }

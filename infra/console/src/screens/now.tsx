@@ -5,9 +5,10 @@ import { LOOKS, type Observed } from "../domain/states.ts";
 import { Icon } from "../kit/copy.tsx";
 import { Empty, Failed, Read, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { age, count, duration, localTime, now, onServer } from "../kit/units.ts";
 import { useAction } from "../parts/operation.tsx";
-import { channelsOf, NameLink, Severity, State, ToldNobody, When } from "../parts/pieces.tsx";
+import { channelsOf, NameLink, Severity, State, spaced, ToldNobody, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 
@@ -99,19 +100,18 @@ function Activity({ changes }: { changes: Overview["recent_activity"] }) {
   return (
     <Section title={text("now.activity")}>
       {!changes.length && <p class="quiet">{text("now.no_activity")}</p>}
-      <ul class="activity">
-        {changes.map((change) => {
+      <Items of={changes} class="activity">
+        {(change) => {
           const { at, action, outcome, resource_type: type, resource_id: id } = change;
-          const who = "actor" in change ? (change.actor.email ?? change.actor.via) : null;
-          return (
-            <li key={`${at}${action}${id}`}>
-              <When time={at} /> <code>{action}</code>{" "}
-              <NameLink type={type} id={id} name={change.resource_name ?? id ?? ""} />{" "}
-              {outcome !== "success" && <strong>{textOf("outcome", outcome)}</strong>} {who}
-            </li>
+          return spaced(
+            <When time={at} />,
+            <code>{action}</code>,
+            <NameLink type={type} id={id} name={change.resource_name ?? id ?? ""} />,
+            outcome !== "success" && <strong>{textOf("outcome", outcome)}</strong>,
+            "actor" in change && (change.actor.email ?? change.actor.via),
           );
-        })}
-      </ul>
+        }}
+      </Items>
       {can("list_audit") && <a href={link(["changes"])}>{text("now.all_changes")}</a>}
     </Section>
   );
