@@ -1,4 +1,4 @@
-/** What a person asks for: its button, who may use it, the consent before it, its one attempt at a time, and a secret that it answers once. */
+/** What a person asks for: its button, who may use it, its form, its one attempt at a time, and a secret that it answers once. */
 
 import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
@@ -12,7 +12,7 @@ import {
   type Request_,
   type Schemas,
 } from "../api/client.ts";
-import { Button, Copy } from "../kit/copy.tsx";
+import { Button, Code } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Failed } from "../kit/feedback.tsx";
 import { Form, type FormProps } from "../kit/form.tsx";
@@ -29,7 +29,6 @@ interface Action {
   error: ApiError | undefined;
   /** Carries it out and reads again what is on the screen; null when it failed. */
   run: <Id extends OperationId>(id: Id, request?: Request_<Id>) => Promise<Received<Done<Id>> | null>;
-  clear: () => void;
 }
 
 /** One thing that is asked for: its button waits, its error stays until the next attempt, and no attempt counts twice. */
@@ -62,7 +61,7 @@ export function useAction(): Action {
       setBusy("");
     }
   };
-  return { busy, error, run, clear: () => setError(undefined) };
+  return { busy, error, run };
 }
 
 interface ButtonProps {
@@ -218,14 +217,10 @@ interface OnceProps {
 
 /** A secret that is shown once: it is gone when the dialog is closed. */
 export function Once({ title, help, values, onClose }: OnceProps) {
-  const whole = values.join("\n");
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{help}</p>
-      <div class="code">
-        <pre>{whole}</pre>
-        <Copy value={whole} />
-      </div>
+      <Code value={values.join("\n")} />
       <p>
         <strong>{text("once.warning")}</strong>
       </p>

@@ -40,14 +40,10 @@ export function Heading({ type, name }: { type: string; name: string }) {
   );
 }
 
-/** Parts of a line, set apart by spaces. */
+/** Parts of a line, set apart by spaces; what is not there is left out. */
 export function spaced(...parts: ComponentChildren[]) {
-  return parts.map((part, index) => (
-    <Fragment key={index}>
-      {index > 0 && " "}
-      {part}
-    </Fragment>
-  ));
+  const there = parts.filter((part) => part !== null && part !== undefined && part !== false && part !== "");
+  return there.map((part, index) => <Fragment key={index}>{index ? [" ", part] : part}</Fragment>);
 }
 
 export function Severity({ severity }: { severity: string }) {

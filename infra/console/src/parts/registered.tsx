@@ -43,11 +43,9 @@ function addressOf({ config }: Pick<Registered, "config">): string {
 function Health({ one, readAt }: { one: Registered; readAt: number | undefined }) {
   const seconds = age(one.last_health_check_at);
   const isOld = one.status !== "UNKNOWN" && (seconds === null || seconds > OLD_AFTER);
-  return (
-    <>
-      <State observed={isOld ? "UNKNOWN" : one.status} observedAt={null} readAt={readAt} isTimeless />
-      {isOld && ` ${text("state.last_known", { state: textOf("state", one.status) })}`}
-    </>
+  return spaced(
+    <State observed={isOld ? "UNKNOWN" : one.status} observedAt={null} readAt={readAt} isTimeless />,
+    isOld && text("state.last_known", { state: textOf("state", one.status) }),
   );
 }
 

@@ -13,7 +13,7 @@ import { duration } from "../kit/units.ts";
 import { choicesOf, EditorScreen, NewLink, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { ActionForm, RunButton, saving } from "../parts/operation.tsx";
-import { Facts, When } from "../parts/pieces.tsx";
+import { Facts, spaced, When } from "../parts/pieces.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -23,11 +23,9 @@ type ChannelDetail = Schemas["ChannelDetailOutput"];
 /** Whether messages get through, in words. */
 function DeliveryState({ channel }: { channel: ChannelDetail }) {
   const { delivery_state: state, oldest_waiting_seconds: waiting } = channel;
-  return (
-    <>
-      <span class={state === "down" ? "is-bad" : ""}>{textOf("channel_state", state)}</span>
-      {waiting !== null && ` ${text("channel.waiting", { age: duration(waiting) })}`}
-    </>
+  return spaced(
+    <span class={state === "down" ? "is-bad" : ""}>{textOf("channel_state", state)}</span>,
+    waiting !== null && text("channel.waiting", { age: duration(waiting) }),
   );
 }
 
@@ -37,15 +35,10 @@ function StateOf({ row }: { row: Row }) {
   return data ? <DeliveryState channel={data} /> : <span>{text("common.not_measured")}</span>;
 }
 
-function LastDelivery({ channel }: { channel: Pick<Row, "last_delivery"> }) {
-  const last = channel.last_delivery;
+function LastDelivery({ channel: { last_delivery: last } }: { channel: Pick<Row, "last_delivery"> }) {
   if (!last) return <span class="quiet">{text("channel.no_delivery")}</span>;
-  return (
-    <>
-      <span class={last.status === "failed" ? "is-bad" : ""}>{textOf("message_status", last.status)}</span>{" "}
-      <When time={last.at} />
-    </>
-  );
+  const status = textOf("message_status", last.status);
+  return spaced(<span class={last.status === "failed" ? "is-bad" : ""}>{status}</span>, <When time={last.at} />);
 }
 
 const COLUMNS: Column<Row>[] = [

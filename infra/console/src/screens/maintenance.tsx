@@ -42,15 +42,9 @@ function scopeOf(scope: Row["scope"]): string {
 }
 
 function End({ row }: { row: Row }) {
-  if (row.state === "ended") return null;
-  return (
-    <ActionButton
-      operation="delete_maintenance"
-      of={row}
-      label={text(row.state === "active" ? "maintenance.end" : "maintenance.cancel", { name: row.name })}
-      isSmall
-    />
-  );
+  const { name, state } = row;
+  const label = text(state === "active" ? "maintenance.end" : "maintenance.cancel", { name });
+  return state !== "ended" && <ActionButton operation="delete_maintenance" of={row} label={label} isSmall />;
 }
 
 export function Maintenance({ rest }: ScreenProps) {

@@ -11,7 +11,7 @@ import { ActionButton, ConfirmButton } from "../parts/actions.tsx";
 import { choicesOf, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { ActionForm, Once, OpenButton } from "../parts/operation.tsx";
-import { When } from "../parts/pieces.tsx";
+import { spaced, When } from "../parts/pieces.tsx";
 import { session } from "../parts/session.ts";
 import { text, textOf } from "../texts/text.ts";
 
@@ -23,19 +23,16 @@ const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
 const roleChoices = choicesOf("role", ROLES);
 
 const COLUMNS: Column<User>[] = [
-  [
-    text("user.email"),
-    (row) => (
-      <div class="who">
-        {row.email} {isMe(row) && <span class="quiet">{text("user.you")}</span>}
-      </div>
-    ),
-  ],
+  [text("user.email"), (row) => <div class="who">{spaced(row.email, you(row))}</div>],
   [text("user.role"), (row) => <span class="severity">{textOf("role", row.role)}</span>],
   [text("user.status"), (row) => textOf("user_status", row.status)],
   [text("user.last_login"), (row) => <When time={row.last_login_at} />],
   [text("user.change"), (row) => <Actions user={row} />],
 ];
+
+function you(row: User) {
+  return isMe(row) && <span class="quiet">{text("user.you")}</span>;
+}
 
 function isMe(user: User): boolean {
   return user.id === session.value?.user.id;
