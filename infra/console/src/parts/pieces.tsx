@@ -112,8 +112,9 @@ export function NameLink({ type, id, name }: LinkProps) {
   return target ? <a href={link(target)}>{name ?? id}</a> : (name ?? id);
 }
 
-/** The same after what it is; only that where there is no name. */
+/** The same after what it is; only that where there is none. */
 export function ResourceLink(one: LinkProps) {
+  if (!one.id) return textOf("type", one.type);
   return (
     <>
       <span class="quiet">{textOf("type", one.type)}</span> <NameLink {...one} />

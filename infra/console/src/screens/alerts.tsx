@@ -211,7 +211,7 @@ function WasTold({ alert }: { alert: Detail }) {
     <Section title={text("alert.told")}>
       {notified.length === 0 && (
         <p>
-          <ToldNobody because={why} />
+          <ToldNobody because={why} />{" "}
           {NO_RULE_DID.includes(why ?? "") && <a href={link(["rules"])}>{text("alert.see_rules")}</a>}
         </p>
       )}
