@@ -10,7 +10,7 @@ import type { Tab } from "../kit/tabs.tsx";
 import { bytes, duration } from "../kit/units.ts";
 import { Outcome, Readiness } from "../parts/checks.tsx";
 import { LogPlot, Span } from "../parts/history.tsx";
-import { type Filter, ListOf, useListQuery, usePage } from "../parts/list.tsx";
+import { type Filter, Filters, ListOf, useListQuery, usePage } from "../parts/list.tsx";
 import { Facts, known, ResourceLink, When } from "../parts/pieces.tsx";
 import { RegisteredScreen, Settings, Test } from "../parts/registered.tsx";
 import { RunLines } from "../parts/runtime.tsx";
@@ -23,7 +23,7 @@ type Version = Schemas["SchemaVersionOutput"];
 
 const TABS: readonly Tab<Source>[] = [
   { name: "state", title: text("source.tab_state"), show: (source) => <State source={source} /> },
-  { name: "readiness", title: text("source.tab_readiness"), show: readiness },
+  { name: "readiness", title: text("source.tab_readiness"), show: (source) => <ReadinessOf source={source} /> },
   { name: "tables", title: text("column.tables"), show: tables },
   { name: "schema", title: text("source.tab_schema"), show: (source) => <SchemaVersions sourceId={source.id} /> },
   { name: "log", title: text("source.tab_log"), show: (source) => <Logs sourceId={source.id} /> },
@@ -35,8 +35,24 @@ export function Source({ rest }: ScreenProps) {
   return <RegisteredScreen kind="sources" known={known} tabs={TABS} />;
 }
 
-function readiness(source: Source) {
-  return <Readiness sourceId={source.id} title={text("ready.script_title", { name: source.name })} />;
+/** Of the server as such, or for what one of its pipelines captures. */
+function ReadinessOf({ source }: { source: Source }) {
+  const known = useLive("list_pipelines", { query: { source_id: source.id, view: "row" }, every: ON_DEMAND });
+  const choices = (known.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const pipeline = useListQuery().value("pipeline");
+  return (
+    <>
+      {choices.length > 0 && (
+        <Filters of={[{ name: "pipeline", label: text("ready.for"), any: text("ready.for_any"), choices }]} />
+      )}
+      <Readiness
+        key={pipeline}
+        sourceId={source.id}
+        pipelineId={pipeline}
+        title={text("ready.script_title", { name: source.name })}
+      />
+    </>
+  );
 }
 
 function tables(source: Source) {
