@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Icon } from "./kit/copy.tsx";
+import { Button, Icon } from "./kit/copy.tsx";
 import { Dialog } from "./kit/dialog.tsx";
 import { Empty, Said, Waiting } from "./kit/feedback.tsx";
 import { link, place } from "./kit/router.ts";
@@ -38,16 +38,12 @@ function Page() {
   if (current === null) return <SignInPage />;
   return (
     <>
-      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
-        {text("nav.skip")}
-      </button>
+      <Button label={text("nav.skip")} class="skip" onClick={() => document.getElementById("main")?.focus()} />
       <Navigation />
       {isOutdated.value && (
         <div class="banner" role="status">
           {text("session.new_version")}{" "}
-          <button type="button" class="small" onClick={() => location.reload()}>
-            {text("session.reload")}
-          </button>
+          <Button label={text("session.reload")} isSmall onClick={() => location.reload()} />
         </div>
       )}
       <main id="main" tabIndex={-1}>
@@ -131,9 +127,7 @@ function Navigation() {
         ))}
         <div class="person">
           <span>{session.value?.user.email}</span>
-          <button type="button" class="small" onClick={() => void signOut()}>
-            {text("session.sign_out")}
-          </button>
+          <Button label={text("session.sign_out")} isSmall onClick={() => void signOut()} />
         </div>
       </nav>
     </header>

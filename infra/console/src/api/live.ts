@@ -12,6 +12,9 @@ export interface Known<T> {
   nextCursor: string | null;
 }
 
+/** The same, with what reads it again. */
+export type Live<T> = Known<T> & { refresh: () => void };
+
 export const EVERY_TICK = 10_000;
 export const WHILE_CHANGING = 2_000;
 export const EVERY_MINUTE = 60_000;
@@ -155,7 +158,7 @@ document.addEventListener("visibilitychange", () => {
   else refreshAll();
 });
 
-interface Watch<T> {
+export interface Watch<T> {
   /** Milliseconds between two looks; it may depend on what the last one has shown. */
   every?: number | ((data: T | undefined) => number);
   off?: boolean;
@@ -165,7 +168,7 @@ interface Watch<T> {
 export function useLive<Id extends OperationId, const Asked extends Query = Query>(
   id: Id,
   asked: { path?: Record<string, string | number>; query?: Asked } & Watch<View<Answer<Id>, Asked>> = {},
-): Known<View<Answer<Id>, Asked>> & { refresh: () => void } {
+): Live<View<Answer<Id>, Asked>> {
   const url = address(id, asked.path, asked.query);
   const watcher = useMemo(() => ({}), []);
   const found = feed<View<Answer<Id>, Asked>>(url);
