@@ -6,14 +6,17 @@ python -m tests.console [WORD...]: only the checks whose names have one of the w
 import sys
 from collections.abc import Mapping, Sequence
 
+from tests.console.canaries import canaries
 from tests.console.console import running_console
 from tests.console.dialogs import dialogs
 from tests.console.figures import Check
 from tests.console.loading import build, first_load
 from tests.console.long_day import long_day
-from tests.console.many import many_pipelines
+from tests.console.many import filtered_pipelines, many_pipelines
 from tests.console.polling import quiet_page
 from tests.console.roles import roles
+from tests.console.sessions import sessions
+from tests.console.states import states
 from tests.console.truth import truth
 
 CHECKS: Mapping[str, Check] = {
@@ -24,7 +27,11 @@ CHECKS: Mapping[str, Check] = {
     "truth": truth,
     "dialogs": dialogs,
     "roles": roles,
+    "sessions": sessions,
+    "states": states,
+    "secrets": canaries,
     "long day": long_day,
+    "filters of 10,000": filtered_pipelines,
 }
 
 
