@@ -5,7 +5,7 @@ import re
 import pytest
 
 from infra.local.stack.layout import ROOT
-from tests.console.canaries import canaries
+from tests.console.canaries import EVERYWHERE, canaries
 from tests.console.console import Console, settle
 from tests.support.chromium import Visit
 
@@ -24,18 +24,12 @@ FILLED = {
 """The fields for secrets in the source of the console. Another one needs a form in `canaries.py` that fills it."""
 
 _FIELD = re.compile(r"""<Secret\b|type="password"|type=\{?["']password""")
-_EVERYWHERE = """() => [
-  document.documentElement.outerHTML,
-  ...[...document.querySelectorAll("input, textarea")].map((each) => each.value),
-  JSON.stringify({...localStorage}), JSON.stringify({...sessionStorage}), location.href, document.title,
-  ...performance.getEntriesByType("resource").map((each) => each.name),
-].join("\\n")"""
 
 
 def found(opened: Visit, secret: str) -> bool:
     """Whether the browser still has it anywhere that a page can look."""
     urls = [request.url for request in opened.requests]
-    return any(secret in text for text in (opened.page.evaluate(_EVERYWHERE), *urls, *opened.faults))
+    return any(secret in text for text in (opened.page.evaluate(EVERYWHERE), *urls, *opened.faults))
 
 
 @pytest.mark.parametrize("kind", ["channels", "people"])
