@@ -21,8 +21,9 @@ CHANGES = 500
 SHOWN = ("now", "pipelines", "pipeline", "deliveries", "source", "alerts")
 MAX_GROWTH_MIB, MAX_DETACHED = 5.0, 100.0
 _STEP_SECONDS = 10
-_ANSWERED = 60
-"""Milliseconds in which the answers to a poll come."""
+_PAUSE = 20
+_PAUSES = 100
+"""How often, and for how many milliseconds, to wait for the answers to a poll."""
 
 _CONSOLE = ROOT / "chalicelib" / "console"
 
@@ -51,9 +52,10 @@ def long_day(console: Console, *, hours: float = HOURS, changes: int = CHANGES) 
             console.go(opened, route)
         before = _measured(session)
         opened.requests.clear()
+        opened.responses.clear()
         for _ in range(int(hours * 3_600 / _STEP_SECONDS)):
             page.clock.run_for(_STEP_SECONDS * 1_000)
-            page.wait_for_timeout(_ANSWERED)
+            _wait_for_answers(opened)
         polls, polled = len(opened.requests), _measured(session)
         broken = _change(console, opened, routes, changes // 2)
         with _new_release(console):
@@ -72,6 +74,13 @@ def long_day(console: Console, *, hours: float = HOURS, changes: int = CHANGES) 
         none_of(f"18 broken screens of {changes}, half of them after a new release, and of new pages", broken),
         none_of("18 complaints of the browser", faults),
     ]
+
+
+def _wait_for_answers(opened: Visit) -> None:
+    for _ in range(_PAUSES):
+        opened.page.wait_for_timeout(_PAUSE)
+        if len(opened.responses) >= len(opened.requests):
+            return
 
 
 def _change(console: Console, opened: Visit, routes: list[str], changes: int) -> list[str]:
@@ -94,7 +103,6 @@ def _forget(console: Console, opened: Visit) -> None:
     """Back to the screen of the beginning; what others had read is kept for a while only."""
     console.go(opened, "")
     opened.page.clock.run_for(60_000)
-    opened.page.wait_for_timeout(_ANSWERED)
     settle(opened)
 
 
