@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, newKey, type Query } from "../api/client.ts";
-import { type CombinedPlan, type Consequence, combined, loses, type Plan } from "../domain/plans.ts";
+import { type CombinedPlan, type Consequence, combined, isPossible, loses, type Plan } from "../domain/plans.ts";
 import { Copy, Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Failed, say, Waiting } from "../kit/feedback.tsx";
@@ -114,7 +114,7 @@ function ActionDialog({ label, calls, choices = [], onClose, onDone }: DialogPro
   const { planned, isReading, readAgain } = usePlans(intended);
   const { outcomes, isBusy, carryOut } = useIntent(intended);
   const plans = planned.flatMap(({ plan }, index) => (plan ? [{ name: calls[index]?.name ?? "", plan }] : []));
-  const isFree = planned.map(({ plan }) => plan !== undefined && plan.blocked_by.length === 0);
+  const isFree = planned.map(({ plan }) => plan !== undefined && isPossible(plan));
   const free = isFree.filter(Boolean).length;
   const whole = combined(plans);
   const toType = free > 0 && loses(whole) ? (calls.length === 1 ? calls[0]?.name : label) : undefined;

@@ -7,6 +7,7 @@ import { ON_DEMAND, useLive } from "../api/live.ts";
 import { Check, type Choice, Input, useFaults } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
+import { Reopen } from "./conflict.tsx";
 import { whoMay } from "./operation.tsx";
 import { can } from "./session.ts";
 
@@ -119,7 +120,9 @@ export function Edited<T extends { version: number }>({ current, children }: Edi
           </button>
         </p>
       )}
-      <Fragment key={opened.version}>{children(opened, open)}</Fragment>
+      <Reopen.Provider value={open as (saved: never) => void}>
+        <Fragment key={opened.version}>{children(opened, open)}</Fragment>
+      </Reopen.Provider>
     </>
   );
 }

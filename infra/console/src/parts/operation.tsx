@@ -23,26 +23,38 @@ import { can, neededFor } from "./session.ts";
 /** What a call answers that is no dry run. */
 type Done<Id extends OperationId> = Exclude<Answer<Id>, Schemas["PlanOutput"]>;
 
-interface Action {
+export interface Action {
   /** The operation that is under way. */
   busy: OperationId | "";
   error: ApiError | undefined;
   /** Carries it out and reads again what is on the screen; null when it failed. */
   run: <Id extends OperationId>(id: Id, request?: Request_<Id>) => Promise<Received<Done<Id>> | null>;
   clear: () => void;
+  /** The request that was refused since somebody else has changed the same, with the operation that reads that. */
+  stale: { id: OperationId; request: Request_<OperationId> } | undefined;
+  /** The next attempt replaces this version instead of the one that it names. */
+  replace: (version: number) => void;
 }
 
 /** One thing that is asked for: its button waits, its error stays until the next attempt, and no attempt counts twice. */
 export function useAction(): Action {
   const [busy, setBusy] = useState<OperationId | "">("");
   const [error, setError] = useState<ApiError>();
+  const [stale, setStale] = useState<Action["stale"]>();
+  const replaced = useRef<number | undefined>(undefined);
   const keys = useRef(new Map<string, string>());
   const isBusy = useRef(false);
-  const run = async <Id extends OperationId>(id: Id, request: Request_<Id> = {}) => {
+  const run = async <Id extends OperationId>(id: Id, asked: Request_<Id> = {}) => {
     if (isBusy.current) return null;
+    const request = { ...asked };
+    if (request.version !== undefined) {
+      request.version = replaced.current ?? request.version;
+      replaced.current = undefined;
+    }
     isBusy.current = true;
     setBusy(id);
     setError(undefined);
+    setStale(undefined);
     const intent = JSON.stringify([id, request]);
     const key = keys.current.get(intent) ?? newKey();
     keys.current.set(intent, key);
@@ -56,13 +68,17 @@ export function useAction(): Action {
       // Without an answer it may have been carried out: the next attempt is the same request. An answer ends the attempt.
       if (failure.status && failure.status < 500) keys.current.delete(intent);
       setError(failure);
+      if (failure.code === "VERSION_MISMATCH") setStale({ id: id.replace("update_", "get_") as OperationId, request });
       return null;
     } finally {
       isBusy.current = false;
       setBusy("");
     }
   };
-  return { busy, error, run, clear: () => setError(undefined) };
+  const replace = (version: number) => {
+    replaced.current = version;
+  };
+  return { busy, error, run, clear: () => setError(undefined), stale, replace };
 }
 
 interface ButtonProps {

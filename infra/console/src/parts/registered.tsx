@@ -2,17 +2,17 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { ON_DEMAND, useLive } from "../api/live.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
 import { DATABASES, PROVIDERS } from "../domain/systems.ts";
-import { Loaded, say } from "../kit/feedback.tsx";
+import { say } from "../kit/feedback.tsx";
 import { Form, Input, TextArea } from "../kit/form.tsx";
 import { go, link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { age, count } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
 import { ActionButton } from "./actions.tsx";
-import { useFields } from "./fields.tsx";
+import { Conflict } from "./conflict.tsx";
+import { Edited, useFields } from "./fields.tsx";
 import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "./list.tsx";
 import { OperationButton, useAction, whoMay } from "./operation.tsx";
 import { Facts, State, When } from "./pieces.tsx";
@@ -108,11 +108,10 @@ export function Labels({ kind, labels }: { kind: Kind; labels: Readonly<Record<s
 /** The tab with what can be changed. */
 export function Settings({ kind, one }: Props) {
   const operations = OPERATIONS[kind];
-  const [round, begin] = useState(0);
   return (
     <>
       <h2>{text("registered.edit")}</h2>
-      <Edit key={round} kind={kind} one={one} onAgain={() => begin(round + 1)} />
+      <Edited current={one}>{(opened, reopen) => <Edit kind={kind} one={opened} onSaved={reopen} />}</Edited>
       <h2>{text("registered.secrets")}</h2>
       {one.connection_id ? <p>{text("registered.of_connection")}</p> : <Rotate kind={kind} one={one} />}
       <h2>{text("registered.delete")}</h2>
@@ -147,51 +146,41 @@ function Rotate({ kind, one }: Props) {
 }
 
 /** The name, the words and the labels. The address is changed by registering anew, since tables and secrets hang on it. */
-function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
-  // What PUT takes, with all that this form does not show: nothing of it gets lost.
-  const definition = useLive(OPERATIONS[kind].get, {
-    path: { uuid: one.id },
-    query: { view: "definition" },
-    every: ON_DEMAND,
-  });
+function Edit({ kind, one, onSaved }: Props & { onSaved: (saved: Registered) => void }) {
   const { values, bind } = useFields({
     name: one.name,
     description: one.description ?? "",
     environment: one.environment ?? "",
     labels: labelsText(one.labels),
   });
-  // The version that was on the screen when somebody began: what others have changed since is not written over.
-  const [version, setVersion] = useState(one.version);
   const action = useAction();
-  const operation = OPERATIONS[kind].update;
-  if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
+  const { get, update } = OPERATIONS[kind];
+  if (!can(update)) return <p class="quiet">{whoMay(update)}</p>;
+  const save = async () => {
+    const path = { uuid: one.id };
+    // What PUT takes, with all that this form does not show. It is read last: else it might be older than the version.
+    const whole = await action.run(get, { path, query: { view: "definition" } });
+    if (!whole) return;
+    const { name, description, environment } = values;
+    const shown = { name, description: description || null, environment: environment || null };
+    const body = { ...whole.data, ...shown, labels: labelsOf(values.labels) };
+    const received = await action.run(update, { path, body: body as never, version: one.version });
+    if (!received) return;
+    say(text("registered.saved", { name }));
+    onSaved(received.data);
+  };
   return (
-    <Loaded known={definition} lines={3}>
-      {(whole) => {
-        const save = async () => {
-          const { name, description, environment } = values;
-          const labels = labelsOf(values.labels);
-          const body = { ...whole, name, description: description || null, environment: environment || null, labels };
-          const received = await action.run(operation, { path: { uuid: one.id }, body: body as never, version });
-          if (!received) return;
-          setVersion(received.data.version);
-          say(text("registered.saved", { name }));
-        };
-        const again = action.error?.code === "VERSION_MISMATCH" && (
-          <button type="button" onClick={onAgain}>
-            {text("registered.again")}
-          </button>
-        );
-        return (
-          <Form onSubmit={() => void save()} submit={text("registered.save")} action={action} below={again}>
-            <Input label={text("column.name")} required {...bind("name")} />
-            <TextArea label={text("registered.description")} {...bind("description")} />
-            <Input label={text("registered.environment")} {...bind("environment")} />
-            <TextArea label={text("registered.labels")} help={text("registered.labels_help")} {...bind("labels")} />
-          </Form>
-        );
-      }}
-    </Loaded>
+    <Form
+      onSubmit={() => void save()}
+      submit={text("registered.save")}
+      action={action}
+      below={<Conflict action={action} />}
+    >
+      <Input label={text("column.name")} required {...bind("name")} />
+      <TextArea label={text("registered.description")} {...bind("description")} />
+      <Input label={text("registered.environment")} {...bind("environment")} />
+      <TextArea label={text("registered.labels")} help={text("registered.labels_help")} {...bind("labels")} />
+    </Form>
   );
 }
 

@@ -11,6 +11,7 @@ import { go, link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { duration } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
+import { Conflict } from "../parts/conflict.tsx";
 import { choicesOf, Editable, Edited, NewLink, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { OperationButton, useAction } from "../parts/operation.tsx";
@@ -157,6 +158,7 @@ function Editor({ channel, onSaved }: { channel?: ChannelDetail; onSaved: (saved
         submit={text(channel ? "channel.save" : "channel.create", { name: channel?.name ?? "" })}
         onSubmit={save}
         action={action}
+        below={<Conflict action={action} />}
       >
         <Input label={text("column.name")} required {...plain.bind("name")} />
         {!channel && (

@@ -9,6 +9,7 @@ import { Dialog } from "../kit/dialog.tsx";
 import { Empty, Loaded } from "../kit/feedback.tsx";
 import { go, link, place } from "../kit/router.ts";
 import { ActionButton } from "../parts/actions.tsx";
+import { Edited } from "../parts/fields.tsx";
 import { ConfirmButton, OperationButton } from "../parts/operation.tsx";
 import { Facts, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
@@ -117,11 +118,15 @@ function Actions({ cluster }: { cluster: Stream | Connect }) {
       </p>
       {open === "edit" && (
         <Dialog title={text("cluster.edit_title", { name: cluster.name })} onClose={close}>
-          {isConnect ? (
-            <ConnectForm cluster={cluster} onSaved={close} onCancel={close} />
-          ) : (
-            <StreamForm cluster={cluster} onSaved={close} onCancel={close} />
-          )}
+          <Edited current={cluster}>
+            {(opened) =>
+              "base_url" in opened ? (
+                <ConnectForm cluster={opened} onSaved={close} onCancel={close} />
+              ) : (
+                <StreamForm cluster={opened} onSaved={close} onCancel={close} />
+              )
+            }
+          </Edited>
         </Dialog>
       )}
       {open === "rotate" && (

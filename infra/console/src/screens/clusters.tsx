@@ -9,6 +9,7 @@ import { Empty, Loaded } from "../kit/feedback.tsx";
 import { Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Table } from "../kit/table.tsx";
+import { Conflict } from "../parts/conflict.tsx";
 import { choicesOf, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { useAction } from "../parts/operation.tsx";
 import { State, When } from "../parts/pieces.tsx";
@@ -208,6 +209,7 @@ export function StreamForm({ cluster, onSaved, onCancel }: FormProps<Stream>) {
       submit={text(cluster ? "cluster.save" : "cluster.register_stream")}
       onSubmit={submit}
       action={action}
+      below={<Conflict action={action} />}
       onCancel={onCancel}
     >
       <Input {...labelled("name")} required />
@@ -273,6 +275,7 @@ export function ConnectForm({
       submit={text(cluster ? "cluster.save" : "cluster.register_connect")}
       onSubmit={submit}
       action={action}
+      below={<Conflict action={action} />}
       onCancel={onCancel}
     >
       <Input {...labelled("name")} required />

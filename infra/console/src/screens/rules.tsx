@@ -11,6 +11,7 @@ import { go, link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { count, duration } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
+import { Conflict } from "../parts/conflict.tsx";
 import { CheckGroup, choicesOf, Editable, Edited, NewLink, useChoices } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { OperationButton, useAction } from "../parts/operation.tsx";
@@ -183,6 +184,7 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
         submit={text(rule ? "rule.save" : "rule.create", { name: rule?.name ?? "" })}
         onSubmit={save}
         action={action}
+        below={<Conflict action={action} />}
       >
         <Input label={text("column.name")} {...bound("name")} required />
         <TextArea label={text("rule.description")} {...bound("description")} rows={2} />
