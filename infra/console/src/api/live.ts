@@ -36,6 +36,7 @@ class Feed<T> {
   private isObserved = false;
   private readAt = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private end: ReturnType<typeof setTimeout> | undefined;
   private failures = 0;
   private isReading = false;
   private mustReadAgain = false;
@@ -57,7 +58,8 @@ class Feed<T> {
     this.watchers.delete(watcher);
     if (this.watchers.size) return;
     clearTimeout(this.timer);
-    setTimeout(() => this.forget(), KEPT);
+    clearTimeout(this.end);
+    this.end = setTimeout(() => this.forget(), KEPT);
   }
 
   get isWatched(): boolean {
@@ -125,7 +127,8 @@ class Feed<T> {
   }
 
   private forget(): void {
-    if (!this.isWatched) feeds.delete(this.url);
+    // Another one may have taken its place: that is being watched.
+    if (!this.isWatched && feeds.get(this.url) === this) feeds.delete(this.url);
   }
 }
 
@@ -179,6 +182,6 @@ export function useLive<Id extends OperationId, const Asked extends Query = Quer
     if (isOff) return;
     found.watch(watcher, every);
     return () => found.leave(watcher);
-  }, [url, every, isOff]);
+  }, [found, every, isOff]);
   return { ...found.known.value, refresh: () => void found.refresh() };
 }
