@@ -45,8 +45,8 @@ def request_cpu(bench_app: BenchApp, name: str, path: str) -> RequestCpu:
 
 
 def status_cpu(bench_app: BenchApp, pipeline: Any) -> float:
-    """Milliseconds of a status of a pipeline with this body, for which Kafka Connect is asked anew: the least of several,
-    without the time that the tables take. Their answers cannot be recorded, because a live read writes a lease.
+    """Milliseconds of a status of a pipeline with this body, for which Kafka Connect is asked anew: the least of
+    several, without the time that the tables take, whose answers cannot be recorded: a live read writes a lease.
     """
     path = f"/pipelines/{bench_app.call('POST', '/pipelines', pipeline)['id']}"
     bench_app.call("POST", f"{path}/deploy")
