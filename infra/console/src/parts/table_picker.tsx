@@ -18,6 +18,8 @@ import { OperationButton, useAction } from "./operation.tsx";
 type Row = Schemas["SourceTableOutput"];
 type Source = Schemas["SourceOutput"];
 const ALL = 500;
+/** Tables that a discovery reads at most. */
+const DISCOVERED = 5_000;
 
 interface Choosing {
   picked: readonly Picked[];
@@ -184,7 +186,10 @@ export function Discovery({ source }: { source: Source }) {
   const action = useAction();
   const discover = async () => {
     // One that is open already is answered again, so that this also finds a job that somebody else has started.
-    const received = await action.run("discover_source", { path: { uuid: source.id } });
+    const received = await action.run("discover_source", {
+      path: { uuid: source.id },
+      query: { max_tables: DISCOVERED },
+    });
     if (received) setQuery({ job: received.data.id });
   };
   const { last_discovery_at: at, tables, cdc_ready_tables: ready } = source;
@@ -236,7 +241,7 @@ function Progress({ id }: { id: string }) {
             {job.status === "COMPLETED" && foundText(job.result)}
           </p>
           {job.result?.truncated === true && (
-            <p>{text("discovery.truncated", { bound: Number(job.result.bound ?? 0) })}</p>
+            <p>{text("discovery.truncated", { bound: count(Number(job.result.bound ?? 0)) })}</p>
           )}
         </div>
       )}
