@@ -1,7 +1,7 @@
 /** A list as every screen shows it: its filters, which are kept in the address, its table, why it is empty, and its pages. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { OperationId, Query } from "../api/client.ts";
 import { type Known, useLive } from "../api/live.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
@@ -33,12 +33,20 @@ export function useListQuery(): ListQuery {
 function useTypedFilter(query: ListQuery, name: string): [string, (value: string) => void] {
   const current = query.value(name);
   const [typed, type] = useState(current);
+  const written = useRef(current);
   useEffect(() => {
     if (typed === current) return;
-    const timer = setTimeout(() => query.set({ [name]: typed || null }), PAUSE);
+    const timer = setTimeout(() => {
+      written.current = typed;
+      query.set({ [name]: typed || null });
+    }, PAUSE);
     return () => clearTimeout(timer);
   }, [typed]);
-  useEffect(() => type(current), [current]);
+  // What this field has written itself may be older than what is typed by now.
+  useEffect(() => {
+    if (current !== written.current) type(current);
+    written.current = current;
+  }, [current]);
   return [typed, type];
 }
 

@@ -17,7 +17,7 @@ import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "./list.tsx
 import { OperationButton, useAction, whoMay } from "./operation.tsx";
 import { Facts, State, When } from "./pieces.tsx";
 import { can } from "./session.ts";
-import { RotationForm, Secrets, SystemForm } from "./system_form.tsx";
+import { RotationForm, type RotationOperation, Secrets, SystemForm } from "./system_form.tsx";
 
 type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
 type Kind = "sources" | "destinations";
@@ -80,6 +80,14 @@ export function RegisteredHead({ kind, one, readAt }: Props & { readAt: number |
         rows={[
           [text("system.provider"), textOf("provider", one.provider)],
           [text("registered.address"), <code key="address">{addressOf(one)}</code>],
+          [
+            text("type.connection"),
+            one.connection_id ? (
+              <a key="connection" href={link(["connections", one.connection_id])}>
+                {text("registered.connection")}
+              </a>
+            ) : undefined,
+          ],
           [text("registered.looked_at"), <When key="at" time={one.last_health_check_at} />],
           [text("registered.environment"), one.environment ?? undefined],
           [
@@ -114,7 +122,11 @@ export function Settings({ kind, one }: Props) {
       <h2>{text("registered.edit")}</h2>
       <Edit key={round} kind={kind} one={one} onAgain={() => begin(round + 1)} />
       <h2>{text("registered.secrets")}</h2>
-      {one.connection_id ? <p>{text("registered.of_connection")}</p> : <Rotate kind={kind} one={one} />}
+      {one.connection_id ? (
+        <p>{text("registered.of_connection")}</p>
+      ) : (
+        <Rotate operation={operations.rotate} one={one} />
+      )}
       <h2>{text("registered.delete")}</h2>
       <p class="buttons">
         <ActionButton
@@ -128,11 +140,15 @@ export function Settings({ kind, one }: Props) {
   );
 }
 
-function Rotate({ kind, one }: Props) {
+interface RotateProps {
+  operation: RotationOperation;
+  one: Pick<Registered, "id" | "name" | "provider" | "config">;
+}
+
+export function Rotate({ operation, one }: RotateProps) {
   const [values, setValues] = useState<Record<string, string>>({});
   const [result, setResult] = useState<Schemas["RotationOutput"]>();
   const hasCertificate = "ssl_mode" in one.config && one.config.ssl_mode.startsWith("verify");
-  const operation = OPERATIONS[kind].rotate;
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
   const done = (next: Schemas["RotationOutput"]) => {
     setValues({});
