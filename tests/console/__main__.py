@@ -14,6 +14,7 @@ from tests.console.long_day import long_day
 from tests.console.many import many_pipelines
 from tests.console.polling import quiet_page
 from tests.console.roles import roles
+from tests.console.tables import many_tables
 from tests.console.truth import truth
 
 CHECKS: Mapping[str, Check] = {
@@ -21,6 +22,7 @@ CHECKS: Mapping[str, Check] = {
     "build": build,
     "quiet page": quiet_page,
     "many pipelines": many_pipelines,
+    "tables": many_tables,
     "truth": truth,
     "dialogs": dialogs,
     "roles": roles,
