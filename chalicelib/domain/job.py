@@ -34,6 +34,8 @@ class JobStatus(StrEnum):
 class Job:
     """A stored job. The actor is who requested it; `result` and the error are sanitized.
 
+    `max_tables` is how many tables a discovery reads at most; null: as many as the last one.
+
     A sweep sends it to a worker again after `lease_until`: until then the message of a PENDING job may still arrive,
     and the worker of a RUNNING one counts as alive.
     """
@@ -43,6 +45,7 @@ class Job:
     status: JobStatus = JobStatus.PENDING
     resource_type: str
     resource_id: str
+    max_tables: int | None = None
     result: Mapping[str, Any] | None = None
     error_code: str | None = None
     error_message: str | None = None

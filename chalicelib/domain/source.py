@@ -8,6 +8,11 @@ from typing import Any, ClassVar
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.registered import ConnectedSystem
 
+DISCOVERY_BOUND = 500
+"""Tables that a discovery reads when nobody has asked for more (specification, section 8)."""
+MAX_DISCOVERY_BOUND = 5_000
+"""Tables that a discovery reads at most."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source(ConnectedSystem[DatabaseAddress]):
@@ -17,6 +22,8 @@ class Source(ConnectedSystem[DatabaseAddress]):
     `server_identity` is the same for every source on one server, where its provider needs that. `options` are those
     that its provider has for sources. `generation` names the rows of the discovery: see `stores/source_tables.py`.
     `schema_history` names the versions of schemas at the current address: see `stores/schema_versions.py`.
+    `discovery_bound` is how many tables the last discovery read at most, and how many the next one will when nobody
+    asks for another number. A source that is moved keeps it.
     """
 
     UNDISCOVERED: ClassVar[Mapping[str, Any]] = {
@@ -35,4 +42,5 @@ class Source(ConnectedSystem[DatabaseAddress]):
     generation: str | None = None
     schema_history: str | None = None
     server_identity: str | None = None
+    discovery_bound: int = DISCOVERY_BOUND
     options: Mapping[str, Any] = field(default_factory=dict)

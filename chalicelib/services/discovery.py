@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connection_checks import CheckStatus, TestCheck, health_after
 from chalicelib.domain.health import HealthRecord, HealthStatus
@@ -34,14 +33,18 @@ class Discovery:
     schema_history: SchemaHistory
     clock: Clock
 
-    def discover(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
+    def discover(self, context: RequestContext, source_id: str, *, max_tables: int | None = None) -> Mapping[str, Any]:
         """Read the catalog and store what capture needs to know. The source's health follows from it as well.
+
+        `max_tables` is the bound of this discovery and of those after it that have none.
 
         Raises Unavailable SOURCE_UNAVAILABLE.
         """
         source = self._source(source_id)
+        bound = max_tables or source.discovery_bound
         try:
-            listing = self.clients.database(source.endpoint).list_tables(Deadline.after(context.deadline.remaining()))
+            deadline = Deadline.after(context.deadline.remaining())
+            listing = self.clients.database(source.endpoint).list_tables(deadline, bound)
         except (Unavailable, TimedOut, Invalid) as error:
             self._note(context, source, {"health": HealthRecord.unhealthy(self.clock(), error.code, error.message)})
             raise Unavailable(error.message, code="SOURCE_UNAVAILABLE") from error
@@ -52,7 +55,8 @@ class Discovery:
         # Readers see the former generation until the source's row names the new one, which is complete then.
         self.resources.tables.add(source_id, generation, tables, context.deadline)
         try:
-            found = {"last_discovery_at": self.clock(), "server_identity": listing.server_identity, **counts}
+            found = {"last_discovery_at": self.clock(), "discovery_bound": bound, **counts}
+            found["server_identity"] = listing.server_identity
             history = self._show(context, source, generation, found)
         except (Unavailable, NotFound):
             with suppress(StoreUnavailable):
@@ -64,7 +68,7 @@ class Discovery:
             self.resources.schemas.remove_all_but(source_id, history, context.deadline)
         complete = not listing.truncated
         changes = self.schema_history.record(context, source, history, listing.tables, complete=complete)
-        return {**counts, "truncated": listing.truncated, "bound": DISCOVERY_BOUND, "schema_changes": changes}
+        return {**counts, "truncated": listing.truncated, "bound": bound, "schema_changes": changes}
 
     def check_health(self, context: RequestContext, source_id: str) -> Mapping[str, Any]:
         """Test the connection and store the result. A database that is down is a result."""

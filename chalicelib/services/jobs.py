@@ -32,12 +32,12 @@ class JobHandler:
     """How jobs of one kind are done for one type of resource.
 
     `store` knows which resources exist, `verb` completes the audit action (`<resource_type>.<verb>`). `run` takes the
-    id of the resource and returns the job's result; it raises HeadgateError to fail the job, and is safe to repeat.
+    job and returns its result; it raises HeadgateError to fail the job, and is safe to repeat.
     """
 
     store: Documents[Any]
     verb: str
-    run: Callable[[RequestContext, str], Mapping[str, Any]]
+    run: Callable[[RequestContext, Job], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,18 @@ class JobService:
     notify: Callable[[str], None]
     clock: Clock
 
-    def request(self, context: RequestContext, kind: JobKind, resource_type: str, resource_id: str) -> Job:
-        """Accept a job. While one of the same kind is open for the resource, that one is returned. Raises NotFound."""
+    def request(
+        self,
+        context: RequestContext,
+        kind: JobKind,
+        resource_type: str,
+        resource_id: str,
+        *,
+        max_tables: int | None = None,
+    ) -> Job:
+        """Accept a job. While one of the same kind is open for the resource, that one is returned, also when it reads
+        another number of tables. Raises NotFound.
+        """
         self.handlers[resource_type, kind].store.get(resource_id)
         now = self.clock()
         job = Job(
@@ -64,6 +74,7 @@ class JobService:
             kind=kind,
             resource_type=resource_type,
             resource_id=resource_id,
+            max_tables=max_tables,
             actor_id=context.actor.id,
             actor_email=context.actor.email,
             actor_via=context.actor.via,
@@ -81,7 +92,9 @@ class JobService:
         except WriteConflict:
             # The open job; when that has just ended, this is requested once more.
             open_id = self.claims.find(_claim(job)) or job.id
-            return self.store.find(open_id) or self.request(context, kind, resource_type, resource_id)
+            return self.store.find(open_id) or self.request(
+                context, kind, resource_type, resource_id, max_tables=max_tables
+            )
         self.notify(job.id)
         return job
 
@@ -119,7 +132,7 @@ class JobService:
             return _failed("JOB_ABANDONED", "It was begun several times and never ended. Request it again.")
         context = RequestContext(actor=SYSTEM, correlation_id=job.correlation_id, deadline=deadline)
         try:
-            return {"status": JobStatus.COMPLETED, "result": self._handler(job).run(context, job.resource_id)}
+            return {"status": JobStatus.COMPLETED, "result": self._handler(job).run(context, job)}
         except HeadgateError as error:
             # Our own store: the lease ends, and the job is taken up again. A secret that differs stays so.
             if isinstance(error, StoreUnavailable) and not isinstance(error, SecretMismatch):

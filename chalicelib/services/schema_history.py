@@ -1,5 +1,6 @@
 """Versions of the schemas of a source's tables: what a discovery adds to them, and what that means for what runs."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -9,6 +10,7 @@ from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.incident import OPERATIONS
 from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.schema.change import SchemaImpact
 from chalicelib.domain.schema.conditions import schema_conditions
@@ -24,6 +26,7 @@ from chalicelib.domain.schema.version import (
     next_version,
 )
 from chalicelib.domain.source import Source
+from chalicelib.domain.table import TableName
 from chalicelib.domain.timeline.event import schema_event
 from chalicelib.errors import StoreBusy, WriteConflict
 from chalicelib.kit.clock import Clock
@@ -31,7 +34,7 @@ from chalicelib.kit.pages import Page
 from chalicelib.kit.retry import at_once
 from chalicelib.services.incidents import IncidentService
 from chalicelib.stores.resources import ResourceStores
-from chalicelib.stores.timeline import Timeline
+from chalicelib.stores.timeline import MAX_KEPT, Timeline
 from chalicelib.stores.transaction import Transaction
 
 MAX_NAMED = 20
@@ -39,6 +42,9 @@ MAX_NAMED = 20
 
 _BOUND = 500
 """Pipelines of a source, and deliveries of a pipeline, that are looked at."""
+
+_MAX_FORGOTTEN = 200
+"""Tables whose versions one discovery removes, with some calls each: the next one goes on."""
 
 _INCIDENTS_PER_TRANSACTION = 33
 _ATTEMPTS = 4
@@ -68,24 +74,28 @@ class SchemaHistory:
         """Add a version of each table whose schema is another one than before; what the result of the job says of it.
         `tables` are those that the client has listed, `complete`: these are all.
 
-        It is safe to repeat: incidents are opened before the versions are there, and are the same once more. Raises
-        StoreUnavailable.
+        It is safe to repeat: incidents are opened before the versions are there, and are the same once more; versions
+        that are stored already are not added again. Raises StoreUnavailable, StoreBusy at the deadline.
         """
         provider, store = capture_provider(source.address.provider), self.resources.schemas
         found, newest = provider.table_schemas(tables), store.newest(source.id, history)
-        store.forget(source.id, history, forgotten(newest, found), context.deadline)
+        store.forget(source.id, history, forgotten(newest, found)[:_MAX_FORGOTTEN], context.deadline)
         versions = self._changed(source.id, history, found, newest, provider.type_order, complete=complete)
         if any(map(needs_look, versions)):
             versions = self._with_affected(source.id, versions)
             self._open_incidents(context, schema_conditions(versions))
+        # Those that may mean something first: a timeline keeps no more events, and the first discovery has thousands.
+        shown = {version.id for version in sorted(versions, key=needs_look, reverse=True)[:MAX_KEPT]}
+
+        def add_event(transaction: Transaction, version: SchemaVersion) -> None:
+            if version.id in shown:
+                self.timeline.add(transaction, schema_event(version))
+
         try:
-            store.add(history, versions, self._add_event)
+            store.add(history, versions, context.deadline, add_event)
         except WriteConflict as conflict:
             raise StoreBusy("Another discovery has just stored schemas of this source.") from conflict
         return _summary(versions)
-
-    def _add_event(self, transaction: Transaction, version: SchemaVersion) -> None:
-        self.timeline.add(transaction, schema_event(version))
 
     def _changed(
         self,
@@ -112,16 +122,17 @@ class SchemaHistory:
     def _with_affected(self, source_id: str, versions: Sequence[SchemaVersion]) -> Sequence[SchemaVersion]:
         """The versions with the pipelines and deliveries that are deployed and concerned."""
         changed = {version.name for version in versions}
-        listed = self.resources.pipelines.list_in("source_id", source_id, limit=_BOUND).items
-        pipelines = [
-            one
-            for one in listed
-            if one.desired_state is not DesiredState.DRAFT and not changed.isdisjoint(one.capture.captured_tables)
-        ]
-        deliveries: dict[str, Sequence[Delivery]] = {
-            one.id: self.resources.deliveries.list_in("pipeline_id", one.id, limit=_BOUND).items for one in pipelines
-        }
-        return [replace(version, affects=affected(version, pipelines, deliveries)) for version in versions]
+        pipelines: dict[TableName, list[Pipeline]] = defaultdict(list)
+        deliveries: dict[str, Sequence[Delivery]] = {}
+        for pipeline in self.resources.pipelines.list_in("source_id", source_id, limit=_BOUND).items:
+            tables = changed.intersection(pipeline.capture.captured_tables)
+            if pipeline.desired_state is DesiredState.DRAFT or not tables:
+                continue
+            listed = self.resources.deliveries.list_in("pipeline_id", pipeline.id, limit=_BOUND)
+            deliveries[pipeline.id] = listed.items
+            for table in tables:
+                pipelines[table].append(pipeline)
+        return [replace(one, affects=affected(one, pipelines[one.name], deliveries)) for one in versions]
 
     def _open_incidents(self, context: RequestContext, conditions: Sequence[Condition]) -> None:
         for start in range(0, len(conditions), _INCIDENTS_PER_TRANSACTION):

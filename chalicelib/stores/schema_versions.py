@@ -16,6 +16,7 @@ from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.schema.version import MAX_VERSIONS, Newest, NewestVersion, SchemaVersion, VersionFilter
 from chalicelib.domain.table import TableName
+from chalicelib.errors import StoreBusy
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, page_of
@@ -88,14 +89,18 @@ class SchemaVersions:
         self,
         history: str,
         versions: Sequence[SchemaVersion],
+        deadline: Deadline,
         beside: Callable[[Transaction, SchemaVersion], None] = lambda _transaction, _version: None,
     ) -> None:
         """Store versions, a number of tables in each transaction; the oldest ones of a table that has too many go.
         `beside` may add one item to the transaction of a version.
 
-        Raises WriteConflict when another discovery has written a version of one of these tables, StoreUnavailable.
+        Raises WriteConflict when another discovery has written a version of one of these tables, StoreUnavailable;
+        StoreBusy at the deadline: who repeats it with the versions that are missing goes on.
         """
         for start in range(0, len(versions), TABLES_PER_TRANSACTION):
+            if deadline.passed:
+                raise StoreBusy("There was no time to store all schemas. The next attempt stores the rest.")
             with Transaction() as transaction:
                 for version in versions[start : start + TABLES_PER_TRANSACTION]:
                     _add(transaction, history, version)

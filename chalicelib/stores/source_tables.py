@@ -50,7 +50,7 @@ class SourceTables:
     sources: Sources
 
     def list(self, source_id: str) -> tuple[SourceTable, ...]:
-        """All of a source's tables, by name; discovery stores at most 500. Raises NotFound."""
+        """All of a source's tables, by name; discovery stores at most 5,000. Raises NotFound."""
 
         def read(source: Source) -> tuple[SourceTable, ...] | None:
             rows = list(_rows(source.id, source.generation))

@@ -124,8 +124,16 @@ class Resources:
             live_reads=self.live_reads,
         )
         self.topics = TopicService(resources=resources, clients=self.clients, live_reads=self.live_reads, audit=audit)
-        discovery = JobHandler(store=resources.sources, verb="discover", run=self.discovery.discover)
-        health = JobHandler(store=resources.sources, verb="health", run=self.discovery.check_health)
+        discovery = JobHandler(
+            store=resources.sources,
+            verb="discover",
+            run=lambda context, job: self.discovery.discover(context, job.resource_id, max_tables=job.max_tables),
+        )
+        health = JobHandler(
+            store=resources.sources,
+            verb="health",
+            run=lambda context, job: self.discovery.check_health(context, job.resource_id),
+        )
         self.jobs = JobService(
             store=resources.jobs,
             claims=resources.claims,

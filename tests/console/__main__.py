@@ -20,6 +20,7 @@ from tests.console.polling import quiet_page
 from tests.console.roles import roles
 from tests.console.sessions import sessions
 from tests.console.states import states
+from tests.console.tables import many_tables
 from tests.console.time_to_loss import time_to_loss
 from tests.console.truth import truth
 
@@ -28,6 +29,7 @@ CHECKS: Mapping[str, Check] = {
     "build": build,
     "quiet page": quiet_page,
     "many pipelines": many_pipelines,
+    "tables": many_tables,
     "truth": truth,
     "dialogs": dialogs,
     "dialogs, time to loss": time_to_loss,

@@ -47,10 +47,10 @@ def many_pipelines(console: Console, *, count: int = 1_000) -> list[Figure]:
         page.locator("tbody tr").nth(20).wait_for()
         usable = time.monotonic() - began
         settle(opened)
-        keystrokes = _keystrokes(page, "deployed 77")
+        taken = keystrokes(page, "deployed 77")
         figures = [
             at_most(f"12 from the data to a list of {count} that can be used", usable, 1.0, "s"),
-            at_most("12 from a letter in the filter to its picture, 95th percentile", _p95(keystrokes), 100, "ms"),
+            at_most("12 from a letter in the filter to its picture, 95th percentile", p95(taken), 100, "ms"),
             at_most("12 longest task", float(page.evaluate("window.__longest")), 200, "ms"),
             at_most("12 shift of the layout", float(page.evaluate("window.__shift")), 0.02),
         ]
@@ -74,14 +74,14 @@ def filtered_pipelines(console: Console, *, count: int = 10_000) -> list[Figure]
             taken.append(float(page.evaluate(_SINCE_REQUEST, f"q={quote_plus(text)}")))
         assert opened.all_faults() == []
     what = f"12 from the request for {count} pipelines filtered by name to their picture, 95th percentile"
-    return [at_most(what, _p95(taken), 500, "ms")]
+    return [at_most(what, p95(taken), 500, "ms")]
 
 
 def _asks_for(text: str, response: Response) -> bool:
     return "/api/v1/pipelines?" in response.url and f"q={quote_plus(text)}&" in f"{response.url}&"
 
 
-def _keystrokes(page: Page, text: str) -> list[float]:
+def keystrokes(page: Page, text: str) -> list[float]:
     """Milliseconds from each letter until the page has been painted again."""
     field = page.get_by_role("searchbox").first
     taken = []
@@ -92,5 +92,6 @@ def _keystrokes(page: Page, text: str) -> list[float]:
     return taken
 
 
-def _p95(numbers: Sequence[float]) -> float:
+def p95(numbers: Sequence[float]) -> float:
+    """The 95th percentile."""
     return statistics.quantiles(numbers, n=20)[-1]

@@ -23,6 +23,18 @@ def _delivery(sandbox: Sandbox) -> Json:
     return sandbox.cached("console delivery", sandbox.new_delivery)
 
 
+def _connection(sandbox: Sandbox) -> Json:
+    def registered() -> Json:
+        connection = sandbox.admin.post_ok(
+            "/connections", {**sandbox.source_body(), "name": sandbox.name("connection")}
+        )
+        source = {"name": sandbox.name("source"), "provider": "postgresql", "connection_id": connection["id"]}
+        sandbox.admin.post_ok("/sources", source)
+        return connection
+
+    return sandbox.cached("console connection", registered)
+
+
 def _maintenance(sandbox: Sandbox) -> str:
     body = {
         "name": sandbox.name("window"),
@@ -56,6 +68,8 @@ SCREENS: Mapping[str, Callable[[Sandbox], str]] = {
     "source, settings": lambda sandbox: f"sources/{sandbox.source['id']}?tab=settings",
     "destinations": lambda sandbox: f"destinations?q={sandbox.destination['name']}",
     "destination": lambda sandbox: f"destinations/{_delivery(sandbox)['destination_id']}",
+    "connections": lambda sandbox: f"connections?q={_connection(sandbox)['name']}",
+    "connection": lambda sandbox: f"connections/{_connection(sandbox)['id']}",
     "topics": lambda sandbox: f"topics?cluster_id={sandbox.stream['id']}",
     "topic": lambda sandbox: f"topics/{sandbox.pipeline['topics'][0]}?cluster_id={sandbox.stream['id']}",
     "groups": lambda sandbox: f"groups?cluster_id={sandbox.stream['id']}",

@@ -54,6 +54,47 @@ def test_a_discovery_stores_tables_counts_and_health(app: InProcessApp, source: 
     assert stored.updated_at == source.updated_at
 
 
+def test_a_discovery_reads_500_tables_unless_somebody_asks_for_more(app: InProcessApp, source: Source) -> None:
+    app.database.tables = [f"table_{n:03}" for n in range(502)]
+    asked = (None, 501, None)
+    results = [app.services.discovery.discover(app.context(), source.id, max_tables=number) for number in asked]
+    assert [(result["tables"], result["bound"], result["truncated"]) for result in results] == [
+        (500, 500, True),
+        (501, 501, True),
+        (501, 501, True),
+    ]
+
+
+def test_a_source_that_is_moved_keeps_the_bound_of_its_discoveries(app: InProcessApp, source: Source) -> None:
+    app.services.discovery.discover(app.context(), source.id, max_tables=2)
+    update(app, source, address=replace(source.address, host="elsewhere.example.com"))
+    assert app.services.discovery.discover(app.context(), source.id)["bound"] == 2
+
+
+def test_a_failed_discovery_does_not_change_the_bound(app: InProcessApp, source: Source) -> None:
+    app.database.reachable = False
+    with pytest.raises(Unavailable):
+        app.services.discovery.discover(app.context(), source.id, max_tables=2)
+    app.database.reachable = True
+    assert app.services.discovery.discover(app.context(), source.id)["bound"] == 500
+
+
+def test_pages_of_500_lead_to_each_of_1200_tables_with_and_without_filters(app: InProcessApp, source: Source) -> None:
+    app.database.tables = [f"table_{n:04}" for n in range(1_200)]
+    result = app.services.discovery.discover(app.context(seconds=60), source.id, max_tables=1_200)
+    assert (result["tables"], result["truncated"]) == (1_200, False)
+    for search, count in ((None, 1_200), ("table_1", 200), ("table_0123", 1)):
+        names, after = [], None
+        while not names or after:
+            page = app.services.sources.list_tables(
+                source.id, table_filter=TableFilter(search=search), limit=500, after=after
+            )
+            names += [table.table_name for table in page.items]
+            after = page.next_key
+        assert names == [name for name in app.database.tables if (search or "") in name]
+        assert len(names) == count
+
+
 def test_a_failed_discovery_makes_the_source_unhealthy_and_keeps_its_tables(app: InProcessApp, source: Source) -> None:
     app.database.reachable = False
     with pytest.raises(Unavailable) as failed:

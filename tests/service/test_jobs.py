@@ -134,8 +134,8 @@ def test_a_worker_that_lost_its_lease_ends_nothing(jobs_fixture: JobsFixture) ->
 def test_a_message_that_comes_twice_runs_a_job_once(jobs_fixture: JobsFixture) -> None:
     job, runs = jobs_fixture.request(), list[str]()
 
-    def count(_: RequestContext, source_id: str) -> Run:
-        runs.append(source_id)
+    def count(_: RequestContext, job: Job) -> Run:
+        runs.append(job.resource_id)
         jobs_fixture.run(job, jobs)
         return {}
 
@@ -152,6 +152,15 @@ def test_a_second_request_is_the_open_job_of_its_kind(jobs_fixture: JobsFixture)
     assert len(jobs_fixture.sent) == 3
     jobs_fixture.run(first)
     assert jobs_fixture.request(JobKind.DISCOVERY, first.resource_id).id != first.id
+
+
+def test_a_discovery_reads_as_many_tables_as_were_asked_for(jobs_fixture: JobsFixture) -> None:
+    source = jobs_fixture.app.source()
+    results = []
+    for asked in ({"max_tables": 2}, {}):
+        job = jobs_fixture.jobs.request(jobs_fixture.app.context(), JobKind.DISCOVERY, "source", source.id, **asked)
+        results.append(jobs_fixture.run(job).result or {})
+    assert [(result["tables"], result["bound"], result["truncated"]) for result in results] == [(2, 2, True)] * 2
 
 
 def test_an_error_of_ours_fails_the_job_with_its_code(jobs_fixture: JobsFixture) -> None:
@@ -172,7 +181,7 @@ def test_another_resource_needs_an_entry_in_the_table_only(jobs_fixture: JobsFix
     handler = JobHandler(
         store=app.services.stores.resources.destinations,
         verb="health",
-        run=lambda _, found: {"checked": found},
+        run=lambda _, job: {"checked": job.resource_id},
     )
     jobs = replace(jobs_fixture.jobs, handlers={("destination", JobKind.HEALTH): handler})
     destination = app.destination()

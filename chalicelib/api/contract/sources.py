@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from chalicelib.api.contract.common import Integer, Output, Timestamp, Uuid
+from chalicelib.api.contract.common import Input, Integer, Output, Timestamp, Uuid
 from chalicelib.api.contract.databases import ConnectedDatabaseInput, DatabaseConfig
 from chalicelib.api.contract.lists import ListQuery
 from chalicelib.api.contract.live_reads import FreshQuery
@@ -11,7 +11,7 @@ from chalicelib.api.contract.systems import SystemFields, SystemOutput, system_d
 from chalicelib.api.contract.views import Definition
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
-from chalicelib.domain.source import Source
+from chalicelib.domain.source import MAX_DISCOVERY_BOUND, Source
 from chalicelib.domain.table import IssueCode, IssueSeverity
 from chalicelib.services.sources import SourceInput, TableFilter
 
@@ -67,6 +67,12 @@ class SourceTableOutput(Output):
     replica_identity: str | None
     cdc_ready: bool
     cdc_issues: list[IssueOutput] = Field(validation_alias="issues")
+
+
+class DiscoveryQuery(Input):
+    """How much a discovery reads."""
+
+    max_tables: Integer | None = Field(default=None, ge=1, le=MAX_DISCOVERY_BOUND)
 
 
 class TablesQuery(ListQuery):

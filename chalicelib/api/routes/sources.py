@@ -5,6 +5,7 @@ from chalicelib.api.contract.jobs import JobOutput
 from chalicelib.api.contract.rotation import RotationOutput, RotationQuery, SourceRotationBody
 from chalicelib.api.contract.searches import SearchQuery
 from chalicelib.api.contract.sources import (
+    DiscoveryQuery,
     ReadinessOutput,
     ReadinessQuery,
     SourceBody,
@@ -74,9 +75,14 @@ def rotate_source_credentials(
 
 
 @routes.post("/sources/{uuid}/discover", needs=Permission.OPERATE, status=202)
-def discover_source(context: RequestContext, uuid: UuidPath) -> JobOutput:
-    """Discover tables. Poll the job until it is COMPLETED or FAILED."""
-    return JobOutput.of(services().jobs.request(context, JobKind.DISCOVERY, "source", uuid))
+def discover_source(context: RequestContext, uuid: UuidPath, query: DiscoveryQuery) -> JobOutput:
+    """Discover tables. Poll the job until it is COMPLETED or FAILED.
+
+    While a discovery of the source is open, its job is the answer, with the bound that it was begun with.
+    """
+    return JobOutput.of(
+        services().jobs.request(context, JobKind.DISCOVERY, "source", uuid, max_tables=query.max_tables)
+    )
 
 
 @routes.post("/sources/{uuid}/health", needs=Permission.OPERATE, status=202)

@@ -18,16 +18,14 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.monitoring.lock_waits import LockWait
 from chalicelib.domain.monitoring.target_tables import WatchedTable
 from chalicelib.domain.release import ReleaseState, SourceRelease
+from chalicelib.domain.source import DISCOVERY_BOUND
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
-
-DISCOVERY_BOUND = 500
-"""Tables of one discovery (specification, section 8)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableListing:
-    """Tables, ordered by schema and name. `truncated`: there are more than the bound.
+    """Tables, ordered by schema and name. `truncated`: there are more than the bound, or than have so many columns.
 
     `server_identity` is the same under every name and address of the server; None where it does not tell, or where
     nobody needs it.

@@ -36,6 +36,21 @@ def test_discovery_fills_in_the_source(sandbox: Sandbox) -> None:
     assert is_timestamp(after["last_discovery_at"])
 
 
+def test_a_discovery_reads_the_number_of_tables_that_was_asked_for_until_another_one_is(sandbox: Sandbox) -> None:
+    source = sandbox.admin.post_ok("/sources", sandbox.source_body())
+    for query, bound, tables in (("", 500, 4), ("?max_tables=3", 3, 3), ("", 3, 3), ("?max_tables=5000", 5000, 4)):
+        job = sandbox.admin.post_ok(f"/sources/{source['id']}/discover{query}", status=202)
+        result = sandbox.finished_job(job)["result"]
+        assert (result["bound"], result["tables"], result["truncated"]) == (bound, tables, tables < 4)
+
+
+@pytest.mark.parametrize("number", ["0", "5001", "-1", "many", "1.5", ""])
+def test_a_discovery_of_a_wrong_number_of_tables_is_refused(sandbox: Sandbox, number: str) -> None:
+    refused = sandbox.admin.post(f"/sources/{sandbox.source['id']}/discover?max_tables={number}")
+    assert refused.status_code == 422
+    assert refused.json()["error"]["details"][0]["location"] == ["query", "max_tables"]
+
+
 def test_a_database_that_is_down_is_a_completed_job_with_a_bad_result(sandbox: Sandbox) -> None:
     source = sandbox.admin.post_ok("/sources", sandbox.source_body(config=sandbox.config(port=1)))
     done = sandbox.finished_job(sandbox.admin.post_ok(f"/sources/{source['id']}/health", status=202))

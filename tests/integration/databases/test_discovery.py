@@ -4,6 +4,7 @@ import pytest
 
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.providers.postgresql.facts import Generated, RelationKind, ReplicaIdentity
+from chalicelib.domain.source import MAX_DISCOVERY_BOUND
 from chalicelib.domain.table import CapturedType, IssueCode, IssueSeverity, TableName, TypeKind
 from chalicelib.kit.clock import Deadline
 from tests.support.databases.postgresql import ORDERS, Shop, client
@@ -49,6 +50,19 @@ def test_tables_are_ordered_and_the_listing_reports_when_its_bound_cut_it(shop: 
     assert [table.name.table_name for table in cut.tables] == ["A", "a b"]
     assert cut.truncated
     assert not shop.listing(bound=5).truncated
+
+
+def test_more_tables_than_one_statement_reads_the_columns_of_are_listed_each_with_its_own(shop: Shop) -> None:
+    shop.run(
+        "DO $$ BEGIN FOR n IN 100..1199 LOOP EXECUTE format("
+        "'CREATE TABLE shop.t%s (id int PRIMARY KEY, c%s text)', n, n); END LOOP; END $$"
+    )
+    assert len(shop.listing().tables) == 500
+    listing = shop.listing(bound=MAX_DISCOVERY_BOUND)
+    assert (len(listing.tables), listing.truncated) == (1_101, False)
+    made = [table for table in listing.tables if table.name != ORDERS]
+    columns = {table.name.table_name: [one.name for one in table.raw_columns] for table in made}
+    assert columns == {f"t{n}": ["id", f"c{n}"] for n in range(100, 1_200)}
 
 
 def test_key_columns_are_in_the_order_of_the_key(shop: Shop) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chalicelib.clients.databases.checks import failure_result, success_result
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
@@ -13,6 +13,7 @@ from chalicelib.domain.providers.mysql.capture_plan import MySQLCapturePlan
 from chalicelib.domain.providers.mysql.facts import MySQLRawTable, MySQLServerFacts
 from chalicelib.domain.providers.mysql.gtid_set import GtidSet
 from chalicelib.domain.providers.mysql.running_capture import MySQLCaptureFacts
+from chalicelib.domain.source import DISCOVERY_BOUND
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from tests.support.apps.fakes import SCHEMA, FakeDatabase

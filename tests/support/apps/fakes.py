@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.clients.databases.checks import failure_result, success_result
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import TestResult
@@ -35,6 +35,7 @@ from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapture
 from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
 from chalicelib.domain.providers.postgresql.slot_log import CaptureSlot
 from chalicelib.domain.release import ReleaseState, SourceRelease
+from chalicelib.domain.source import DISCOVERY_BOUND
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect import ConnectDouble

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import TableListing
 from chalicelib.clients.databases.mysql.client import MySQL
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.database import DatabaseProvider, SslMode
@@ -14,6 +14,7 @@ from chalicelib.domain.providers.mysql.capture_tables import source_tables
 from chalicelib.domain.providers.mysql.facts import MySQLRawTable, MySQLServerFacts
 from chalicelib.domain.providers.mysql.readiness.checks import CHECKS
 from chalicelib.domain.readiness import ReadinessReport, judge, unreachable
+from chalicelib.domain.source import DISCOVERY_BOUND
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import Deadline, utc_now

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import TableListing
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.database import DatabaseProvider, SslMode
@@ -22,6 +22,7 @@ from chalicelib.domain.providers.postgresql.facts import PostgreSQLRawTable, Pos
 from chalicelib.domain.providers.postgresql.readiness.checks import CHECKS
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.readiness import ReadinessReport, judge
+from chalicelib.domain.source import DISCOVERY_BOUND
 from chalicelib.domain.table import SourceTable, TableName
 from chalicelib.kit.clock import Deadline, utc_now
 from chalicelib.kit.masking import Secret

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MAX_COLUMNS = 60_000
+MAX_COLUMNS = 100_000
+"""Of all tables of a discovery: 20 for each of the 5,000."""
 _MAX_INDEXED = 100_000
 _PER_STATEMENT = 50
 _MAX_OF_TABLE = 4_096

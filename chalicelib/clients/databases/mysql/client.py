@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.checks import failure_result, success_result
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure
 from chalicelib.clients.databases.mysql import (
     catalog,
@@ -33,6 +33,7 @@ from chalicelib.domain.providers.mysql.facts import MySQLServerFacts
 from chalicelib.domain.providers.mysql.running_capture import MySQLCaptureFacts
 from chalicelib.domain.providers.mysql.target_facts import MySQLTargetFacts
 from chalicelib.domain.release import ReleaseState, SourceRelease
+from chalicelib.domain.source import DISCOVERY_BOUND
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 

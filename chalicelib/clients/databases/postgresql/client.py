@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from chalicelib.clients.databases.checks import failure_result, success_result
-from chalicelib.clients.databases.contract import DISCOVERY_BOUND, TableListing
+from chalicelib.clients.databases.contract import TableListing
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.postgresql import catalog, lock_waits, queries, running_captures, slots, target_tables
 from chalicelib.clients.http.addresses import HostCheck
@@ -36,13 +36,15 @@ from chalicelib.domain.providers.postgresql.facts import (
 from chalicelib.domain.providers.postgresql.replication import PostgreSQLCapturePlan
 from chalicelib.domain.providers.postgresql.running_capture import PostgreSQLCaptureFacts
 from chalicelib.domain.release import ReleaseState, SourceRelease
+from chalicelib.domain.source import DISCOVERY_BOUND
 from chalicelib.domain.table import TableName
 from chalicelib.kit.clock import Deadline
 
 if TYPE_CHECKING:
     from chalicelib.clients.databases.postgresql.session import DatabaseSession, Row
 
-MAX_COLUMNS = 60_000
+MAX_COLUMNS = 100_000
+"""Of all tables of a discovery: 20 for each of the 5,000."""
 MAX_SLOTS = 1_000
 MAX_PUBLICATIONS = 500
 MAX_PUBLISHED = 5_000
@@ -50,6 +52,8 @@ MAX_TRANSACTIONS = 20
 REPLICATION_SECONDS = 4.0
 """For the replication connection that readiness tries: a healthy server needs much less."""
 MAX_SIDE_EFFECTS = 10_000
+_TABLES_PER_STATEMENT = 500
+"""Of which one statement reads the columns: it sorts them by the place of their table, which costs both multiplied."""
 _LAST_READ_SECONDS = 1.0
 
 
@@ -227,8 +231,14 @@ def _read_columns(session: "DatabaseSession", rows: "Sequence[Row]") -> tuple[li
     return list(tables.values()), not complete
 
 
-def _columns(session: "DatabaseSession", oids: list[int]) -> "list[Row]":
-    return session.rows(queries.COLUMNS, {"tables": oids}, max_rows=MAX_COLUMNS + 1) if oids else []
+def _columns(session: "DatabaseSession", oids: Sequence[int]) -> "list[Row]":
+    """The columns of these tables in their order, at most `MAX_COLUMNS` and one more."""
+    found: list[Row] = []
+    for start in range(0, len(oids), _TABLES_PER_STATEMENT):
+        if len(found) <= MAX_COLUMNS:
+            tables = {"tables": list(oids[start : start + _TABLES_PER_STATEMENT])}
+            found += session.rows(queries.COLUMNS, tables, max_rows=MAX_COLUMNS + 1 - len(found))
+    return found
 
 
 def _discovered_tables(session: "DatabaseSession") -> tuple[PostgreSQLRawTable, ...]:

@@ -1,6 +1,6 @@
 """What discovery says about a column's type: what is true for every target."""
 
-from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from chalicelib.domain.database import DatabaseProvider
@@ -26,7 +26,8 @@ UNKNOWN = TypeVerdict(
 LEFT_OUT = TypeVerdict(IssueCode.TYPE_NOT_CAPTURED, IssueSeverity.WARN, ABSENT)
 
 
-def discovery_verdict(source: DatabaseProvider, names: Sequence[str]) -> TypeVerdict | None:
+@cache
+def discovery_verdict(source: DatabaseProvider, names: tuple[str, ...]) -> TypeVerdict | None:
     """What happens to values of a type with these names, whatever the target; None where all arrive equal somewhere.
 
     The worst comes first, and gives the code.

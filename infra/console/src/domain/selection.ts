@@ -5,6 +5,10 @@ export interface TableName {
   table_name: string;
 }
 
+export interface ColumnName extends TableName {
+  column_name: string;
+}
+
 export interface Picked extends TableName {
   /** Estimates of the database; null where it has none. */
   rows: number | null;
@@ -27,6 +31,17 @@ export interface Totals {
 
 export function sameTable(one: TableName, other: TableName): boolean {
   return one.schema_name === other.schema_name && one.table_name === other.table_name;
+}
+
+/** The columns that are left out of these tables: those of a table that is not chosen mean nothing. */
+export function leftOutOf(left: readonly ColumnName[], picked: readonly TableName[]): ColumnName[] {
+  return left.filter((column) => picked.some((table) => sameTable(table, column)));
+}
+
+/** The columns with this one, or without it where it is among them. */
+export function withColumnToggled(left: readonly ColumnName[], column: ColumnName): ColumnName[] {
+  const others = left.filter((one) => !sameTable(one, column) || one.column_name !== column.column_name);
+  return others.length < left.length ? others : [...others, column];
 }
 
 export function tableKey({ schema_name, table_name }: TableName): string {

@@ -3,6 +3,7 @@
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { arrival, type GroupPartition } from "../domain/arrival.ts";
+import { sameTable } from "../domain/selection.ts";
 import { Loaded } from "../kit/feedback.tsx";
 import { type Column, Table } from "../kit/table.tsx";
 import { count } from "../kit/units.ts";
@@ -39,12 +40,16 @@ export function Arrivals({ pipeline, delivery }: Props) {
   ];
   if (delivery) {
     columns.push([text("arrival.delivered"), (row) => <Delivered cluster={cluster} topic={row.topic} group={group} />]);
+  } else {
+    columns.push([text("arrival.snapshot"), (row) => <Snapshot pipeline={pipeline} row={row} />]);
   }
   return (
     <>
       <Table caption={text("arrival.title")} columns={columns} rows={rows.slice(0, MOST)} id={(row) => row.topic} />
       {rows.length > MOST && <p class="quiet">{text("arrival.more", { count: rows.length - MOST })}</p>}
-      <p class="quiet">{text("arrival.help")}</p>
+      <p class="quiet">
+        {text("arrival.help")} {!delivery && text("arrival.snapshot_help")}
+      </p>
     </>
   );
 }
@@ -53,12 +58,15 @@ function NotKnown({ why }: { why?: string }) {
   return <span class="quiet">{why ?? text("common.not_measured")}</span>;
 }
 
-function AtSource({ sourceId, table }: { sourceId: string; table: Row["table"] }) {
+/** What the database estimates the table to have. */
+function useRowsAtSource(sourceId: string, table: Row["table"]): number | null {
   const search = table ? `${table.schema_name}.${table.table_name}` : "";
   const known = useLive("list_source_tables", { path: { uuid: sourceId }, query: { search }, every: 0, off: !table });
-  const rows = known.data?.find(
-    (one) => one.schema_name === table?.schema_name && one.table_name === table.table_name,
-  )?.estimated_rows;
+  return known.data?.find((one) => table && sameTable(one, table))?.estimated_rows ?? null;
+}
+
+function AtSource({ sourceId, table }: { sourceId: string; table: Row["table"] }) {
+  const rows = useRowsAtSource(sourceId, table);
   return typeof rows === "number" ? <span>{text("arrival.about", { rows: count(rows) })}</span> : <NotKnown />;
 }
 
@@ -76,6 +84,26 @@ function InTopic({ cluster, topic }: { cluster: string; topic: string }) {
         return records === null ? <NotKnown /> : count(records);
       }}
     </Loaded>
+  );
+}
+
+/** How far the first copy of a table is, as far as the topic tells. */
+function Snapshot({ pipeline, row }: { pipeline: Pipeline; row: Row }) {
+  const rows = useRowsAtSource(pipeline.source_id, row.table);
+  const { data } = useTopic(pipeline.stream_cluster_id, row.topic);
+  const records = data ? arrival(row.topic, data.partition_details, null).records : null;
+  if (rows === null || records === null) return <NotKnown />;
+  return (
+    <>
+      {rows > 0 && (
+        <progress
+          aria-label={text("arrival.snapshot_of", { topic: row.topic })}
+          max={rows}
+          value={Math.min(rows, records)}
+        />
+      )}{" "}
+      {text("arrival.snapshot_rows", { records: count(records), rows: count(rows) })}
+    </>
   );
 }
 

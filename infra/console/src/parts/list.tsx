@@ -1,7 +1,7 @@
 /** A list as every screen shows it: its filters, which are kept in the address, its table, why it is empty, and its pages. */
 
 import { type ComponentChildren, Fragment } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { OperationId, Query } from "../api/client.ts";
 import { type Live, useLive } from "../api/live.ts";
 import { Button } from "../kit/copy.tsx";
@@ -35,12 +35,20 @@ function Typed({ name, type: kind = "search", ...shown }: Filter) {
   const query = useListQuery();
   const current = query.value(name);
   const [typed, type] = useState(current);
+  const written = useRef(current);
   useEffect(() => {
     if (typed === current) return;
-    const timer = setTimeout(() => query.set({ [name]: typed || null }), PAUSE);
+    const timer = setTimeout(() => {
+      written.current = typed;
+      query.set({ [name]: typed || null });
+    }, PAUSE);
     return () => clearTimeout(timer);
   }, [typed]);
-  useEffect(() => type(current), [current]);
+  // What this field has written itself may be older than what is typed by now.
+  useEffect(() => {
+    if (current !== written.current) type(current);
+    written.current = current;
+  }, [current]);
   return <Input {...shown} type={kind} spellcheck={false} value={typed} onValue={type} />;
 }
 

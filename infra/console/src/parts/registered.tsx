@@ -20,7 +20,7 @@ import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "./list.tsx
 import { OperationButton, saving, useAction, whoMay } from "./operation.tsx";
 import { Facts, Labels, NotMeasured, ONE, State, spaced, When } from "./pieces.tsx";
 import { can } from "./session.ts";
-import { RotationForm, SystemForm, secretHelp } from "./system_form.tsx";
+import { RotationForm, type RotationOperation, SystemForm, secretHelp } from "./system_form.tsx";
 
 type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
 type Kind = "sources" | "destinations";
@@ -98,6 +98,14 @@ function Head({ kind, one, readAt }: Props & { readAt: number | undefined }) {
         rows={[
           [text("system.provider"), textOf("provider", one.provider)],
           [text("registered.address"), <code key="address">{addressOf(one)}</code>],
+          [
+            text("type.connection"),
+            one.connection_id ? (
+              <a key="connection" href={link(["connections", one.connection_id])}>
+                {text("registered.connection")}
+              </a>
+            ) : undefined,
+          ],
           [text("registered.looked_at"), <When key="at" time={one.last_health_check_at} />],
           [text("registered.environment"), one.environment ?? undefined],
           [text("registered.labels"), labelled ? <Labels kind={kind} labels={one.labels} /> : undefined],
@@ -114,7 +122,11 @@ export function Settings({ kind, one }: Props) {
       <h2>{text("registered.edit")}</h2>
       <Edited now={one}>{(opened, open) => <Edit kind={kind} one={opened} onSaved={open} />}</Edited>
       <h2>{text("registered.secrets")}</h2>
-      {one.connection_id ? <p>{text("registered.of_connection")}</p> : <Rotate kind={kind} one={one} />}
+      {one.connection_id ? (
+        <p>{text("registered.of_connection")}</p>
+      ) : (
+        <Rotate operation={`rotate_${ONE[kind]}_credentials`} one={one} />
+      )}
       <h2>{text("registered.delete")}</h2>
       <p class="buttons">
         <DeleteButton operation={`delete_${ONE[kind]}`} of={one} list={kind} />
@@ -123,8 +135,12 @@ export function Settings({ kind, one }: Props) {
   );
 }
 
-function Rotate({ kind, one }: Props) {
-  const operation = `rotate_${ONE[kind]}_credentials` as const;
+interface RotateProps {
+  operation: RotationOperation;
+  one: Pick<Registered, "id" | "name" | "provider" | "config">;
+}
+
+export function Rotate({ operation, one }: RotateProps) {
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
   const names = secretsOf(one.provider, "ssl_mode" in one.config ? one.config.ssl_mode : "");
   const words = { submit: text("rotate.submit", { name: one.name }), words: text("rotate.help"), help: secretHelp };

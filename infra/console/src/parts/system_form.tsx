@@ -26,7 +26,7 @@ import { can } from "./session.ts";
 type Rotation = Schemas["RotationOutput"];
 
 interface Props {
-  kind: "source" | "destination";
+  kind: "source" | "destination" | "connection";
   providers: readonly Provider[];
   onSaved: (id: string) => void;
 }
@@ -34,7 +34,7 @@ interface Props {
 export function SystemForm({ kind, providers, onSaved }: Props) {
   const [draft, setDraft] = useState<SystemDraft>(() => emptyDraft(providers[0] ?? "postgresql"));
   const [result, setResult] = useState<Schemas["TestOutput"]>();
-  const operation = kind === "source" ? "create_source" : "create_destination";
+  const operation = `create_${kind}` as const;
   const test = useAction();
   const save = useAction();
   const change = (next: SystemDraft) => {
@@ -162,7 +162,7 @@ export function SecretFields({ names, bind, help }: SecretsProps) {
   });
 }
 
-type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;
+export type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;
 
 interface RotationProps extends Pick<SecretsProps, "names" | "help"> {
   operation: RotationOperation;

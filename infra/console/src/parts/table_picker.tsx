@@ -12,16 +12,20 @@ import { age, bytes, count, duration, localTime, measured } from "../kit/units.t
 import { plural, text, textOf } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
 import { choicesOf } from "./fields.tsx";
+import { LeaveOut, type Leaving, LeftOut } from "./left_out.tsx";
 import { type Filter, ListOf, useListQuery, usePage } from "./list.tsx";
 import { OperationButton, useAction } from "./operation.tsx";
 
 type Row = Schemas["SourceTableOutput"];
 type Source = Schemas["SourceOutput"];
 const ALL = 500;
+/** Tables that a discovery reads at most. */
+const DISCOVERED = 5_000;
 
 interface Choosing {
   picked: readonly Picked[];
   onPicked: (picked: Picked[]) => void;
+  leaving: Leaving;
 }
 
 const FILTERS: Filter[] = [
@@ -70,6 +74,7 @@ function Choice({
   filter,
   picked,
   onPicked,
+  leaving,
 }: Choosing & { sourceId: string; filter: Record<string, string> }) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
@@ -111,6 +116,7 @@ function Choice({
       {error && <Failed error={error} />}
       {isCut && <p class="banner warn">{text("tables.cut", { max: MAX_TABLES })}</p>}
       <Sums picked={picked} />
+      <LeftOut picked={picked} {...leaving} />
     </>
   );
 }
@@ -135,7 +141,7 @@ function Sums({ picked }: { picked: readonly Picked[] }) {
 function columns(choosing: Choosing | undefined): Column<Row>[] {
   return [
     [text("tables.table"), (row) => <Name row={row} choosing={choosing} />],
-    [text("tables.verdict"), (row) => <Verdict row={row} />],
+    [text("tables.verdict"), (row) => <Verdict row={row} choosing={choosing} />],
     [text("tables.key"), (row) => row.primary_key_columns.join(", ") || text("tables.no_key"), { isExtra: true }],
     [text("tables.rows"), (row) => measured(row.estimated_rows), { isNumber: true }],
     [text("tables.size"), (row) => measured(row.estimated_size_bytes, bytes), { isNumber: true }],
@@ -156,7 +162,8 @@ function Name({ row, choosing }: { row: Row; choosing: Choosing | undefined }) {
   );
 }
 
-function Verdict({ row }: { row: Row }) {
+function Verdict({ row, choosing }: { row: Row; choosing: Choosing | undefined }) {
+  const leaving = choosing?.picked.some((table) => sameTable(table, row)) ? choosing.leaving : undefined;
   const word = text(row.cdc_ready ? "verdict.true" : "verdict.false");
   const worst = row.cdc_issues.some((issue) => issue.severity === "warn") ? "warn" : "pass";
   const outcome = <Outcome status={row.cdc_ready ? worst : "fail"} word={word} />;
@@ -169,7 +176,8 @@ function Verdict({ row }: { row: Row }) {
       <ul>
         {row.cdc_issues.map((issue) => (
           <li key={`${issue.code}${issue.column}`}>
-            {issue.column && <code>{issue.column}</code>} {issue.message}
+            {issue.column && <code>{issue.column}</code>} {issue.message}{" "}
+            {issue.column && leaving && <LeaveOut table={row} column={issue.column} {...leaving} />}
           </li>
         ))}
       </ul>
@@ -184,7 +192,10 @@ export function Discovery({ source }: { source: Source }) {
   const action = useAction();
   const discover = async () => {
     // One that is open already is answered again, so that this also finds a job that somebody else has started.
-    const received = await action.run("discover_source", { path: { uuid: source.id } });
+    const received = await action.run("discover_source", {
+      path: { uuid: source.id },
+      query: { max_tables: DISCOVERED },
+    });
     if (received) setQuery({ job: received.data.id });
   };
   const { last_discovery_at: at, tables, cdc_ready_tables: ready } = source;
@@ -236,7 +247,7 @@ function Progress({ id }: { id: string }) {
             {job.status === "COMPLETED" && foundText(job.result)}
           </p>
           {job.result?.truncated === true && (
-            <p>{text("discovery.truncated", { bound: Number(job.result.bound ?? 0) })}</p>
+            <p>{text("discovery.truncated", { bound: count(Number(job.result.bound ?? 0)) })}</p>
           )}
         </div>
       )}

@@ -11,6 +11,7 @@ import { Changes } from "./changes.tsx";
 import { ChannelScreen, Channels } from "./channels.tsx";
 import { Cluster } from "./cluster.tsx";
 import { Clusters } from "./clusters.tsx";
+import { Connection, Connections } from "./connections.tsx";
 import { Connectors } from "./connectors.tsx";
 import { Delivery } from "./delivery.tsx";
 import { Destination } from "./destination.tsx";
@@ -51,6 +52,7 @@ export const SCREENS: Record<string, Screen> = {
   start: { title: "start.title", list: Start },
   sources: { title: "nav.sources", list: Sources, detail: Source },
   destinations: { title: "nav.destinations", list: Destinations, detail: Destination },
+  connections: { title: "nav.connections", list: Connections, detail: Connection },
   topics: { title: "nav.topics", list: Topics, detail: Topic },
   groups: { title: "nav.groups", list: Groups },
   connectors: { title: "nav.connectors", list: Connectors },
@@ -67,7 +69,7 @@ export const SCREENS: Record<string, Screen> = {
 
 export const NAVIGATION: readonly (readonly [TextKey, readonly string[]])[] = [
   ["nav.group_run", ["", "pipelines", "deliveries"]],
-  ["nav.group_ends", ["sources", "destinations"]],
+  ["nav.group_ends", ["sources", "destinations", "connections"]],
   ["nav.group_stream", ["topics", "groups", "connectors", "clusters"]],
   ["nav.group_alerts", ["alerts", "incidents", "rules", "channels", "maintenance"]],
   ["nav.group_admin", ["changes", "users", "account"]],

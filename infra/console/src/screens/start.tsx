@@ -30,7 +30,9 @@ export function Start() {
 function Steps({ way }: { way: Journey }) {
   const source = useLive("get_source", { path: { uuid: way.source }, off: !way.source });
   const pipeline = useLive("get_pipeline", { path: { uuid: way.pipeline }, off: !way.pipeline });
-  const [choices, keep] = useDraft<Choices>(`start.${way.source}`, NO_CHOICES);
+  const [kept, keep] = useDraft<Partial<Choices>>(`start.${way.source}`, NO_CHOICES);
+  // A draft of an earlier release may lack some.
+  const choices = { ...NO_CHOICES, ...kept };
   const props: StepProps = {
     way,
     source: way.source ? source.data : undefined,

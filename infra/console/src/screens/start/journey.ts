@@ -1,7 +1,7 @@
 /** Where somebody is on the way to a first pipeline: the step and what is saved already, all of it in the address. */
 
 import type { Schemas } from "../../api/client.ts";
-import type { Picked } from "../../domain/selection.ts";
+import type { ColumnName, Picked } from "../../domain/selection.ts";
 import { go, place, setQuery } from "../../kit/router.ts";
 
 export const STEPS = ["database", "ready", "tables", "clusters", "preview", "deploy", "deliver"] as const;
@@ -19,12 +19,14 @@ export interface Journey extends Ids {
 /** What is chosen and not saved before the pipeline is created. */
 export interface Choices {
   tables: Picked[];
+  /** Columns that the pipeline leaves out. */
+  left: ColumnName[];
   name: string;
   prefix: string;
   snapshot: string;
 }
 
-export const NO_CHOICES: Choices = { tables: [], name: "", prefix: "", snapshot: "initial" };
+export const NO_CHOICES: Choices = { tables: [], left: [], name: "", prefix: "", snapshot: "initial" };
 
 export interface StepProps {
   way: Journey;

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../../api/client.ts";
 import { useLive, WHILE_CHANGING } from "../../api/live.ts";
+import { leftOutOf } from "../../domain/selection.ts";
 import { prefixOf, SNAPSHOT_MODES } from "../../domain/systems.ts";
 import { Loaded, Waiting } from "../../kit/feedback.tsx";
 import { Form, Input, Select } from "../../kit/form.tsx";
@@ -10,6 +11,7 @@ import { link } from "../../kit/router.ts";
 import { Arrivals } from "../../parts/arrival.tsx";
 import { ReadinessCheck } from "../../parts/checks.tsx";
 import { choicesOf } from "../../parts/fields.tsx";
+import { LeftOut } from "../../parts/left_out.tsx";
 import { OperationButton, useAction } from "../../parts/operation.tsx";
 import { Config, Validation, Warnings } from "../../parts/preview.tsx";
 import { RunActions } from "../../parts/run_actions.tsx";
@@ -50,6 +52,7 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
     connect_cluster_id: way.connect,
     snapshot_mode: choices.snapshot as Body["snapshot_mode"],
     tables: choices.tables.map(({ schema_name, table_name }) => ({ schema_name, table_name })),
+    options: { exclude_columns: leftOutOf(choices.left, choices.tables) },
   };
   const change: StepProps["choose"] = (changes) => {
     choose(changes);
@@ -74,6 +77,7 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
         error={error}
       >
         <DesignFields {...{ name, prefix, choices, change }} />
+        <LeftOut picked={choices.tables} left={choices.left} onLeft={(left) => change({ left })} />
       </Form>
       {Array.isArray(failing) && <Failing checks={failing} way={way} />}
       {preview && <Shown preview={preview} />}

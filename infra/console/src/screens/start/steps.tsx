@@ -71,7 +71,14 @@ export function TablesStep({ way, source, pipeline, choices, choose }: StepProps
     <>
       {source && <Discovery source={source} />}
       {source?.last_discovery_at && (
-        <Tables sourceId={way.source} choosing={{ picked: choices.tables, onPicked: (tables) => choose({ tables }) }} />
+        <Tables
+          sourceId={way.source}
+          choosing={{
+            picked: choices.tables,
+            onPicked: (tables) => choose({ tables }),
+            leaving: { left: choices.left, onLeft: (left) => choose({ left }) },
+          }}
+        />
       )}
     </>
   );
