@@ -10,7 +10,7 @@ from chalicelib.domain.destination import Destination
 from chalicelib.domain.registered import RegisteredSystem
 from chalicelib.domain.source import Source
 
-KEPT = {"version", "revision", "deliveries", "connection_id", "used_by", "options", "labels"}
+KEPT = {"version", "revision", "deliveries", "connection_id", "used_by", "options", "labels", "discovery_bound"}
 """Fields that do not come from a database."""
 
 
