@@ -14,14 +14,14 @@ from tests.console.long_day import long_day
 from tests.console.many import many_pipelines
 from tests.console.polling import quiet_page
 from tests.console.roles import roles
-from tests.console.truth import truth
+from tests.console.timelines import timelines
 
 CHECKS: Mapping[str, Check] = {
     "first load": first_load,
     "build": build,
     "quiet page": quiet_page,
     "many pipelines": many_pipelines,
-    "truth": truth,
+    "timelines": timelines,
     "dialogs": dialogs,
     "roles": roles,
     "long day": long_day,

@@ -120,7 +120,6 @@ function before(pipeline: Pipeline | undefined, readAt: number | undefined): Pie
       key: "pipeline",
       title: text("type.pipeline"),
       mark: markOfConnector(pipeline),
-      cause: pipeline.reasons[0],
       children: (
         <p>
           <a href={link(["pipelines", pipeline.id])}>{pipeline.name}</a>

@@ -1,8 +1,8 @@
 /** What needs a person now, worst first, with what can be done from here; then how much there is of everything, and what was done last. */
 
 import type { OperationId, Request_, Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
-import { LOOKS, type Observed } from "../domain/states.ts";
+import { type Known, useLive } from "../api/live.ts";
+import { LOOKS, type Observed, OLD_AFTER } from "../domain/states.ts";
 import { Icon } from "../kit/copy.tsx";
 import { Empty, Failed, Loaded } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
@@ -20,25 +20,26 @@ export function Now() {
   return (
     <>
       <h1>{text("nav.now")}</h1>
-      <Loaded known={known}>{(overview) => <Shown overview={overview} readAt={known.at} />}</Loaded>
+      <Loaded known={known}>{(overview) => <Shown overview={overview} known={known} />}</Loaded>
     </>
   );
 }
 
-function Shown({ overview, readAt }: { overview: Overview; readAt: number | undefined }) {
+function Shown({ overview, known }: { overview: Overview; known: Known<unknown> }) {
   return (
     <>
-      <Attention overview={overview} readAt={readAt} />
+      <Attention overview={overview} known={known} />
       <Counts overview={overview} />
       <Activity overview={overview} />
     </>
   );
 }
 
-function Attention({ overview, readAt }: { overview: Overview; readAt: number | undefined }) {
+function Attention({ overview, known: { at: readAt, observedAt } }: { overview: Overview; known: Known<unknown> }) {
   const cards = overview.attention;
   const isEmpty = Object.values(overview.pipelines).every((number) => number === 0);
-  const seconds = readAt === undefined ? 0 : (now.value - onServer(readAt)) / 1_000;
+  const read = readAt === undefined ? 0 : (now.value - onServer(readAt)) / 1_000;
+  const seconds = Math.max(read, age(observedAt, now.value) ?? 0);
   if (!cards.length && isEmpty) {
     return (
       <Empty title={text("now.no_pipeline")}>
@@ -52,7 +53,7 @@ function Attention({ overview, readAt }: { overview: Overview; readAt: number | 
       <h2 id="attention" aria-live="polite">
         {cards.length ? plural("now.needs_one", "now.needs", cards.length) : text("now.nothing")}
       </h2>
-      {!cards.length && seconds > 30 && <p class="banner warn">{text("now.old", { age: duration(seconds) })}</p>}
+      {seconds > OLD_AFTER && <p class="banner warn">{text("now.old", { age: duration(seconds) })}</p>}
       <ul class="cards">
         {cards.map((one) => (
           <AttentionCard key={one.alert_id} one={one} readAt={readAt} />

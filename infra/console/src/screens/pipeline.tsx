@@ -206,7 +206,6 @@ function pieces({ pipeline, seen, readAt }: Props): Piece[] {
       key: "deliveries",
       title: text("nav.deliveries"),
       mark: worst(destinations.map(markOfConnector)),
-      cause: destinations.find((one) => markOfConnector(one) === "broken")?.reasons[0],
       children: <Deliveries deliveries={destinations} readAt={readAt} />,
     },
   ];
