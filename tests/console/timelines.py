@@ -88,11 +88,12 @@ def _watch_without_answers(console: Console, made: Worlds, timeline: Timeline, t
 
 def _pass(world: World, pages: OpenPages, truth: PageTruth, until: int) -> None:
     """Let time pass in the pages until the next event."""
+    owner = truth.routes[-1]
     if until - world.clock_second > SLEEPS_AFTER:
         asleep = int(until - world.clock_second) - LOOK_EVERY
         world.wait_until(world.clock_second + asleep)
         pages.sleep(asleep)
-    owner = truth.routes[-1]
+        truth.hear(int(world.clock_second), _told(world, owner), _counts(world))
     while (start := int(world.clock_second)) < until:
         seconds = min(LOOK_EVERY, until - start)
         for route, passed, frame in pages.wait(seconds, lambda passed, start=start: world.wait_until(start + passed)):
