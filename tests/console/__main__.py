@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from tests.console.console import running_console
 from tests.console.dialogs import dialogs
 from tests.console.figures import Check
+from tests.console.first_pipeline import first_pipeline
 from tests.console.loading import build, first_load
 from tests.console.long_day import long_day
 from tests.console.many import many_pipelines
+from tests.console.mis_set_servers import mis_set_servers
 from tests.console.polling import quiet_page
 from tests.console.roles import roles
 from tests.console.timelines import timelines
@@ -25,6 +27,8 @@ CHECKS: Mapping[str, Check] = {
     "dialogs": dialogs,
     "roles": roles,
     "long day": long_day,
+    "first pipeline": first_pipeline,
+    "mis-set servers": mis_set_servers,
 }
 
 

@@ -145,8 +145,25 @@ function isAllowed(name: string): boolean {
   return !needs || can(needs);
 }
 
+/** What had the focus last, and what it was in. */
+let focused: readonly EventTarget[] = [];
+document.addEventListener("focusin", (event) => {
+  focused = event.composedPath();
+});
+
+/** Where what had the focus is gone, the focus goes to what it was in: it must not be nowhere. */
+function keepFocus(): void {
+  const [last] = focused;
+  if (document.activeElement !== document.body || !(last instanceof Node) || last.isConnected) return;
+  const near = focused.find((one) => one instanceof HTMLElement && one.isConnected && one.hasAttribute("tabindex"));
+  ((near as HTMLElement | undefined) ?? document.getElementById("main"))?.focus();
+}
+
 const root = document.getElementById("root");
-if (root) render(<Page />, root);
+if (root) {
+  render(<Page />, root);
+  new MutationObserver(keepFocus).observe(root, { childList: true, subtree: true });
+}
 effect(() => {
   // The focus follows to a new screen, so that a screen reader says where one is.
   const path = place.value.parts.join("/");

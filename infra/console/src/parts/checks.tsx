@@ -114,13 +114,20 @@ const PAUSE = 3_000;
 /** A server that cannot be reached leaves all checks unknown: that many are not laid open. */
 const FEW = 5;
 
+interface ReadinessProps {
+  sourceId: string;
+  /** Judged for what this one captures; without it, for the server as such. */
+  pipelineId?: string;
+  title: string;
+}
+
 /** Whether a database can be captured, looked at again after a visit to the server. */
-export function Readiness({ sourceId, title }: { sourceId: string; title: string }) {
+export function Readiness({ sourceId, pipelineId, title }: ReadinessProps) {
   // To ask a server anew is an operation; others see what was seen in the last 30 seconds.
   const isFresh = can("check_source_health");
   const known = useLive("source_readiness", {
     path: { uuid: sourceId },
-    query: { fresh: isFresh || undefined },
+    query: { fresh: isFresh || undefined, pipeline_id: pipelineId || undefined },
     every: ON_DEMAND,
   });
   const [isChecking, setChecking] = useState(false);
@@ -184,7 +191,7 @@ function Group({ group, checks }: { group: string; checks: readonly Check[] }) {
       <ul class="checks">
         {checks.map((check) => (
           <li key={check.key}>
-            <One check={check} />
+            <ReadinessCheck check={check} />
           </li>
         ))}
       </ul>
@@ -192,8 +199,8 @@ function Group({ group, checks }: { group: string; checks: readonly Check[] }) {
   );
 }
 
-function One({ check }: { check: Check }) {
-  const { statements, notes } = advice(check.recommended_action ?? "");
+/** A readiness check with what to do about it. */
+export function ReadinessCheck({ check }: { check: Check }) {
   return (
     <>
       <Outcome status={check.status} /> <strong>{check.name}</strong>
@@ -206,10 +213,9 @@ function One({ check }: { check: Check }) {
           })}
         </p>
       )}
-      {statements.length > 0 && <Code value={statements.join("\n")} />}
-      {notes.map((note) => (
-        <p key={note}>{note}</p>
-      ))}
+      {advice(check.recommended_action ?? "").map(({ isCode, text: part }) =>
+        isCode ? <Code key={part} value={part} /> : <p key={part}>{part}</p>,
+      )}
     </>
   );
 }

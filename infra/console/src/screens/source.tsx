@@ -9,7 +9,7 @@ import { currentTab, Tabs } from "../kit/tabs.tsx";
 import { bytes, duration } from "../kit/units.ts";
 import { LastTest, Outcome, Readiness, TestButton } from "../parts/checks.tsx";
 import { LogPlot, Span } from "../parts/history.tsx";
-import { type Filter, ListOf, useListQuery, usePage } from "../parts/list.tsx";
+import { type Filter, Filters, ListOf, useListQuery, usePage } from "../parts/list.tsx";
 import { Facts, ResourceLink, When } from "../parts/pieces.tsx";
 import { RegisteredHead, Settings } from "../parts/registered.tsx";
 import { RunLines } from "../parts/runtime.tsx";
@@ -48,7 +48,7 @@ export function Source({ rest }: ScreenProps) {
 function Shown({ source }: { source: Source }) {
   switch (currentTab(TABS)) {
     case "readiness":
-      return <Readiness sourceId={source.id} title={text("ready.script_title", { name: source.name })} />;
+      return <ReadinessOf source={source} />;
     case "tables":
       return (
         <>
@@ -71,6 +71,26 @@ function Shown({ source }: { source: Source }) {
     default:
       return <State source={source} />;
   }
+}
+
+/** Of the server as such, or for what one of its pipelines captures. */
+function ReadinessOf({ source }: { source: Source }) {
+  const known = useLive("list_pipelines", { query: { source_id: source.id, view: "row" }, every: ON_DEMAND });
+  const choices = (known.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const pipeline = useListQuery().value("pipeline");
+  return (
+    <>
+      {choices.length > 0 && (
+        <Filters of={[{ name: "pipeline", label: text("ready.for"), any: text("ready.for_any"), choices }]} />
+      )}
+      <Readiness
+        key={pipeline}
+        sourceId={source.id}
+        pipelineId={pipeline}
+        title={text("ready.script_title", { name: source.name })}
+      />
+    </>
+  );
 }
 
 function State({ source }: { source: Source }) {
