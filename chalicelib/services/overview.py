@@ -15,7 +15,7 @@ from chalicelib.domain.alerts.attention import Attention
 from chalicelib.domain.alerts.kinds import AlertSeverity
 from chalicelib.domain.audit.record import Activity, AuditRecord
 from chalicelib.domain.connectors.cluster_view import ClusterView
-from chalicelib.domain.connectors.state_counts import StateTotals, state_counts
+from chalicelib.domain.connectors.state_counts import StateTotals, oldest_look, state_counts
 from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.monitoring.metrics import Metrics
@@ -62,7 +62,10 @@ StateCounts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """Counts by state, what needs a person, and the newest records of the audit trail that say what people did."""
+    """Counts by state, what needs a person, and the newest records of the audit trail that say what people did.
+
+    `observed_at` is the oldest look at a Connect cluster whose connectors are counted; None without any.
+    """
 
     sources: StateCounts
     destinations: StateCounts
@@ -76,6 +79,7 @@ class Overview:
     metrics: Metrics
     attention: Sequence[Attention]
     recent_activity: Sequence[AuditRecord | Activity]
+    observed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +101,7 @@ class OverviewService:
         Raises StoreUnavailable, and TimedOut when there are more incidents and alerts than can be read.
         """
         now, deadline = self.clock(), Deadline.after(_COUNT_SECONDS)
-        registered, observed, looks, clusters = self._states(now, deadline)
+        registered, observed, looks, clusters, observed_at = self._states(now, deadline)
         incidents = self.monitoring.incidents.count_active(deadline)
         active = self.alerts.alerts.facets(deadline, only_active=True)
         severities = Counter(alert.severity for alert in active)
@@ -114,6 +118,7 @@ class OverviewService:
             metrics=total_metrics(looks, now, clusters=sum(observed.connect_clusters.values())),
             attention=self.attention.read(reader, active, clusters),
             recent_activity=self._activity(reader),
+            observed_at=observed_at,
         )
 
     def observed(self, deadline: Deadline) -> tuple[StateTotals, int | None]:
@@ -125,9 +130,9 @@ class OverviewService:
 
     def _states(
         self, now: datetime, deadline: Deadline
-    ) -> tuple[RegisteredCounts, StateTotals, Sequence[ProgressLook], Mapping[str, HealthStatus]]:
-        """What is registered, in which states that is, the last measurements of progress, and the health of the Connect
-        clusters by their ids.
+    ) -> tuple[RegisteredCounts, StateTotals, Sequence[ProgressLook], Mapping[str, HealthStatus], datetime | None]:
+        """What is registered, in which states that is, the last measurements of progress, the health of the Connect
+        clusters by their ids, and the oldest look at one.
         """
         page = self.resources.connects.list(limit=MAX_CLUSTERS)
         ids = [cluster.id for cluster in page.items]
@@ -145,7 +150,7 @@ class OverviewService:
         degraded = self.monitoring.findings.pipelines(since=now - VALID_FOR)
         observed = state_counts(views, degraded, registered, _WITH_CONNECTOR, now)
         counts = StateTotals(connect_clusters=connects, pipelines=observed["pipeline"], deliveries=observed["delivery"])
-        return registered, counts, looks, clusters
+        return registered, counts, looks, clusters, oldest_look(views, now)
 
     def _activity(self, reader: Actor) -> Sequence[AuditRecord | Activity]:
         if reader.may(Permission.ADMINISTER):

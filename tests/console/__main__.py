@@ -22,7 +22,7 @@ from tests.console.sessions import sessions
 from tests.console.states import states
 from tests.console.tables import many_tables
 from tests.console.time_to_loss import time_to_loss
-from tests.console.truth import truth
+from tests.console.timelines import timelines
 
 CHECKS: Mapping[str, Check] = {
     "first load": first_load,
@@ -30,7 +30,7 @@ CHECKS: Mapping[str, Check] = {
     "quiet page": quiet_page,
     "many pipelines": many_pipelines,
     "tables": many_tables,
-    "truth": truth,
+    "timelines": timelines,
     "dialogs": dialogs,
     "dialogs, time to loss": time_to_loss,
     "double clicks": double_clicks,

@@ -273,6 +273,15 @@ def _one_request(client: socket.socket) -> None:
     response.read()
 
 
+def test_the_date_is_that_of_the_clock_that_it_was_given() -> None:
+    server = ApiServer(make_edge().app, 0, clock=lambda: 1_769_860_800.0)
+    server.start()
+    try:
+        assert b"Date: Sat, 31 Jan 2026 12:00:00 GMT" in exchange(server, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+    finally:
+        server.stop()
+
+
 def test_a_stop_completes_a_running_request_and_closes_waiting_connections() -> None:
     routes, started, may_end = Router(tag="Slow"), threading.Event(), threading.Event()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.timelines.script import CAPTURE, DELIVERY, Timeline
+from tests.timelines.script import CAPTURE, DELIVERY, Action, Timeline
 from tests.timelines.world import World
 
 LIVE_EVERY = 3
@@ -53,18 +53,24 @@ def run(timeline: Timeline, world: World) -> Run:
     readings = []
     for second, kind, action in timeline.events():
         world.advance_to(second)
-        if action:
-            action(world)
-        elif kind == "look":
-            world.look()
-            world.look_at_destination()
-        else:
-            world.tick()
+        happen(world, kind, action)
+        if kind == "tick":
             readings.append(read(world, live=len(readings) % LIVE_EVERY == 0))
     world.ends.close()
     alerts = tuple(world.api.get("/alerts?pageSize=200")["items"])
     ids = {CAPTURE: world.pipeline.id, DELIVERY: world.delivery.id}
     return Run(timeline=timeline, readings=tuple(readings), alerts=alerts, texts=tuple(world.api.bodies), ids=ids)
+
+
+def happen(world: World, kind: str, action: Action | None) -> None:
+    """Let an event of a timeline happen, now."""
+    if action:
+        action(world)
+    elif kind == "look":
+        world.look()
+        world.look_at_destination()
+    else:
+        world.tick()
 
 
 def read(world: World, *, live: bool) -> Reading:

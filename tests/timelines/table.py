@@ -1,11 +1,13 @@
 """All timelines, and the world that they run in."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
 from chalicelib.domain.database import DatabaseProvider
 from tests.support.apps.call_interceptor import CallInterceptor
-from tests.support.apps.in_process_app import app_on
+from tests.support.apps.in_process_app import AppSnapshot, InProcessApp, app_on
 from tests.support.apps.tables import in_memory
 from tests.timelines import (
     cluster_scenarios,
@@ -18,7 +20,7 @@ from tests.timelines import (
     target_scenarios,
     torn_snapshot_scenarios,
 )
-from tests.timelines.api import api_of
+from tests.timelines.api import MODULES, Api, api_of
 from tests.timelines.run import run
 from tests.timelines.script import Timeline
 from tests.timelines.verdict import Verdict, judge
@@ -38,19 +40,39 @@ GROUPS = (
 TIMELINES: tuple[Timeline, ...] = tuple(timeline for group in GROUPS for timeline in group.TIMELINES)
 
 
+@dataclass(kw_only=True)
+class Worlds:
+    """Makes the world of one timeline after the other, all of them in the same app."""
+
+    app: InProcessApp
+    api: Api
+    new: AppSnapshot
+    captures: Any
+    made: dict[DatabaseProvider, tuple[World, Beginning]] = field(default_factory=dict)
+
+    def begin(self, timeline: Timeline) -> World:
+        """The world at the beginning of a timeline, always the same."""
+        if timeline.provider not in self.made:
+            self.app.restore(self.new)
+            self.app.database.captures = self.captures
+            self.made[timeline.provider] = prepare(self.app, self.api, timeline.provider)
+        return begin(*self.made[timeline.provider])
+
+
+@contextmanager
+def worlds(modules: Sequence[str] = MODULES, *, with_console: bool = False) -> Iterator[Worlds]:
+    """A new app with these route modules."""
+    interceptor = CallInterceptor()
+    with (
+        in_memory(interceptor) as tables,
+        app_on(tables, interceptor) as app,
+        api_of(app, modules, with_console=with_console) as api,
+    ):
+        yield Worlds(app=app, api=api, new=app.snapshot(), captures=app.database.captures)
+
+
 @contextmanager
 def judging() -> Iterator[Callable[[Timeline], Verdict]]:
     """A function that runs a timeline, always from the same beginning, and judges it."""
-    interceptor = CallInterceptor()
-    with in_memory(interceptor) as tables, app_on(tables, interceptor) as app, api_of(app) as api:
-        new, captures = app.snapshot(), app.database.captures
-        worlds: dict[DatabaseProvider, tuple[World, Beginning]] = {}
-
-        def judged(timeline: Timeline) -> Verdict:
-            if timeline.provider not in worlds:
-                app.restore(new)
-                app.database.captures = captures
-                worlds[timeline.provider] = prepare(app, api, timeline.provider)
-            return judge(run(timeline, begin(*worlds[timeline.provider])))
-
-        yield judged
+    with worlds() as made:
+        yield lambda timeline: judge(run(timeline, made.begin(timeline)))

@@ -44,10 +44,10 @@ class Beginning:
 
 @dataclass(kw_only=True)
 class World:
-    """`second` counts from the beginning of the timeline. `frozen` are connectors whose shown state was written by
-    hand, with the generation that they had then: nothing moves them until Headgate acts. `working` says of those
-    whether their tasks work nevertheless. `configs` are those that the connectors began with. `server` is a `Server`,
-    whose own fields the actions change.
+    """`second` counts from the beginning of the timeline, and `clock_second` is how far the clock is. `frozen` are
+    connectors whose shown state was written by hand, with the generation that they had then: nothing moves them until
+    Headgate acts. `working` says of those whether their tasks work nevertheless. `configs` are those that the
+    connectors began with. `server` is a `Server`, whose own fields the actions change.
     """
 
     app: InProcessApp
@@ -58,6 +58,7 @@ class World:
     traffic: Traffic = field(default_factory=Traffic)
     server: Any
     second: float = 0
+    clock_second: float = 0
     frozen: dict[str, int] = field(default_factory=dict)
     working: dict[str, bool] = field(default_factory=dict)
     configs: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -72,13 +73,18 @@ class World:
 
     # time
 
+    def wait_until(self, second: float) -> None:
+        """Let the clock run on, alone: what happens meanwhile happens with the next `advance_to`."""
+        self.app.clock.advance(second - self.clock_second)
+        self.clock_second = second
+
     def advance_to(self, second: float) -> None:
         """Let time pass: rows move, the server writes its log."""
         seconds = second - self.second
         if not seconds:
             return
+        self.wait_until(second)
         self.second = second
-        self.app.clock.advance(seconds)
         broker = self.app.kafka.state
         for pipeline in self.pipelines:
             if self._runs(pipeline.connector_name):
@@ -220,6 +226,7 @@ def begin(world: World, beginning: Beginning) -> World:
         traffic=Traffic(),
         server=deepcopy(beginning.server),
         second=0,
+        clock_second=0,
         frozen={},
         working={},
         configs={name: app.connect.config_of(name) for name in app.connect.names()},

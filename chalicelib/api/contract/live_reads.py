@@ -1,5 +1,6 @@
 """The query of read calls that ask a server (wire contract, section 2)."""
 
+from datetime import datetime
 from typing import Any
 
 from pydantic import Field
@@ -32,4 +33,9 @@ class FreshListQuery(FreshQuery, ListQuery):
 
 def observed_at(answer: LiveAnswer[Any]) -> dict[str, str]:
     """The header that says when the server answered."""
-    return {"X-Observed-At": rfc3339(answer.at)}
+    return observed_on(answer.at)
+
+
+def observed_on(time: datetime | None) -> dict[str, str]:
+    """The header that says when what is shown was observed; none where that is not known."""
+    return {"X-Observed-At": rfc3339(time)} if time else {}

@@ -10,6 +10,7 @@ from chalicelib.api.contract.audit import (
 )
 from chalicelib.api.contract.incidents import IncidentOutput, IncidentQuery, IncidentStatusQuery
 from chalicelib.api.contract.keys import KeysOutput
+from chalicelib.api.contract.live_reads import observed_on
 from chalicelib.api.contract.overview import OverviewOutput
 from chalicelib.api.framework.http import JsonResponse, WithList
 from chalicelib.api.framework.route import UuidPath
@@ -23,13 +24,15 @@ _VERIFY_SECONDS = 10.0
 
 
 @routes.get("/monitoring/overview", needs=Permission.READ)
-def get_overview(context: RequestContext) -> OverviewOutput:
+def get_overview(context: RequestContext) -> JsonResponse[OverviewOutput]:
     """Count everything by its state, and show what was done last.
 
     `recent_activity` has whole audit records for Admins. Others see what was done to which resource, not by whom, and
-    nothing about people, tokens and secrets.
+    nothing about people, tokens and secrets. `X-Observed-At` is the oldest look at a Connect cluster whose connectors
+    are counted.
     """
-    return OverviewOutput.of(services().overview.read(context.actor))
+    overview = services().overview.read(context.actor)
+    return JsonResponse(body=OverviewOutput.of(overview), status=200, headers=observed_on(overview.observed_at))
 
 
 @routes.get("/audit", needs=Permission.ADMINISTER, tag="Audit")

@@ -49,6 +49,11 @@ def state_counts(
     return counts
 
 
+def oldest_look(views: Collection[ClusterView], now: datetime) -> datetime | None:
+    """When the views that count were made, the oldest of them; None when there is none."""
+    return min((view.observed_at for view in views if view.observed_at and _is_fresh(view, now)), default=None)
+
+
 def _is_fresh(view: ClusterView, now: datetime) -> bool:
     return view.observed_at is not None and not view.unreadable and not view.torn and now - view.observed_at < OLD_AFTER
 

@@ -6,6 +6,7 @@ Every part of a request has its own time, however small the pieces are in which 
 import re
 import socket
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from email.utils import formatdate
 from http import HTTPStatus
@@ -34,8 +35,11 @@ _CORRELATION = re.compile(rb"^%s:[ \t]*(\S+)" % CORRELATION_HEADER.encode(), re.
 class Connection:
     """Serves the requests of one client in their order."""
 
-    def __init__(self, client: socket.socket, address: str, gateway: Gateway) -> None:
+    def __init__(
+        self, client: socket.socket, address: str, gateway: Gateway, clock: Callable[[], float] = time.time
+    ) -> None:
         self._client = client
+        self._clock = clock
         self._address = address
         self._gateway = gateway
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD)
@@ -146,7 +150,7 @@ class Connection:
 
     def _send_response(self, response: HttpResponse) -> None:
         body = response.body.encode() if response.compressed is None else response.compressed
-        headers = [("Server", "Headgate"), ("Date", formatdate(usegmt=True))]
+        headers = [("Server", "Headgate"), ("Date", formatdate(self._clock(), usegmt=True))]
         for name, value in response.headers.items():
             headers += [(name, str(item)) for item in (value if isinstance(value, tuple) else [value])]
         if response.status != HTTPStatus.NO_CONTENT:

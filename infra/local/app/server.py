@@ -4,6 +4,8 @@ import socket
 import socketserver
 import sys
 import threading
+import time
+from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
@@ -29,8 +31,14 @@ class _Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     request_queue_size = 128
 
-    def __init__(self, address: tuple[str, int], gateway: Gateway, listening: socket.socket | None) -> None:
-        self._gateway = gateway
+    def __init__(
+        self,
+        address: tuple[str, int],
+        gateway: Gateway,
+        listening: socket.socket | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self._gateway, self._clock = gateway, clock
         self._open: dict[socket.socket, Connection] = {}
         self._changed = threading.Condition()
         super().__init__(address, socketserver.BaseRequestHandler, bind_and_activate=listening is None)
@@ -40,7 +48,7 @@ class _Server(socketserver.ThreadingTCPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Gives the connection a thread, or refuses it."""
-        connection = Connection(request, str(client_address[0]), self._gateway)
+        connection = Connection(request, str(client_address[0]), self._gateway, self._clock)
         with self._changed:
             has_room = len(self._open) < MAX_CONNECTIONS or self._end_longest_waiting()
             if has_room:
@@ -88,10 +96,19 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 class ApiServer:
-    """Serves an app on 127.0.0.1. `port` 0 takes a free one; `listening` is the socket of a port that is taken."""
+    """Serves an app on 127.0.0.1. `port` 0 takes a free one; `listening` is the socket of a port that is taken; `clock`
+    gives the seconds since 1970 for the header `Date`.
+    """
 
-    def __init__(self, app: Chalice, port: int, listening: socket.socket | None = None) -> None:
-        self._server = _Server(("127.0.0.1", port), Gateway(app), listening)
+    def __init__(
+        self,
+        app: Chalice,
+        port: int,
+        listening: socket.socket | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._server = _Server(("127.0.0.1", port), Gateway(app), listening, clock)
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, name="api", daemon=True
         )

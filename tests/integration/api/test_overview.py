@@ -51,6 +51,20 @@ def test_it_has_every_field_of_the_contract_and_every_state(sandbox: Sandbox) ->
     }
 
 
+def test_it_says_when_the_states_were_seen_also_when_nothing_has_changed(sandbox: Sandbox) -> None:
+    pipeline = sandbox.running_pipeline()
+
+    def seen() -> tuple[str, str]:
+        full = sandbox.admin.get("/monitoring/overview")
+        same = sandbox.admin.get("/monitoring/overview", headers={"If-None-Match": full.headers["ETag"]})
+        assert same.status_code in (200, 304)
+        return full.headers["X-Observed-At"], same.headers["X-Observed-At"]
+
+    before = sandbox.admin.get_ok(f"/pipelines/{pipeline['id']}")["observed_at"]
+    first, second = eventually(seen, lambda times: min(times) > before)
+    assert first <= second
+
+
 def test_it_counts_what_was_created_and_deleted_before_the_last_minute(sandbox: Sandbox) -> None:
     created = sandbox.admin.post_ok("/destinations", sandbox.destination_body())
     assert created["id"] in _counted_as_listed(sandbox, "destinations", "status")

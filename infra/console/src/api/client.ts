@@ -53,6 +53,7 @@ export interface Received<T> {
   etag: string | null;
   /** Where a list goes on; null at its end. */
   nextCursor: string | null;
+  /** When the oldest of it was seen, where the API says that of the whole. */
   observedAt: string | null;
   /** Whether it says when something was observed: such times count for no ETag. */
   isObserved: boolean;
@@ -63,6 +64,9 @@ export interface Fault {
   type: string;
   message?: string;
 }
+
+/** The answer that nothing has changed, but when it was seen. */
+type Unchanged = Pick<Received<unknown>, "observedAt">;
 
 /** What the API answered instead of what was asked for. `status` is 0 when there was no answer. */
 export class ApiError extends Error {
@@ -120,12 +124,12 @@ export async function call<Id extends OperationId>(id: Id, request: Request_<Id>
   if (method === "POST") headers["Idempotency-Key"] = request.key ?? newKey();
   if (request.version !== undefined) headers["If-Match"] = `"${request.version}"`;
   const received = await send<Answer<Id>>(method, address(id, request.path, request.query), headers, request.body);
-  if (received === null) throw new ApiError(304, NO_ANSWER, "", {}, "");
+  if (!("data" in received)) throw new ApiError(304, NO_ANSWER, "", {}, "");
   return received;
 }
 
-/** Reads an address; null when what has the ETag is still the same. Throws ApiError. */
-export function read<T>(url: string, etag: string | null): Promise<Received<T> | null> {
+/** Reads an address, of which the answer with the ETag is known. Throws ApiError. */
+export function read<T>(url: string, etag: string | null): Promise<Received<T> | Unchanged> {
   const headers: Record<string, string> = etag ? { "If-None-Match": etag } : {};
   if (background.isQuiet()) headers["X-Headgate-Background"] = "1";
   return send<T>("GET", url, headers);
@@ -136,7 +140,7 @@ async function send<T>(
   url: string,
   headers: Record<string, string>,
   body?: unknown,
-): Promise<Received<T> | null> {
+): Promise<Received<T> | Unchanged> {
   const correlationId = newKey();
   const sent: RequestInit = {
     method,
@@ -161,14 +165,15 @@ async function send<T>(
   const parsed = parse(text);
   const error = response.ok || response.status === 304 ? undefined : errorOf(response, parsed, correlationId);
   listeners.answered(response.status, response.headers, error?.code);
-  if (response.status === 304) return null;
+  const observedAt = response.headers.get("X-Observed-At");
+  if (response.status === 304) return { observedAt };
   if (error) throw error;
   return {
     data: parsed as T,
     status: response.status,
     etag: response.headers.get("ETag"),
     nextCursor: response.headers.get("X-Next-Cursor"),
-    observedAt: response.headers.get("X-Observed-At"),
+    observedAt,
     isObserved: isObserved(parsed),
   };
 }

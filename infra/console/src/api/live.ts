@@ -10,6 +10,8 @@ export interface Known<T> {
   at: number | undefined;
   error: ApiError | undefined;
   nextCursor: string | null;
+  /** When it was seen, where the API says that of the whole answer. */
+  observedAt: string | null;
 }
 
 /** The same, with what reads it again. */
@@ -26,7 +28,7 @@ const LAST_RETRY = 60_000;
 const KEPT = 30_000;
 const TAG_COUNTS = 8_000;
 
-const NOTHING: Known<never> = { data: undefined, at: undefined, error: undefined, nextCursor: null };
+const NOTHING: Known<never> = { data: undefined, at: undefined, error: undefined, nextCursor: null, observedAt: null };
 
 class Feed<T> {
   readonly known: Signal<Known<T>> = signal(NOTHING);
@@ -77,15 +79,14 @@ class Feed<T> {
     try {
       const received = await read<T>(this.url, this.usableTag());
       this.failures = 0;
-      const last = this.known.value;
-      if (received) {
+      const isNew = "data" in received;
+      if (isNew) {
         this.etag = received.etag;
         this.isObserved = received.isObserved;
         this.readAt = Date.now();
       }
-      const data = received ? received.data : last.data;
-      const nextCursor = received ? received.nextCursor : last.nextCursor;
-      this.known.value = { data, at: Date.now(), error: undefined, nextCursor };
+      const { data, nextCursor } = isNew ? received : this.known.value;
+      this.known.value = { data, at: Date.now(), error: undefined, nextCursor, observedAt: received.observedAt };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.failures += 1;

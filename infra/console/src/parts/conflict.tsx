@@ -2,7 +2,7 @@
 
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
-import { ApiError, address, read } from "../api/client.ts";
+import { ApiError, call } from "../api/client.ts";
 import { type Difference, overwritten } from "../domain/changes.ts";
 import { Failed, Waiting } from "../kit/feedback.tsx";
 import { type Column, Table } from "../kit/table.tsx";
@@ -24,22 +24,21 @@ const FIELDS: readonly Column<Difference>[] = [
 export function Conflict({ action: { stale, replace } }: { action: Action }) {
   const reopen = useContext(Reopen);
   const [found, setFound] = useState<{ saved?: Values; error?: ApiError }>({});
-  const look = async (url: string) => {
+  const look = async ({ id, request }: NonNullable<Action["stale"]>) => {
     try {
-      setFound({ saved: (await read<Values>(url, null))?.data ?? {} });
+      setFound({ saved: (await call(id, { path: request.path ?? {} })).data as Values });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       setFound({ error });
     }
   };
-  const url = stale ? address(stale.id, stale.request.path) : "";
   useEffect(() => {
     setFound({});
-    if (url) void look(url);
+    if (stale) void look(stale);
   }, [stale]);
   if (!stale) return null;
   const { saved, error } = found;
-  if (error) return <Failed error={error} onRetry={() => void look(url)} />;
+  if (error) return <Failed error={error} onRetry={() => void look(stale)} />;
   if (!saved) return <Waiting lines={2} />;
   const rows = overwritten(saved, stale.request.body as Values);
   return (

@@ -164,15 +164,21 @@ export function State(props: Props) {
   );
 }
 
-/** The state of a pipeline or a delivery. */
+/** The state of a pipeline or a delivery, and what is wrong with it. */
 export function RunState({
   of,
   readAt,
 }: {
-  of: { observed_state: string; observed_at: string | null; desired_state: string };
+  of: { observed_state: string; observed_at: string | null; desired_state: string; reasons?: readonly string[] };
   readAt: number | undefined;
 }) {
-  return <State observed={of.observed_state} observedAt={of.observed_at} desired={of.desired_state} readAt={readAt} />;
+  const { observed_state, observed_at, desired_state, reasons = [] } = of;
+  return (
+    <>
+      <State observed={observed_state} observedAt={observed_at} desired={desired_state} readAt={readAt} />
+      {reasons[0] && <span class="reason">{reasons[0]}</span>}
+    </>
+  );
 }
 
 /** One of a list, as operations and texts call it. */

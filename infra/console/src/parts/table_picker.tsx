@@ -1,7 +1,7 @@
 /** The tables of a source: the search for them, which goes on when the page is left, a verdict on each, and those that are chosen. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, address, type Query, read, type Schemas } from "../api/client.ts";
+import { ApiError, call, type Query, type Schemas } from "../api/client.ts";
 import { refreshAll, useLive, WHILE_CHANGING } from "../api/live.ts";
 import { MAX_TABLES, type Picked, sameTable, totals, withoutTables, withTables } from "../domain/selection.ts";
 import { Failed, Loaded } from "../kit/feedback.tsx";
@@ -61,9 +61,9 @@ async function found(sourceId: string, filter: Record<string, string>): Promise<
   let cursor: string | null = null;
   do {
     const query: Query = { ...filter, cursor, limit: ALL };
-    const received = await read<Row[]>(address("list_source_tables", { uuid: sourceId }, query), null);
-    rows.push(...(received?.data ?? []).map(pickedOf));
-    cursor = received?.nextCursor ?? null;
+    const received = await call("list_source_tables", { path: { uuid: sourceId }, query });
+    rows.push(...received.data.map(pickedOf));
+    cursor = received.nextCursor;
   } while (cursor);
   return rows;
 }

@@ -68,7 +68,6 @@ function pipelinePiece(pipeline: Schemas["PipelineOutput"], readAt: number | und
     key: "pipeline",
     title: text("type.pipeline"),
     mark: markOfConnector(pipeline),
-    cause: pipeline.reasons[0],
     children: (
       <p>
         <a href={link(["pipelines", pipeline.id])}>{pipeline.name}</a>

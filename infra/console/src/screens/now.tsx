@@ -1,7 +1,8 @@
 /** What needs a person now, worst first, with what can be done from here; then how much there is of everything, and what was done last. */
 
 import type { OperationId, Request_, Schemas } from "../api/client.ts";
-import { LOOKS, type Observed } from "../domain/states.ts";
+import type { Known } from "../api/live.ts";
+import { LOOKS, type Observed, OLD_AFTER } from "../domain/states.ts";
 import { Icon } from "../kit/copy.tsx";
 import { Empty, Failed, Read, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
@@ -20,9 +21,9 @@ export function Now() {
     <>
       <h1>{text("nav.now")}</h1>
       <Read of="get_overview">
-        {(overview, { at }) => (
+        {(overview, known) => (
           <>
-            <Attention overview={overview} readAt={at} />
+            <Attention overview={overview} known={known} />
             <Counts overview={overview} />
             <Activity changes={overview.recent_activity} />
           </>
@@ -32,10 +33,11 @@ export function Now() {
   );
 }
 
-function Attention({ overview, readAt }: { overview: Overview; readAt: number | undefined }) {
+function Attention({ overview, known: { at: readAt, observedAt } }: { overview: Overview; known: Known<unknown> }) {
   const cards = overview.attention;
   const isEmpty = Object.values(overview.pipelines).every((number) => number === 0);
-  const seconds = readAt === undefined ? 0 : (now.value - onServer(readAt)) / 1_000;
+  const read = readAt === undefined ? 0 : (now.value - onServer(readAt)) / 1_000;
+  const seconds = Math.max(read, age(observedAt, now.value) ?? 0);
   if (!cards.length && isEmpty) {
     return (
       <Empty title={text("now.no_pipeline")}>
@@ -49,7 +51,7 @@ function Attention({ overview, readAt }: { overview: Overview; readAt: number | 
       <h2 id="attention" aria-live="polite">
         {cards.length ? plural("now.needs_one", "now.needs", cards.length) : text("now.nothing")}
       </h2>
-      {!cards.length && seconds > 30 && <p class="banner warn">{text("now.old", { age: duration(seconds) })}</p>}
+      {seconds > OLD_AFTER && <p class="banner warn">{text("now.old", { age: duration(seconds) })}</p>}
       <ul class="cards">
         {cards.map((one) => (
           <AttentionCard key={one.alert_id} one={one} readAt={readAt} />

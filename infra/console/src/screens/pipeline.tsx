@@ -123,7 +123,6 @@ function pieces(run: Run<Detail>): Piece[] {
       key: "deliveries",
       title: text("nav.deliveries"),
       mark: worst(destinations.map(markOfConnector)),
-      cause: destinations.find((one) => markOfConnector(one) === "broken")?.reasons[0],
       children: <Deliveries deliveries={destinations} readAt={run.readAt} />,
     },
   ];

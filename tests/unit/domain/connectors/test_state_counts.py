@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.memory import ClusterMemory, ConnectorMemory, DesiredConnector
-from chalicelib.domain.connectors.state_counts import state_counts
+from chalicelib.domain.connectors.state_counts import oldest_look, state_counts
 from chalicelib.domain.counts import RegisteredCounts
 from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
@@ -91,3 +91,12 @@ def test_a_finding_at_the_source_degrades_what_runs() -> None:
 def test_a_finding_at_the_source_does_not_hide_that_a_pipeline_is_paused() -> None:
     seen = with_first(view(), observation=Observation(state=ObservedState.PAUSED, observed_at=NOW))
     assert counts(seen, degraded=(IDS[0],)) == {"RUNNING": 2, "PAUSED": 1, "NOT_DEPLOYED": 1}
+
+
+def test_the_oldest_look_that_counts_says_when_the_states_were_seen() -> None:
+    views = (view(seconds_ago=5), view(seconds_ago=40), view(seconds_ago=200), ClusterView())
+    assert oldest_look(views, NOW) == NOW - timedelta(seconds=40)
+
+
+def test_states_that_nobody_has_seen_have_no_time() -> None:
+    assert oldest_look((view(seconds_ago=200), ClusterView()), NOW) is None
