@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import ClassVar, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.health import Failure
-from chalicelib.domain.monitoring.metrics import Metrics
-from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.names import comparable
 from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.operation import OpenOperation
@@ -17,9 +15,7 @@ from chalicelib.domain.pipeline import Pipeline
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorRow:
-    """What both have in common. `observation` is that of the last operation as stored, and the newest one once it was
-    looked up. `metrics` and `log` are only looked up, and never stored.
-    """
+    """What both have in common. `observation` is that of the last operation."""
 
     id: str
     name: str
@@ -31,8 +27,6 @@ class ConnectorRow:
     observation: Observation | None = None
     open_operation: OpenOperation | None = None
     updated_at: datetime
-    metrics: Metrics | None = None
-    log: LogState | None = None
 
     last_error: ClassVar[Failure | None] = None
     """It would add to the reasons of a state; a row shows the first reason only, which never is that."""
@@ -91,6 +85,17 @@ class DeliveryRow(ConnectorRow):
         )
 
 
+class ObservedRow(NamedTuple):
+    """A stored row, with what was looked up of it: its newest observation, how many records a delivery has not
+    delivered yet, and how long the source of a pipeline still keeps the log that it needs.
+    """
+
+    row: ConnectorRow
+    observation: Observation | None
+    lag: int | None = None
+    seconds_to_loss: int | None = None
+
+
 def _without_names(observation: Observation | None) -> Observation | None:
     """The observation without the names of the connector and of its workers, which would be half of a stored row."""
     if observation is None or observation.connector is None:
@@ -102,9 +107,7 @@ def _without_names(observation: Observation | None) -> Observation | None:
 AnyListed = Pipeline | Delivery | ConnectorRow
 """What lists show: each owns a connector, with a desired and an observed state."""
 
-Listed = TypeVar("Listed", Pipeline, Delivery, PipelineRow, DeliveryRow)
-ListedCapture = TypeVar("ListedCapture", Pipeline, PipelineRow)
-ListedDelivery = TypeVar("ListedDelivery", Delivery, DeliveryRow)
+Listed = TypeVar("Listed", Pipeline, Delivery)
 
 
 def is_sink(listed: AnyListed) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chalicelib.domain.connector_row import AnyListed
+from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.observation import NEVER_DEPLOYED, PAUSED, DesiredState, Observation, ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.providers.registry import capture_provider
@@ -25,16 +25,15 @@ class Explanation:
     notices: tuple[str, ...] = ()
 
 
-def first_reason(resource: AnyListed) -> str | None:
+def first_reason(desired_state: DesiredState, observation: Observation | None) -> str | None:
     """The first of the reasons in the explanation."""
-    observation = resource.observation
     if observation is None:
         return NOT_LOOKED_AT
-    as_desired = _AS_DESIRED.get((resource.desired_state, observation.state))
+    as_desired = _AS_DESIRED.get((desired_state, observation.state))
     return next((reason for reason in observation.reasons if reason != as_desired), None)
 
 
-def explanation(resource: AnyListed) -> Explanation:
+def explanation(resource: Pipeline | Delivery) -> Explanation:
     """The sentences on the resource. What is not measured, and what goes on in a paused capture, is a notice."""
     observation = resource.observation
     if observation is None:
@@ -47,14 +46,14 @@ def explanation(resource: AnyListed) -> Explanation:
     )
 
 
-def _while_paused(resource: AnyListed, observation: Observation) -> str | None:
+def _while_paused(resource: Pipeline | Delivery, observation: Observation) -> str | None:
     """What goes on in the source of a paused pipeline all the same."""
     if not isinstance(resource, Pipeline) or not observation.is_paused:
         return None
     return capture_provider(resource.provider).paused_notice
 
 
-def _not_measured(resource: AnyListed) -> str | None:
+def _not_measured(resource: Pipeline | Delivery) -> str | None:
     """Why it is not known whether a deployed connector moves."""
     if resource.metrics is None or resource.desired_state is DesiredState.DRAFT:
         return None

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 Clock = Callable[[], datetime]
 """Returns the current time, in UTC with its zone. Handed in wherever something depends on it."""
@@ -19,8 +20,10 @@ def to_milliseconds(at: datetime) -> datetime:
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
+@lru_cache(maxsize=256)
 def rfc3339(at: datetime) -> str:
     """`2026-01-31T12:00:00.000Z`: RFC 3339, UTC, milliseconds; sorts as text."""
+    # Kept, because what one look has seen is of one time, and a list shows it in each entry.
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

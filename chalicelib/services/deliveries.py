@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.connector_config import public_config
-from chalicelib.domain.connector_row import DeliveryRow
+from chalicelib.domain.connector_row import ObservedRow
 from chalicelib.domain.delivery import Delivery, MappingInput, Writing
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
@@ -23,7 +23,7 @@ from chalicelib.kit.randomness import jitter
 from chalicelib.services.connectors.delivery_connector import DeliveryConnector, draft_parameters, writing_parameters
 from chalicelib.services.connectors.dependencies import DeliveryDependencies
 from chalicelib.services.connectors.known_targets import target_keys
-from chalicelib.services.connectors.latest_deliveries import latest_deliveries
+from chalicelib.services.connectors.latest_deliveries import latest_deliveries, latest_delivery_rows
 from chalicelib.services.connectors.observations import Views
 from chalicelib.services.connectors.operation_run import changes_nothing
 from chalicelib.services.connectors.owner import Notices, needs_config, require_found, with_notice
@@ -99,10 +99,9 @@ class DeliveryService(ConnectorService[Delivery]):
         stores = self.connector.resources, self.connector.monitoring
         return latest_deliveries(resources, self.observation_reader, *stores)
 
-    def observed_rows(self, rows: Sequence[Any], views: Views, faulty: FaultyIds) -> Sequence[DeliveryRow]:
-        delivery_rows: Sequence[DeliveryRow] = rows
+    def observed_rows(self, rows: Sequence[Any], views: Views, faulty: FaultyIds) -> Sequence[ObservedRow]:
         stores = self.connector.resources, self.connector.monitoring
-        return latest_deliveries(delivery_rows, self.observation_reader, *stores, views)
+        return latest_delivery_rows(rows, self.observation_reader, *stores, views)
 
     def _with_targets(self, deliveries: Sequence[Delivery]) -> tuple[Delivery, ...]:
         """The deliveries with what is wrong at their destinations: one read."""

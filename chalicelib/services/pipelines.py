@@ -9,7 +9,7 @@ from chalicelib.domain.access import RequestContext
 from chalicelib.domain.checks.topics import old_topic_warnings
 from chalicelib.domain.cluster import ConnectCluster, StreamCluster
 from chalicelib.domain.connector_config import ConfigWarning, public_config
-from chalicelib.domain.connector_row import PipelineRow
+from chalicelib.domain.connector_row import ObservedRow
 from chalicelib.domain.debezium import check_properties, properties_error
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.live_reads import READINESS_COUNTS, LiveQuestion
@@ -96,7 +96,7 @@ class PipelineService(ConnectorService[Pipeline]):
     def observed(self, resources: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
         return latest_pipelines(resources, self.observation_reader, self.connector.monitoring)
 
-    def observed_rows(self, rows: Sequence[Any], views: Views, faulty: FaultyIds) -> Sequence[PipelineRow]:
+    def observed_rows(self, rows: Sequence[Any], views: Views, faulty: FaultyIds) -> Sequence[ObservedRow]:
         return latest_pipeline_rows(rows, self.observation_reader, self.connector.monitoring, views, faulty)
 
     def with_findings(self, resource: Pipeline, deps: PipelineDependencies) -> Pipeline:

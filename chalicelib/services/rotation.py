@@ -14,6 +14,7 @@ from chalicelib.domain.connection_checks import CheckStatus, TestCheck, TestResu
 from chalicelib.domain.credentials import Secrets, credentials_id, without_blanks
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.health import Failure
+from chalicelib.domain.kafka_sign_in import SIGN_IN
 from chalicelib.domain.registered import Registered
 from chalicelib.domain.usage import UsedBy, used_by
 from chalicelib.errors import Conflict, HeadgateError, Invalid, TimedOut, VersionMismatch, fault
@@ -173,7 +174,7 @@ def _require_own(entity: Registered[Any]) -> None:
 
 def _require_fitting(address: Address, secrets: Secrets) -> None:
     """Raise Invalid without any secret, and for secrets that the address does not take."""
-    given = without_blanks(secrets).keys()
+    given = without_blanks(secrets).keys() - {SIGN_IN}  # made of the others, not given
     taken = ", ".join(sorted(address.SECRETS))
     if not given:
         raise Invalid.at("body", "credentials", type_="missing", message=f"Give at least one new secret of: {taken}.")

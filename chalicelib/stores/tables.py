@@ -15,7 +15,9 @@ from datetime import datetime
 from functools import cache
 from typing import Any, ClassVar
 
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import Session
 from pynamodb.attributes import BooleanAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.connection import Connection, TableConnection
 from pynamodb.constants import BATCH_WRITE_ITEM, DELETE_ITEM, PAY_PER_REQUEST_BILLING_MODE, PUT_ITEM, UPDATE_ITEM
@@ -49,6 +51,13 @@ def meta(name: str) -> type:
 
 class _GuardedConnection(Connection):
     """One that writes nothing in a dry run, whatever a store forgets. Transactions see to that themselves."""
+
+    @property
+    def session(self) -> Session:
+        session = super().session
+        # The SDK's own text is put together anew for each call, which is a sixth of the CPU time that the call takes.
+        session.set_default_client_config(Config(user_agent="headgate"))
+        return session
 
     def dispatch(self, operation_name: str, operation_kwargs: dict[str, Any]) -> dict[str, Any]:
         if operation_name in _WRITES and current_plan() is not None:

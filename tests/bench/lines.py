@@ -153,6 +153,15 @@ def _cpu(data: BenchData, tick_results: list[Tick]) -> Iterator[Line]:
             holds=one.own_share <= cpu.BUDGET,
             value=one.own_share,
         )
+    status = cpu.status_cpu(data.bench_app, data.pipeline_body())
+    yield Line(
+        group="CPU",
+        name="status of one of 10,000 connectors, Connect asked",
+        measured=f"{status:.1f} ms",
+        budget=f"at most {cpu.STATUS_BUDGET_MS:g} ms",
+        holds=status <= cpu.STATUS_BUDGET_MS,
+        value=status,
+    )
 
 
 def _imports(*, counts_only: bool) -> Iterator[Line]:

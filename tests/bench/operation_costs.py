@@ -89,6 +89,14 @@ class BenchData:
             **more,
         }
 
+    def pipeline_body(self) -> dict[str, Any]:
+        """The body of a pipeline of one table, which has to be discovered."""
+        return {
+            "name": "p", "source_id": self.source, "stream_cluster_id": self.stream,
+            "connect_cluster_id": self.connect, "topic_prefix": "p",
+            "tables": [{"schema_name": "public", "table_name": "t0"}],
+        }  # fmt: skip
+
 
 def create_data(bench_app: BenchApp, tables: int, sources: int = FULL) -> BenchData:
     """Register one resource of each kind, create `tables` tables to discover, and store so many sources."""
@@ -181,13 +189,8 @@ def _connections(data: BenchData, measure: "_Measurement") -> Iterator[Operation
 
 def _pipelines(data: BenchData, measure: "_Measurement") -> Iterator[Operation]:
     bench_app = data.bench_app
-    body = {
-        "name": "p", "source_id": data.source, "stream_cluster_id": data.stream,
-        "connect_cluster_id": data.connect, "topic_prefix": "p",
-        "tables": [{"schema_name": "public", "table_name": "t0"}],
-    }  # fmt: skip
     discover(data)
-    yield measure("POST /pipelines", "mutation", path="/pipelines", body=body)
+    yield measure("POST /pipelines", "mutation", path="/pipelines", body=data.pipeline_body())
     data.pipeline = measure.answer["id"]
     one = f"/pipelines/{data.pipeline}"
     yield measure("POST /pipelines/{uuid}/deploy", "operation", path=f"{one}/deploy")

@@ -1,25 +1,16 @@
 """The fixtures of the tests of the console."""
 
-import os
-from collections.abc import Iterator
-
 import pytest
+from playwright.sync_api import Browser
 
-from infra.local.app.errors import SetupMissing
 from tests.console.console import Console
 from tests.support.apps.sandbox import Sandbox, sandbox
-from tests.support.chromium import running_chromium
+from tests.support.chromium import browser
 
-__all__ = ["sandbox"]
+__all__ = ["browser", "sandbox"]
 
 
 @pytest.fixture(scope="session")
-def console(sandbox: Sandbox) -> Iterator[Console]:
-    """A sandbox and a browser. Skips, with the reason, where there is no Chromium and none has to be."""
-    try:
-        with running_chromium() as browser:
-            yield Console(sandbox=sandbox, browser=browser)
-    except SetupMissing as error:
-        if os.environ.get("HEADGATE_REQUIRE_REAL"):
-            raise
-        pytest.skip(str(error))
+def console(sandbox: Sandbox, browser: Browser) -> Console:
+    """A sandbox and a browser."""
+    return Console(sandbox=sandbox, browser=browser)

@@ -1,65 +1,21 @@
 """Check 8: what the dialog of an action says, what its dry run says, and what then happens, are the same."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from playwright.sync_api import Locator, Response
 
+from tests.console.acted_on import KINDS, Kind, Part, Seen, unlike
 from tests.console.console import Console, settle
-from tests.console.figures import Figure, none_of
+from tests.console.figures import Figure, at_least, none_of
 from tests.support.apps.sandbox import Json, Sandbox
 from tests.support.chromium import Visit
 from tests.support.waiting import eventually
 
-ACTIONS: Mapping[str, str] = {
-    "deploy": "deploy_pipeline",
-    "pause": "pause_pipeline",
-    "resume": "resume_pipeline",
-    "restart": "restart_pipeline",
-    "restart task": "restart_pipeline_task",
-    "delete": "delete_pipeline",
-}
-
-
-def _draft(sandbox: Sandbox) -> Json:
-    return sandbox.new_pipeline()
-
-
-def _running(sandbox: Sandbox) -> Json:
-    pipeline = sandbox.running_pipeline()
-    _until(sandbox, pipeline, "RUNNING")
-    return pipeline
-
-
-def _paused(sandbox: Sandbox) -> Json:
-    pipeline = _running(sandbox)
-    sandbox.admin.post_ok(f"/pipelines/{pipeline['id']}/pause", status=200)
-    _until(sandbox, pipeline, "PAUSED")
-    return pipeline
-
-
-def _failed(sandbox: Sandbox) -> Json:
-    pipeline = _running(sandbox)
-    sandbox.doubles.connect_double.fail_task(pipeline["connector_name"], "java.lang.Error: broken")
-    _until(sandbox, pipeline, "FAILED")
-    return pipeline
-
-
-def _missing(sandbox: Sandbox) -> Json:
-    pipeline = _running(sandbox)
-    sandbox.doubles.connect_double.drop(pipeline["connector_name"])
-    _until(sandbox, pipeline, "NOT_DEPLOYED")
-    return pipeline
-
-
-STATES: Mapping[str, Callable[[Sandbox], Json]] = {
-    "draft": _draft,
-    "running": _running,
-    "paused": _paused,
-    "failed": _failed,
-    "missing in Kafka Connect": _missing,
-}
+_SETTLES_WITHIN = 20.0
+_GRAVE = ("interrupts", "loses")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,39 +28,76 @@ class Dialog:
     sent: Sequence[str]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Before:
+    """A part before an action: what is outside, and its audit records."""
+
+    part: Part
+    seen: Seen
+    records: Sequence[Json]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Planned:
+    """What a dry run says of one part: severities by the code of a consequence, and new values by their path."""
+
+    consequences: Mapping[str, str]
+    changes: Mapping[str, Any]
+
+
+@dataclass(kw_only=True)
+class _Found:
+    compared: int = 0
+    differing: list[str] = field(default_factory=list)
+    early: list[str] = field(default_factory=list)
+
+
 def dialogs(
-    console: Console, *, actions: Sequence[str] = tuple(ACTIONS), states: Sequence[str] = tuple(STATES)
+    console: Console,
+    *,
+    kinds: Sequence[str] = tuple(KINDS),
+    actions: Sequence[str] | None = None,
+    states: Sequence[str] | None = None,
 ) -> list[Figure]:
-    """Every action in every state: what differs, and what was changed before consent."""
-    differing: list[str] = []
+    """Every action on every kind in every state: what differs, and what was changed before consent."""
+    figures: list[Figure] = []
     early: list[str] = []
-    shown = 0
-    for state in states:
-        for action in actions:
-            differences, requests = _compare(console, action, state)
-            shown += differences is not None
-            differing += [f"{action} of a pipeline that is {state}: {one}" for one in differences or ()]
-            early += requests
-    return [
-        none_of(f"8 dialogs that differ from the dry run or from what happened, of {shown}", differing),
-        none_of("8 changes before consent", early),
-    ]
+    for name in kinds:
+        kind, found = KINDS[name], _Found()
+        for state in states or kind.states:
+            for action in actions or kind.actions:
+                _compare(console, name, state, action, found)
+        figures += [
+            at_least(f"8 dialogs of a {name} that were compared", found.compared, 1),
+            none_of(f"8 of these, other than the dry run or than what happened ({name})", found.differing),
+        ]
+        early += found.early
+    return [*figures, none_of("8 changes before consent", early)]
 
 
-def _compare(console: Console, action: str, state: str) -> tuple[list[str] | None, Sequence[str]]:
-    """What differs, None where the page does not offer the action; and what was sent before consent."""
-    sandbox = console.sandbox
-    pipeline = STATES[state](sandbox)
-    with console.signed_in(route=f"pipelines/{pipeline['id']}") as opened:
+def _compare(console: Console, name: str, state: str, action: str, found: _Found) -> None:
+    """One dialog, where the page offers it."""
+    sandbox, kind = console.sandbox, KINDS[name]
+    subject = kind.states[state](sandbox)
+    with console.signed_in(route=subject.route) as opened:
         settle(opened)
-        button = opened.page.locator(f'[data-operation="{ACTIONS[action]}"]').first
+        button = opened.page.locator(f'[data-operation="{kind.actions[action]}"]').first
         if not button.count() or button.get_attribute("aria-disabled") == "true":
-            return None, []
+            return
+        before = [look(sandbox, kind, part) for part in subject.parts]
         dialog = open_dialog(opened, button)
+        found.compared += 1
+        found.early += [*dialog.sent, *(change for one in before for change in _changed(sandbox, kind, one))]
         differences = _not_shown(dialog)
-        if not dialog.plan["blocked_by"]:
-            differences += _happens(sandbox, dialog, action, pipeline)
-        return differences, dialog.sent
+        planned = [_planned(dialog.plan, one.part, len(before) > 1) for one in before]
+        if any(planned):
+            consent(dialog, subject.name)
+            verb = f"{kind.noun}.{action.replace(' ', '_')}"
+            for one, its in zip(before, planned, strict=True):
+                differences += _happens(sandbox, kind, verb, one, its) if its else _refused(sandbox, kind, one)
+        elif dialog.element.locator('button[type="submit"]').get_attribute("aria-disabled") != "true":
+            differences.append("it can be sent though something is in the way")
+        found.differing += [f"{action}, {name} {state}: {one}" for one in differences]
 
 
 def open_dialog(opened: Visit, button: Locator) -> Dialog:
@@ -131,44 +124,102 @@ def _not_shown(dialog: Dialog) -> list[str]:
     return [f"not shown: {message}" for message in sentences if " ".join(message.split()) not in " ".join(text.split())]
 
 
-def _happens(sandbox: Sandbox, dialog: Dialog, action: str, pipeline: Json) -> list[str]:
-    """Consent, and compare the dry run with the audit record and the resource."""
-    before = sandbox.audit_records(pipeline["id"])
-    consent(dialog, pipeline["name"])
-    if [one["code"] for one in dialog.plan["consequences"]] == ["NOTHING_CHANGES"]:
-        return [] if sandbox.audit_records(pipeline["id"]) == before else ["something changed"]
-    record = eventually(lambda: _record(sandbox, pipeline, ACTIONS[action]), bool)
-    kept = {one["code"] for one in (record["after"] or {}).get("consequences", [])}
-    planned = {one["code"]: one["severity"] for one in dialog.plan["consequences"]}
-    # What only a dry run can say, such as that a config was not validated yet, is not kept.
-    grave = {code for code, severity in planned.items() if severity in ("interrupts", "loses")}
-    differences = [] if grave <= kept <= planned.keys() else [f"planned {sorted(planned)}, kept {sorted(kept)}"]
-    after = sandbox.admin.get(f"/pipelines/{pipeline['id']}")
-    if action == "delete":
-        return differences + ([] if after.status_code == 404 else ["it was not deleted"])
-    for change in dialog.plan["changes"]:
-        if change["path"] in after.json() and after.json()[change["path"]] != change["to"]:
-            differences.append(f"{change['path']} is not {change['to']}")
-    return differences
-
-
 def consent(dialog: Dialog, name: str) -> None:
     """Type the name where something is lost, and press the button that says what will happen."""
+    type_name(dialog, name)
+    dialog.element.locator('button[type="submit"]').click()
+    if dialog.plan["blocked_by"]:
+        dialog.element.get_by_text("did not work").wait_for()
+    else:
+        dialog.element.wait_for(state="hidden")
+
+
+def type_name(dialog: Dialog, name: str) -> None:
+    """Where something is lost its name has to be typed."""
     typed = dialog.element.locator('input:not([type="checkbox"])')
     if typed.count():
         typed.first.fill(name)
-    dialog.element.locator('button[type="submit"]').click()
-    dialog.element.wait_for(state="hidden")
 
 
-def _record(sandbox: Sandbox, pipeline: Json, operation: str) -> Any:
-    """The newest audit record of the operation, as it was asked for."""
-    verb = "restart_task" if "task" in operation else operation.partition("_")[0]
-    records = sandbox.audit_records(pipeline["id"])
-    named = [record for record in records if record["action"] == f"pipeline.{verb}"]
-    return next((record for record in named if record["outcome"] == "requested"), None) or next(iter(named), None)
+def look(sandbox: Sandbox, kind: Kind, part: Part) -> Before:
+    """What is there before an action."""
+    return Before(part=part, seen=kind.look(sandbox, part.outside), records=sandbox.audit_records(part.id))
 
 
-def _until(sandbox: Sandbox, pipeline: Json, state: str) -> None:
-    path = f"/pipelines/{pipeline['id']}/status?fresh=true"
-    eventually(lambda: sandbox.admin.get_ok(path)["observed_state"], lambda seen: seen == state, seconds=40)
+def _changed(sandbox: Sandbox, kind: Kind, before: Before) -> list[str]:
+    """What has come since: calls outside, and audit records."""
+    calls = kind.look(sandbox, before.part.outside).calls[len(before.seen.calls) :]
+    return [*calls, *(record["action"] for record in new_records(sandbox, before))]
+
+
+def new_records(sandbox: Sandbox, before: Before) -> list[Json]:
+    """The audit records since, newest first."""
+    return [record for record in sandbox.audit_records(before.part.id) if record not in before.records]
+
+
+def _planned(plan: Json, part: Part, is_one_of_many: bool) -> _Planned | None:
+    """None where something is in the way."""
+    if [one for one in plan["blocked_by"] if not is_one_of_many or one["resource"]["id"] == part.id]:
+        return None
+    place = part.path[1:].replace("/", ".") + "." if is_one_of_many else ""
+    return _Planned(
+        consequences={
+            one["code"]: one["severity"]
+            for one in plan["consequences"]
+            if not is_one_of_many or one["facts"]["resource"]["id"] == part.id
+        },
+        changes={
+            one["path"].removeprefix(place): one["to"] for one in plan["changes"] if one["path"].startswith(place)
+        },
+    )
+
+
+def _happens(sandbox: Sandbox, kind: Kind, verb: str, before: Before, planned: _Planned) -> list[str]:
+    """How the audit trail, the resource and what is outside differ from what the dry run has said."""
+    part = before.part
+    return [
+        *_recorded(sandbox, verb, before, planned),
+        *_lasting(lambda: unlike(list(planned.consequences), before.seen, kind.look(sandbox, part.outside))),
+        *_lasting(lambda: _unlike_resource(sandbox, verb, part, planned)),
+    ]
+
+
+def _refused(sandbox: Sandbox, kind: Kind, before: Before) -> list[str]:
+    """What happened to a part though something was in the way: it was tried, and no more."""
+    done = [f"{one['action']} is done" for one in new_records(sandbox, before) if one["outcome"] == "success"]
+    calls = kind.look(sandbox, before.part.outside).calls[len(before.seen.calls) :]
+    return [*done, *(f"{call} came" for call in calls)]
+
+
+def _recorded(sandbox: Sandbox, verb: str, before: Before, planned: _Planned) -> list[str]:
+    """How the audit trail differs: it has the consequences of which the person was told."""
+
+    def records() -> list[Json]:
+        return [one for one in new_records(sandbox, before) if one["action"] == verb]
+
+    if list(planned.consequences) == ["NOTHING_CHANGES"]:
+        return [f"{verb} is audited" for _ in records()]
+    named = eventually(records, bool)
+    record = next((one for one in named if one["outcome"] == "requested"), named[0])
+    kept = {one["code"] for one in (record["after"] or {}).get("consequences", [])}
+    # What only a dry run can say, such as that a config was not validated yet, is not kept.
+    grave = {code for code, severity in planned.consequences.items() if severity in _GRAVE}
+    is_same = grave <= kept <= planned.consequences.keys()
+    return [] if is_same else [f"planned {sorted(planned.consequences)}, kept {sorted(kept)}"]
+
+
+def _unlike_resource(sandbox: Sandbox, verb: str, part: Part, planned: _Planned) -> list[str]:
+    after = sandbox.admin.get(part.path)
+    if verb.endswith(".delete"):
+        return [] if after.status_code == 404 else ["it was not deleted"]
+    values = after.json()
+    wrong = [path for path, value in planned.changes.items() if path in values and values[path] != value]
+    return [f"{path} is not {planned.changes[path]}" for path in wrong]
+
+
+def _lasting(differences: Callable[[], list[str]]) -> list[str]:
+    """What still differs after a while."""
+    end = time.monotonic() + _SETTLES_WITHIN
+    while (found := differences()) and time.monotonic() < end:
+        time.sleep(0.2)
+    return found

@@ -1,30 +1,46 @@
 """What is typed into a field for a secret is nowhere after it was saved: page, storage, address, console, addresses."""
 
+import re
+
 import pytest
 
+from infra.local.stack.layout import ROOT
+from tests.console.canaries import EVERYWHERE, canaries
 from tests.console.console import Console, settle
 from tests.support.chromium import Visit
 
 pytestmark = pytest.mark.thorough
 
-_EVERYWHERE = """() => [
-  document.documentElement.outerHTML,
-  ...[...document.querySelectorAll("input, textarea")].map((each) => each.value),
-  JSON.stringify({...localStorage}), JSON.stringify({...sessionStorage}), location.href, document.title,
-  ...performance.getEntriesByType("resource").map((each) => each.name),
-].join("\\n")"""
+SOURCE = ROOT / "infra" / "console" / "src"
+FILLED = {
+    "kit/form.tsx": 1,  # what all others are made of
+    "parts/system_form.tsx": 1,
+    "screens/account.tsx": 3,
+    "screens/channels.tsx": 1,
+    "screens/clusters.tsx": 1,
+    "screens/sign_in.tsx": 1,
+    "screens/users.tsx": 1,
+}
+"""The fields for secrets in the source of the console. Another one needs a form in `canaries.py` that fills it."""
+
+_FIELD = re.compile(r"""<Secret\b|type="password"|type=\{?["']password""")
 
 
 def found(opened: Visit, secret: str) -> bool:
     """Whether the browser still has it anywhere that a page can look."""
     urls = [request.url for request in opened.requests]
-    return any(secret in text for text in (opened.page.evaluate(_EVERYWHERE), *urls, *opened.faults))
+    return any(secret in text for text in (opened.page.evaluate(EVERYWHERE), *urls, *opened.faults))
 
 
-def test_the_password_of_a_person_is_forgotten(console: Console) -> None:
-    _, email = console.sandbox.make_user("Ops")
-    with console.signed_in(email=email, password="another horse battery staple") as opened:
-        assert not found(opened, "another horse battery staple")
+@pytest.mark.parametrize("kind", ["channels", "people"])
+def test_what_was_typed_into_a_field_for_a_secret_is_forgotten_once_it_is_saved(console: Console, kind: str) -> None:
+    figures = canaries(console, kinds=[kind])
+    assert [str(figure) for figure in figures if not figure.holds] == []
+
+
+def test_each_place_of_a_field_for_a_secret_is_one_that_the_canaries_fill() -> None:
+    places = {path.relative_to(SOURCE).as_posix(): _FIELD.findall(path.read_text()) for path in SOURCE.rglob("*.tsx")}
+    assert {path: len(found) for path, found in places.items() if found} == FILLED
 
 
 def test_the_password_of_a_source_is_forgotten_once_it_is_saved(console: Console) -> None:
@@ -50,21 +66,6 @@ def test_the_password_of_a_source_is_forgotten_once_it_is_saved(console: Console
         page.get_by_role("heading", name="Step 2 of 7", exact=False).wait_for()
         assert not found(opened, secret)
         page.go_back()
-        settle(opened)
-        assert not found(opened, secret)
-        assert opened.all_faults() == []
-
-
-def test_the_secrets_of_a_channel_are_forgotten_once_it_is_saved(console: Console) -> None:
-    secret, name = "canary-of-a-channel-91bc", console.sandbox.name("canary")
-    with console.signed_in(route="channels/new") as opened:
-        page = opened.page
-        page.get_by_label("Name", exact=True).fill(name)
-        page.get_by_label("Kind", exact=True).select_option("webhook")
-        page.get_by_label("Address", exact=True).fill(f"https://example.com/{secret}")
-        page.get_by_label("Header Authorization").fill(f"Bearer {secret}")
-        page.get_by_role("button", name="Create a channel").click()
-        page.get_by_role("heading", name=name, exact=False).wait_for()
         settle(opened)
         assert not found(opened, secret)
         assert opened.all_faults() == []

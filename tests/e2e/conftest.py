@@ -6,10 +6,11 @@ import pytest
 
 from tests.support.apps.real_headgate import RealHeadgate, headgate
 from tests.support.apps.real_mysql import real_mysql
+from tests.support.chromium import browser
 from tests.support.databases.mysql_9 import mysql_9
 from tests.support.minio import minio, s3_worker
 
-__all__ = ["headgate", "minio", "mysql_9", "real_mysql", "s3_worker"]
+__all__ = ["browser", "headgate", "minio", "mysql_9", "real_mysql", "s3_worker"]
 
 
 @pytest.fixture(scope="module")

@@ -110,7 +110,7 @@ def test_pages_of_any_size_have_every_row_once(app: InProcessApp, sort: Sort, li
     pipelines, search, found, after = app.services.pipelines, ConnectorSearch(), [], None
     while True:
         page = pipelines.rows(limit=limit, after=after, search=search, sort=sort)
-        found += [row.id for row in page.items]
+        found += [shown.row.id for shown in page.items]
         if (after := page.next_key) is None:
             break
     assert sorted(found) == sorted(created)
@@ -124,7 +124,7 @@ def test_a_page_goes_on_behind_what_was_deleted_meanwhile(app: InProcessApp) -> 
     first = app_pipelines.rows(limit=1, after=None, search=ConnectorSearch(), sort=Sort.NAME)
     app_pipelines.delete(app.context(), by_name[0].id)
     rest = app_pipelines.rows(limit=5, after=first.next_key, search=ConnectorSearch(), sort=Sort.NAME)
-    assert [row.id for row in rest.items] == [pipeline.id for pipeline in by_name[1:]]
+    assert [shown.row.id for shown in rest.items] == [pipeline.id for pipeline in by_name[1:]]
 
 
 def test_a_row_of_a_delivery_says_what_its_detail_says(app: InProcessApp) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, sync_playwright
 
 from infra.local.app.errors import SetupMissing
@@ -66,6 +67,18 @@ def running_chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Skips, with the reason, where there is no Chromium and none has to be."""
+    try:
+        with running_chromium() as running:
+            yield running
+    except SetupMissing as error:
+        if os.environ.get("HEADGATE_REQUIRE_REAL"):
+            raise
+        pytest.skip(str(error))
 
 
 @dataclass(kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from chalicelib.api.framework.body_tags import has_body_tag, is_known, with_body_tag
 from chalicelib.api.framework.http import JSON, Caching, HttpRequest, HttpResponse, JsonResponse, TextResponse, WithList
@@ -116,12 +117,15 @@ def _text_with_list(chosen: WithList[Any]) -> tuple[str, str | None]:
     return full.model_dump_json(by_alias=True), shown.next_key
 
 
-def _texts_that_fit(items: Iterable[BaseModel], room_for: str = "") -> list[str]:
+def _texts_that_fit(items: Iterable[Any], room_for: str = "") -> list[str]:
     """The JSON of the first items, as many as fit into one body beside what it needs room for; at least one."""
+    all_texts = list(map(_json, items))
+    # A character has four bytes at most: nearly every list needs no closer look.
+    if 4 * (len(room_for) + sum(map(len, all_texts)) + len(all_texts)) < PAGE_BYTES:
+        return all_texts
     texts: list[str] = []
     body, answer = _sizes(room_for + "[")
-    for item in items:
-        text = item.model_dump_json(by_alias=True)
+    for text in all_texts:
         more_body, more_answer = _sizes(text + ",")
         body, answer = body + more_body, answer + more_answer
         # The first item goes out whatever its size: a page that shows nothing would never lead on.
@@ -129,6 +133,11 @@ def _texts_that_fit(items: Iterable[BaseModel], room_for: str = "") -> list[str]
             break
         texts.append(text)
     return texts
+
+
+def _json(item: BaseModel | Mapping[str, Any]) -> str:
+    """Of a model, or of a typed dict, whose values are as they are shown."""
+    return item.model_dump_json(by_alias=True) if isinstance(item, BaseModel) else to_json(item).decode()
 
 
 def _list_text(model: Any, items: list[Any]) -> str:

@@ -2,7 +2,7 @@
 
 from chalicelib.api.contract.deliveries import OFFSETS_NOTICE, DeliveryOutput, MappingsBody, delivery_definition
 from chalicelib.api.contract.live_reads import FreshQuery
-from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput, RowOutput, TaskQuery
+from chalicelib.api.contract.runtime import DeletionQuery, DeliveryStatusOutput, RowOutput, TaskQuery, row_output
 from chalicelib.api.contract.searches import ConnectorSearchQuery
 from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.http import JsonResponse, deletion_response, operation_response
@@ -20,7 +20,7 @@ routes = Router(tag="Deliveries")
 def list_deliveries(query: ConnectorSearchQuery) -> Page[DeliveryOutput | Definition | RowOutput]:
     """List deliveries, newest first unless `sort` says otherwise."""
     if query.wants_rows:
-        return services().deliveries.rows(**query.to_arguments()).map(RowOutput.of)
+        return services().deliveries.rows(**query.to_arguments()).map(row_output)
     page = services().deliveries.list(**query.to_arguments())
     return page.map(query.rendering(DeliveryOutput.of, delivery_definition))
 

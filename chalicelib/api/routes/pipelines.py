@@ -12,7 +12,7 @@ from chalicelib.api.contract.pipelines import (
     PipelinePreviewOutput,
     pipeline_definition,
 )
-from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput, RowOutput
+from chalicelib.api.contract.runtime import PipelineDeletionQuery, PipelineStatusOutput, RowOutput, row_output
 from chalicelib.api.contract.searches import ConnectorSearchQuery
 from chalicelib.api.contract.views import Definition, ViewQuery
 from chalicelib.api.framework.http import JsonResponse, WithList, deletion_response, operation_response
@@ -30,7 +30,7 @@ routes = Router(tag="Pipelines")
 def list_pipelines(query: ConnectorSearchQuery) -> Page[PipelineOutput | Definition | RowOutput]:
     """List pipelines, newest first unless `sort` says otherwise."""
     if query.wants_rows:
-        return services().pipelines.rows(**query.to_arguments()).map(RowOutput.of)
+        return services().pipelines.rows(**query.to_arguments()).map(row_output)
     page = services().pipelines.list(**query.to_arguments())
     return page.map(query.rendering(PipelineOutput.of, pipeline_definition))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from chalicelib.domain.connector_row import AnyListed, Listed, is_sink
+from chalicelib.domain.monitoring.metrics import Metrics
 from chalicelib.domain.monitoring.progress import Progress, metrics
 from chalicelib.domain.observation import DesiredState
 from chalicelib.stores.monitoring.progress import ProgressPart, ProgressStore
@@ -21,12 +22,16 @@ class KnownProgress:
     parts: Mapping[Key, ProgressPart] = field(default_factory=dict)
 
     def measured(self, resource: Listed, now: datetime) -> Listed:
-        """The resource with its metrics. A draft has no connector that could be measured."""
+        """The resource with its metrics."""
+        shown = self.metrics(resource, now)
+        return replace(resource, metrics=shown) if shown else resource
+
+    def metrics(self, resource: AnyListed, now: datetime) -> Metrics | None:
+        """None for a draft, which has no connector that could be measured."""
         if resource.desired_state is DesiredState.DRAFT:
-            return resource
+            return None
         progress, cluster = self.of(resource), self._part(resource, None)
-        shown = metrics(progress, cluster.look, now, is_sink=is_sink(resource))
-        return replace(resource, metrics=shown)
+        return metrics(progress, cluster.look, now, is_sink=is_sink(resource))
 
     def of(self, resource: AnyListed) -> Progress | None:
         """The last measurement of its connector."""

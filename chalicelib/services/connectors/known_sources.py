@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from chalicelib.domain.connector_row import ListedCapture, PipelineRow
+from chalicelib.domain.connector_row import PipelineRow
+from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.monitoring.source_state import SourceState, observed_with, with_unread_findings
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.errors import UnreadableRow
 from chalicelib.stores.monitoring.source_states import SourceStates
@@ -21,15 +22,23 @@ class KnownSources:
 
     states: Mapping[str, SourceState | UnreadableRow | None] = field(default_factory=dict)
 
-    def explain(self, pipeline: ListedCapture, now: datetime) -> ListedCapture:
+    def explain(self, pipeline: Pipeline, now: datetime) -> Pipeline:
         """The pipeline with the log that its source keeps, its observation with what is wrong there."""
+        observation, log = self.explained(pipeline, pipeline.observation, now)
+        return replace(pipeline, observation=observation, log=log)
+
+    def explained(
+        self, pipeline: Pipeline | PipelineRow, observation: Observation | None, now: datetime
+    ) -> tuple[Observation | None, LogState | None]:
+        """The observation of the pipeline with what is wrong at its source, and the log that its source keeps. A draft
+        captures nothing yet.
+        """
         state = self.states.get(pipeline.source_id)
-        if state is None or pipeline.observation is None or pipeline.desired_state is DesiredState.DRAFT:
-            return pipeline
+        if state is None or observation is None or pipeline.desired_state is DesiredState.DRAFT:
+            return observation, None
         if isinstance(state, UnreadableRow):
-            return replace(pipeline, observation=with_unread_findings(pipeline.observation, "source"))
-        observation = observed_with(pipeline.observation, state.findings(pipeline.id, now))
-        return replace(pipeline, observation=observation, log=state.log(pipeline.id, now))
+            return with_unread_findings(observation, "source"), None
+        return observed_with(observation, state.findings(pipeline.id, now)), state.log(pipeline.id, now)
 
 
 @dataclass(frozen=True, slots=True)

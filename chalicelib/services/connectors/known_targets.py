@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chalicelib.domain.connector_row import DeliveryRow, ListedDelivery
+from chalicelib.domain.connector_row import DeliveryRow
 from chalicelib.domain.delivery import Delivery
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.monitoring.source_state import observed_with, with_unread_findings
 from chalicelib.domain.monitoring.target_losses import TargetLosses, target_findings
-from chalicelib.domain.observation import DesiredState
+from chalicelib.domain.observation import DesiredState, Observation
 from chalicelib.errors import UnreadableRow
 from chalicelib.stores.destinations import Destinations
 from chalicelib.stores.monitoring.target_tables import TargetLossStore
@@ -22,15 +22,18 @@ class KnownTargets:
     destinations: Mapping[str, Destination | UnreadableRow | None] = field(default_factory=dict)
     losses: Mapping[str, TargetLosses | UnreadableRow | None] = field(default_factory=dict)
 
-    def explain(self, delivery: ListedDelivery) -> ListedDelivery:
-        """The delivery, its observation with what is wrong at its destination. A draft delivers nothing yet."""
-        if delivery.observation is None or delivery.desired_state is DesiredState.DRAFT:
-            return delivery
+    def explain(self, delivery: Delivery) -> Delivery:
+        """The delivery, its observation with what is wrong at its destination."""
+        return replace(delivery, observation=self.explained(delivery, delivery.observation))
+
+    def explained(self, delivery: Delivery | DeliveryRow, observation: Observation | None) -> Observation | None:
+        """The observation of the delivery with what is wrong at its destination. A draft delivers nothing yet."""
+        if observation is None or delivery.desired_state is DesiredState.DRAFT:
+            return observation
         destination, losses = self.destinations.get(delivery.destination_id), self.losses.get(delivery.destination_id)
         if isinstance(destination, UnreadableRow) or isinstance(losses, UnreadableRow):
-            return replace(delivery, observation=with_unread_findings(delivery.observation, "destination"))
-        findings = target_findings(destination, losses, delivery.id)
-        return replace(delivery, observation=observed_with(delivery.observation, findings))
+            return with_unread_findings(observation, "destination")
+        return observed_with(observation, target_findings(destination, losses, delivery.id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from chalicelib.domain.connector_row import PipelineRow
+from chalicelib.domain.connector_row import ObservedRow, PipelineRow
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.services.connectors.known_sources import source_keys
 from chalicelib.services.connectors.observations import ObservationReader, Views
@@ -29,9 +29,13 @@ def latest_pipeline_rows(
     monitoring: MonitoringStores,
     views: Views,
     faulty: FaultyIds,
-) -> list[PipelineRow]:
+) -> list[ObservedRow]:
     """The same of rows. Of the states of sources only those are read of which there is something to show."""
     noted = [row for row in rows if row.id in faulty.noted]
     sources, now = source_keys(noted, monitoring.source_states), reader.clock()
     known = sources.known(batch_results(*sources.keys))
-    return [known.explain(row, now) for row in reader.latest_rows(rows, views)]
+    observed = []
+    for row in rows:
+        observation, log = known.explained(row, reader.latest_of_row(row, views, now), now)
+        observed.append(ObservedRow(row, observation, seconds_to_loss=log.seconds_to_loss if log else None))
+    return observed

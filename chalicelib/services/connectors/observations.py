@@ -8,7 +8,7 @@ from typing import Any
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.cluster import ConnectCluster
-from chalicelib.domain.connector_row import AnyListed, ConnectorRow, Listed, PipelineRow
+from chalicelib.domain.connector_row import AnyListed, ConnectorRow, Listed
 from chalicelib.domain.connectors import recreations
 from chalicelib.domain.connectors.causes import NotedNames, with_known_tables
 from chalicelib.domain.connectors.cluster_view import ClusterView
@@ -54,6 +54,8 @@ _Statuses = Mapping[str, ConnectorStatus] | str
 
 _Answer = LiveAnswer[_Statuses]
 
+_NOT_MEASURED = Metrics()
+
 _TORN = "The last look at Kafka Connect was not stored completely. The next one, some seconds later, stores it again."
 
 
@@ -75,19 +77,17 @@ class ObservationReader:
         return tuple(self._with_observation(resource, views, known) for resource in resources)
 
     def latest_with(
-        self, resources: Sequence[Listed], keys: Iterable[tuple[Any, Any]], loaded: Views = NO_VIEWS
+        self, resources: Sequence[Listed], keys: Iterable[tuple[Any, Any]]
     ) -> tuple[tuple[Listed, ...], Sequence[Any]]:
-        """The resources with their newest stored observations and metrics, and what `keys` name: one read, without the
-        views in `loaded`.
-        """
-        clusters = sorted({resource.connect_cluster_id for resource in resources} - loaded.keys())
+        """The resources with their newest stored observations and metrics, and what `keys` name: one read."""
+        clusters = sorted({resource.connect_cluster_id for resource in resources})
         rows = progress_rows(resources)
         found = batch_results(
             *((self.observations, cluster_id) for cluster_id in clusters),
             *((self.progress, row) for row in rows),
             *keys,
         )
-        views: Views = {**loaded, **dict(zip(clusters, found, strict=False))}
+        views: Views = dict(zip(clusters, found, strict=False))
         after = len(clusters) + len(rows)
         observed = self.latest(resources, views, known_progress(rows, found[len(clusters) : after]))
         return observed, found[after:]
@@ -96,26 +96,25 @@ class ObservationReader:
         """The views of their Connect clusters, without those of drafts: one read."""
         return self.observations.read({row.connect_cluster_id for row in rows if not _is_draft(row)})
 
-    def latest_rows(self, rows: Sequence[PipelineRow], views: Views) -> list[PipelineRow]:
-        """Rows of pipelines with their newest stored observations. Of their progress a row shows nothing but what is
-        wrong, and ticks remember that.
+    @staticmethod
+    def latest_of_row(
+        row: ConnectorRow, views: Views, now: datetime, metrics: Metrics | None = _NOT_MEASURED
+    ) -> Observation | None:
+        """The newest stored observation of this row. Without `metrics` with what ticks remember of its progress: what
+        is wrong with it, and a row of a pipeline shows no more.
         """
-        return [self._latest_row(row, _view(views, row)) for row in rows]
-
-    def _latest_row(self, row: PipelineRow, view: ClusterView) -> PipelineRow:
         if _is_draft(row):
-            return replace(row, observation=_not_deployed(row.updated_at))
-        observation = self._newest(row, view)
-        if observation and (findings := view.memory.of(row.connector_name).findings):
-            observation = Metrics(findings=findings).explain(observation)
-        return replace(row, observation=observation)
+            return _not_deployed(row.updated_at)
+        view = _view(views, row)
+        return _with_progress(row, _newest(row, view, now), metrics, view)
 
-    def state(self, row: ConnectorRow, views: Views, faulty: FaultyIds) -> ObservedState:
+    @staticmethod
+    def state(row: ConnectorRow, views: Views, faulty: FaultyIds, now: datetime) -> ObservedState:
         """The observed state by the last look at Connect, and by those elsewhere."""
         if _is_draft(row):
             return ObservedState.NOT_DEPLOYED
         view = _view(views, row)
-        observation = self._newest(row, view)
+        observation = _newest(row, view, now)
         if observation is None or observation.state is not ObservedState.RUNNING:
             return observation.state if observation else ObservedState.UNKNOWN
         wrong = row.id in faulty.degraded or view.memory.of(row.connector_name).has_error
@@ -269,13 +268,7 @@ class ObservationReader:
         return self._with_newest(self.measured(resource, known), _view(views, resource))
 
     def _with_newest(self, resource: Listed, view: ClusterView) -> Listed:
-        return _explained(resource, self._newest(resource, view), view)
-
-    def _newest(self, resource: AnyListed, view: ClusterView) -> Observation | None:
-        """The newest observation of an operation or of a tick."""
-        now = self.clock()
-        newest = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
-        return unless_old(newest, now)
+        return _explained(resource, _newest(resource, view, self.clock()), view)
 
 
 def _answered(statuses: _Statuses, at: datetime) -> _Answer:
@@ -283,14 +276,22 @@ def _answered(statuses: _Statuses, at: datetime) -> _Answer:
 
 
 def _explained(resource: Listed, observation: Observation | None, view: ClusterView) -> Listed:
-    """The resource with this observation, and with what its progress says about it: while nothing can be measured what
-    ticks remember, whose incident is open.
+    """The resource with this observation, and with what its progress says about it."""
+    return replace(resource, observation=_with_progress(resource, observation, resource.metrics, view))
+
+
+def _with_progress(
+    resource: AnyListed, observation: Observation | None, metrics: Metrics | None, view: ClusterView
+) -> Observation | None:
+    """The observation with what the progress says about it: while nothing can be measured what ticks remember, whose
+    incident is open.
     """
-    if observation and resource.metrics:
-        remembered = view.memory.of(resource.connector_name).findings
-        known = resource.metrics if resource.metrics.measured else replace(resource.metrics, findings=remembered)
-        observation = known.explain(observation)
-    return replace(resource, observation=_with_refused_start(resource, observation) if observation else None)
+    if observation is None:
+        return None
+    if metrics:
+        findings = metrics.findings if metrics.measured else view.memory.of(resource.connector_name).findings
+        observation = Metrics(findings=findings).explain(observation) if findings else observation
+    return _with_refused_start(resource, observation)
 
 
 def _with_refused_start(resource: AnyListed, observation: Observation) -> Observation:
@@ -308,6 +309,12 @@ def _is_draft(resource: AnyListed) -> bool:
     return resource.desired_state is DesiredState.DRAFT and resource.open_operation is None
 
 
+def _newest(resource: AnyListed, view: ClusterView, now: datetime) -> Observation | None:
+    """The newest observation of an operation or of a tick."""
+    newest = newer(unless_ahead(resource.observation, now), _seen_by_tick(view, resource))
+    return unless_old(newest, now)
+
+
 def _seen_by_tick(view: ClusterView, resource: AnyListed) -> Observation | None:
     """What the last tick saw; None before the first one. A connector that it did not find does not exist."""
     if view.observed_at is None:
@@ -321,7 +328,9 @@ def _seen_by_tick(view: ClusterView, resource: AnyListed) -> Observation | None:
     if observation is None:
         return _missing(resource, view, view.observed_at)
     reasons = (*observation.reasons, *memory.reasons(observation))
-    return replace(observation, observed_at=view.observed_at, reasons=reasons)
+    return Observation(
+        state=observation.state, observed_at=view.observed_at, reasons=reasons, connector=observation.connector
+    )
 
 
 def _view(views: Views, resource: AnyListed) -> ClusterView:

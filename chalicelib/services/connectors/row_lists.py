@@ -52,7 +52,8 @@ class RowLists:
             page = page.only(lambda row: all(accepts(row) for accepts in filters))
         views, faulty = self._known(page.items)
         if search.observed_state is not None:
-            page = page.only(lambda row: self.reader.state(row, views, faulty) is search.observed_state)
+            now = self.reader.clock()
+            page = page.only(lambda row: self.reader.state(row, views, faulty, now) is search.observed_state)
         return ChosenRows(page.first(limit), views, faulty)
 
     def sorted(
@@ -70,7 +71,8 @@ class RowLists:
         for accepts in _filters(search, belongs):
             rows = [row for row in rows if accepts(row)]
         views, faulty = self._known(rows)
-        listed = [(row, self.reader.state(row, views, faulty)) for row in rows]
+        now = self.reader.clock()
+        listed = [(row, self.reader.state(row, views, faulty, now)) for row in rows]
         if search.observed_state is not None:
             listed = [(row, state) for row, state in listed if state is search.observed_state]
         keyed = [(_key(sort, row, state, faulty), row) for row, state in listed]

@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Icon } from "./kit/copy.tsx";
+import { Button, Icon } from "./kit/copy.tsx";
 import { Dialog } from "./kit/dialog.tsx";
 import { Empty, Said, Waiting } from "./kit/feedback.tsx";
 import { link, place } from "./kit/router.ts";
@@ -38,16 +38,12 @@ function Page() {
   if (current === null) return <SignInPage />;
   return (
     <>
-      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
-        {text("nav.skip")}
-      </button>
+      <Button label={text("nav.skip")} class="skip" onClick={() => document.getElementById("main")?.focus()} />
       <Navigation />
       {isOutdated.value && (
         <div class="banner" role="status">
           {text("session.new_version")}{" "}
-          <button type="button" class="small" onClick={() => location.reload()}>
-            {text("session.reload")}
-          </button>
+          <Button label={text("session.reload")} isSmall onClick={() => location.reload()} />
         </div>
       )}
       <main id="main" tabIndex={-1}>
@@ -131,9 +127,7 @@ function Navigation() {
         ))}
         <div class="person">
           <span>{session.value?.user.email}</span>
-          <button type="button" class="small" onClick={() => void signOut()}>
-            {text("session.sign_out")}
-          </button>
+          <Button label={text("session.sign_out")} isSmall onClick={() => void signOut()} />
         </div>
       </nav>
     </header>
@@ -145,8 +139,25 @@ function isAllowed(name: string): boolean {
   return !needs || can(needs);
 }
 
+/** What had the focus last, and what it was in. */
+let focused: readonly EventTarget[] = [];
+document.addEventListener("focusin", (event) => {
+  focused = event.composedPath();
+});
+
+/** Where what had the focus is gone, the focus goes to what it was in: it must not be nowhere. */
+function keepFocus(): void {
+  const [last] = focused;
+  if (document.activeElement !== document.body || !(last instanceof Node) || last.isConnected) return;
+  const near = focused.find((one) => one instanceof HTMLElement && one.isConnected && one.hasAttribute("tabindex"));
+  ((near as HTMLElement | undefined) ?? document.getElementById("main"))?.focus();
+}
+
 const root = document.getElementById("root");
-if (root) render(<Page />, root);
+if (root) {
+  render(<Page />, root);
+  new MutationObserver(keepFocus).observe(root, { childList: true, subtree: true });
+}
 effect(() => {
   // The focus follows to a new screen, so that a screen reader says where one is.
   const path = place.value.parts.join("/");

@@ -13,11 +13,25 @@ const check = (key: string, status: string, recommended_action: string | null = 
 });
 
 test("a statement is told from the words after it, also where a semicolon is quoted", () => {
-  const { statements, notes } = advice(
-    `ALTER TABLE "a;b" REPLICA IDENTITY FULL; It locks the table.\nSet wal_level; restart the server.`,
+  assert.deepEqual(
+    advice(`ALTER TABLE "a;b" REPLICA IDENTITY FULL; It locks the table.\nSet wal_level; restart the server.`),
+    [
+      { isCode: true, text: `ALTER TABLE "a;b" REPLICA IDENTITY FULL;` },
+      { isCode: false, text: "It locks the table." },
+      { isCode: false, text: "Set wal_level; restart the server." },
+    ],
   );
-  assert.deepEqual(statements, [`ALTER TABLE "a;b" REPLICA IDENTITY FULL;`]);
-  assert.deepEqual(notes, ["It locks the table.", "Set wal_level; restart the server."]);
+});
+
+test("statements that follow each other are copied together, and those of another way apart", () => {
+  assert.deepEqual(
+    advice("ALTER SYSTEM SET a = '1'; SELECT pg_reload_conf();\nCREATE PUBLICATION p;\nOr:\nGRANT a TO b;"),
+    [
+      { isCode: true, text: "ALTER SYSTEM SET a = '1';\nSELECT pg_reload_conf();\nCREATE PUBLICATION p;" },
+      { isCode: false, text: "Or:" },
+      { isCode: true, text: "GRANT a TO b;" },
+    ],
+  );
 });
 
 test("failing checks come first, and a status of a newer release is no pass", () => {

@@ -103,6 +103,21 @@ def test_a_destination_is_refused_by_its_own_code(sandbox: Sandbox, role: str) -
     assert_error(rotate(sandbox, f"/destinations/{destination['id']}", WRONG), 422, "TARGET_NOT_READY")
 
 
+def test_the_password_of_a_kafka_cluster_with_a_sign_in_is_replaced(sandbox: Sandbox) -> None:
+    body = {
+        "name": sandbox.name("broker"),
+        "bootstrap_servers": sandbox.doubles.kafka,
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "SCRAM-SHA-512",
+        "username": "headgate",
+        "credentials": {"password": "planted-first"},
+    }
+    cluster = sandbox.admin.post_ok("/stream/clusters", body)
+    answer = rotate(sandbox, f"/stream/clusters/{cluster['id']}", params={"force": "true"})
+    assert answer.status_code == 200, answer.text
+    assert NEXT not in answer.text
+
+
 def test_clusters_are_asked_with_the_new_credentials(sandbox: Sandbox) -> None:
     for path in (f"/stream/clusters/{sandbox.stream['id']}", f"/connect/clusters/{sandbox.connect['id']}"):
         answer = rotate(sandbox, path)

@@ -1,135 +1,23 @@
 """One fault at a time on a real server: readiness reports exactly that one, as seen by the role that captures."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
-from chalicelib.domain.providers.postgresql.capture_options import PublicationMode
 from chalicelib.domain.readiness import CheckOutcome, ReadinessStatus
 from chalicelib.domain.table import TableName
-from tests.support.databases.postgresql import ORDERS, RunningPostgreSQL, Shop, open_shop, running_postgresql
+from tests.support.databases.postgresql import RunningPostgreSQL, Shop, open_shop, running_postgresql
+from tests.support.databases.postgresql_faults import (
+    EXISTING,
+    FAULTS,
+    FOREIGN_OWNER,
+    PUBLISHED,
+    READABLE,
+    SLOT,
+    PostgreSQLFault,
+)
 from tests.support.databases.readiness import check_of, failing, warning
 from tests.support.waiting import eventually
-
-EXISTING = PublicationMode.EXISTING
-PUBLISHED = "CREATE PUBLICATION pub_{database} FOR TABLE shop.orders"
-FOREIGN_OWNER = "ALTER TABLE shop.orders OWNER TO postgres"
-SLOT = "SELECT pg_create_logical_replication_slot('slot_{database}', 'pgoutput')"
-READABLE = "GRANT SELECT ON shop.orders TO {role}"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Statements that break a working shop, the plan to check, and the check that has to fail, or to warn.
-
-    `repaired`: the check recommends statements that repair it.
-    """
-
-    check: str
-    statements: tuple[str, ...]
-    existing: bool = False
-    warns: bool = False
-    tables: tuple[TableName, ...] = (ORDERS,)
-    repaired: bool = True
-
-    def plan(self) -> dict[str, Any]:
-        mode = PublicationMode.EXISTING if self.existing else PublicationMode.FILTERED
-        return {"publication_mode": mode, "tables": self.tables}
-
-
-FAULTS = {
-    "role without REPLICATION": Fault("replication_privilege", ("ALTER ROLE {role} NOREPLICATION",)),
-    "no CREATE on the database": Fault("publication_rights", ("REVOKE CREATE ON DATABASE {database} FROM {role}",)),
-    "table of another owner": Fault("publication_rights", (FOREIGN_OWNER, READABLE)),
-    "publication of another owner": Fault(
-        "publication_rights", ("CREATE PUBLICATION pub_{database} FOR TABLES IN SCHEMA public",)
-    ),
-    "connection limit of the role": Fault("connection_limit", ("ALTER ROLE {role} CONNECTION LIMIT 1",)),
-    "connection limit of the database": Fault("connection_limit", ("ALTER DATABASE {database} CONNECTION LIMIT 2",)),
-    "unlogged table": Fault("logged_tables", ("ALTER TABLE shop.orders SET UNLOGGED",)),
-    "columns that differ by case": Fault("column_names", ('ALTER TABLE shop.orders ADD COLUMN "Customer" text',)),
-    "no SELECT on the table": Fault("select_privilege", (FOREIGN_OWNER, PUBLISHED), existing=True),
-    "no SELECT on one column": Fault(
-        "select_privilege",
-        (FOREIGN_OWNER, "GRANT SELECT (id, customer) ON shop.orders TO {role}", PUBLISHED),
-        existing=True,
-    ),
-    "no USAGE on the schema": Fault(
-        "schema_usage", (FOREIGN_OWNER, READABLE, "ALTER SCHEMA shop OWNER TO postgres", PUBLISHED), existing=True
-    ),
-    "row level security": Fault(
-        "row_security",
-        (FOREIGN_OWNER, READABLE, "ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY", PUBLISHED),
-        existing=True,
-    ),
-    "row level security forced on the owner": Fault(
-        "row_security", ("ALTER TABLE shop.orders ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",)
-    ),
-    "table that does not exist": Fault("tables", (), tables=(ORDERS, TableName("shop", "nothing")), repaired=False),
-    "view": Fault(
-        "tables",
-        ("CREATE VIEW shop.seen AS SELECT * FROM shop.orders", "GRANT SELECT ON shop.seen TO {role}"),
-        tables=(TableName("shop", "seen"),),
-        repaired=False,
-    ),
-    "no key with default identity": Fault("replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey",)),
-    "identity NOTHING": Fault("replica_identity", ("ALTER TABLE shop.orders REPLICA IDENTITY NOTHING",)),
-    "identity index that was dropped": Fault(
-        "replica_identity",
-        (
-            "ALTER TABLE shop.orders ADD CONSTRAINT one UNIQUE (id)",
-            "ALTER TABLE shop.orders REPLICA IDENTITY USING INDEX one",
-            "ALTER TABLE shop.orders DROP CONSTRAINT one",
-        ),
-    ),
-    "key that is deferrable": Fault(
-        "replica_identity", ("ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id) DEFERRABLE",)
-    ),
-    "publication that is missing": Fault("publication", (), existing=True),
-    "publication FOR ALL TABLES": Fault(
-        "publication", ("CREATE PUBLICATION pub_{database} FOR ALL TABLES",), repaired=False
-    ),
-    "publication without the table": Fault("publication_tables", ("CREATE PUBLICATION pub_{database}",), existing=True),
-    "publication of inserts only": Fault(
-        "publication_operations", (f"{PUBLISHED} WITH (publish = 'insert')",), existing=True, warns=True
-    ),
-    "own publication of inserts only": Fault(
-        "publication_operations",
-        (f"{PUBLISHED} WITH (publish = 'insert')", "ALTER PUBLICATION pub_{database} OWNER TO {role}"),
-        warns=True,
-    ),
-    "publication with a row filter": Fault(
-        "publication_rows", (f"{PUBLISHED} WHERE (id > 5)",), existing=True, warns=True
-    ),
-    "filtered publication with a row filter": Fault("publication_rows", (f"{PUBLISHED} WHERE (id > 5)",), warns=True),
-    "publication with a column list": Fault(
-        "publication_rows",
-        ("CREATE PUBLICATION pub_{database} FOR TABLE shop.orders (id)",),
-        existing=True,
-        warns=True,
-    ),
-    "publication whose column list lacks the key": Fault(
-        "publication_rows", ("CREATE PUBLICATION pub_{database} FOR TABLE shop.orders (customer)",), existing=True
-    ),
-    "publication of updates and deletes only": Fault(
-        "publication_operations", (f"{PUBLISHED} WITH (publish = 'update, delete')",), existing=True
-    ),
-    "partitions published individually": Fault(
-        "partitioned_tables",
-        (
-            "CREATE TABLE shop.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)",
-            "ALTER TABLE shop.parts OWNER TO {role}",
-            "CREATE TABLE shop.parts1 PARTITION OF shop.parts FOR VALUES FROM (1) TO (9)",
-            "CREATE PUBLICATION pub_{database} FOR TABLE shop.parts",
-            "ALTER PUBLICATION pub_{database} OWNER TO {role}",
-        ),
-        tables=(TableName("shop", "parts"),),
-    ),
-    "physical slot": Fault("slot", ("SELECT pg_create_physical_replication_slot('slot_{database}')",), repaired=False),
-}
-
 
 HEARTBEAT = TableName("shop", "heartbeat")
 MAKE_HEARTBEAT = "CREATE TABLE shop.heartbeat (id integer PRIMARY KEY, ts timestamptz NOT NULL)"
@@ -151,7 +39,7 @@ def test_existing_publication_is_ready(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_each_fault_fails_its_own_check_and_the_recommended_sql_repairs_it(shop: Shop, fault: Fault) -> None:
+def test_each_fault_fails_its_own_check_and_the_recommended_sql_repairs_it(shop: Shop, fault: PostgreSQLFault) -> None:
     shop.run(*fault.statements)
     plan = shop.plan(**fault.plan())
     report = shop.readiness(plan)

@@ -95,6 +95,35 @@ class RealDatabase:
                 return type(error).__name__
 
 
+def new_database(superuser: str, purpose: str, *statements: str) -> RealDatabase:
+    """A new database with an account that may replicate, may create in it, and owns schema `shop`.
+
+    `superuser`: the connection string of its server's superuser, who runs the statements in the new database.
+    """
+    number = next(_numbers)
+    database = RealDatabase(
+        host="127.0.0.1",
+        port=urlsplit(superuser).port or 5432,
+        name=f"{purpose}{number}",
+        username=f"{purpose}_role{number}",
+        password=secrets.token_urlsafe(12),
+        superuser=superuser,
+    )
+    with psycopg.connect(superuser, autocommit=True, connect_timeout=10) as connection:
+        connection.execute(
+            SQL("CREATE ROLE {} LOGIN REPLICATION PASSWORD {}").format(
+                Identifier(database.username), Literal(database.password)
+            )
+        )
+        connection.execute(SQL("CREATE DATABASE {}").format(Identifier(database.name)))
+    database.run(
+        f"GRANT CREATE ON DATABASE {database.name} TO {{role}}",
+        "CREATE SCHEMA shop AUTHORIZATION {role}",
+        *statements,
+    )
+    return database
+
+
 class RegisteredDatabase(Protocol):
     """A database of any kind, as it is registered."""
 
@@ -144,30 +173,8 @@ class RealHeadgate:
     # databases
 
     def database(self, purpose: str, *statements: str, server: str | None = None) -> RealDatabase:
-        """A new database with an account that may replicate, may create in it, and owns schema `shop`."""
-        superuser = server or self.stack.addresses.postgres
-        number = next(_numbers)
-        database = RealDatabase(
-            host="127.0.0.1",
-            port=urlsplit(superuser).port or 5432,
-            name=f"{purpose}{number}",
-            username=f"{purpose}_role{number}",
-            password=secrets.token_urlsafe(12),
-            superuser=superuser,
-        )
-        with psycopg.connect(superuser, autocommit=True, connect_timeout=10) as connection:
-            connection.execute(
-                SQL("CREATE ROLE {} LOGIN REPLICATION PASSWORD {}").format(
-                    Identifier(database.username), Literal(database.password)
-                )
-            )
-            connection.execute(SQL("CREATE DATABASE {}").format(Identifier(database.name)))
-        database.run(
-            f"GRANT CREATE ON DATABASE {database.name} TO {{role}}",
-            "CREATE SCHEMA shop AUTHORIZATION {role}",
-            *statements,
-        )
-        return database
+        """A new database as `new_database` makes it, on the stack's PostgreSQL or on another server."""
+        return new_database(server or self.stack.addresses.postgres, purpose, *statements)
 
     # the main job
 

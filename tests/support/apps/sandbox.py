@@ -12,7 +12,7 @@ import itertools
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import httpx
 import pytest
 
+from chalicelib.domain.accounts.user import ABSOLUTE
 from infra.local import doubles
 from infra.local.doubles.notification_receivers import NotificationReceiver
 from tests.support.apps.sandbox_stack import (
@@ -93,6 +94,7 @@ class Sandbox:
     service_credential: str
     chat: NotificationReceiver
     bot: NotificationReceiver
+    log: Path
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _cache: dict[str, Any] = field(default_factory=dict)
     _clients: list[httpx.Client] = field(default_factory=list)
@@ -136,14 +138,30 @@ class Sandbox:
         """From now on Headgate reaches no host but this one: for requests whose addresses are generated."""
         self._run_command("seal")
 
-    def age_sessions(self, user_id: str) -> None:
-        """Let the user's sessions be eight hours older."""
-        self._run_command("age_sessions", id=user_id)
+    def age_sessions(self, user_id: str, seconds: float = ABSOLUTE.total_seconds()) -> None:
+        """Let the user's sessions, and their last use, be so much older; without `seconds` they have ended."""
+        self._run_command("age_sessions", id=user_id, seconds=str(seconds))
+
+    def serve_console(self, folder: Path) -> None:
+        """From now on the built files of the console are those of the folder, as after a new release."""
+        self._run_command("serve_console", folder=str(folder))
+
+    def log_text(self) -> str:
+        """What Headgate has written to its log."""
+        return self.log.read_text()
 
     def seed_drafts(self, count: int) -> None:
         """Stores so many drafts of pipelines, past the API. Their names begin with `deployed`."""
         ends = {"source_id": self.source["id"], "connect_cluster_id": self.connect["id"]}
         self._run_command("seed_drafts", count=str(count), **ends)
+
+    def seed_histories(self, run_ids: Sequence[str], minutes: int) -> None:
+        """Stores a sample of each of the last minutes of these pipelines and deliveries, and of the source's log.
+
+        Minutes that have samples of any stay as they are: seed all of them at once.
+        """
+        owners = {"source_id": self.source["id"], "connect_cluster_id": self.connect["id"]}
+        self._run_command("seed_histories", ids=",".join(run_ids), minutes=str(minutes), **owners)
 
     # request bodies
 
@@ -364,6 +382,7 @@ def running_sandbox() -> Iterator[Sandbox]:
             service_credential=stack.service_credential,
             chat=stack.chat,
             bot=stack.bot,
+            log=state / "headgate.log",
         )
         ends.callback(sandbox.close)
         yield sandbox

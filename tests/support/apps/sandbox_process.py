@@ -7,6 +7,8 @@ format of its commands: see `process_commands`.
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from infra.local.app.runner import Runner
@@ -64,11 +66,17 @@ def _seal(_: Runner, __: Mapping[str, str]) -> None:
 
 
 def _age_sessions(_: Runner, command: Mapping[str, str]) -> None:
-    from chalicelib.domain.accounts.user import ABSOLUTE
     from chalicelib.stores.accounts.sessions import SessionRow
 
+    by = timedelta(seconds=float(command["seconds"]))
     for row in SessionRow.scan(SessionRow.user_id == command["id"]):
-        row.update([SessionRow.created_at.set(row.created_at - ABSOLUTE)])
+        row.update([SessionRow.created_at.set(row.created_at - by), SessionRow.last_seen_at.set(row.last_seen_at - by)])
+
+
+def _serve_console(_: Runner, command: Mapping[str, str]) -> None:
+    from chalicelib.api.framework import console
+
+    console._FOLDER = Path(command["folder"])
 
 
 def _seed_drafts(_: Runner, command: Mapping[str, str]) -> None:
@@ -82,9 +90,27 @@ def _seed_drafts(_: Runner, command: Mapping[str, str]) -> None:
     put_rows(pipeline_rows(services().stores.resources.pipelines, command["connect_cluster_id"], names, **ends))
 
 
+def _seed_histories(_: Runner, command: Mapping[str, str]) -> None:
+    """A sample of each of the last minutes; those that are there stay."""
+    from chalicelib.domain.monitoring.history import HistoryKind, Series, metric_sample
+    from chalicelib.kit.clock import utc_now
+    from chalicelib.wiring import services
+
+    histories, now = services().stores.monitoring.histories, utc_now()
+    for minute in range(int(command["minutes"])):
+        at = now - timedelta(minutes=minute)
+        metrics = {one: metric_sample(1_000 + minute, 10.0 + minute) for one in command["ids"].split(",")}
+        histories.add(Series(HistoryKind.METRICS, command["connect_cluster_id"]), at, metrics)
+        histories.add(
+            Series(HistoryKind.LOG, command["source_id"]), at, {command["source_id"]: (minute << 20, 1 << 30)}
+        )
+
+
 COMMANDS: Commands = {
+    "seed_histories": _seed_histories,
     "seed_drafts": _seed_drafts,
     "seal": _seal,
+    "serve_console": _serve_console,
     "age_sessions": _age_sessions,
     "fire": _fire,
     "make_user": _make_user,

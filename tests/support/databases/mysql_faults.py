@@ -198,7 +198,6 @@ ACCOUNT_FAULTS: Mapping[str, MySQLFault] = {
         check="snapshot_lock",
         deployed=STOPS,
         statements=["REVOKE RELOAD ON *.* FROM {role}", "GRANT LOCK TABLES ON *.* TO {role}"],
-        mended=False,
     ),
     "heartbeat table that may not be written": MySQLFault(
         check="heartbeat",

@@ -7,7 +7,7 @@ export type Schemas = components["schemas"];
 export type OperationId = keyof typeof OPERATIONS & keyof operations;
 
 type JsonOf<R> = R extends { content: { "application/json": infer Body } } ? Body : undefined;
-type Good<Id extends OperationId> = operations[Id]["responses"] extends infer All
+type Responses<All> = All extends unknown
   ? { [S in keyof All]: S extends 200 | 201 | 202 | 204 ? JsonOf<All[S]> : never }[keyof All]
   : never;
 /** What may be left out has a default. */
@@ -19,7 +19,7 @@ type BodyOf<Id extends OperationId> = operations[Id] extends {
   : unknown;
 
 /** The body of a successful answer. */
-export type Answer<Id extends OperationId> = Good<Id>;
+export type Answer<Id extends OperationId> = Responses<operations[Id]["responses"]>;
 
 type Row = Schemas["RowOutput"];
 /** One of what can be asked for in several views: `definition` has any fields, `row` those of a list. */

@@ -12,6 +12,9 @@ export interface Known<T> {
   nextCursor: string | null;
 }
 
+/** The same, with what reads it again. */
+export type Live<T> = Known<T> & { refresh: () => void };
+
 export const EVERY_TICK = 10_000;
 export const WHILE_CHANGING = 2_000;
 export const EVERY_MINUTE = 60_000;
@@ -33,6 +36,7 @@ class Feed<T> {
   private isObserved = false;
   private readAt = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private end: ReturnType<typeof setTimeout> | undefined;
   private failures = 0;
   private isReading = false;
   private mustReadAgain = false;
@@ -54,7 +58,8 @@ class Feed<T> {
     this.watchers.delete(watcher);
     if (this.watchers.size) return;
     clearTimeout(this.timer);
-    setTimeout(() => this.forget(), KEPT);
+    clearTimeout(this.end);
+    this.end = setTimeout(() => this.forget(), KEPT);
   }
 
   get isWatched(): boolean {
@@ -122,7 +127,8 @@ class Feed<T> {
   }
 
   private forget(): void {
-    if (!this.isWatched) feeds.delete(this.url);
+    // Another one may have taken its place: that is being watched.
+    if (!this.isWatched && feeds.get(this.url) === this) feeds.delete(this.url);
   }
 }
 
@@ -155,7 +161,7 @@ document.addEventListener("visibilitychange", () => {
   else refreshAll();
 });
 
-interface Watch<T> {
+export interface Watch<T> {
   /** Milliseconds between two looks; it may depend on what the last one has shown. */
   every?: number | ((data: T | undefined) => number);
   off?: boolean;
@@ -165,7 +171,7 @@ interface Watch<T> {
 export function useLive<Id extends OperationId, const Asked extends Query = Query>(
   id: Id,
   asked: { path?: Record<string, string | number>; query?: Asked } & Watch<View<Answer<Id>, Asked>> = {},
-): Known<View<Answer<Id>, Asked>> & { refresh: () => void } {
+): Live<View<Answer<Id>, Asked>> {
   const url = address(id, asked.path, asked.query);
   const watcher = useMemo(() => ({}), []);
   const found = feed<View<Answer<Id>, Asked>>(url);
@@ -176,6 +182,6 @@ export function useLive<Id extends OperationId, const Asked extends Query = Quer
     if (isOff) return;
     found.watch(watcher, every);
     return () => found.leave(watcher);
-  }, [url, every, isOff]);
+  }, [found, every, isOff]);
   return { ...found.known.value, refresh: () => void found.refresh() };
 }

@@ -67,6 +67,16 @@ export function combined(plans: readonly { name: string; plan: Plan }[]): Combin
   };
 }
 
+/** Whether nothing is in the way of the call, or only of some of the resources that it is about: it goes on with the others. */
+export function isPossible(plan: Plan): boolean {
+  const blocked = plan.blocked_by.map(({ resource }) => resource?.id);
+  const isOfFree = ({ code, facts }: Consequence) => {
+    const part = facts?.resource as { id: string } | undefined;
+    return part !== undefined && code !== "NOTHING_CHANGES" && !blocked.includes(part.id);
+  };
+  return !blocked.length || plan.consequences.some(isOfFree);
+}
+
 /** Whether something cannot be had back: then the name has to be typed. */
 export function loses(plan: CombinedPlan): boolean {
   return plan.consequences.some((one) => one.severity === "loses");

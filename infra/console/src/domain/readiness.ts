@@ -21,29 +21,37 @@ export function grouped<Check extends ReadinessCheck>(checks: readonly Check[]):
   ]).filter(([, some]) => some.length > 0);
 }
 
-export interface Advice {
-  /** To be run as they are. */
-  statements: string[];
-  notes: string[];
+/** A part of an advice: statements to be run as they are, or words. */
+export interface Part {
+  isCode: boolean;
+  text: string;
 }
 
 const BEGINNING =
   /^(ALTER|CREATE|GRANT|REVOKE|SET|CALL|SELECT|DROP|INSERT|UPDATE|DELETE|ANALYZE|START|STOP|CHANGE|FLUSH)\s/;
 
-/** The statements of an advice apart from its words: a statement begins its line and ends with a semicolon. */
-export function advice(action: string): Advice {
-  const found: Advice = { statements: [], notes: [] };
+/** The parts of an advice, in its order. A statement begins a line or follows another one, and ends with a semicolon. */
+export function advice(action: string): Part[] {
+  const parts: Part[] = [];
+  const add = (isCode: boolean, text: string) => {
+    const last = parts.at(-1);
+    if (isCode && last?.isCode) last.text += `\n${text}`;
+    else if (text) parts.push({ isCode, text });
+  };
   for (const line of action.split("\n")) {
-    const end = BEGINNING.test(line) ? endOfStatement(line) : -1;
-    const rest = line.slice(end + 1).trim();
-    if (end >= 0) found.statements.push(line.slice(0, end + 1));
-    if (rest) found.notes.push(rest);
+    let rest = line.trim();
+    for (let end = endOfStatement(rest); end >= 0; end = endOfStatement(rest)) {
+      add(true, rest.slice(0, end + 1));
+      rest = rest.slice(end + 1).trim();
+    }
+    add(false, rest);
   }
-  return found;
+  return parts;
 }
 
-/** Where the first semicolon outside quotes is; -1 where none is. */
+/** Where the statement ends that the line begins with: at the first semicolon outside quotes; -1 where none does. */
 function endOfStatement(line: string): number {
+  if (!BEGINNING.test(line)) return -1;
   let quote = "";
   for (const [index, letter] of [...line].entries()) {
     if (quote) quote = letter === quote ? "" : quote;
@@ -57,14 +65,12 @@ function endOfStatement(line: string): number {
 export function script(title: string, checks: readonly ReadinessCheck[]): string {
   const parts = checks.flatMap((check) => {
     if (check.status === "pass" || !check.recommended_action) return [];
-    const { statements, notes } = advice(check.recommended_action);
     const values = `it is: ${check.current_value ?? "not known"}; it should be: ${check.expected_value ?? "not known"}`;
     return [
       [
         comment(`${check.name} (${check.status}). ${check.description}`),
         comment(values),
-        ...statements,
-        ...notes.map(comment),
+        ...advice(check.recommended_action).map((part) => (part.isCode ? part.text : comment(part.text))),
       ].join("\n"),
     ];
   });

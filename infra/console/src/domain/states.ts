@@ -1,18 +1,5 @@
 /** What the observed states look like and how urgent they are. */
 
-export type Observed =
-  | "UNKNOWN"
-  | "NOT_DEPLOYED"
-  | "RUNNING"
-  | "PAUSED"
-  | "STOPPED"
-  | "UNASSIGNED"
-  | "RESTARTING"
-  | "DEGRADED"
-  | "FAILED"
-  | "HEALTHY"
-  | "UNHEALTHY";
-
 export type Tone = "good" | "bad" | "warn" | "busy" | "off" | "unknown";
 
 /** Each state has a shape of its own, so that it is known without its color. */
@@ -21,7 +8,7 @@ export interface Look {
   shape: "disc" | "cross" | "triangle" | "ring" | "bars" | "square" | "dashed" | "question" | "split";
 }
 
-export const LOOKS: Record<Observed, Look> = {
+export const LOOKS = {
   RUNNING: { tone: "good", shape: "disc" },
   HEALTHY: { tone: "good", shape: "disc" },
   FAILED: { tone: "bad", shape: "cross" },
@@ -33,7 +20,9 @@ export const LOOKS: Record<Observed, Look> = {
   STOPPED: { tone: "off", shape: "square" },
   NOT_DEPLOYED: { tone: "off", shape: "dashed" },
   UNKNOWN: { tone: "unknown", shape: "question" },
-};
+} satisfies Record<string, Look>;
+
+export type Observed = keyof typeof LOOKS;
 
 /** Seconds after which what was observed says nothing about now. */
 export const OLD_AFTER = 30;

@@ -32,11 +32,10 @@ export function isDatabase(provider: string): boolean {
   return DATABASES.includes(provider as Provider);
 }
 
-/** The secrets that a system has. */
-export function secretsOf(provider: string): readonly string[] {
-  return isDatabase(provider)
-    ? ["password", "ca_certificate"]
-    : ["access_key_id", "secret_access_key", "session_token"];
+/** The secrets that a system has. The certificate of an authority is used where the server's is verified. */
+export function secretsOf(provider: string, sslMode = ""): readonly string[] {
+  if (!isDatabase(provider)) return ["access_key_id", "secret_access_key", "session_token"];
+  return sslMode.startsWith("verify") ? ["password", "ca_certificate"] : ["password"];
 }
 
 export function emptyDraft(provider: Provider): SystemDraft {

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import UPlot from "uplot";
 import { text } from "../texts/text.ts";
+import { Button } from "./copy.tsx";
 import { type Column, Table } from "./table.tsx";
 import { localTime } from "./units.ts";
 
@@ -57,9 +58,7 @@ export function Chart(props: Props) {
       )}
       <p class="facts">
         <span aria-live="polite">{said || text("chart.help")}</span>
-        <button type="button" class="small" aria-pressed={isTable} onClick={() => showTable(!isTable)}>
-          {text("chart.as_table")}
-        </button>
+        <Button label={text("chart.as_table")} isSmall aria-pressed={isTable} onClick={() => showTable(!isTable)} />
       </p>
     </div>
   );

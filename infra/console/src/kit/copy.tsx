@@ -1,6 +1,6 @@
 /** Small drawings, which say nothing that a word beside them does not say; and a text to be copied, with its button. */
 
-import type { JSX } from "preact";
+import type { ComponentProps, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { text } from "../texts/text.ts";
 
@@ -20,6 +20,20 @@ export function Copy({ value, label }: { value: string; label?: string }) {
   return (
     <button type="button" class="small" onClick={copy}>
       <Icon name="copy" /> <span aria-live="polite">{shown}</span>
+    </button>
+  );
+}
+
+interface ButtonProps extends Omit<ComponentProps<"button">, "label" | "type"> {
+  label: string;
+  isSmall?: boolean;
+}
+
+/** A button of the page, which needs no permission. */
+export function Button({ label, isSmall, ...attributes }: ButtonProps) {
+  return (
+    <button type="button" class={isSmall ? "small" : undefined} {...attributes}>
+      {label}
     </button>
   );
 }

@@ -1,16 +1,16 @@
 /** The states of a part of a screen beside its content: waiting, empty, failed, out of date; and what was done last, said once. */
 
 import { signal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { type ApiError, NO_ANSWER } from "../api/client.ts";
-import type { Known } from "../api/live.ts";
+import type { ComponentChildren, ComponentProps } from "preact";
+import { useEffect, useId, useState } from "preact/hooks";
+import { type Answer, type ApiError, NO_ANSWER, type OperationId, type Query, type View } from "../api/client.ts";
+import { type Known, type Live, useLive, type Watch } from "../api/live.ts";
 import { text } from "../texts/text.ts";
-import { Copy } from "./copy.tsx";
+import { Button, Copy } from "./copy.tsx";
 import { duration, now, onServer } from "./units.ts";
 
 /** Lines in the place of what is being read; shown after a moment only, since most answers come before. */
-export function Waiting({ lines = 4 }: { lines?: number }) {
+export function Waiting({ lines = 4 }: { lines?: number | undefined }) {
   const [isShown, show] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => show(true), 300);
@@ -20,6 +20,17 @@ export function Waiting({ lines = 4 }: { lines?: number }) {
     <div class="waiting" role="status" aria-label={text("common.loading")}>
       {isShown && Array.from({ length: lines }, (_, line) => <div key={line} />)}
     </div>
+  );
+}
+
+/** A part of a screen under a heading, which names it. */
+export function Section({ title, children, ...others }: { title: string } & ComponentProps<"section">) {
+  const id = useId();
+  return (
+    <section aria-labelledby={id} {...others}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
   );
 }
 
@@ -35,6 +46,7 @@ export function Empty({ title, children }: { title: string; children?: Component
 
 export function errorText(error: ApiError): string {
   if (error.code === NO_ANSWER && !error.status) return text("error.no_answer");
+  if (error.code === "VERSION_MISMATCH") return text("edited.changed");
   if (error.code === NO_ANSWER) return text("error.unreadable", { status: error.status });
   return error.message;
 }
@@ -62,11 +74,7 @@ export function Failed({ error, words = errorText(error), onRetry }: FailedProps
             {text("error.correlation")} <code>{error.correlationId}</code> <Copy value={error.correlationId} />
           </>
         )}
-        {onRetry && (
-          <button type="button" class="small" onClick={onRetry}>
-            {text("common.retry")}
-          </button>
-        )}
+        {onRetry && <Button label={text("common.retry")} isSmall onClick={onRetry} />}
       </p>
     </div>
   );
@@ -74,7 +82,7 @@ export function Failed({ error, words = errorText(error), onRetry }: FailedProps
 
 interface LoadedProps<T> {
   known: Known<T> & { refresh?: () => void };
-  lines?: number;
+  lines?: number | undefined;
   children: (data: T) => ComponentChildren;
 }
 
@@ -82,7 +90,7 @@ interface LoadedProps<T> {
 export function Loaded<T>({ known, lines, children }: LoadedProps<T>) {
   const { data, error, at } = known;
   if (data === undefined) {
-    return error ? <Failed error={error} onRetry={known.refresh} /> : <Waiting lines={lines ?? 4} />;
+    return error ? <Failed error={error} onRetry={known.refresh} /> : <Waiting lines={lines} />;
   }
   return (
     <>
@@ -96,6 +104,25 @@ export function Loaded<T>({ known, lines, children }: LoadedProps<T>) {
       )}
       {children(data)}
     </>
+  );
+}
+
+interface ReadProps<Id extends OperationId, Asked extends Query> extends Watch<View<Answer<Id>, Asked>> {
+  of: Id;
+  path?: Record<string, string | number>;
+  query?: Asked;
+  lines?: number;
+  children: (data: View<Answer<Id>, Asked>, known: Live<View<Answer<Id>, Asked>>) => ComponentChildren;
+}
+
+/** What an operation answers, kept up to date while it is shown. */
+export function Read<Id extends OperationId, const Asked extends Query = Query>(props: ReadProps<Id, Asked>) {
+  const { of, lines, children, ...asked } = props;
+  const known = useLive(of, asked);
+  return (
+    <Loaded known={known} lines={lines}>
+      {(data) => children(data, known)}
+    </Loaded>
   );
 }
 

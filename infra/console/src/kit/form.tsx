@@ -4,7 +4,7 @@ import { type ComponentChildren, createContext, type VNode } from "preact";
 import { useContext, useId } from "preact/hooks";
 import type { ApiError } from "../api/client.ts";
 import { text } from "../texts/text.ts";
-import { Dialog } from "./dialog.tsx";
+import { Button } from "./copy.tsx";
 import { Failed } from "./feedback.tsx";
 
 /** What was wrong with what the form sent last: each of its fields finds there what is said about it. */
@@ -29,6 +29,8 @@ interface InputProps extends FieldProps {
   spellcheck?: boolean;
   min?: number;
   max?: number;
+  /** The lines of a text of several. */
+  rows?: number;
 }
 
 /** What the API says about a field of the body, and about those below it where it is a group. */
@@ -69,7 +71,12 @@ export function Input({ label, help, location, onValue, type = "text", ...input 
   const shown = (ties: object) => {
     // Preact's types tie the role of an input to its type, which is any here.
     const attributes: object = { ...input, ...ties, type };
-    return <input {...attributes} onInput={(event) => onValue(event.currentTarget.value)} />;
+    const onInput = (event: { currentTarget: { value: string } }) => onValue(event.currentTarget.value);
+    return input.rows ? (
+      <textarea {...ties} {...input} onInput={onInput} />
+    ) : (
+      <input {...attributes} onInput={onInput} />
+    );
   };
   return <Field label={label} help={help} location={location} control={shown} />;
 }
@@ -108,21 +115,9 @@ export function Select({ value, choices, onValue, disabled, ...field }: SelectPr
   );
 }
 
-interface TextAreaProps extends FieldProps {
-  value: string;
-  onValue: (value: string) => void;
-  rows?: number;
-}
-
-export function TextArea({ value, onValue, rows = 3, ...field }: TextAreaProps) {
-  return (
-    <Field
-      {...field}
-      control={(ties) => (
-        <textarea {...ties} rows={rows} value={value} onInput={(event) => onValue(event.currentTarget.value)} />
-      )}
-    />
-  );
+/** A text of several lines. */
+export function TextArea(props: Omit<InputProps, "type">) {
+  return <Input rows={3} {...props} />;
 }
 
 interface CheckProps {
@@ -139,7 +134,7 @@ export function Check({ label, checked, onValue }: CheckProps) {
   );
 }
 
-interface FormProps {
+export interface FormProps {
   onSubmit: () => void;
   children: ComponentChildren;
   submit: string;
@@ -172,28 +167,8 @@ export function Form(props: FormProps) {
         <button type="submit" class="primary" aria-disabled={isBusy || isBlocked}>
           {isBusy ? text("common.working") : submit}
         </button>
-        {onCancel && (
-          <button type="button" onClick={onCancel}>
-            {text("common.cancel")}
-          </button>
-        )}
+        {onCancel && <Button label={text("common.cancel")} onClick={onCancel} />}
       </div>
     </form>
-  );
-}
-
-interface FormDialogProps extends Omit<FormProps, "submit" | "onCancel"> {
-  title: string;
-  /** What its button says, where that is not its title. */
-  submit?: string;
-  onClose: () => void;
-}
-
-/** A dialog that asks for something. */
-export function FormDialog({ title, submit = title, onClose, ...form }: FormDialogProps) {
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <Form {...form} submit={submit} onCancel={onClose} />
-    </Dialog>
   );
 }

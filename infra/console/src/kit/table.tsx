@@ -1,7 +1,6 @@
 /** A table of many rows: a real one, so that the browser's search and screen readers find all that is on the page. */
 
 import type { ComponentChildren } from "preact";
-import { text } from "../texts/text.ts";
 
 interface Look {
   /** Numbers stand at the right. */
@@ -19,12 +18,15 @@ interface Props<Row> {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  id: (row: Row) => string;
+  id?: ((row: Row) => string) | undefined;
+  /** What to say where there is no row. */
+  none?: string;
   sort?: string | undefined;
   onSort?: ((sort: string) => void) | undefined;
 }
 
-export function Table<Row>({ caption, columns, rows, id, sort, onSort }: Props<Row>) {
+export function Table<Row>({ caption, columns, rows, id = idOf, none, sort, onSort }: Props<Row>) {
+  if (none !== undefined && !rows.length) return <p class="quiet">{none}</p>;
   return (
     <section class="table" aria-label={caption} tabIndex={0}>
       <table>
@@ -72,28 +74,31 @@ export function Table<Row>({ caption, columns, rows, id, sort, onSort }: Props<R
   );
 }
 
+function idOf(row: unknown): string {
+  return (row as { id: string }).id;
+}
+
 function classes({ isNumber, isExtra }: Look): string {
   return [isNumber && "number", isExtra && "extra"].filter(Boolean).join(" ");
 }
 
-interface PagesProps {
-  next: string | null;
-  isFirst: boolean;
-  onNext: (cursor: string) => void;
-  onFirst: () => void;
+interface ItemsProps<One> {
+  of: readonly One[];
+  class?: string;
+  /** They have an order. */
+  isOrdered?: boolean;
+  children: (one: One) => ComponentChildren;
 }
 
-/** Leads to the next page of a list, and back to its beginning. */
-export function Pages({ next, isFirst, onNext, onFirst }: PagesProps) {
-  if (isFirst && !next) return null;
+/** A list without a head; nothing where it would be empty. */
+export function Items<One>({ of, isOrdered, children, ...others }: ItemsProps<One>) {
+  if (!of.length) return null;
+  const List = isOrdered ? "ol" : "ul";
   return (
-    <nav class="pages" aria-label={text("common.pages")}>
-      <button type="button" disabled={isFirst} onClick={onFirst}>
-        {text("common.first_page")}
-      </button>
-      <button type="button" disabled={!next} onClick={() => next && onNext(next)}>
-        {text("common.next_page")}
-      </button>
-    </nav>
+    <List {...others}>
+      {of.map((one, index) => (
+        <li key={index}>{children(one)}</li>
+      ))}
+    </List>
   );
 }

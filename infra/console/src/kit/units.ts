@@ -76,6 +76,11 @@ export function count(value: number): string {
   return whole.format(value);
 }
 
+/** A rate: a small one with two digits. */
+export function rate(value: number): string {
+  return value > 0 && value < 10 ? value.toPrecision(2) : count(value);
+}
+
 /** Bytes in binary units, with three digits. */
 export function bytes(value: number): string {
   let rest = value;

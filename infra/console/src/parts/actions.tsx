@@ -1,14 +1,16 @@
 /** Buttons that change what runs. Each first asks the server what would happen, and acts after consent, once. */
 
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, newKey, type Query } from "../api/client.ts";
-import { type CombinedPlan, type Consequence, combined, loses, type Plan } from "../domain/plans.ts";
-import { Copy, Icon } from "../kit/copy.tsx";
+import { type CombinedPlan, type Consequence, combined, isPossible, loses, type Plan } from "../domain/plans.ts";
+import { Button, Copy, Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Failed, say, Waiting } from "../kit/feedback.tsx";
 import { Check, Form, Input } from "../kit/form.tsx";
-import { link, place } from "../kit/router.ts";
+import { go, link, place } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { type Call, forEach, type Outcome, send, useIntent } from "./intent.ts";
 import { OperationButton } from "./operation.tsx";
@@ -48,6 +50,21 @@ export function ActionButton({ label, short, choices, isSmall = false, reason, o
   return <ActionsButton {...look} calls={[one]} onDone={([outcome]) => onDone?.(outcome?.data)} />;
 }
 
+interface ConfirmProps extends Omit<ButtonLook, "choices">, Pick<Call, "operation" | "path" | "body"> {
+  children: ComponentChildren;
+}
+
+/** A button of a call without a dry run: its dialog says what it means. */
+export function ConfirmButton({ operation, path, body, children, ...look }: ConfirmProps) {
+  return <ActionsButton {...look} calls={[{ operation, name: "", path, body }]} words={children} />;
+}
+
+/** Deletes what a screen shows, and goes to its list. */
+export function DeleteButton({ of, list, ...rest }: Pick<ActionProps, "operation" | "of"> & { list: string }) {
+  const label = text("common.delete", { name: of?.name ?? "" });
+  return <ActionButton {...rest} of={of} label={label} onDone={() => go([list])} />;
+}
+
 /** The same for several calls of one operation at once: one dialog, and the result of each. */
 export function ActionsButton({
   label,
@@ -55,8 +72,9 @@ export function ActionsButton({
   isSmall = false,
   reason,
   calls,
+  words,
   ...rest
-}: ButtonLook & Pick<DialogProps, "calls" | "onDone">) {
+}: ButtonLook & Pick<DialogProps, "calls" | "onDone" | "words">) {
   const [first] = calls;
   if (!first) return null;
   return (
@@ -66,8 +84,8 @@ export function ActionsButton({
       spoken={spoken(label, short)}
       isSmall={isSmall}
       why={reason}
-      isWhyHidden
-      onClick={() => askFirst({ ...rest, label, calls })}
+      isWhyHidden={isSmall || words === undefined}
+      onClick={() => askFirst({ ...rest, label, calls, words })}
     />
   );
 }
@@ -82,6 +100,8 @@ interface DialogProps {
   label: string;
   calls: readonly Call[];
   choices?: readonly ActionChoice[] | undefined;
+  /** What the calls mean, where they have no dry run. */
+  words?: ComponentChildren;
   /** Called once all were carried out. */
   onDone?: ((outcomes: readonly (Outcome | undefined)[]) => void) | undefined;
 }
@@ -106,15 +126,18 @@ export function ActionHost() {
 }
 
 /** Says what one or several calls will do, and carries them out. Those that something is in the way of are left out. */
-function ActionDialog({ label, calls, choices = [], onClose, onDone }: DialogProps & { onClose: () => void }) {
+function ActionDialog({ label, calls, choices = [], words, onClose, onDone }: DialogProps & { onClose: () => void }) {
   const [chosen, choose] = useState<readonly string[]>([]);
   const [typed, type] = useState("");
   const extra: Query = Object.fromEntries(chosen.map((name) => [name, true]));
   const intended = calls.map((one) => ({ ...one, query: { ...one.query, ...extra } }));
-  const { planned, isReading, readAgain } = usePlans(intended);
+  const { planned, isReading, readAgain } = usePlans(words ? [] : intended);
   const { outcomes, isBusy, carryOut } = useIntent(intended);
   const plans = planned.flatMap(({ plan }, index) => (plan ? [{ name: calls[index]?.name ?? "", plan }] : []));
-  const isFree = planned.map(({ plan }) => plan !== undefined && plan.blocked_by.length === 0);
+  const isFree = calls.map((_, index) => {
+    const plan = planned[index]?.plan;
+    return words !== undefined || (plan !== undefined && isPossible(plan));
+  });
   const free = isFree.filter(Boolean).length;
   const whole = combined(plans);
   const toType = free > 0 && loses(whole) ? (calls.length === 1 ? calls[0]?.name : label) : undefined;
@@ -144,7 +167,15 @@ function ActionDialog({ label, calls, choices = [], onClose, onDone }: DialogPro
         isBlocked={!isReady}
         onCancel={onClose}
       >
-        <Planned planned={planned} whole={whole} isReading={isReading} calls={calls} onRetry={readAgain} />
+        {words}
+        <div aria-live="polite" aria-busy={isReading}>
+          {isReading && !planned.length && <Waiting lines={3} />}
+          {planned.map(
+            ({ error }, index) => error && <NotDone key={index} calls={calls} index={index} error={error} />,
+          )}
+          {planned.some(({ error }) => error) && <AskAgain onClick={readAgain} />}
+          <Consequences plan={whole} isOfMany={calls.length > 1} />
+        </div>
         {offered.map(({ parameter, label: words }) => (
           <Check
             key={parameter}
@@ -196,29 +227,8 @@ async function planOf(one: Call): Promise<OnePlan> {
   }
 }
 
-interface PlannedProps {
-  planned: readonly OnePlan[];
-  whole: CombinedPlan;
-  isReading: boolean;
-  calls: readonly Call[];
-  onRetry: () => void;
-}
-
-function Planned({ planned, whole, isReading, calls, onRetry }: PlannedProps) {
-  if (isReading && !planned.length) return <Waiting lines={3} />;
-  return (
-    <div aria-live="polite" aria-busy={isReading}>
-      {planned.map(
-        ({ error }, index) => error && <NotDone key={calls[index]?.name} calls={calls} index={index} error={error} />,
-      )}
-      {planned.some(({ error }) => error) && (
-        <button type="button" class="small" onClick={onRetry}>
-          {text("action.ask_again")}
-        </button>
-      )}
-      <Consequences plan={whole} isOfMany={calls.length > 1} />
-    </div>
-  );
+function AskAgain({ onClick }: { onClick: () => void }) {
+  return <Button label={text("action.ask_again")} isSmall onClick={onClick} />;
 }
 
 interface OutcomesProps {
@@ -240,11 +250,7 @@ function Outcomes({ outcomes, calls, onReadAgain }: OutcomesProps) {
           </p>
         );
       })}
-      {isStale && (
-        <button type="button" class="small" onClick={onReadAgain}>
-          {text("action.ask_again")}
-        </button>
-      )}
+      {isStale && <AskAgain onClick={onReadAgain} />}
     </div>
   );
 }
@@ -282,14 +288,14 @@ function Consequences({ plan, isOfMany = false }: { plan: CombinedPlan; isOfMany
       {plan.blockedBy.length > 0 && (
         <section class="failed">
           <h3>{text("plan.blocked")}</h3>
-          <ul>
-            {plan.blockedBy.map((one) => (
-              <li key={one.code + one.message + one.resource?.id}>
-                {isOfMany && <Names names={one.names} />}
-                {one.message} {one.resource && <InTheWay resource={one.resource} />}
-              </li>
-            ))}
-          </ul>
+          <Items of={plan.blockedBy}>
+            {({ names, message, resource }) => (
+              <>
+                {isOfMany && <Names names={names} />}
+                {message} {resource && <InTheWay resource={resource} />}
+              </>
+            )}
+          </Items>
         </section>
       )}
       {plan.consequences.length > 0 && (
@@ -323,15 +329,15 @@ function Changes({ plan, isOfMany }: { plan: CombinedPlan; isOfMany: boolean }) 
   return (
     <details open={plan.changes.length <= 5}>
       <summary>{text("plan.changes", { count: plan.changes.length })}</summary>
-      <ul class="changes">
-        {plan.changes.map((one) => (
-          <li key={one.path + JSON.stringify([one.from, one.to])}>
-            {isOfMany && <Names names={one.names} />}
-            <code>{one.path}</code>: <Value value={one.from} /> <span aria-hidden="true">→</span>
-            <span class="hidden">{text("plan.becomes")}</span> <Value value={one.to} />
-          </li>
-        ))}
-      </ul>
+      <Items of={plan.changes} class="changes">
+        {({ names, path, from, to }) => (
+          <>
+            {isOfMany && <Names names={names} />}
+            <code>{path}</code>: <Value value={from} /> <span aria-hidden="true">→</span>
+            <span class="hidden">{text("plan.becomes")}</span> <Value value={to} />
+          </>
+        )}
+      </Items>
     </details>
   );
 }

@@ -5,11 +5,13 @@ import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import { advice, grouped, script } from "../domain/readiness.ts";
 import type { Look } from "../domain/states.ts";
-import { Code, Copy, Icon } from "../kit/copy.tsx";
-import { Failed, Loaded } from "../kit/feedback.tsx";
-import { age, duration, localTime } from "../kit/units.ts";
+import { Button, Code, Copy, Icon } from "../kit/copy.tsx";
+import { Loaded } from "../kit/feedback.tsx";
+import { Items } from "../kit/table.tsx";
+import { age, duration } from "../kit/units.ts";
 import { plural, text, textOf } from "../texts/text.ts";
-import { OperationButton, useAction } from "./operation.tsx";
+import { RunButton } from "./operation.tsx";
+import { spaced, When } from "./pieces.tsx";
 import { can } from "./session.ts";
 
 type Report = Schemas["ReadinessOutput"];
@@ -39,16 +41,14 @@ export function Outcome({ status, word }: { status: string; word?: string }) {
 
 export function Checks({ checks }: { checks: readonly Schemas["TestCheckOutput"][] }) {
   return (
-    <ol class="checks">
-      {checks.map((check) => (
-        <li key={check.name}>
-          <Outcome status={check.status} /> <strong>{textOf("check_name", check.name)}</strong>
-          <p>
-            {check.message} {check.code && <code>{check.code}</code>}
-          </p>
-        </li>
-      ))}
-    </ol>
+    <Items of={checks} class="checks" isOrdered>
+      {({ status, name, message, code }) => (
+        <>
+          <Outcome status={status} /> <strong>{textOf("check_name", name)}</strong>
+          <p>{spaced(message, code && <code>{code}</code>)}</p>
+        </>
+      )}
+    </Items>
   );
 }
 
@@ -68,25 +68,11 @@ export function TestResult({ result }: { result: Schemas["TestOutput"] }) {
 
 /** Tests something registered, and shows what came of it. */
 export function TestButton({ operation, id, name }: { operation: TestOperation; id: string; name: string }) {
-  const action = useAction();
-  const [result, setResult] = useState<Schemas["TestOutput"]>();
-  const test = async () => {
-    const received = await action.run(operation, { path: { uuid: id } });
-    setResult(received?.data);
-  };
+  const request = { path: { uuid: id } };
   return (
-    <>
-      <p class="buttons">
-        <OperationButton
-          operation={operation}
-          label={text("check.test", { name })}
-          isBusy={action.busy !== ""}
-          onClick={() => void test()}
-        />
-      </p>
-      {action.error && <Failed error={action.error} />}
-      {result && <TestResult result={result} />}
-    </>
+    <RunButton operation={operation} request={request} label={text("check.test", { name })} isLine>
+      {(result) => <TestResult result={result} />}
+    </RunButton>
   );
 }
 
@@ -100,9 +86,9 @@ export function LastTest({ test, at }: { test: Schemas["LastTest"] | null; at: s
           status={test.success ? "success" : "failed"}
           word={text(test.success ? "check.all_passed" : "check.one_failed")}
         />{" "}
-        <time dateTime={at} title={localTime(at)} class="quiet">
-          {text("common.ago", { age: duration(age(at) ?? 0) })}
-        </time>
+        <span class="quiet">
+          <When time={at} />
+        </span>
       </p>
       <Checks checks={test.checks} />
     </>
@@ -114,13 +100,20 @@ const PAUSE = 3_000;
 /** A server that cannot be reached leaves all checks unknown: that many are not laid open. */
 const FEW = 5;
 
+interface ReadinessProps {
+  sourceId: string;
+  /** Judged for what this one captures; without it, for the server as such. */
+  pipelineId?: string;
+  title: string;
+}
+
 /** Whether a database can be captured, looked at again after a visit to the server. */
-export function Readiness({ sourceId, title }: { sourceId: string; title: string }) {
+export function Readiness({ sourceId, pipelineId, title }: ReadinessProps) {
   // To ask a server anew is an operation; others see what was seen in the last 30 seconds.
   const isFresh = can("check_source_health");
   const known = useLive("source_readiness", {
     path: { uuid: sourceId },
-    query: { fresh: isFresh || undefined },
+    query: { fresh: isFresh || undefined, pipeline_id: pipelineId || undefined },
     every: ON_DEMAND,
   });
   const [isChecking, setChecking] = useState(false);
@@ -139,9 +132,11 @@ export function Readiness({ sourceId, title }: { sourceId: string; title: string
   return (
     <>
       <p class="buttons">
-        <button type="button" aria-disabled={isChecking} onClick={() => !isChecking && again.current()}>
-          {text(isChecking ? "ready.checking" : "ready.again")}
-        </button>
+        <Button
+          label={text(isChecking ? "ready.checking" : "ready.again")}
+          aria-disabled={isChecking}
+          onClick={() => !isChecking && again.current()}
+        />
         <span class="quiet">{text("ready.focus_help")}</span>
       </p>
       <Loaded known={known} lines={8}>
@@ -166,50 +161,35 @@ function Shown({ report, title }: { report: Report; title: string }) {
         </p>
       )}
       {grouped(report.checks).map(([group, checks]) => (
-        <Group key={group} group={group} checks={checks} />
+        <details key={group} open={group !== "pass" && (group !== "unknown" || checks.length <= FEW)} class="group">
+          <summary>
+            {plural(
+              `ready.group_${group}_one` as "ready.group_fail_one",
+              `ready.group_${group}` as "ready.group_fail",
+              checks.length,
+            )}
+          </summary>
+          <Items of={checks} class="checks">
+            {(check) => <ReadinessCheck check={check} />}
+          </Items>
+        </details>
       ))}
     </>
   );
 }
 
-function Group({ group, checks }: { group: string; checks: readonly Check[] }) {
-  const title = plural(
-    `ready.group_${group}_one` as "ready.group_fail_one",
-    `ready.group_${group}` as "ready.group_fail",
-    checks.length,
-  );
-  return (
-    <details open={group !== "pass" && (group !== "unknown" || checks.length <= FEW)} class="group">
-      <summary>{title}</summary>
-      <ul class="checks">
-        {checks.map((check) => (
-          <li key={check.key}>
-            <One check={check} />
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
-}
-
-function One({ check }: { check: Check }) {
-  const { statements, notes } = advice(check.recommended_action ?? "");
+/** A readiness check with what to do about it. */
+export function ReadinessCheck({ check }: { check: Check }) {
+  const current = check.current_value ?? text("common.not_measured");
+  const expected = check.expected_value ?? text("common.not_measured");
   return (
     <>
       <Outcome status={check.status} /> <strong>{check.name}</strong>
       <p>{check.description}</p>
-      {check.status !== "unknown" && (
-        <p class="quiet">
-          {text("ready.values", {
-            current: check.current_value ?? text("common.not_measured"),
-            expected: check.expected_value ?? text("common.not_measured"),
-          })}
-        </p>
+      {check.status !== "unknown" && <p class="quiet">{text("ready.values", { current, expected })}</p>}
+      {advice(check.recommended_action ?? "").map(({ isCode, text: part }) =>
+        isCode ? <Code key={part} value={part} /> : <p key={part}>{part}</p>,
       )}
-      {statements.length > 0 && <Code value={statements.join("\n")} />}
-      {notes.map((note) => (
-        <p key={note}>{note}</p>
-      ))}
     </>
   );
 }

@@ -4,17 +4,23 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { OperationId } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
+import { Button } from "../kit/copy.tsx";
+import { Loaded } from "../kit/feedback.tsx";
 import { Check, type Choice, Input, useFaults } from "../kit/form.tsx";
-import { link } from "../kit/router.ts";
+import { go, link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
+import { DeleteButton } from "./actions.tsx";
+import { Reopen } from "./conflict.tsx";
 import { whoMay } from "./operation.tsx";
+import { Heading } from "./pieces.tsx";
 import { can } from "./session.ts";
 
-/** The values of a form's fields by name, and what binds each to its input. */
-export function useFields<T extends Record<string, string>>(initial: T) {
+/** The values of a form's fields by name, and what binds each to its input. `group` has the texts of their labels. */
+export function useFields<T extends Record<string, string>>(group: string, initial: T) {
   const [values, setValues] = useState(initial);
   const set = (changes: Partial<T>) => setValues((current) => ({ ...current, ...changes }));
   const bind = (name: keyof T) => ({
+    label: textOf(group, name as string),
     value: values[name] as string,
     location: name as string,
     onValue: (value: string) => set({ [name]: value } as Partial<T>),
@@ -22,30 +28,27 @@ export function useFields<T extends Record<string, string>>(initial: T) {
   return { values, set, bind, reset: () => setValues(initial) };
 }
 
-type ListId = OperationId &
-  (
-    | "list_pipelines"
-    | "list_sources"
-    | "list_destinations"
-    | "list_connect_clusters"
-    | "list_stream_clusters"
-    | "list_channels"
-  );
+/** Empty fields of these names. */
+export function blank(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, ""]));
+}
+
+type ListId = Extract<OperationId, `list_${string}`>;
 
 /** Some codes; `group` has their texts. */
 export function choicesOf(group: string, codes: readonly string[]): Choice[] {
   return codes.map((value) => ({ value, label: textOf(group, value) }));
 }
 
-/** Undefined while they are being read, and where they cannot be. */
-export function useChoices(list: ListId): Choice[] | undefined {
+/** None while they are being read, and where they cannot be. */
+export function useChoices(list: ListId): Choice[] {
   const { data } = useLive(list, { every: ON_DEMAND });
-  return (data as { id: string; name: string }[] | undefined)?.map(({ id, name }) => ({ value: id, label: name }));
+  return ((data ?? []) as { id: string; name: string }[]).map(({ id, name }) => ({ value: id, label: name }));
 }
 
 /** The name of one of them; its id while it is not known. */
-export function nameOf(choices: readonly Choice[] | undefined, id: string): string {
-  return choices?.find((choice) => choice.value === id)?.label ?? id;
+export function nameOf(choices: readonly Choice[], id: string): string {
+  return choices.find((choice) => choice.value === id)?.label ?? id;
 }
 
 interface GroupProps {
@@ -100,39 +103,74 @@ export function CheckGroup({ label, help, choices, chosen, onValue, location }: 
   );
 }
 
-interface EditedProps<T> {
-  /** As the server has it now. */
-  current: T;
-  children: (opened: T, reopen: (value: T) => void) => ComponentChildren;
+interface One {
+  id: string;
+  name: string;
+  version: number;
 }
 
-/** Something that is being edited: the form keeps what it was opened with, and says when somebody else has changed it. */
-export function Edited<T extends { version: number }>({ current, children }: EditedProps<T>) {
-  const [opened, open] = useState(current);
+interface EditorProps<T> {
+  /** What it is, as texts call it. */
+  type: "channel" | "alert_rule";
+  /** The screen of its list. */
+  list: string;
+  /** `opened` is what the form was opened with, `now` what the server has; both undefined of one that is to be made. */
+  children: (
+    opened: T | undefined,
+    onSaved: (saved: One & Partial<T>) => void,
+    now: T | undefined,
+  ) => ComponentChildren;
+}
+
+/** The screen on which one is made (`new`) or edited. */
+export function EditorScreen<T extends One>({ id, ...props }: EditorProps<T> & { id: string | undefined }) {
+  const { type, list, children } = props;
+  const known = useLive(`get_${type}`, { path: { uuid: id ?? "" }, off: id === "new" });
+  if (id !== "new") return <Loaded known={known}>{(now) => <Opened {...props} now={now as unknown as T} />}</Loaded>;
   return (
     <>
-      {current.version > opened.version && (
-        <p class="banner warn" role="status">
-          {text("edited.changed")}{" "}
-          <button type="button" class="small" onClick={() => open(current)}>
-            {text("edited.reload")}
-          </button>
-        </p>
-      )}
-      <Fragment key={opened.version}>{children(opened, open)}</Fragment>
+      <h1>{textOf(list, "create")}</h1>
+      {children(undefined, (saved) => go([list, saved.id]), undefined)}
     </>
   );
 }
 
-/** A form that shows what is there also to those who may not change it. */
-export function Editable({ operation, children }: { operation: OperationId; children: ComponentChildren }) {
-  const isAllowed = can(operation);
+function Opened<T extends One>({ now, type, list, children }: EditorProps<T> & { now: T }) {
+  return (
+    <Edited now={now}>
+      {(opened, open) => (
+        <>
+          <Heading type={type} name={opened.name} />
+          {children(opened, (saved) => open({ ...now, ...saved }), now)}
+          <p class="buttons">
+            <DeleteButton operation={`delete_${type}`} of={opened} list={list} />
+          </p>
+        </>
+      )}
+    </Edited>
+  );
+}
+
+interface EditedProps<T> {
+  /** What the server has. */
+  now: T;
+  /** `open` begins the form anew with another version. */
+  children: (opened: T, open: (saved: T) => void) => ComponentChildren;
+}
+
+/** A form keeps what it was opened with, and says when somebody else has changed it. */
+export function Edited<T extends { version: number }>({ now, children }: EditedProps<T>) {
+  const [opened, open] = useState(now);
   return (
     <>
-      {!isAllowed && <p class="quiet">{whoMay(operation)}</p>}
-      <fieldset class="bare" disabled={!isAllowed}>
-        {children}
-      </fieldset>
+      {now.version > opened.version && (
+        <p class="banner warn" role="status">
+          {text("edited.changed")} <Button label={text("edited.reload")} isSmall onClick={() => open(now)} />
+        </p>
+      )}
+      <Reopen.Provider value={open as (saved: never) => void}>
+        <Fragment key={opened.version}>{children(opened, open)}</Fragment>
+      </Reopen.Provider>
     </>
   );
 }

@@ -1,14 +1,17 @@
 /** How a pipeline or a delivery went: plots of what was measured, and what was done to it, newest first. */
 
+import type { ComponentProps } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { Chart } from "../kit/chart.tsx";
-import { Empty, Loaded } from "../kit/feedback.tsx";
+import { Button } from "../kit/copy.tsx";
+import { Empty, Loaded, Section } from "../kit/feedback.tsx";
 import { place, setQuery } from "../kit/router.ts";
-import { Pages } from "../kit/table.tsx";
-import { age, bytes, count, duration, localTime, shortTime } from "../kit/units.ts";
+import { Items } from "../kit/table.tsx";
+import { age, bytes, count, duration, localTime, rate, shortTime } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
-import { useListQuery } from "./list.tsx";
+import { ToPages, usePage } from "./list.tsx";
+import { ONE } from "./pieces.tsx";
 import type { RunKind } from "./run_actions.tsx";
 
 type Entry = Schemas["TimelineEntryOutput"];
@@ -27,48 +30,46 @@ export function Span() {
   return (
     <fieldset class="buttons" aria-label={text("chart.span")}>
       {Object.keys(HOURS).map((name) => (
-        <button
+        <Button
           key={name}
-          type="button"
-          class="small"
+          label={textOf("span", name)}
+          isSmall
           aria-pressed={name === current}
           onClick={() => setQuery({ span: name })}
-        >
-          {textOf("span", name)}
-        </button>
+        />
       ))}
     </fieldset>
   );
 }
 
+type Plot = Omit<ComponentProps<typeof Chart>, "times">;
+
+/** Plots of what was measured; a word where nothing was. */
+function Plots({ times, plots }: { times: readonly string[]; plots: readonly Plot[] }) {
+  const values = plots.flatMap(({ series }) => series.flatMap((one) => one.values));
+  if (values.every((value) => value === null)) return <Empty title={text("chart.none")} />;
+  return plots.map((plot) => <Chart key={plot.title} {...plot} times={times} />);
+}
+
 /** How far it was behind, and how much it moved. */
 export function MetricPlots({ kind, id }: { kind: RunKind; id: string }) {
-  const operation = kind === "pipelines" ? "pipeline_metric_history" : "delivery_metric_history";
-  const known = useLive(operation, { path: { uuid: id }, query: { from: begins() }, every: EVERY_MINUTE });
+  const asked = { path: { uuid: id }, query: { from: begins() }, every: EVERY_MINUTE };
+  const known = useLive(`${ONE[kind]}_metric_history`, asked);
   return (
     <Loaded known={known} lines={8}>
-      {({ times, lag, throughput }) =>
-        wasMeasured(lag, throughput) ? (
-          <>
-            {kind === "deliveries" && (
-              <Chart
-                title={text("runtime.lag")}
-                times={times}
-                series={[{ label: text("runtime.lag"), values: lag, color: "busy" }]}
-                written={count}
-              />
-            )}
-            <Chart
-              title={text("runtime.throughput")}
-              times={times}
-              series={[{ label: text("runtime.throughput"), values: throughput, color: "good" }]}
-              written={(value) => (value > 0 && value < 10 ? value.toPrecision(2) : count(value))}
-            />
-          </>
-        ) : (
-          <Empty title={text("chart.none")} />
-        )
-      }
+      {({ times, lag, throughput }) => {
+        const behind: Plot = {
+          title: text("runtime.lag"),
+          series: [{ label: text("runtime.lag"), values: lag, color: "busy" }],
+          written: count,
+        };
+        const moved: Plot = {
+          title: text("runtime.throughput"),
+          series: [{ label: text("runtime.throughput"), values: throughput, color: "good" }],
+          written: rate,
+        };
+        return <Plots times={times} plots={kind === "deliveries" ? [behind, moved] : [moved]} />;
+      }}
     </Loaded>
   );
 }
@@ -79,66 +80,40 @@ export function LogPlot({ sourceId }: { sourceId: string }) {
   const known = useLive("source_log_history", asked);
   return (
     <Loaded known={known} lines={8}>
-      {({ times, retained_bytes, safe_bytes }) =>
-        wasMeasured(retained_bytes, safe_bytes) ? (
-          <Chart
-            title={text("log.title")}
-            times={times}
-            series={[
-              { label: text("log.retained"), values: retained_bytes, color: "busy" },
-              { label: text("log.safe"), values: safe_bytes, color: "warn", isDashed: true },
-            ]}
-            written={bytes}
-            isBinary
-          />
-        ) : (
-          <Empty title={text("chart.none")} />
-        )
-      }
+      {({ times, retained_bytes, safe_bytes }) => {
+        const series: Plot["series"] = [
+          { label: text("log.retained"), values: retained_bytes, color: "busy" },
+          { label: text("log.safe"), values: safe_bytes, color: "warn", isDashed: true },
+        ];
+        return <Plots times={times} plots={[{ title: text("log.title"), series, written: bytes, isBinary: true }]} />;
+      }}
     </Loaded>
   );
 }
 
-function wasMeasured(...columns: (number | null)[][]): boolean {
-  return columns.some((column) => column.some((value) => value !== null));
-}
-
-const PAGE = 100;
-
 export function Timeline({ kind, id }: { kind: RunKind; id: string }) {
-  const query = useListQuery();
-  const operation = kind === "pipelines" ? "pipeline_timeline" : "delivery_timeline";
-  const known = useLive(operation, { path: { uuid: id }, query: { limit: PAGE, cursor: query.cursor } });
+  const known = usePage(`${ONE[kind]}_timeline`, { path: { uuid: id } });
   return (
-    <section aria-labelledby="timeline">
-      <h2 id="timeline">{text("tab.timeline")}</h2>
+    <Section title={text("tab.timeline")}>
       <Loaded known={known} lines={8}>
-        {(entries) =>
-          entries.length ? (
-            <ul class="activity">
-              {entries.map((entry, index) => (
-                <Shown key={`${entry.at}${entry.title}${index}`} entry={entry} />
-              ))}
-            </ul>
-          ) : (
-            <Empty title={text("timeline.none")} />
-          )
-        }
+        {(entries) => (
+          <>
+            {!entries.length && <Empty title={text("timeline.none")} />}
+            <Items of={entries} class="activity">
+              {(entry) => <Shown entry={entry} />}
+            </Items>
+          </>
+        )}
       </Loaded>
-      <Pages
-        next={known.nextCursor}
-        isFirst={!query.cursor}
-        onNext={(cursor) => query.set({ cursor })}
-        onFirst={() => query.set({ cursor: null })}
-      />
-    </section>
+      <ToPages next={known.nextCursor} />
+    </Section>
   );
 }
 
 function Shown({ entry }: { entry: Entry }) {
   const who = entry.actor && (entry.actor.email ?? entry.actor.via);
   return (
-    <li>
+    <>
       <p class="facts">
         <time dateTime={entry.at} title={localTime(entry.at)}>
           {shortTime(entry.at)}
@@ -154,6 +129,6 @@ function Shown({ entry }: { entry: Entry }) {
           {entry.steps.map((step) => `${textOf("outcome", step.outcome)} ${localTime(step.at)}`).join(" → ")}
         </p>
       )}
-    </li>
+    </>
   );
 }

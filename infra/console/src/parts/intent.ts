@@ -37,6 +37,11 @@ export function pace(isOpen: boolean): number {
   return isOpen || isSettling.value ? WHILE_CHANGING : EVERY_TICK;
 }
 
+/** The pace of a pipeline or a delivery. */
+export function paceOf(run: { open_operation: unknown } | undefined): number {
+  return pace(Boolean(run?.open_operation));
+}
+
 /** After a change: reads all that is on the screen again, and more often for a while. */
 export function noteChange(): void {
   lastChange.value = now.value;

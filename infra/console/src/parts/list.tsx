@@ -1,13 +1,14 @@
 /** A list as every screen shows it: its filters, which are kept in the address, its table, why it is empty, and its pages. */
 
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { OperationId, Query } from "../api/client.ts";
-import { type Known, useLive } from "../api/live.ts";
-import { Empty, Loaded } from "../kit/feedback.tsx";
+import { type Live, useLive } from "../api/live.ts";
+import { Button } from "../kit/copy.tsx";
+import { Empty, Loaded, Read } from "../kit/feedback.tsx";
 import { type Choice, Input, Select } from "../kit/form.tsx";
 import { link, place, setQuery } from "../kit/router.ts";
-import { type Column, Pages, Table } from "../kit/table.tsx";
+import { type Column, Table } from "../kit/table.tsx";
 import { text } from "../texts/text.ts";
 
 const PAUSE = 250;
@@ -30,7 +31,8 @@ export function useListQuery(): ListQuery {
 }
 
 /** A text that is written into the address once nobody types any more. */
-function useTypedFilter(query: ListQuery, name: string): [string, (value: string) => void] {
+function Typed({ name, type: kind = "search", ...shown }: Filter) {
+  const query = useListQuery();
   const current = query.value(name);
   const [typed, type] = useState(current);
   useEffect(() => {
@@ -39,7 +41,7 @@ function useTypedFilter(query: ListQuery, name: string): [string, (value: string
     return () => clearTimeout(timer);
   }, [typed]);
   useEffect(() => type(current), [current]);
-  return [typed, type];
+  return <Input {...shown} type={kind} spellcheck={false} value={typed} onValue={type} />;
 }
 
 /** A page of the list that an operation reads: the one of the address. */
@@ -78,11 +80,6 @@ export function FilterFields({ of }: { of: readonly Filter[] }) {
   return of.map((one) => (one.choices ? <Chosen key={one.name} {...one} /> : <Typed key={one.name} {...one} />));
 }
 
-function Typed({ name, type = "search", ...shown }: Filter) {
-  const [typed, setTyped] = useTypedFilter(useListQuery(), name);
-  return <Input {...shown} type={type} spellcheck={false} value={typed} onValue={setTyped} />;
-}
-
 /** What an old address asks for stays chosen, though it is none of the choices. */
 function Chosen({ name, label, choices = [], any = text("filter.any") }: Filter) {
   const query = useListQuery();
@@ -99,11 +96,11 @@ function Chosen({ name, label, choices = [], any = text("filter.any") }: Filter)
 }
 
 interface Props<Row> {
-  known: Known<unknown> & { refresh: () => void };
+  known: Live<unknown>;
   /** What the list is called. */
   title: string;
   columns: readonly Column<Row>[];
-  id?: (row: Row) => string;
+  id?: ((row: Row) => string) | undefined;
   filters?: readonly Filter[];
   /** Filters that are shown elsewhere. */
   others?: readonly string[];
@@ -124,8 +121,8 @@ interface Props<Row> {
 }
 
 export function ListOf<Row>(props: Props<Row>) {
-  const { known, title, columns, none, ifNone, goesOn, sort, filters = [], others = [], children, head } = props;
-  const { id = (row: Row) => (row as { id: string }).id, next = known.nextCursor } = props;
+  const { known, title, columns, id, none, ifNone, goesOn, sort, filters = [], others = [], children, head } = props;
+  const { next = known.nextCursor } = props;
   const query = useListQuery();
   const names = [...others, ...filters.map(({ name }) => name)];
   const clear = () => query.set(Object.fromEntries(names.map((name) => [name, null])));
@@ -155,9 +152,7 @@ export function ListOf<Row>(props: Props<Row>) {
           if (!names.some(query.value)) return <Empty title={none}>{ifNone}</Empty>;
           return (
             <Empty title={text("filter.none")}>
-              <button type="button" onClick={clear}>
-                {text("filter.clear")}
-              </button>
+              <Button label={text("filter.clear")} onClick={clear} />
             </Empty>
           );
         }}
@@ -179,54 +174,51 @@ export function ListScreen<Row>({ below, help, ...list }: Props<Row> & { below?:
   );
 }
 
-function ToPages({ next }: { next: string | null }) {
+/** Leads to the next page of a list, and back to its beginning. */
+export function ToPages({ next }: { next: string | null }) {
   const query = useListQuery();
+  if (!query.cursor && !next) return null;
   return (
-    <Pages
-      next={next}
-      isFirst={!query.cursor}
-      onNext={(cursor) => query.set({ cursor })}
-      onFirst={() => query.set({ cursor: null })}
-    />
+    <nav class="pages" aria-label={text("common.pages")}>
+      <Button label={text("common.first_page")} disabled={!query.cursor} onClick={() => query.set({ cursor: null })} />
+      <Button label={text("common.next_page")} disabled={!next} onClick={() => query.set({ cursor: next })} />
+    </nav>
   );
 }
 
-interface WithClusterProps {
-  children: (clusterId: string) => ComponentChildren;
-}
-
-/** What belongs to one cluster: it is chosen in the address, the first one where nothing was chosen. */
-export function WithCluster({ children }: WithClusterProps) {
+/** A list of one Kafka cluster: it is chosen in the address, the first one where nothing was chosen. */
+export function OfCluster({ title, children }: { title: string; children: (clusterId: string) => ComponentChildren }) {
   const query = useListQuery();
-  const known = useLive("list_stream_clusters");
   return (
-    <Loaded known={known}>
-      {(data) => {
-        const clusters = data as { id: string; name: string }[];
-        const chosen = query.value("cluster_id") || clusters[0]?.id;
-        if (!chosen) {
+    <>
+      <h1>{title}</h1>
+      <Read of="list_stream_clusters">
+        {(clusters) => {
+          const chosen = query.value("cluster_id") || clusters[0]?.id;
+          if (!chosen) {
+            return (
+              <Empty title={text("cluster.no_stream")}>
+                <a href={link(["clusters"])}>{text("nav.clusters")}</a>
+              </Empty>
+            );
+          }
           return (
-            <Empty title={text("cluster.no_stream")}>
-              <a href={link(["clusters"])}>{text("nav.clusters")}</a>
-            </Empty>
+            <>
+              <Filters of={[BY_NAME]}>
+                {clusters.length > 1 && (
+                  <Select
+                    label={text("cluster.stream_cluster_id")}
+                    value={chosen}
+                    choices={clusters.map(({ id, name }) => ({ value: id, label: name }))}
+                    onValue={(value) => query.set({ cluster_id: value })}
+                  />
+                )}
+              </Filters>
+              <Fragment key={chosen}>{children(chosen)}</Fragment>
+            </>
           );
-        }
-        return (
-          <>
-            <Filters of={[BY_NAME]}>
-              {clusters.length > 1 && (
-                <Select
-                  label={text("cluster.stream_cluster_id")}
-                  value={chosen}
-                  choices={clusters.map(({ id, name }) => ({ value: id, label: name }))}
-                  onValue={(value) => query.set({ cluster_id: value })}
-                />
-              )}
-            </Filters>
-            {children(chosen)}
-          </>
-        );
-      }}
-    </Loaded>
+        }}
+      </Read>
+    </>
   );
 }

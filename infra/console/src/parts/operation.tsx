@@ -1,4 +1,4 @@
-/** What a person asks for: its button, who may use it, the consent before it, its one attempt at a time, and a secret that it answers once. */
+/** What a person asks for: its button, who may use it, its form, its one attempt at a time, and a secret that it answers once. */
 
 import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
@@ -12,37 +12,49 @@ import {
   type Request_,
   type Schemas,
 } from "../api/client.ts";
-import { Copy } from "../kit/copy.tsx";
+import { Button, Code } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
-import { say } from "../kit/feedback.tsx";
-import { FormDialog } from "../kit/form.tsx";
+import { Failed } from "../kit/feedback.tsx";
+import { Form, type FormProps } from "../kit/form.tsx";
 import { text, textOf } from "../texts/text.ts";
+import { Conflict } from "./conflict.tsx";
 import { noteChange } from "./intent.ts";
 import { can, neededFor } from "./session.ts";
 
 /** What a call answers that is no dry run. */
 type Done<Id extends OperationId> = Exclude<Answer<Id>, Schemas["PlanOutput"]>;
 
-interface Action {
+export interface Action {
   /** The operation that is under way. */
   busy: OperationId | "";
   error: ApiError | undefined;
   /** Carries it out and reads again what is on the screen; null when it failed. */
   run: <Id extends OperationId>(id: Id, request?: Request_<Id>) => Promise<Received<Done<Id>> | null>;
-  clear: () => void;
+  /** What the last request was about, where it was refused since somebody else has changed that; its address is for reading. */
+  stale: { id: OperationId; request: Request_<OperationId> } | undefined;
+  /** The next attempt replaces this version instead of the one that it names. */
+  replace: (version: number) => void;
 }
 
 /** One thing that is asked for: its button waits, its error stays until the next attempt, and no attempt counts twice. */
 export function useAction(): Action {
   const [busy, setBusy] = useState<OperationId | "">("");
   const [error, setError] = useState<ApiError>();
+  const [stale, setStale] = useState<Action["stale"]>();
+  const replaced = useRef<number | undefined>(undefined);
   const keys = useRef(new Map<string, string>());
   const isBusy = useRef(false);
-  const run = async <Id extends OperationId>(id: Id, request: Request_<Id> = {}) => {
+  const run = async <Id extends OperationId>(id: Id, asked: Request_<Id> = {}) => {
     if (isBusy.current) return null;
+    const request = { ...asked };
+    if (request.version !== undefined) {
+      request.version = replaced.current ?? request.version;
+      replaced.current = undefined;
+    }
     isBusy.current = true;
     setBusy(id);
     setError(undefined);
+    setStale(undefined);
     const intent = JSON.stringify([id, request]);
     const key = keys.current.get(intent) ?? newKey();
     keys.current.set(intent, key);
@@ -56,13 +68,17 @@ export function useAction(): Action {
       // Without an answer it may have been carried out: the next attempt is the same request. An answer ends the attempt.
       if (failure.status && failure.status < 500) keys.current.delete(intent);
       setError(failure);
+      if (failure.code === "VERSION_MISMATCH") setStale({ id: id.replace("update_", "get_") as OperationId, request });
       return null;
     } finally {
       isBusy.current = false;
       setBusy("");
     }
   };
-  return { busy, error, run, clear: () => setError(undefined) };
+  const replace = (version: number) => {
+    replaced.current = version;
+  };
+  return { busy, error, run, stale, replace };
 }
 
 interface ButtonProps {
@@ -108,53 +124,109 @@ export function OperationButton(props: ButtonProps) {
   );
 }
 
+interface OpenProps extends Omit<ButtonProps, "onClick"> {
+  /** Without the button an open dialog stays: what became of it may not be known yet. */
+  isHidden?: boolean;
+  children: (close: () => void) => ComponentChildren;
+}
+
+/** A button that opens a dialog. */
+export function OpenButton({ isHidden, children, ...button }: OpenProps) {
+  const [isOpen, open] = useState(false);
+  return (
+    <>
+      {!isHidden && <OperationButton {...button} onClick={() => open(true)} />}
+      {isOpen && children(() => open(false))}
+    </>
+  );
+}
+
+interface RunProps<Id extends OperationId> extends Omit<ButtonProps, "operation" | "onClick" | "isBusy"> {
+  operation: Id;
+  request?: Request_<Id>;
+  /** On a line of its own. */
+  isLine?: boolean;
+  /** Shows what was answered, and knows whether the request is still the same. */
+  children?: (data: Done<Id>, isCurrent: boolean) => ComponentChildren;
+}
+
+/** A button that carries out its operation at once, with what came of it below. */
+export function RunButton<Id extends OperationId>({ operation, request, isLine, children, ...shown }: RunProps<Id>) {
+  const action = useAction();
+  const [result, setResult] = useState<{ of: string; data: Done<Id> }>();
+  const of = JSON.stringify(request);
+  const run = async () => {
+    setResult(undefined);
+    const received = await action.run(operation, request);
+    if (received) setResult({ of, data: received.data });
+  };
+  const look = { ...shown, operation, isBusy: action.busy !== "" };
+  const button = <OperationButton {...look} onClick={() => void run()} />;
+  return (
+    <>
+      {isLine ? <p class="buttons">{button}</p> : button}
+      {action.error && <Failed error={action.error} />}
+      {result && children?.(result.data, result.of === of)}
+    </>
+  );
+}
+
+interface ActionFormProps<Id extends OperationId> extends Omit<FormProps, "onSubmit" | "action" | "submit" | "isBusy"> {
+  operation: Id;
+  /** Null while what was typed cannot be sent. */
+  request: () => Request_<Id> | null;
+  onDone: (data: Done<Id>) => unknown;
+  /** Of a form in a dialog: it has a title, and can be closed. */
+  title?: string;
+  onClose?: () => void;
+  /** What its button says, where that is not its title. */
+  submit?: string;
+  /** What follows what was wrong. */
+  below?: (error: ApiError | undefined) => ComponentChildren;
+}
+
+/** A form that sends its operation, on the page or in a dialog. It shows what is there also to those who may not send it. */
+export function ActionForm<Id extends OperationId>(props: ActionFormProps<Id>) {
+  const { operation, request, onDone, title = "", onClose, submit = title, below, ...form } = props;
+  const action = useAction();
+  const onSubmit = async () => {
+    const asked = request();
+    const received = asked && (await action.run(operation, asked));
+    if (received) onDone(received.data);
+  };
+  const under = (
+    <>
+      {below?.(action.error)}
+      <Conflict action={action} />
+    </>
+  );
+  const shown = { ...form, submit, action, onSubmit, below: under };
+  if (onClose) {
+    return (
+      <Dialog title={title} onClose={onClose}>
+        <Form {...shown} onCancel={onClose} />
+      </Dialog>
+    );
+  }
+  if (can(operation)) return <Form {...shown} />;
+  return (
+    <>
+      <p class="quiet">{whoMay(operation)}</p>
+      <fieldset class="bare" disabled>
+        <Form {...shown} />
+      </fieldset>
+    </>
+  );
+}
+
+/** The request that saves a form: it changes one in the version that was seen, or makes another one. */
+export function saving<Body>(one: { id: string; version: number } | undefined, body: Body) {
+  return one ? { path: { uuid: one.id }, version: one.version, body } : { body };
+}
+
 /** Who may use an operation, in words. */
 export function whoMay(operation: OperationId): string {
   return textOf("needs", neededFor(operation));
-}
-
-interface ConfirmProps<Id extends OperationId> {
-  operation: Id;
-  request?: Request_<Id>;
-  /** Verb and object. */
-  label: string;
-  isSmall?: boolean;
-  /** Why it cannot be done now. */
-  why?: string | undefined;
-  children: ComponentChildren;
-}
-
-/** A button of a call without a dry run: a dialog says what it means, then it is carried out once. */
-export function ConfirmButton<Id extends OperationId>(props: ConfirmProps<Id>) {
-  const { operation, request, label, isSmall = false, why, children } = props;
-  const [isOpen, open] = useState(false);
-  const action = useAction();
-  const close = () => {
-    action.clear();
-    open(false);
-  };
-  const confirm = async () => {
-    if (!(await action.run(operation, request))) return;
-    say(text("action.done", { action: label }));
-    close();
-  };
-  const hint = action.error && textOf("refused", action.error.code);
-  return (
-    <>
-      <OperationButton operation={operation} label={label} isSmall={isSmall} why={why} onClick={() => open(true)} />
-      {isOpen && (
-        <FormDialog
-          title={label}
-          onClose={close}
-          onSubmit={confirm}
-          action={action}
-          below={hint && hint !== action.error?.code && <p>{hint}</p>}
-        >
-          {children}
-        </FormDialog>
-      )}
-    </>
-  );
 }
 
 interface OnceProps {
@@ -167,21 +239,15 @@ interface OnceProps {
 
 /** A secret that is shown once: it is gone when the dialog is closed. */
 export function Once({ title, help, values, onClose }: OnceProps) {
-  const whole = values.join("\n");
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{help}</p>
-      <div class="code">
-        <pre>{whole}</pre>
-        <Copy value={whole} />
-      </div>
+      <Code value={values.join("\n")} />
       <p>
         <strong>{text("once.warning")}</strong>
       </p>
       <p class="buttons">
-        <button type="button" class="primary" onClick={onClose}>
-          {text("once.close")}
-        </button>
+        <Button label={text("once.close")} class="primary" onClick={onClose} />
       </p>
     </Dialog>
   );

@@ -1,6 +1,6 @@
 /** Small pieces that many screens show: a time, a named value, a state with its age, the link to a resource and where it leads. */
 
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { LOOKS, type Observed, OLD_AFTER, shownState } from "../domain/states.ts";
 import { Icon } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
@@ -31,28 +31,93 @@ export function At({ time }: { time: string }) {
   );
 }
 
-/** Named values. What is undefined is left out; null is not known. */
-export function Facts({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) {
+/** The heading of one of a kind. */
+export function Heading({ type, name }: { type: string; name: string }) {
   return (
-    <dl class="values">
+    <h1>
+      <span class="quiet">{textOf("type", type)}</span> {name}
+    </h1>
+  );
+}
+
+/** Parts of a line, set apart by spaces; what is not there is left out. */
+export function spaced(...parts: ComponentChildren[]) {
+  const there = parts.filter((part) => part !== null && part !== undefined && part !== false && part !== "");
+  return there.map((part, index) => <Fragment key={index}>{index ? [" ", part] : part}</Fragment>);
+}
+
+export function Severity({ severity }: { severity: string }) {
+  return <span class={`severity ${severity}`}>{textOf("severity", severity)}</span>;
+}
+
+/** The number of channels that were told. */
+export function channelsOf(notified: readonly { channel_id: string }[]): number {
+  return new Set(notified.map((told) => told.channel_id)).size;
+}
+
+/** That no message about an alert was made, and why. */
+export function ToldNobody({ because }: { because: string | null }) {
+  return <strong class="is-bad">{text("alert.told_nobody", { why: textOf("not_told", because ?? "unknown") })}</strong>;
+}
+
+export type FactRow = readonly [name: string, value: ComponentChildren];
+
+/** Named values. What is undefined is left out; null is not known. */
+export function Facts({ rows, look = "values" }: { rows: readonly FactRow[]; look?: "values" | "counts" | "pairs" }) {
+  return (
+    <dl class={look}>
       {rows
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value === null ? <span class="quiet">{text("common.not_measured")}</span> : value}</dd>
+            <dd>{value === null ? <NotMeasured /> : value}</dd>
           </div>
         ))}
     </dl>
   );
 }
 
-export function ResourceLink({ type, id, name }: { type: string; id: string; name?: string | null | undefined }) {
-  const target = placeOf(type, id);
+export function NotMeasured() {
+  return <span class="quiet">{text("common.not_measured")}</span>;
+}
+
+/** The value in words; what is null was not measured. */
+export function known<T>(value: T | null | undefined, shown: (value: T) => ComponentChildren): ComponentChildren {
+  return value === null || value === undefined ? <NotMeasured /> : shown(value);
+}
+
+/** Each label leads to the list of those that have it. */
+export function Labels({ kind, labels }: { kind: string; labels: Readonly<Record<string, string>> }) {
+  return (
+    <span class="facts">
+      {Object.entries(labels).map(([key, value]) => (
+        <a key={key} class="label" href={link([kind], { label: `${key}:${value}` })}>
+          {key}:{value}
+        </a>
+      ))}
+    </span>
+  );
+}
+
+interface LinkProps {
+  type: string;
+  id: string | null;
+  name?: string | null | undefined;
+}
+
+/** The name of a resource, which leads to its screen where it has one. */
+export function NameLink({ type, id, name }: LinkProps) {
+  const target = id ? placeOf(type, id) : null;
+  return target ? <a href={link(target)}>{name ?? id}</a> : (name ?? id);
+}
+
+/** The same after what it is; only that where there is none. */
+export function ResourceLink(one: LinkProps) {
+  if (!one.id) return textOf("type", one.type);
   return (
     <>
-      <span class="quiet">{textOf("type", type)}</span>{" "}
-      {target ? <a href={link(target)}>{name ?? id}</a> : (name ?? id)}
+      <span class="quiet">{textOf("type", one.type)}</span> <NameLink {...one} />
     </>
   );
 }
@@ -92,7 +157,9 @@ export function State(props: Props) {
         )}
         {desired === "DRAFT" && <span class="desired"> {text("desired.DRAFT")}</span>}
       </span>
-      {seconds !== null && !props.isTimeless && <Age seconds={seconds} />}
+      {seconds !== null && !props.isTimeless && (
+        <span class="age">{text("state.age", { age: duration(seconds) })}</span>
+      )}
     </span>
   );
 }
@@ -108,9 +175,13 @@ export function RunState({
   return <State observed={of.observed_state} observedAt={of.observed_at} desired={of.desired_state} readAt={readAt} />;
 }
 
-function Age({ seconds }: { seconds: number }) {
-  return <span class="age">{text("state.age", { age: duration(seconds) })}</span>;
-}
+/** One of a list, as operations and texts call it. */
+export const ONE = {
+  pipelines: "pipeline",
+  deliveries: "delivery",
+  sources: "source",
+  destinations: "destination",
+} as const;
 
 const SCREEN_OF: Record<string, string> = {
   pipeline: "pipelines",

@@ -3,21 +3,18 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { Input } from "../kit/form.tsx";
-import { Table } from "../kit/table.tsx";
+import { Items, Table } from "../kit/table.tsx";
 import { plural, text } from "../texts/text.ts";
+import { spaced } from "./pieces.tsx";
 
 export function Warnings({ warnings }: { warnings: readonly Schemas["WarningOutput"][] }) {
   if (!warnings.length) return <p>{text("preview.no_warning")}</p>;
   return (
     <>
       <h3>{plural("preview.warning_one", "preview.warning", warnings.length)}</h3>
-      <ul class="reasons">
-        {warnings.map((one) => (
-          <li key={one.code + one.message}>
-            {one.message} <code>{one.code}</code>
-          </li>
-        ))}
-      </ul>
+      <Items of={warnings} class="reasons">
+        {(one) => spaced(one.message, <code>{one.code}</code>)}
+      </Items>
     </>
   );
 }
@@ -27,13 +24,9 @@ export function Validation({ validation }: { validation: Schemas["ValidationOutp
   return (
     <div class="failed" role="alert">
       <p>{plural("preview.invalid_one", "preview.invalid", validation.error_count)}</p>
-      <ul>
-        {validation.errors.map((error) => (
-          <li key={JSON.stringify(error)}>
-            <code>{String(error.field ?? "")}</code> {[error.messages].flat().map(String).join(" ")}
-          </li>
-        ))}
-      </ul>
+      <Items of={validation.errors}>
+        {({ field, messages }) => spaced(<code>{String(field ?? "")}</code>, [messages].flat().map(String).join(" "))}
+      </Items>
     </div>
   );
 }

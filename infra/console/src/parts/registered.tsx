@@ -2,40 +2,28 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { ON_DEMAND, useLive } from "../api/live.ts";
+import type { Live } from "../api/live.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
-import { DATABASES, PROVIDERS } from "../domain/systems.ts";
+import { DATABASES, PROVIDERS, secretsOf } from "../domain/systems.ts";
 import { Loaded, say } from "../kit/feedback.tsx";
 import { Form, Input, TextArea } from "../kit/form.tsx";
 import { go, link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
+import { type Tab, Tabs } from "../kit/tabs.tsx";
 import { age, count } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
-import { ActionButton } from "./actions.tsx";
-import { useFields } from "./fields.tsx";
+import { DeleteButton } from "./actions.tsx";
+import { LastTest, TestButton } from "./checks.tsx";
+import { Conflict } from "./conflict.tsx";
+import { Edited, useFields } from "./fields.tsx";
 import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "./list.tsx";
-import { OperationButton, useAction, whoMay } from "./operation.tsx";
-import { Facts, State, When } from "./pieces.tsx";
+import { OperationButton, saving, useAction, whoMay } from "./operation.tsx";
+import { Facts, Labels, NotMeasured, ONE, State, spaced, When } from "./pieces.tsx";
 import { can } from "./session.ts";
-import { RotationForm, Secrets, SystemForm } from "./system_form.tsx";
+import { RotationForm, SystemForm, secretHelp } from "./system_form.tsx";
 
 type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
 type Kind = "sources" | "destinations";
-
-const OPERATIONS = {
-  sources: {
-    get: "get_source",
-    update: "update_source",
-    rotate: "rotate_source_credentials",
-    remove: "delete_source",
-  },
-  destinations: {
-    get: "get_destination",
-    update: "update_destination",
-    rotate: "rotate_destination_credentials",
-    remove: "delete_destination",
-  },
-} as const;
 
 /** Seconds: five looks that did not come. */
 const OLD_AFTER = 300;
@@ -55,15 +43,45 @@ function addressOf({ config }: Pick<Registered, "config">): string {
 function Health({ one, readAt }: { one: Registered; readAt: number | undefined }) {
   const seconds = age(one.last_health_check_at);
   const isOld = one.status !== "UNKNOWN" && (seconds === null || seconds > OLD_AFTER);
+  return spaced(
+    <State observed={isOld ? "UNKNOWN" : one.status} observedAt={null} readAt={readAt} isTimeless />,
+    isOld && text("state.last_known", { state: textOf("state", one.status) }),
+  );
+}
+
+interface ScreenProps<One> {
+  kind: Kind;
+  known: Live<One>;
+  tabs: readonly Tab<One>[];
+}
+
+/** The screen of a source or a destination: where it is and whether it answers, above its tabs. */
+export function RegisteredScreen<One extends Registered>({ kind, known, tabs }: ScreenProps<One>) {
+  return (
+    <Loaded known={known}>
+      {(one) => (
+        <>
+          <Head kind={kind} one={one} readAt={known.at} />
+          <Tabs tabs={tabs} of={one} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** The last test of it, and another one. */
+export function Test({ kind, one }: Props) {
   return (
     <>
-      <State observed={isOld ? "UNKNOWN" : one.status} observedAt={null} readAt={readAt} isTimeless />
-      {isOld && ` ${text("state.last_known", { state: textOf("state", one.status) })}`}
+      <h2>{text("check.title")}</h2>
+      <LastTest test={one.last_test} at={one.last_tested_at} />
+      <TestButton operation={`test_${ONE[kind]}`} id={one.id} name={one.name} />
     </>
   );
 }
 
-export function RegisteredHead({ kind, one, readAt }: Props & { readAt: number | undefined }) {
+function Head({ kind, one, readAt }: Props & { readAt: number | undefined }) {
+  const labelled = Object.keys(one.labels).length > 0;
   return (
     <>
       <h1>{one.name}</h1>
@@ -82,150 +100,103 @@ export function RegisteredHead({ kind, one, readAt }: Props & { readAt: number |
           [text("registered.address"), <code key="address">{addressOf(one)}</code>],
           [text("registered.looked_at"), <When key="at" time={one.last_health_check_at} />],
           [text("registered.environment"), one.environment ?? undefined],
-          [
-            text("registered.labels"),
-            Object.keys(one.labels).length ? <Labels kind={kind} labels={one.labels} /> : undefined,
-          ],
+          [text("registered.labels"), labelled ? <Labels kind={kind} labels={one.labels} /> : undefined],
         ]}
       />
     </>
   );
 }
 
-/** Each label leads to the list of those that have it. */
-export function Labels({ kind, labels }: { kind: Kind; labels: Readonly<Record<string, string>> }) {
-  return (
-    <span class="facts">
-      {Object.entries(labels).map(([key, value]) => (
-        <a key={key} class="label" href={link([kind], { label: `${key}:${value}` })}>
-          {key}:{value}
-        </a>
-      ))}
-    </span>
-  );
-}
-
 /** The tab with what can be changed. */
 export function Settings({ kind, one }: Props) {
-  const operations = OPERATIONS[kind];
-  const [round, begin] = useState(0);
   return (
     <>
       <h2>{text("registered.edit")}</h2>
-      <Edit key={round} kind={kind} one={one} onAgain={() => begin(round + 1)} />
+      <Edited now={one}>{(opened, open) => <Edit kind={kind} one={opened} onSaved={open} />}</Edited>
       <h2>{text("registered.secrets")}</h2>
       {one.connection_id ? <p>{text("registered.of_connection")}</p> : <Rotate kind={kind} one={one} />}
       <h2>{text("registered.delete")}</h2>
       <p class="buttons">
-        <ActionButton
-          operation={operations.remove}
-          of={one}
-          label={text("registered.delete_name", { name: one.name })}
-          onDone={() => go([kind])}
-        />
+        <DeleteButton operation={`delete_${ONE[kind]}`} of={one} list={kind} />
       </p>
     </>
   );
 }
 
 function Rotate({ kind, one }: Props) {
-  const [values, setValues] = useState<Record<string, string>>({});
-  const [result, setResult] = useState<Schemas["RotationOutput"]>();
-  const hasCertificate = "ssl_mode" in one.config && one.config.ssl_mode.startsWith("verify");
-  const operation = OPERATIONS[kind].rotate;
+  const operation = `rotate_${ONE[kind]}_credentials` as const;
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
-  const done = (next: Schemas["RotationOutput"]) => {
-    setValues({});
-    setResult(next);
-  };
-  const words = { submit: text("rotate.submit", { name: one.name }), help: text("rotate.help") };
-  return (
-    <RotationForm {...words} operation={operation} id={one.id} values={values} onDone={done} result={result}>
-      <Secrets provider={one.provider} hasCertificate={hasCertificate} values={values} onValues={setValues} />
-    </RotationForm>
-  );
+  const names = secretsOf(one.provider, "ssl_mode" in one.config ? one.config.ssl_mode : "");
+  const words = { submit: text("rotate.submit", { name: one.name }), words: text("rotate.help"), help: secretHelp };
+  return <RotationForm {...words} operation={operation} id={one.id} group="system" names={names} />;
 }
 
 /** The name, the words and the labels. The address is changed by registering anew, since tables and secrets hang on it. */
-function Edit({ kind, one, onAgain }: Props & { onAgain: () => void }) {
-  // What PUT takes, with all that this form does not show: nothing of it gets lost.
-  const definition = useLive(OPERATIONS[kind].get, {
-    path: { uuid: one.id },
-    query: { view: "definition" },
-    every: ON_DEMAND,
-  });
-  const { values, bind } = useFields({
+function Edit({ kind, one, onSaved }: Props & { onSaved: (saved: Registered) => void }) {
+  const { values, bind } = useFields("registered", {
     name: one.name,
     description: one.description ?? "",
     environment: one.environment ?? "",
     labels: labelsText(one.labels),
   });
-  // The version that was on the screen when somebody began: what others have changed since is not written over.
-  const [version, setVersion] = useState(one.version);
   const action = useAction();
-  const operation = OPERATIONS[kind].update;
+  const operation = `update_${ONE[kind]}` as const;
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
+  const save = async () => {
+    // What PUT takes, with all that this form does not show. It is read last: else it might be older than the version.
+    const asked = { path: { uuid: one.id }, query: { view: "definition" } };
+    const whole = await action.run(`get_${ONE[kind]}`, asked);
+    if (!whole) return;
+    const { name, description, environment } = values;
+    const shown = { name, description: description || null, environment: environment || null };
+    const body = { ...whole.data, ...shown, labels: labelsOf(values.labels) };
+    const received = await action.run(operation, saving(one, body as never));
+    if (!received) return;
+    say(text("registered.saved", { name }));
+    onSaved(received.data);
+  };
   return (
-    <Loaded known={definition} lines={3}>
-      {(whole) => {
-        const save = async () => {
-          const { name, description, environment } = values;
-          const labels = labelsOf(values.labels);
-          const body = { ...whole, name, description: description || null, environment: environment || null, labels };
-          const received = await action.run(operation, { path: { uuid: one.id }, body: body as never, version });
-          if (!received) return;
-          setVersion(received.data.version);
-          say(text("registered.saved", { name }));
-        };
-        const again = action.error?.code === "VERSION_MISMATCH" && (
-          <button type="button" onClick={onAgain}>
-            {text("registered.again")}
-          </button>
-        );
-        return (
-          <Form onSubmit={() => void save()} submit={text("registered.save")} action={action} below={again}>
-            <Input label={text("column.name")} required {...bind("name")} />
-            <TextArea label={text("registered.description")} {...bind("description")} />
-            <Input label={text("registered.environment")} {...bind("environment")} />
-            <TextArea label={text("registered.labels")} help={text("registered.labels_help")} {...bind("labels")} />
-          </Form>
-        );
-      }}
-    </Loaded>
+    <Form
+      onSubmit={() => void save()}
+      submit={text("registered.save")}
+      action={action}
+      below={<Conflict action={action} />}
+    >
+      <Input {...bind("name")} label={text("column.name")} required />
+      <TextArea {...bind("description")} />
+      <Input {...bind("environment")} />
+      <TextArea {...bind("labels")} help={text("registered.labels_help")} />
+    </Form>
   );
 }
 
-const TEXTS = {
-  sources: { none: text("sources.none"), create: text("start.new_source") },
-  destinations: { none: text("destinations.none"), create: text("start.new_destination") },
-};
+const NONE = { sources: text("sources.none"), destinations: text("destinations.none") };
+const CREATE = { sources: text("start.new_source"), destinations: text("start.new_destination") };
 
 export function RegisteredList({ kind }: { kind: Kind }) {
   const query = useListQuery();
   const [isNew, registerNew] = useState(false);
-  const known = usePage(kind === "sources" ? "list_sources" : "list_destinations", {
-    query: { q: query.value("q"), label: query.value("label") },
-  });
+  const known = usePage(`list_${kind}`, { query: { q: query.value("q"), label: query.value("label") } });
   return (
     <ListScreen
       known={known}
       title={textOf("nav", kind)}
       columns={columns(kind, known.at)}
       filters={[BY_NAME, BY_LABEL]}
-      none={TEXTS[kind].none}
+      none={NONE[kind]}
     >
       <p class="buttons">
         <OperationButton
-          operation={kind === "sources" ? "create_source" : "create_destination"}
-          label={isNew ? text("common.close") : TEXTS[kind].create}
+          operation={`create_${ONE[kind]}`}
+          label={isNew ? text("common.close") : CREATE[kind]}
           onClick={() => registerNew(!isNew)}
         />
         {kind === "sources" && <a href={link(["start"])}>{text("sources.start")}</a>}
       </p>
       {isNew && (
-        <section class="card" aria-label={TEXTS[kind].create}>
+        <section class="card" aria-label={CREATE[kind]}>
           <SystemForm
-            kind={kind === "sources" ? "source" : "destination"}
+            kind={ONE[kind]}
             providers={kind === "sources" ? DATABASES : PROVIDERS}
             onSaved={(id) => go([kind, id])}
           />
@@ -241,21 +212,10 @@ function columns(kind: Kind, readAt: number | undefined): Column<Registered>[] {
     [text("column.state"), (row) => <Health one={row} readAt={readAt} />],
     [text("registered.looked_at"), (row) => <When time={row.last_health_check_at} />],
     [text("column.reason"), (row) => row.last_error?.message ?? ""],
-    [
-      text("registered.address"),
-      (row) => (
-        <>
-          {textOf("provider", row.provider)} <code>{addressOf(row)}</code>
-        </>
-      ),
-    ],
+    [text("registered.address"), (row) => spaced(textOf("provider", row.provider), <code>{addressOf(row)}</code>)],
     [
       text("registered.environment_labels"),
-      (row) => (
-        <>
-          {row.environment} <Labels kind={kind} labels={row.labels} />
-        </>
-      ),
+      (row) => spaced(row.environment, <Labels kind={kind} labels={row.labels} />),
       { isExtra: true },
     ],
     [text(kind === "sources" ? "sources.ready_tables" : "nav.deliveries"), numberOf, { isNumber: true }],
@@ -265,8 +225,7 @@ function columns(kind: Kind, readAt: number | undefined): Column<Registered>[] {
 /** The tables of a source that can be captured, of all; the deliveries of a destination. */
 function numberOf(row: Registered) {
   if ("deliveries" in row) return count(row.deliveries);
-  if (row.tables === null || row.cdc_ready_tables === null) {
-    return <span class="quiet">{text("common.not_measured")}</span>;
-  }
-  return text("sources.ready_of", { ready: count(row.cdc_ready_tables), all: count(row.tables) });
+  const { tables: all, cdc_ready_tables: ready } = row;
+  if (all === null || ready === null) return <NotMeasured />;
+  return text("sources.ready_of", { ready: count(ready), all: count(all) });
 }

@@ -4,27 +4,23 @@ import type { OperationId } from "../api/client.ts";
 import { go } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { ActionButton, type ActionChoice } from "./actions.tsx";
+import { ONE } from "./pieces.tsx";
 import { can, neededFor } from "./session.ts";
 
 export type RunKind = "pipelines" | "deliveries";
 
-interface Control {
-  name: "pause" | "resume" | "restart";
-  pipelines: OperationId;
-  deliveries: OperationId;
-}
-
-export const CONTROLS: readonly Control[] = [
-  { name: "pause", pipelines: "pause_pipeline", deliveries: "pause_delivery" },
-  { name: "resume", pipelines: "resume_pipeline", deliveries: "resume_delivery" },
-  { name: "restart", pipelines: "restart_pipeline", deliveries: "restart_delivery" },
-];
+export const CONTROLS = ["pause", "resume", "restart"] as const;
 
 interface Props {
   kind: RunKind;
   id: string;
   name: string;
+}
+
+interface ActionsProps extends Props {
   desired: string;
+  /** What of the source and of Kafka may go with the pipeline. */
+  drops?: readonly ("drop_slot" | "drop_history")[];
 }
 
 /** After changes were lost a capture goes on only with this consent. */
@@ -33,6 +29,7 @@ const LOSS: ActionChoice = {
   label: text("choice.accept_data_loss"),
   onlyIf: ["DATA_LOSS"],
 };
+const LOSSES = { pipelines: [LOSS], deliveries: [] };
 
 const FORGET: ActionChoice = {
   parameter: "forget",
@@ -40,77 +37,46 @@ const FORGET: ActionChoice = {
   onlyIf: ["CONNECT_UNAVAILABLE", "OPERATION_IN_PROGRESS", "UPSTREAM_TIMEOUT"],
 };
 
-/** `drops`: what of the source and of Kafka may go with the pipeline. */
-export function RunActions({
-  kind,
-  id,
-  name,
-  desired,
-  drops = [],
-}: Props & { drops?: readonly ("drop_slot" | "drop_history")[] }) {
-  const common = { name, path: { uuid: id } };
+export function RunActions({ kind, id, name, desired, drops = [] }: ActionsProps) {
   const isDraft = desired === "DRAFT";
-  const offered = isDraft ? [] : CONTROLS.filter((one) => one.name !== (desired === "PAUSED" ? "pause" : "resume"));
-  const choices = kind === "pipelines" ? [LOSS] : [];
+  const offered = isDraft ? [] : CONTROLS.filter((verb) => verb !== (desired === "PAUSED" ? "pause" : "resume"));
+  const dropped = (isDraft ? [] : drops).map((parameter) => ({ parameter, label: textOf("choice", parameter) }));
+  const action = (verb: string, operation: OperationId, choices: readonly ActionChoice[], onDone?: () => void) => (
+    <ActionButton
+      key={verb}
+      operation={operation}
+      name={name}
+      path={{ uuid: id }}
+      label={text("action.label", { verb: textOf("verb", verb), name })}
+      short={textOf("verb", verb)}
+      choices={choices}
+      onDone={onDone}
+    />
+  );
+  const deploy = kind === "pipelines" && action("deploy", "deploy_pipeline", [LOSS]);
   return (
     <p class="buttons actions">
-      {isDraft && kind === "pipelines" && <Deploy id={id} name={name} />}
-      {offered.map((control) => (
-        <ActionButton
-          key={control.name}
-          {...common}
-          operation={control[kind]}
-          label={acted(control.name, name)}
-          short={textOf("verb", control.name)}
-          choices={control.name === "pause" ? [] : choices}
-        />
-      ))}
-      {!isDraft && kind === "pipelines" && <Deploy id={id} name={name} />}
-      <ActionButton
-        {...common}
-        operation={kind === "pipelines" ? "delete_pipeline" : "delete_delivery"}
-        label={acted("delete", name)}
-        short={textOf("verb", "delete")}
-        choices={[
-          ...(isDraft ? [] : drops).map((parameter) => ({ parameter, label: textOf("choice", parameter) })),
-          FORGET,
-        ]}
-        onDone={() => go([kind])}
-      />
+      {isDraft && deploy}
+      {offered.map((verb) => action(verb, `${verb}_${ONE[kind]}`, verb === "pause" ? [] : LOSSES[kind]))}
+      {!isDraft && deploy}
+      {action("delete", `delete_${ONE[kind]}`, [...dropped, FORGET], () => go([kind]))}
       {!can("pause_pipeline") && <span class="quiet">{textOf("needs", neededFor("pause_pipeline"))}</span>}
     </p>
   );
 }
 
-function Deploy({ id, name }: { id: string; name: string }) {
-  return (
-    <ActionButton
-      operation="deploy_pipeline"
-      name={name}
-      path={{ uuid: id }}
-      label={acted("deploy", name)}
-      short={textOf("verb", "deploy")}
-      choices={[LOSS]}
-    />
-  );
-}
-
 /** One task of it. */
-export function RestartTask({ kind, id, name, task }: Omit<Props, "desired"> & { task: number }) {
+export function RestartTask({ kind, id, name, task }: Props & { task: number }) {
   return (
     <ActionButton
-      operation={kind === "pipelines" ? "restart_pipeline_task" : "restart_delivery_task"}
+      operation={`restart_${ONE[kind]}_task`}
       name={name}
       path={{ uuid: id }}
       query={{ task }}
       label={text("action.restart_task", { task, name })}
       short={text("action.restart_this_task")}
-      choices={kind === "pipelines" ? [LOSS] : []}
+      choices={LOSSES[kind]}
       isSmall
     />
   );
-}
-
-function acted(verb: string, name: string): string {
-  return text("action.label", { verb: textOf("verb", verb), name });
 }

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
+import { Button } from "../kit/copy.tsx";
 import { Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
@@ -21,9 +22,8 @@ import {
   useListQuery,
   usePage,
 } from "./list.tsx";
-import { RunState } from "./pieces.tsx";
+import { Labels, known as measured, ONE, RunState } from "./pieces.tsx";
 import { CONTROLS, type RunKind } from "./run_actions.tsx";
-import { Labels, known as measured } from "./runtime.tsx";
 
 type Row = Schemas["RowOutput"];
 const AT_MOST = 50;
@@ -39,10 +39,7 @@ export function RunList({ kind }: { kind: RunKind }) {
   const [selected, select] = useState<ReadonlyMap<string, string>>(new Map());
   const sort = query.value("sort") || "attention";
   const filters = Object.fromEntries(FILTERS.map((name) => [name, query.value(name)]));
-  const known = usePage(kind === "pipelines" ? "list_pipelines" : "list_deliveries", {
-    query: { ...filters, view: "row", sort },
-    every: pace(false),
-  });
+  const known = usePage(`list_${kind}`, { query: { ...filters, view: "row", sort }, every: pace(false) });
   const toggle = (row: Row) => {
     const next = new Map(selected);
     if (!next.delete(row.id) && next.size < AT_MOST) next.set(row.id, row.name);
@@ -74,12 +71,12 @@ function RunFilters({ query, sort }: { query: ListQuery; sort: string }) {
   const more: Filter[] = [
     { name: "desired_state", label: text("filter.desired_state"), choices: choicesOf("desired", DESIRED) },
     BY_LABEL,
-    { name: "source_id", label: text("filter.source_id"), choices: useChoices("list_sources") ?? [] },
-    { name: "destination_id", label: text("filter.destination_id"), choices: useChoices("list_destinations") ?? [] },
+    { name: "source_id", label: text("filter.source_id"), choices: useChoices("list_sources") },
+    { name: "destination_id", label: text("filter.destination_id"), choices: useChoices("list_destinations") },
     {
       name: "connect_cluster_id",
       label: text("filter.connect_cluster_id"),
-      choices: useChoices("list_connect_clusters") ?? [],
+      choices: useChoices("list_connect_clusters"),
     },
   ];
   const state = { name: "observed_state", label: text("filter.observed_state"), choices: choicesOf("state", STATES) };
@@ -153,25 +150,21 @@ function Bulk({ kind, rows, selected, onSelect }: BulkProps) {
   return (
     <p class="bulk facts">
       <span role="status">{text("run_list.selected", { count: selected.size, limit: AT_MOST })}</span>
-      <button type="button" class="small" onClick={all}>
-        {text("run_list.select_all")}
-      </button>
+      <Button label={text("run_list.select_all")} isSmall onClick={all} />
       {selected.size > 0 && (
         <>
-          <button type="button" class="small" onClick={() => onSelect(new Map())}>
-            {text("run_list.select_none")}
-          </button>
-          {CONTROLS.map((control) => (
+          <Button label={text("run_list.select_none")} isSmall onClick={() => onSelect(new Map())} />
+          {CONTROLS.map((verb) => (
             <ActionsButton
-              key={control.name}
+              key={verb}
               isSmall
               label={text("run_list.act", {
-                verb: textOf("verb", control.name),
+                verb: textOf("verb", verb),
                 count: selected.size,
                 kind: textOf("run_kind", kind),
               })}
-              short={textOf("verb", control.name)}
-              calls={[...selected].map(([uuid, name]) => ({ operation: control[kind], name, path: { uuid } }))}
+              short={textOf("verb", verb)}
+              calls={[...selected].map(([uuid, name]) => ({ operation: `${verb}_${ONE[kind]}`, name, path: { uuid } }))}
               onDone={() => onSelect(new Map())}
             />
           ))}

@@ -2,26 +2,86 @@
 
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client.ts";
+import type { Known, Live } from "../api/live.ts";
 import { firstBroken, type Mark, markOf } from "../domain/flow.ts";
 import { shownState } from "../domain/states.ts";
 import { Icon } from "../kit/copy.tsx";
+import { Loaded, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
-import { age, count, duration, localTime } from "../kit/units.ts";
+import { Items } from "../kit/table.tsx";
+import { type Tab, Tabs } from "../kit/tabs.tsx";
+import { age, count, duration, localTime, rate } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
-import { RunState, State } from "./pieces.tsx";
+import { type FactRow, Facts, known, Labels, ONE, RunState, State } from "./pieces.tsx";
 import { RestartTask, RunActions, type RunKind } from "./run_actions.tsx";
 
-function Reasons({ reasons, notices }: { reasons: readonly string[]; notices: readonly string[] }) {
+/** What is seen of a pipeline or a delivery. */
+type Seen = Pick<
+  Schemas["PipelineStatusOutput"],
+  "desired_state" | "observed_state" | "observed_at" | "reasons" | "notices" | "tasks"
+>;
+type Status = Seen & Pick<Schemas["PipelineStatusOutput"], "progress"> & { log?: Schemas["LogOutput"] | null };
+type Owner = Seen &
+  Pick<Schemas["PipelineOutput"], "id" | "name" | "labels" | "open_operation" | "last_error" | "metrics">;
+
+/** A pipeline or a delivery, with what was seen of it last. */
+export interface Run<One> {
+  one: One;
+  seen: Status;
+  readAt: number | undefined;
+}
+
+interface ScreenProps<One> {
+  kind: RunKind;
+  known: Live<One>;
+  status: Known<Status>;
+  tabs: readonly Tab<Run<One>>[];
+  drops?: readonly ("drop_slot" | "drop_history")[];
+}
+
+/** The screen of a pipeline or a delivery: what it is and does, above its tabs. */
+export function RunScreen<One extends Owner>({ kind, known, status, tabs, drops = [] }: ScreenProps<One>) {
   return (
     <>
-      {reasons.length > 0 && (
-        <ul class="reasons">
-          {reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
-        </ul>
-      )}
-      {notices.map((notice) => (
+      {!known.data && <h1>{textOf("type", ONE[kind])}</h1>}
+      <Loaded known={known}>
+        {(one) => {
+          const seen = status.data ?? { ...one, progress: null };
+          return (
+            <>
+              <h1>{one.name}</h1>
+              {Object.keys(one.labels).length > 0 && (
+                <p>
+                  <Labels kind={kind} labels={one.labels} />
+                </p>
+              )}
+              <RunActions kind={kind} id={one.id} name={one.name} desired={one.desired_state} drops={drops} />
+              <WantedAndSeen seen={seen} readAt={status.at ?? known.at} />
+              <Doing owner={one} />
+              <Tabs tabs={tabs} of={{ one, seen, readAt: known.at }} />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+/** What people want and what is seen, side by side, and why these differ. */
+export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | undefined }) {
+  return (
+    <>
+      <Facts
+        look="pairs"
+        rows={[
+          [text("runtime.desired"), <strong key="desired">{textOf("desired", seen.desired_state)}</strong>],
+          [text("runtime.observed"), <StateOf key="observed" seen={seen} readAt={readAt} />],
+        ]}
+      />
+      <Items of={seen.reasons} class="reasons">
+        {(reason) => reason}
+      </Items>
+      {seen.notices.map((notice) => (
         <p key={notice} class="quiet">
           {notice}
         </p>
@@ -30,39 +90,36 @@ function Reasons({ reasons, notices }: { reasons: readonly string[]; notices: re
   );
 }
 
-type Seen = Pick<
-  Schemas["PipelineStatusOutput"],
-  "desired_state" | "observed_state" | "observed_at" | "reasons" | "notices" | "tasks"
->;
-
-/** What people want and what is seen, side by side, and why these differ. */
-export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | undefined }) {
-  return (
-    <>
-      <dl class="pairs">
-        <dt>{text("runtime.desired")}</dt>
-        <dd>
-          <strong>{textOf("desired", seen.desired_state)}</strong>
-        </dd>
-        <dt>{text("runtime.observed")}</dt>
-        <dd>
-          <State observed={seen.observed_state} observedAt={seen.observed_at} readAt={readAt} />
-        </dd>
-      </dl>
-      <Reasons reasons={seen.reasons} notices={seen.notices} />
-    </>
-  );
+/** What is seen, without what people want. */
+function StateOf({ seen, readAt }: { seen: Seen; readAt: number | undefined }) {
+  return <State observed={seen.observed_state} observedAt={seen.observed_at} readAt={readAt} />;
 }
 
-/** What it is made of. */
-export function About({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) {
+interface OverviewProps<One> {
+  kind: RunKind;
+  run: Run<One>;
+  /** The way of a change. */
+  pieces: readonly Piece[];
+  /** What it is made of. */
+  about: readonly FactRow[];
+  children?: ComponentChildren;
+}
+
+/** The first tab: where it is broken, numbers, tasks, and what it is made of. */
+export function RunOverview<One extends Owner>({ kind, run, pieces, about, children }: OverviewProps<One>) {
+  const { one, seen } = run;
   return (
-    <section aria-labelledby="about">
-      <h2 id="about">{text("runtime.about")}</h2>
-      <dl class="pairs">
-        {rows.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}-value`}>{value}</dd>])}
-      </dl>
-    </section>
+    <>
+      <Flow pieces={pieces} />
+      <Section title={text("runtime.numbers")}>
+        <Numbers kind={kind} progress={seen.progress} throughput={one.metrics.throughput} />
+      </Section>
+      {children}
+      <Tasks tasks={seen.tasks} kind={kind} id={one.id} name={one.name} />
+      <Section title={text("runtime.about")}>
+        <Facts look="pairs" rows={about} />
+      </Section>
+    </>
   );
 }
 
@@ -75,8 +132,7 @@ interface TasksProps {
 
 export function Tasks({ tasks, kind, id, name }: TasksProps) {
   return (
-    <section aria-labelledby="tasks">
-      <h2 id="tasks">{text("runtime.tasks")}</h2>
+    <Section title={text("runtime.tasks")}>
       {!tasks.length && <p class="quiet">{text("runtime.no_task")}</p>}
       <ul class="tasks">
         {tasks.map((task) => (
@@ -87,24 +143,20 @@ export function Tasks({ tasks, kind, id, name }: TasksProps) {
               {task.worker_id && <span class="quiet">{text("runtime.worker", { worker: task.worker_id })}</span>}
               <RestartTask kind={kind} id={id} name={name} task={task.id} />
             </p>
-            {task.hint && <Hint hint={task.hint} />}
+            {task.hint && (
+              <>
+                <p>{task.hint.message}</p>
+                <Cause cause={task.hint.cause} />
+              </>
+            )}
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 
 const NAMED = ["schema", "table", "column", "constraint", "sqlstate"] as const;
-
-function Hint({ hint }: { hint: Schemas["HintOutput"] }) {
-  return (
-    <>
-      <p>{hint.message}</p>
-      <Cause cause={hint.cause} />
-    </>
-  );
-}
 
 /** The names by which a failure is known, as far as they are. */
 export function Cause({ cause }: { cause: Schemas["CauseOutput"] | null }) {
@@ -145,88 +197,24 @@ export function Doing({ owner }: { owner: Pick<Schemas["PipelineOutput"], "open_
   );
 }
 
-interface ProgressProps {
+interface NumbersProps {
   kind: RunKind;
   progress: Schemas["ProgressOutput"] | null | undefined;
   throughput: number | null;
 }
 
 /** How far it is behind; what nothing measures is not known. Of a pipeline the two ways to be behind are shown once measured. */
-export function Progress({ kind, progress, throughput }: ProgressProps) {
-  const lag = progress?.lag ?? null;
-  const behind = progress?.seconds_behind ?? null;
-  const isShown = (value: number | null) => kind === "deliveries" || value !== null;
-  const moved = progress?.moved_at ?? null;
-  return (
-    <>
-      {isShown(lag) && <Fact title={text("runtime.lag")}>{known(lag, count)}</Fact>}
-      {isShown(behind) && <Fact title={text("runtime.behind")}>{known(behind, duration)}</Fact>}
-      <Fact title={text("runtime.throughput")}>
-        {known(throughput, (value) => text("runtime.a_second", { count: rounded(value) }))}
-      </Fact>
-      <Fact title={text("runtime.moved")}>
-        {known(age(moved), (seconds) => text("common.ago", { age: duration(seconds) }))}
-      </Fact>
-    </>
-  );
-}
-
-function rounded(value: number): string {
-  return value > 0 && value < 10 ? value.toPrecision(2) : count(value);
-}
-
-export function Fact({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-/** The value in words; what is null was not measured. */
-export function known<T>(value: T | null | undefined, shown: (value: T) => ComponentChildren): ComponentChildren {
-  return value === null || value === undefined ? (
-    <span class="quiet">{text("common.not_measured")}</span>
-  ) : (
-    shown(value)
-  );
-}
-
-interface HeadProps {
-  kind: RunKind;
-  owner: Pick<Schemas["PipelineOutput"], "id" | "name" | "labels" | "desired_state" | "open_operation" | "last_error">;
-  seen: Parameters<typeof WantedAndSeen>[0]["seen"];
-  readAt: number | undefined;
-  drops?: readonly ("drop_slot" | "drop_history")[];
-  children?: ComponentChildren;
-}
-
-export function RunHead({ kind, owner, seen, readAt, drops = [], children }: HeadProps) {
-  return (
-    <>
-      <h1>{owner.name}</h1>
-      {children}
-      <Labels kind={kind} labels={owner.labels} />
-      <RunActions kind={kind} id={owner.id} name={owner.name} desired={owner.desired_state} drops={drops} />
-      <WantedAndSeen seen={seen} readAt={readAt} />
-      <Doing owner={owner} />
-    </>
-  );
-}
-
-export function Labels({ kind, labels }: { kind: RunKind; labels: Readonly<Record<string, string>> }) {
-  const pairs = Object.entries(labels);
-  if (!pairs.length) return null;
-  return (
-    <p class="facts">
-      {pairs.map(([key, value]) => (
-        <a key={key} class="label" href={link([kind], { label: `${key}:${value}` })}>
-          {key}:{value}
-        </a>
-      ))}
-    </p>
-  );
+function Numbers({ kind, progress, throughput }: NumbersProps) {
+  const { lag = null, seconds_behind: behind = null, moved_at: moved = null } = progress ?? {};
+  const shown = (value: number | null, words: (value: number) => string) =>
+    value === null && kind === "pipelines" ? undefined : known(value, words);
+  const rows: FactRow[] = [
+    [text("runtime.lag"), shown(lag, count)],
+    [text("runtime.behind"), shown(behind, duration)],
+    [text("runtime.throughput"), known(throughput, (value) => text("runtime.a_second", { count: rate(value) }))],
+    [text("runtime.moved"), known(age(moved), (seconds) => text("common.ago", { age: duration(seconds) }))],
+  ];
+  return <Facts look="counts" rows={rows} />;
 }
 
 interface Line {
@@ -240,17 +228,17 @@ interface Line {
 
 export function RunLines({ kind, rows, readAt }: { kind: RunKind; rows: readonly Line[]; readAt: number | undefined }) {
   return (
-    <ul class="lines">
-      {rows.map((row) => (
-        <li key={row.id}>
+    <Items of={rows} class="lines">
+      {(row) => (
+        <>
           <p class="facts">
             <a href={link([kind, row.id])}>{row.name}</a>
             <RunState of={row} readAt={readAt} />
           </p>
           {row.reason}
-        </li>
-      ))}
-    </ul>
+        </>
+      )}
+    </Items>
   );
 }
 
@@ -263,11 +251,10 @@ export interface Piece {
 }
 
 /** The way of a change as one row of boxes. The piece at which it is broken is marked, with its cause. */
-export function Flow({ pieces }: { pieces: readonly Piece[] }) {
+function Flow({ pieces }: { pieces: readonly Piece[] }) {
   const first = firstBroken(pieces.map((piece) => piece.mark));
   return (
-    <section aria-labelledby="flow">
-      <h2 id="flow">{text("flow.title")}</h2>
+    <Section title={text("flow.title")}>
       <ol class="flow">
         {pieces.map((piece, index) => (
           <li key={piece.key} class={`card mark-${piece.mark}`}>
@@ -281,8 +268,38 @@ export function Flow({ pieces }: { pieces: readonly Piece[] }) {
           </li>
         ))}
       </ol>
-    </section>
+    </Section>
   );
+}
+
+/** The connector itself as a piece of the way. */
+export function connectorPiece(key: "capture" | "sink", { seen, readAt }: Run<unknown>): Piece {
+  const children = <StateOf seen={seen} readAt={readAt} />;
+  return { key, title: textOf("flow", key), mark: markOfConnector(seen), cause: seen.reasons[0], children };
+}
+
+interface Server {
+  id: string;
+  name: string;
+  status: string;
+  last_error: { message: string } | null;
+}
+
+/** The source or the target as a piece of the way. Where it is away, the connector fails because of it. */
+export function serverPiece(kind: "sources" | "destinations", one: Server, readAt: number | undefined): Piece {
+  return {
+    key: kind,
+    title: textOf("type", ONE[kind]),
+    mark: markOf(null, shownState(one.status, 0)),
+    cause: one.last_error?.message,
+    children: (
+      <p>
+        <a href={link([kind, one.id])}>{one.name}</a>
+        <br />
+        <State observed={one.status} observedAt={null} readAt={readAt} isTimeless />
+      </p>
+    ),
+  };
 }
 
 interface Observation {
@@ -294,8 +311,4 @@ interface Observation {
 /** The mark of a connector, of which nothing is known when it was looked at too long ago. */
 export function markOfConnector(seen: Observation): Mark {
   return markOf(seen.desired_state, shownState(seen.observed_state, age(seen.observed_at)));
-}
-
-export function markOfServer(status: string): Mark {
-  return markOf(null, shownState(status, 0));
 }

@@ -21,8 +21,8 @@ export const isOutdated = computed(() => {
   return page !== null && server !== null && page !== server;
 });
 
-/** Milliseconds without input after which polls do not count as use. */
-const QUIET_AFTER = 60_000;
+/** Milliseconds without input after which polls do not count as use: a page ends within a minute of its idle time. */
+const QUIET_AFTER = 45_000;
 let lastInput = Date.now();
 for (const event of ["pointerdown", "keydown", "wheel", "touchstart"]) {
   window.addEventListener(event, () => (lastInput = Date.now()), { passive: true, capture: true });

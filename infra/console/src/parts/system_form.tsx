@@ -1,8 +1,8 @@
 /** The form for a database or an object store, tested before it is saved; and new secrets, brought to each connector that uses them. */
 
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { OperationId, Schemas } from "../api/client.ts";
+import type { ApiError, OperationId, Schemas } from "../api/client.ts";
+import { given } from "../domain/clusters.ts";
 import {
   emptyDraft,
   isDatabase,
@@ -15,12 +15,12 @@ import {
   testBody,
 } from "../domain/systems.ts";
 import { Check, Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
-import { link } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { Checks, Outcome, TestResult } from "./checks.tsx";
-import { choicesOf } from "./fields.tsx";
-import { OperationButton, useAction, whoMay } from "./operation.tsx";
-import { placeOf } from "./pieces.tsx";
+import { blank, choicesOf, useFields } from "./fields.tsx";
+import { ActionForm, OperationButton, useAction, whoMay } from "./operation.tsx";
+import { NameLink, spaced } from "./pieces.tsx";
 import { can } from "./session.ts";
 
 type Rotation = Schemas["RotationOutput"];
@@ -75,39 +75,22 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
         onValue={(name) => setDraft({ ...draft, name })}
       />
       <Address draft={draft} change={change} />
-      <Secrets
-        provider={draft.provider}
-        hasCertificate={draft.config.ssl_mode?.startsWith("verify") ?? false}
-        values={draft.credentials}
-        onValues={(credentials) => change({ ...draft, credentials })}
-      />
-      <TestFirst isBusy={test.busy !== ""} onTest={() => void runTest()} />
+      <p class="buttons">
+        <OperationButton
+          operation="test_unsaved_connection"
+          label={text("system.test")}
+          isBusy={test.busy !== ""}
+          onClick={() => void runTest()}
+        />
+        <span class="quiet">{text("system.test_help")}</span>
+      </p>
       {result && <TestResult result={result} />}
     </Form>
   );
 }
 
-function TestFirst({ isBusy, onTest }: { isBusy: boolean; onTest: () => void }) {
-  return (
-    <p class="buttons">
-      <OperationButton
-        operation="test_unsaved_connection"
-        label={text("system.test")}
-        isBusy={isBusy}
-        onClick={onTest}
-      />
-      <span class="quiet">{text("system.test_help")}</span>
-    </p>
-  );
-}
-
 const ENDPOINT = "https://minio.example.com:9000";
 const PATH_STYLES = [{ value: "", label: text("path_style.default") }, ...choicesOf("path_style", ["yes", "no"])];
-
-interface PartProps {
-  draft: SystemDraft;
-  change: (draft: SystemDraft) => void;
-}
 
 type Look = Pick<Parameters<typeof Input>[0], "required" | "help" | "placeholder" | "inputMode">;
 
@@ -131,98 +114,101 @@ function fieldsOf(provider: Provider): readonly (readonly [name: string, look?: 
   ];
 }
 
-function Address({ draft, change }: PartProps) {
-  const bound = (name: string, otherwise = "") => ({
+function Address({ draft, change }: { draft: SystemDraft; change: (draft: SystemDraft) => void }) {
+  const bind = (part: "config" | "credentials") => (name: string) => ({
     label: textOf("system", name),
-    location: `config.${name}`,
-    value: draft.config[name] ?? otherwise,
-    onValue: (value: string) => change({ ...draft, config: { ...draft.config, [name]: value } }),
+    location: `${part}.${name}`,
+    value: draft[part][name] ?? "",
+    onValue: (value: string) => change({ ...draft, [part]: { ...draft[part], [name]: value } }),
   });
+  const bound = bind("config");
   return (
     <>
       {fieldsOf(draft.provider).map(([name, look]) => (
         <Input key={name} {...look} {...bound(name)} spellcheck={false} />
       ))}
       {isDatabase(draft.provider) ? (
-        <Select {...bound("ssl_mode", "require")} choices={choicesOf("ssl_mode", SSL_MODES)} />
+        <Select {...bound("ssl_mode")} choices={choicesOf("ssl_mode", SSL_MODES)} />
       ) : (
         <Select {...bound("path_style")} choices={PATH_STYLES} />
       )}
+      <SecretFields
+        names={secretsOf(draft.provider, draft.config.ssl_mode)}
+        bind={bind("credentials")}
+        help={secretHelp}
+      />
     </>
   );
 }
 
 interface SecretsProps {
-  provider: string;
-  /** Whether the certificate of the authority is asked for. */
-  hasCertificate: boolean;
-  values: Record<string, string>;
-  onValues: (values: Record<string, string>) => void;
+  names: readonly string[];
+  bind: (name: string) => { label: string; value: string; onValue: (value: string) => void };
+  /** What is said below each. */
+  help: (name: string) => string | undefined;
 }
 
-/** The secret fields of a provider. They are written and never read back. */
-export function Secrets({ provider, hasCertificate, values, onValues }: SecretsProps) {
-  return (
-    <>
-      {secretsOf(provider).map((name) => {
-        const field = {
-          label: textOf("system", name),
-          location: `credentials.${name}`,
-          value: values[name] ?? "",
-          onValue: (value: string) => onValues({ ...values, [name]: value }),
-        };
-        if (name !== "ca_certificate") return <Secret key={name} {...field} />;
-        return hasCertificate && <TextArea key={name} {...field} help={text("system.ca_help")} rows={4} />;
-      })}
-    </>
-  );
+/** What is said below the secrets of databases and object stores. */
+export function secretHelp(name: string): string | undefined {
+  return name === "ca_certificate" ? text("system.ca_help") : undefined;
+}
+
+/** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */
+export function SecretFields({ names, bind, help }: SecretsProps) {
+  return names.map((name) => {
+    const field = { ...bind(name), help: help(name), location: `credentials.${name}` };
+    const isPem = name.endsWith("certificate") || name === "client_key";
+    return isPem ? <TextArea key={name} {...field} rows={4} /> : <Secret key={name} {...field} />;
+  });
 }
 
 type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;
 
-interface RotationProps {
+interface RotationProps extends Pick<SecretsProps, "names" | "help"> {
   operation: RotationOperation;
   id: string;
+  /** What has the texts of the secrets. */
+  group: "system" | "cluster";
   submit: string;
-  help: string;
-  values: Readonly<Record<string, string>>;
-  onDone: (result: Rotation) => void;
+  words: string;
+  /** Shows what was done elsewhere. */
+  onDone?: (result: Rotation) => void;
   onCancel?: () => void;
-  /** What the last one has done. */
-  result?: Rotation | undefined;
-  /** The fields of the secrets. */
-  children: ComponentChildren;
 }
 
 const REFUSED = ["SOURCE_NOT_READY", "TARGET_NOT_READY"];
 
 /** The form for new secrets. Those that the test has refused can be stored all the same. */
-export function RotationForm({ operation, id, help, values, onDone, result, children, ...form }: RotationProps) {
+export function RotationForm({ operation, id, group, words, names, help, onDone, ...form }: RotationProps) {
   const [isForced, force] = useState(false);
-  const action = useAction();
-  const rotate = async () => {
-    const credentials = Object.fromEntries(Object.entries(values).filter(([, value]) => value));
-    const query = { force: isForced || undefined };
-    const received = await action.run(operation, { path: { uuid: id }, query, body: { credentials } as never });
-    if (!received) return;
-    force(false);
-    onDone(received.data);
+  const [result, setResult] = useState<Rotation>();
+  const { values, bind, reset } = useFields<Record<string, string>>(group, blank(names));
+  const request = () => {
+    const credentials = given(values, names) ?? {};
+    return { path: { uuid: id }, query: { force: isForced || undefined }, body: { credentials } as never };
   };
-  const { error } = action;
-  const refused = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | null | undefined)?.checks;
-  const mayForce = isForced || refused || REFUSED.includes(error?.code ?? "");
-  const below = (
-    <>
-      {refused && <Checks checks={refused} />}
-      {mayForce && <Check label={text("rotate.force")} checked={isForced} onValue={force} />}
-      {result && <RotationResult result={result} />}
-    </>
-  );
+  const done = (data: Rotation) => {
+    force(false);
+    reset();
+    setResult(data);
+    onDone?.(data);
+  };
+  const below = (error: ApiError | undefined) => {
+    const refused = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | null | undefined)?.checks;
+    const mayForce = isForced || refused || REFUSED.includes(error?.code ?? "");
+    return (
+      <>
+        {refused && <Checks checks={refused} />}
+        {mayForce && <Check label={text("rotate.force")} checked={isForced} onValue={force} />}
+        {result && <RotationResult result={result} />}
+      </>
+    );
+  };
   return (
-    <Form {...form} onSubmit={rotate} action={action} below={below}>
-      <p>{help}</p>
-      {children}
-    </Form>
+    <ActionForm {...form} operation={operation} request={request} onDone={done} below={below}>
+      <p>{words}</p>
+      <SecretFields names={names} bind={bind} help={help} />
+    </ActionForm>
   );
 }
 
@@ -232,15 +218,16 @@ export function RotationResult({ result }: { result: Rotation }) {
     <div role="status">
       <TestResult result={result.test} />
       {result.connectors.length === 0 && <p>{text("rotate.no_connector")}</p>}
-      <ul class="checks">
-        {result.connectors.map(({ resource, result: outcome, error }) => (
-          <li key={resource.id}>
-            <Outcome status={OUTCOME_OF[outcome]} word={textOf("rotate", outcome)} /> {textOf("type", resource.type)}{" "}
-            <a href={link(placeOf(resource.type, resource.id) ?? [])}>{resource.name}</a>
-            {error && <p>{error.message}</p>}
-          </li>
-        ))}
-      </ul>
+      <Items of={result.connectors} class="checks">
+        {({ resource, result: outcome, error }) =>
+          spaced(
+            <Outcome status={OUTCOME_OF[outcome]} word={textOf("rotate", outcome)} />,
+            textOf("type", resource.type),
+            <NameLink {...resource} />,
+            error && <p>{error.message}</p>,
+          )
+        }
+      </Items>
     </div>
   );
 }

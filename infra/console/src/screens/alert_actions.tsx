@@ -3,11 +3,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { OperationId, Schemas } from "../api/client.ts";
 import { SILENCES, type Silence, silenceOf, tomorrowAtNine } from "../domain/silence.ts";
+import { Button } from "../kit/copy.tsx";
 import { Failed } from "../kit/feedback.tsx";
-import { FormDialog, Input, Select, TextArea } from "../kit/form.tsx";
+import { Input, Select, TextArea } from "../kit/form.tsx";
 import { localTime, now, shortTime } from "../kit/units.ts";
-import { useFields } from "../parts/fields.tsx";
-import { OperationButton, useAction } from "../parts/operation.tsx";
+import { choicesOf, useFields } from "../parts/fields.tsx";
+import { ActionForm, OpenButton, RunButton, useAction } from "../parts/operation.tsx";
 import { can } from "../parts/session.ts";
 import { shortcutsAreOn, useShortcuts } from "../parts/shortcuts.ts";
 import { text, textOf } from "../texts/text.ts";
@@ -17,45 +18,28 @@ type Quick = "acknowledge_alert" | "silence_alert";
 const UNDO_SECONDS = 5;
 
 export function AlertActions({ alert }: { alert: Detail }) {
-  const [open, setOpen] = useState<Quick>();
-  const action = useAction();
-  const path = { uuid: alert.id };
-  const isOver = alert.status === "resolved";
-  const close = () => setOpen(undefined);
+  const { id, status } = alert;
+  const isOver = status === "resolved";
   return (
     <section aria-label={text("alert.actions")}>
       <Stands alert={alert} />
-      {!isOver && (
-        <p class="buttons">
-          {alert.status === "firing" && (
-            <OperationButton
-              operation="acknowledge_alert"
-              label={text("alert.acknowledge")}
-              onClick={() => setOpen("acknowledge_alert")}
-              isPrimary
-            />
-          )}
-          {alert.status !== "silenced" && (
-            <OperationButton
-              operation="silence_alert"
-              label={text("alert.silence")}
-              onClick={() => setOpen("silence_alert")}
-            />
-          )}
-          {alert.status === "silenced" && (
-            <OperationButton
-              operation="unsilence_alert"
-              label={text("alert.unsilence")}
-              isBusy={action.busy !== ""}
-              onClick={() => void action.run("unsilence_alert", { path })}
-            />
-          )}
-        </p>
-      )}
-      {action.error && <Failed error={action.error} />}
+      <div class={isOver ? "" : "buttons"}>
+        <OpenButton
+          operation="acknowledge_alert"
+          label={text("alert.acknowledge")}
+          isPrimary
+          isHidden={status !== "firing"}
+        >
+          {(close) => <Acknowledge id={id} onClose={close} />}
+        </OpenButton>
+        <OpenButton operation="silence_alert" label={text("alert.silence")} isHidden={isOver || status === "silenced"}>
+          {(close) => <SilenceDialog id={id} onClose={close} />}
+        </OpenButton>
+        {status === "silenced" && (
+          <RunButton operation="unsilence_alert" request={{ path: { uuid: id } }} label={text("alert.unsilence")} />
+        )}
+      </div>
       {!isOver && <ByKey alert={alert} />}
-      {open === "acknowledge_alert" && <Acknowledge id={alert.id} onClose={close} />}
-      {open === "silence_alert" && <SilenceDialog id={alert.id} onClose={close} />}
     </section>
   );
 }
@@ -107,10 +91,7 @@ function ByKey({ alert }: { alert: Detail }) {
     <div aria-live="polite">
       {waiting ? (
         <p class="banner">
-          {textOf("alert_key", waiting)}{" "}
-          <button type="button" class="small" onClick={() => wait(undefined)}>
-            {text("alert.undo")}
-          </button>
+          {textOf("alert_key", waiting)} <Button label={text("alert.undo")} isSmall onClick={() => wait(undefined)} />
         </p>
       ) : (
         shortcutsAreOn.value && can("acknowledge_alert") && <p class="quiet keys">{text("alert.keys")}</p>
@@ -120,46 +101,47 @@ function ByKey({ alert }: { alert: Detail }) {
   );
 }
 
-function Acknowledge({ id, onClose }: { id: string; onClose: () => void }) {
-  const action = useAction();
-  const [note, setNote] = useState("");
-  const submit = async () => {
-    const body = note ? { note } : {};
-    if (await action.run("acknowledge_alert", { path: { uuid: id }, body })) onClose();
-  };
+interface DialogProps {
+  id: string;
+  onClose: () => void;
+}
+
+function Acknowledge({ id, onClose }: DialogProps) {
+  const { values, bind } = useFields("alert", { note: "" });
+  const body = values.note ? values : {};
   return (
-    <FormDialog title={text("alert.acknowledge")} onClose={onClose} onSubmit={submit} action={action}>
-      <p>{text("alert.acknowledge_help")}</p>{" "}
-      <TextArea label={text("alert.note")} value={note} onValue={setNote} location="note" />
-    </FormDialog>
+    <ActionForm
+      operation="acknowledge_alert"
+      request={() => ({ path: { uuid: id }, body })}
+      onDone={onClose}
+      title={text("alert.acknowledge")}
+      onClose={onClose}
+    >
+      <p>{text("alert.acknowledge_help")}</p> <TextArea {...bind("note")} />
+    </ActionForm>
   );
 }
 
-function SilenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
-  const action = useAction();
-  const { values, bind } = useFields({ length: "hour", until: "", reason: "" });
-  const at = new Date(now.value);
-  const submit = async () => {
-    const asked = silenceOf(values.length as Silence, values.until, new Date(now.value));
-    if (!asked) return;
-    const body = { ...asked, ...(values.reason ? { reason: values.reason } : {}) };
-    if (await action.run("silence_alert", { path: { uuid: id }, body })) onClose();
-  };
-  const choices = SILENCES.map((value) => ({
+function SilenceDialog({ id, onClose }: DialogProps) {
+  const { values, bind } = useFields("alert", { silence_length: "hour", silence_until: "", reason: "" });
+  const { silence_length: length, reason } = values;
+  const asked = silenceOf(length as Silence, values.silence_until, new Date(now.value));
+  const tomorrow = shortTime(tomorrowAtNine(new Date(now.value)).toISOString());
+  const choices = choicesOf("silence", SILENCES).map(({ value, label }) => ({
     value,
-    label:
-      value === "tomorrow"
-        ? `${textOf("silence", value)} (${shortTime(tomorrowAtNine(at).toISOString())})`
-        : textOf("silence", value),
+    label: value === "tomorrow" ? `${label} (${tomorrow})` : label,
   }));
   return (
-    <FormDialog title={text("alert.silence")} onClose={onClose} onSubmit={submit} action={action}>
-      <p>{text("alert.silence_help")}</p>{" "}
-      <Select label={text("alert.silence_length")} choices={choices} {...bind("length")} />
-      {values.length === "custom" && (
-        <Input label={text("alert.silence_until")} type="datetime-local" required {...bind("until")} />
-      )}
-      <TextArea label={text("alert.reason")} {...bind("reason")} />
-    </FormDialog>
+    <ActionForm
+      operation="silence_alert"
+      request={() => asked && { path: { uuid: id }, body: { ...asked, ...(reason ? { reason } : {}) } }}
+      onDone={onClose}
+      title={text("alert.silence")}
+      onClose={onClose}
+    >
+      <p>{text("alert.silence_help")}</p> <Select {...bind("silence_length")} choices={choices} />
+      {length === "custom" && <Input {...bind("silence_until")} type="datetime-local" required location="until" />}
+      <TextArea {...bind("reason")} />
+    </ActionForm>
   );
 }

@@ -1,15 +1,24 @@
 /** The alerts, those that stand first of all; and one of them: why it stands, what waits, who was told. The links of messages lead here. */
 
-import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
-import { Loaded } from "../kit/feedback.tsx";
+import { Read, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
-import { type Column, Table } from "../kit/table.tsx";
+import { type Column, Items, Table } from "../kit/table.tsx";
 import { bytes, count, duration } from "../kit/units.ts";
 import { choicesOf } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery } from "../parts/list.tsx";
-import { At, Facts, ResourceLink, When } from "../parts/pieces.tsx";
+import {
+  At,
+  channelsOf,
+  type FactRow,
+  Facts,
+  ResourceLink,
+  Severity,
+  spaced,
+  ToldNobody,
+  When,
+} from "../parts/pieces.tsx";
 import { Cause } from "../parts/runtime.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import { AlertActions } from "./alert_actions.tsx";
@@ -44,22 +53,9 @@ const COLUMNS: Column<Row>[] = [
   [text("alert.told"), (row) => <Told row={row} />],
 ];
 
-export function Severity({ severity }: { severity: string }) {
-  return <span class={`severity ${severity}`}>{textOf("severity", severity)}</span>;
-}
-
 function Told({ row }: { row: Row }) {
-  if (row.notified.length) return <>{text("alert.told_some", { count: count(channelsOf(row)) })}</>;
-  return <strong class="is-bad">{text("alert.told_nobody", { why: whyNobody(row) })}</strong>;
-}
-
-function channelsOf(row: Row): number {
-  return new Set(row.notified.map((told) => told.channel_id)).size;
-}
-
-/** Why no message about it was made. */
-function whyNobody(alert: { not_notified_because: string | null }): string {
-  return textOf("not_told", alert.not_notified_because ?? "unknown");
+  if (!row.notified.length) return <ToldNobody because={row.not_notified_because} />;
+  return <>{text("alert.told_some", { count: count(channelsOf(row.notified)) })}</>;
 }
 
 export function Alerts() {
@@ -90,99 +86,84 @@ export function Alerts() {
 }
 
 export function Alert({ rest }: ScreenProps) {
-  const known = useLive("get_alert", { path: { uuid: rest[0] ?? "" } });
-  return <Loaded known={known}>{(data) => <Shown alert={data} />}</Loaded>;
-}
-
-function Shown({ alert }: { alert: Detail }) {
   return (
-    <>
-      <h1>{alert.title}</h1>
-      <p class="facts">
-        <Severity severity={alert.severity} />
-        <strong>{textOf("alert_status", alert.status)}</strong>
-        <Lasting alert={alert} />
-      </p>
-      <p class="reason">{alert.details.error}</p>
-      {alert.details.hint && <p class="banner">{alert.details.hint}</p>}
-      {alert.stale && alert.status !== "resolved" && <p class="banner warn">{text("alert.stale")}</p>}
-      {alert.flapping && <p class="banner warn">{text("alert.flapping")}</p>}
-      <AlertActions alert={alert} />
-      <Cost alert={alert} />
-      <Concerned alert={alert} />
-      <WasTold alert={alert} />
-      <History alert={alert} />
-    </>
-  );
-}
-
-function Lasting({ alert }: { alert: Detail }) {
-  return (
-    <span>
-      {text("alert.began")} <When time={alert.first_seen_at} />
-      {alert.recovery_seconds !== null && `, ${text("alert.over_after", { age: duration(alert.recovery_seconds) })}`}
-    </span>
+    <Read of="get_alert" path={{ uuid: rest[0] ?? "" }}>
+      {(alert) => (
+        <>
+          <h1>{alert.title}</h1>
+          <p class="facts">
+            <Severity severity={alert.severity} />
+            <strong>{textOf("alert_status", alert.status)}</strong>
+            <span>
+              {text("alert.began")} <When time={alert.first_seen_at} />
+              {alert.recovery_seconds !== null &&
+                `, ${text("alert.over_after", { age: duration(alert.recovery_seconds) })}`}
+            </span>
+          </p>
+          <p class="reason">{alert.details.error}</p>
+          {alert.details.hint && <p class="banner">{alert.details.hint}</p>}
+          {alert.stale && alert.status !== "resolved" && <p class="banner warn">{text("alert.stale")}</p>}
+          {alert.flapping && <p class="banner warn">{text("alert.flapping")}</p>}
+          <AlertActions alert={alert} />
+          <Cost alert={alert} />
+          <Concerned alert={alert} />
+          <WasTold alert={alert} />
+          <History alert={alert} />
+        </>
+      )}
+    </Read>
   );
 }
 
 /** What it costs: what is lost, and what waits. */
 function Cost({ alert }: { alert: Detail }) {
-  const { lost, waiting, waiting_since: since, cause } = alert.details;
-  const waits: string[] = [];
-  if (typeof waiting?.records === "number")
-    waits.push(plural("now.waits_one", "now.waits", waiting.records, count(waiting.records)));
-  if (typeof waiting?.retained_bytes === "number")
-    waits.push(text("alert.retained", { bytes: bytes(waiting.retained_bytes) }));
-  const rows: [string, ComponentChildren][] = [
+  const { details, occurrence_count: times } = alert;
+  const { lost, waiting, waiting_since: since, cause } = details;
+  const { records, retained_bytes: retained } = waiting ?? {};
+  const waits = [
+    typeof records === "number" && plural("now.waits_one", "now.waits", records, count(records)),
+    typeof retained === "number" && text("alert.retained", { bytes: bytes(retained) }),
+  ].filter(Boolean);
+  const rows: FactRow[] = [
     [text("alert.lost"), lost ?? undefined],
     [text("alert.waits"), waits.length ? waits.join(", ") : null],
     [text("alert.waits_since"), since ? <When time={since} /> : undefined],
     [text("alert.cause"), cause ? <Cause key="cause" cause={cause} /> : undefined],
-    [
-      text("alert.seen"),
-      plural("alert.seen_time", "alert.seen_times", alert.occurrence_count, count(alert.occurrence_count)),
-    ],
+    [text("alert.seen"), plural("alert.seen_time", "alert.seen_times", times, count(times))],
     [text("alert.last_seen"), <When key="seen" time={alert.last_seen_at} />],
     [text("alert.kind"), textOf("event", alert.event_type)],
   ];
   return (
-    <section aria-labelledby="cost">
-      <h2 id="cost">{text("alert.cost")}</h2>
+    <Section title={text("alert.cost")}>
       <Facts rows={rows} />
-    </section>
+    </Section>
   );
 }
 
 /** Where one goes from here. */
 function Concerned({ alert }: { alert: Detail }) {
-  const { details, source } = alert;
-  const others: (readonly [string, string | null, string | null])[] = [
-    ["pipeline", alert.pipeline_id, alert.pipeline_name],
-    ["delivery", details.delivery_id, null],
-    ["source", details.source_id, null],
-    ["destination", details.destination_id, null],
-    ["connect_cluster", details.connect_cluster_id, null],
-    ["maintenance", details.maintenance_id, null],
-  ];
+  const { details, source, connector_name: connector, task_id: task } = alert;
+  const open = text("common.open");
+  const others = [
+    { type: "pipeline", id: alert.pipeline_id, name: alert.pipeline_name ?? open },
+    { type: "delivery", id: details.delivery_id, name: open },
+    { type: "source", id: details.source_id, name: open },
+    { type: "destination", id: details.destination_id, name: open },
+    { type: "connect_cluster", id: details.connect_cluster_id, name: open },
+    { type: "maintenance", id: details.maintenance_id, name: open },
+  ].flatMap(({ id, ...one }) => (id && id !== source.id ? [{ id, ...one }] : []));
   return (
-    <section aria-labelledby="concerned">
-      <h2 id="concerned">{text("alert.concerned")}</h2>
+    <Section title={text("alert.concerned")}>
       <ul class="lines">
-        <li>
-          <ResourceLink {...source} />
-        </li>
-        {others.map(([type, id, name]) => {
-          if (!id || id === source.id) return null;
-          return (
-            <li key={type}>
-              <ResourceLink type={type} id={id} name={name ?? text("common.open")} />
-            </li>
-          );
-        })}
-        {alert.connector_name && (
+        {[source, ...others].map((one) => (
+          <li key={one.type + one.id}>
+            <ResourceLink {...one} />
+          </li>
+        ))}
+        {connector && (
           <li>
-            <span class="quiet">{text("alert.connector")}</span> <code>{alert.connector_name}</code>
-            {alert.task_id !== null && ` ${text("runtime.task", { id: alert.task_id })}`}
+            <span class="quiet">{text("alert.connector")}</span> <code>{connector}</code>
+            {task !== null && ` ${text("runtime.task", { id: task })}`}
           </li>
         )}
         {details.inhibited_by && (
@@ -191,81 +172,67 @@ function Concerned({ alert }: { alert: Detail }) {
           </li>
         )}
       </ul>
-    </section>
+    </Section>
   );
 }
 
 const DELIVERIES: Column<Delivery>[] = [
-  [
-    text("alert.channel"),
-    (row) => (
-      <>
-        <a href={link(["channels", row.channel_id])}>{row.channel_name}</a>{" "}
-        <span class="quiet">{textOf("provider", row.provider)}</span>
-      </>
-    ),
-  ],
+  [text("alert.channel"), (row) => <Channel row={row} />],
   [text("alert.message"), (row) => textOf("message_kind", row.kind)],
-  [
-    text("alert.message_status"),
-    (row) => (
-      <>
-        <strong class={row.status === "failed" ? "is-bad" : ""}>{textOf("message_status", row.status)}</strong>{" "}
-        {row.sent_at && <When time={row.sent_at} />}
-        {row.next_attempt_at && (
-          <>
-            {text("alert.next_attempt")} <When time={row.next_attempt_at} />
-          </>
-        )}
-      </>
-    ),
-  ],
+  [text("alert.message_status"), (row) => <MessageStatus row={row} />],
   [text("alert.attempts"), (row) => count(row.attempt_count), { isNumber: true }],
   [
     text("alert.message_error"),
-    (row) =>
-      row.last_error && (
-        <>
-          {row.last_error.message} {row.last_error.hint && <em>{row.last_error.hint}</em>}
-        </>
-      ),
+    ({ last_error: error }) => error && spaced(error.message, error.hint && <em>{error.hint}</em>),
   ],
 ];
 
+function Channel({ row }: { row: Delivery }) {
+  return spaced(
+    <a href={link(["channels", row.channel_id])}>{row.channel_name}</a>,
+    <span class="quiet">{textOf("provider", row.provider)}</span>,
+  );
+}
+
+function MessageStatus({ row }: { row: Delivery }) {
+  return spaced(
+    <strong class={row.status === "failed" ? "is-bad" : ""}>{textOf("message_status", row.status)}</strong>,
+    row.sent_at && <When time={row.sent_at} />,
+    row.next_attempt_at && text("alert.next_attempt"),
+    row.next_attempt_at && <When time={row.next_attempt_at} />,
+  );
+}
+
+const NO_RULE_DID = ["no_rule", "no_channel", "disabled"];
+
 function WasTold({ alert }: { alert: Detail }) {
+  const { notified, deliveries, not_notified_because: why } = alert;
   return (
-    <section>
-      <h2>{text("alert.told")}</h2>
-      {alert.notified.length === 0 && (
+    <Section title={text("alert.told")}>
+      {notified.length === 0 && (
         <p>
-          <strong class="is-bad">{text("alert.told_nobody", { why: whyNobody(alert) })}</strong>
-          {["no_rule", "no_channel", "disabled"].includes(alert.not_notified_because ?? "") && (
-            <>
-              {" "}
-              <a href={link(["rules"])}>{text("alert.see_rules")}</a>
-            </>
-          )}
+          <ToldNobody because={why} />{" "}
+          {NO_RULE_DID.includes(why ?? "") && <a href={link(["rules"])}>{text("alert.see_rules")}</a>}
         </p>
       )}
-      {alert.deliveries.length > 0 && (
-        <Table caption={text("alert.told")} columns={DELIVERIES} rows={alert.deliveries} id={(row) => row.id} />
-      )}
-    </section>
+      {deliveries.length > 0 && <Table caption={text("alert.told")} columns={DELIVERIES} rows={deliveries} />}
+    </Section>
   );
 }
 
 function History({ alert }: { alert: Detail }) {
   return (
-    <section aria-labelledby="history">
-      <h2 id="history">{text("alert.history")}</h2>
-      <ol class="lines">
-        {alert.history.map((change) => (
-          <li key={`${change.at}${change.to}`}>
-            <At time={change.at} /> <strong>{textOf("alert_status", change.to)}</strong> {change.reason}{" "}
-            <span class="quiet">{change.actor === "system" ? text("alert.by_headgate") : change.actor}</span>
-          </li>
-        ))}
-      </ol>
-    </section>
+    <Section title={text("alert.history")}>
+      <Items of={alert.history} class="lines" isOrdered>
+        {({ at, to, reason, actor }) =>
+          spaced(
+            <At time={at} />,
+            <strong>{textOf("alert_status", to)}</strong>,
+            reason,
+            <span class="quiet">{actor === "system" ? text("alert.by_headgate") : actor}</span>,
+          )
+        }
+      </Items>
+    </Section>
   );
 }

@@ -4,11 +4,12 @@ import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { differences } from "../domain/changes.ts";
 import { momentOf } from "../domain/times.ts";
+import { Button } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { choicesOf } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
-import { At, ResourceLink } from "../parts/pieces.tsx";
+import { At, ResourceLink, spaced } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["AuditOutput"];
@@ -38,46 +39,40 @@ const RELATED: Filter = {
 };
 
 const COLUMNS: Column<Row>[] = [
+  [text("change.action"), (row) => spaced(<code>{row.action}</code>, outcomeOf(row))],
   [
-    text("change.action"),
-    (row) => (
-      <>
-        <code>{row.action}</code>{" "}
-        {row.outcome !== "success" && <strong class={row.outcome}>{textOf("outcome", row.outcome)}</strong>}
-      </>
-    ),
+    text("change.resource"),
+    (row) => <ResourceLink type={row.resource_type} id={row.resource_id} name={row.resource_name} />,
   ],
-  [text("change.resource"), (row) => <Resource row={row} />],
   [text("change.at"), (row) => <At time={row.at} />],
-  [
-    text("change.actor"),
-    (row) => (
-      <div class="who">
-        {row.actor.email ?? text("change.headgate")} <span class="quiet">{textOf("via", row.actor.via)}</span>
-      </div>
-    ),
-  ],
+  [text("change.actor"), (row) => <Actor actor={row.actor} />],
   [text("change.values"), (row) => <Values row={row} />],
-  [
-    text("change.related"),
-    (row) => (
-      <div class="stack">
-        {row.correlation_id && (
-          <a href={link(["changes"], { correlation_id: row.correlation_id })} title={row.correlation_id}>
-            {text("change.same_request")}
-          </a>
-        )}
-        {row.resource_id && (
-          <a href={link(["changes"], { resource_id: row.resource_id })}>{text("change.same_resource")}</a>
-        )}
-      </div>
-    ),
-  ],
+  [text("change.related"), (row) => <Related row={row} />],
 ];
 
-function Resource({ row }: { row: Row }) {
-  if (!row.resource_id) return <>{textOf("type", row.resource_type)}</>;
-  return <ResourceLink type={row.resource_type} id={row.resource_id} name={row.resource_name} />;
+function outcomeOf({ outcome }: Row) {
+  return outcome !== "success" && <strong class={outcome}>{textOf("outcome", outcome)}</strong>;
+}
+
+function Actor({ actor }: { actor: Row["actor"] }) {
+  return (
+    <div class="who">
+      {actor.email ?? text("change.headgate")} <span class="quiet">{textOf("via", actor.via)}</span>
+    </div>
+  );
+}
+
+function Related({ row: { correlation_id, resource_id } }: { row: Row }) {
+  return (
+    <div class="stack">
+      {correlation_id && (
+        <a href={link(["changes"], { correlation_id })} title={correlation_id}>
+          {text("change.same_request")}
+        </a>
+      )}
+      {resource_id && <a href={link(["changes"], { resource_id })}>{text("change.same_resource")}</a>}
+    </div>
+  );
 }
 
 /** The keys that changed. They are many where something was made: then they are shown on demand. */
@@ -89,9 +84,12 @@ function Values({ row }: { row: Row }) {
   return (
     <>
       {!isShort && (
-        <button type="button" class="small" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
-          {plural("change.key", "change.keys", changed.length)}
-        </button>
+        <Button
+          label={plural("change.key", "change.keys", changed.length)}
+          isSmall
+          aria-expanded={isOpen}
+          onClick={() => open(!isOpen)}
+        />
       )}
       {(isShort || isOpen) && (
         <dl class="differences">
@@ -99,16 +97,8 @@ function Values({ row }: { row: Row }) {
             <div key={path}>
               <dt>{path}</dt>
               <dd>
-                {from !== undefined && (
-                  <>
-                    <span class="hidden">{text("change.before")}</span> <del>{from}</del>
-                  </>
-                )}{" "}
-                {to !== undefined && (
-                  <>
-                    <span class="hidden">{text("change.after")}</span> <ins>{to}</ins>
-                  </>
-                )}
+                {from !== undefined && spaced(<span class="hidden">{text("change.before")}</span>, <del>{from}</del>)}{" "}
+                {to !== undefined && spaced(<span class="hidden">{text("change.after")}</span>, <ins>{to}</ins>)}
               </dd>
             </div>
           ))}

@@ -1,16 +1,17 @@
 /** One cluster, of Kafka or of Connect: whether it is well, what it lacks, and what waits for an Admin. */
 
-import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, type Known, useLive } from "../api/live.ts";
+import { EVERY_MINUTE, type Live, useLive } from "../api/live.ts";
 import { installed } from "../domain/clusters.ts";
-import { Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
-import { Empty, Loaded } from "../kit/feedback.tsx";
+import { Empty, Loaded, Read, Section } from "../kit/feedback.tsx";
 import { go, link, place } from "../kit/router.ts";
-import { ActionButton } from "../parts/actions.tsx";
-import { ConfirmButton, OperationButton } from "../parts/operation.tsx";
-import { Facts, When } from "../parts/pieces.tsx";
+import { Items } from "../kit/table.tsx";
+import { ConfirmButton, DeleteButton } from "../parts/actions.tsx";
+import { Outcome } from "../parts/checks.tsx";
+import { Edited } from "../parts/fields.tsx";
+import { OpenButton } from "../parts/operation.tsx";
+import { type FactRow, Facts, Heading, spaced, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { ClusterState, type Connect, ConnectForm, RotateSecrets, type Stream, StreamForm } from "./clusters.tsx";
@@ -39,19 +40,20 @@ function Registered({ id }: { id: string }) {
   const connects = useLive("list_connect_clusters");
   const stream = streams.data?.find((one) => one.id === id);
   const connect = connects.data?.find((one) => one.id === id);
-  if (stream) return <Loaded known={streams}>{() => <Shown cluster={stream} readAt={streams.at} />}</Loaded>;
   const broker = streams.data?.find((one) => one.id === connect?.stream_cluster_id);
-  if (connect) {
-    return <Loaded known={connects}>{() => <Shown cluster={connect} broker={broker} readAt={connects.at} />}</Loaded>;
-  }
-  const unread: Known<unknown> = streams.data ? connects : streams;
+  const cluster = stream ?? connect;
+  const known: Live<unknown> = !stream && (connect || streams.data) ? connects : streams;
   return (
-    <Loaded known={unread}>
-      {() => (
-        <Empty title={text("cluster.gone")}>
-          <a href={link(["clusters"])}>{text("nav.clusters")}</a>
-        </Empty>
-      )}
+    <Loaded known={known}>
+      {() =>
+        cluster ? (
+          <Shown cluster={cluster} broker={broker} readAt={known.at} />
+        ) : (
+          <Empty title={text("cluster.gone")}>
+            <a href={link(["clusters"])}>{text("nav.clusters")}</a>
+          </Empty>
+        )
+      }
     </Loaded>
   );
 }
@@ -66,9 +68,7 @@ function Shown({ cluster, broker, readAt }: ShownProps) {
   const isConnect = "base_url" in cluster;
   return (
     <>
-      <h1>
-        <span class="quiet">{textOf("type", isConnect ? "connect_cluster" : "stream_cluster")}</span> {cluster.name}
-      </h1>
+      <Heading type={isConnect ? "connect_cluster" : "stream_cluster"} name={cluster.name} />
       <p class="facts">
         <ClusterState cluster={cluster} readAt={readAt} />
         <span>
@@ -82,167 +82,138 @@ function Shown({ cluster, broker, readAt }: ShownProps) {
       )}
       {isConnect && <Pending cluster={cluster} />}
       <Actions cluster={cluster} />
-      {isConnect ? <ConnectFacts cluster={cluster} broker={broker} /> : <StreamFacts cluster={cluster} />}
+      <ClusterFacts cluster={cluster} broker={broker} />
       {isConnect && <Plugins id={cluster.id} />}
     </>
   );
 }
 
 function Actions({ cluster }: { cluster: Stream | Connect }) {
-  const [open, setOpen] = useState<"edit" | "rotate">();
-  const isConnect = "base_url" in cluster;
-  const kind = isConnect ? "connect" : "stream";
-  const close = () => setOpen(undefined);
+  const kind = "base_url" in cluster ? "connect" : "stream";
+  const edit = text("cluster.edit_title", { name: cluster.name });
   return (
-    <>
-      <p class="buttons">
-        <OperationButton
-          operation={`update_${kind}_cluster`}
-          label={text("cluster.edit_title", { name: cluster.name })}
-          onClick={() => setOpen("edit")}
-        />
-        {can(`update_${kind}_cluster`) && (
-          <OperationButton
-            operation={`rotate_${kind}_cluster_credentials`}
-            label={text("cluster.rotate")}
-            onClick={() => setOpen("rotate")}
-          />
+    <p class="buttons">
+      <OpenButton operation={`update_${kind}_cluster`} label={edit}>
+        {(close) => (
+          <Dialog title={edit} onClose={close}>
+            <Edited now={cluster}>
+              {(opened) =>
+                "base_url" in opened ? (
+                  <ConnectForm cluster={opened} onSaved={close} onCancel={close} />
+                ) : (
+                  <StreamForm cluster={opened} onSaved={close} onCancel={close} />
+                )
+              }
+            </Edited>
+          </Dialog>
         )}
-        <ActionButton
-          operation={`delete_${kind}_cluster`}
-          of={cluster}
-          label={text("cluster.delete", { name: cluster.name })}
-          onDone={() => go(["clusters"])}
-        />
-      </p>
-      {open === "edit" && (
-        <Dialog title={text("cluster.edit_title", { name: cluster.name })} onClose={close}>
-          {isConnect ? (
-            <ConnectForm cluster={cluster} onSaved={close} onCancel={close} />
-          ) : (
-            <StreamForm cluster={cluster} onSaved={close} onCancel={close} />
+      </OpenButton>
+      {can(`update_${kind}_cluster`) && (
+        <OpenButton operation={`rotate_${kind}_cluster_credentials`} label={text("cluster.rotate")}>
+          {(close) => (
+            <Dialog title={text("cluster.rotate_title", { name: cluster.name })} onClose={close}>
+              <RotateSecrets cluster={cluster} onClose={close} />
+            </Dialog>
           )}
-        </Dialog>
+        </OpenButton>
       )}
-      {open === "rotate" && (
-        <Dialog title={text("cluster.rotate_title", { name: cluster.name })} onClose={close}>
-          <RotateSecrets cluster={cluster} onClose={close} />
-        </Dialog>
-      )}
-    </>
+      <DeleteButton operation={`delete_${kind}_cluster`} of={cluster} list="clusters" />
+    </p>
   );
 }
 
-function StreamFacts({ cluster }: { cluster: Stream }) {
+/** Which lists show what belongs to it, and by which filter. */
+const LISTS = {
+  stream: { topics: "cluster_id", groups: "cluster_id" },
+  connect: { connectors: "cluster_id", pipelines: "connect_cluster_id", deliveries: "connect_cluster_id" },
+};
+
+function ClusterFacts({ cluster, broker }: Pick<ShownProps, "cluster" | "broker">) {
+  const isConnect = "base_url" in cluster;
+  const access: FactRow[] = [
+    [text("cluster.username"), cluster.username ?? undefined],
+    [text("cluster.credentials"), text(cluster.credentials.configured ? "cluster.stored" : "cluster.not_stored")],
+  ];
   return (
     <>
-      <Facts
-        rows={[
-          [text("cluster.bootstrap_servers"), <code key="servers">{cluster.bootstrap_servers}</code>],
-          [text("cluster.security_protocol"), cluster.security_protocol],
-          [text("cluster.sasl_mechanism"), cluster.sasl_mechanism ?? undefined],
-          [text("cluster.username"), cluster.username ?? undefined],
-          [text("cluster.credentials"), text(cluster.credentials.configured ? "cluster.stored" : "cluster.not_stored")],
-          [text("cluster.kafka_cluster_id"), cluster.kafka_cluster_id],
-          [text("cluster.metrics_provider"), textOf("metrics_provider", cluster.metrics_provider)],
-        ]}
-      />
+      <Facts rows={isConnect ? connectFacts(cluster, broker, access) : streamFacts(cluster, access)} />
       <p class="facts">
-        <a href={link(["topics"], { cluster_id: cluster.id })}>{text("nav.topics")}</a>
-        <a href={link(["groups"], { cluster_id: cluster.id })}>{text("nav.groups")}</a>
+        {Object.entries(LISTS[isConnect ? "connect" : "stream"]).map(([list, filter]) => (
+          <a key={list} href={link([list], { [filter]: cluster.id })}>
+            {textOf("nav", list)}
+          </a>
+        ))}
       </p>
     </>
   );
 }
 
-function ConnectFacts({ cluster, broker }: { cluster: Connect; broker: Stream | undefined }) {
-  return (
-    <>
-      <Facts
-        rows={[
-          [text("cluster.base_url"), <code key="url">{cluster.base_url}</code>],
-          [text("cluster.version"), cluster.connect_version],
-          [
-            text("cluster.kafka"),
-            <a key="kafka" href={link(["clusters", cluster.stream_cluster_id])}>
-              {broker?.name ?? cluster.stream_cluster_id}
-            </a>,
-          ],
-          [text("cluster.kafka_cluster_id"), cluster.kafka_cluster_id],
-          [text("cluster.username"), cluster.username ?? undefined],
-          [text("cluster.credentials"), text(cluster.credentials.configured ? "cluster.stored" : "cluster.not_stored")],
-          [text("cluster.secret_delivery"), textOf("secret_delivery", cluster.secret_delivery)],
-        ]}
-      />
-      <p class="facts">
-        <a href={link(["connectors"], { cluster_id: cluster.id })}>{text("nav.connectors")}</a>
-        <a href={link(["pipelines"], { connect_cluster_id: cluster.id })}>{text("nav.pipelines")}</a>
-        <a href={link(["deliveries"], { connect_cluster_id: cluster.id })}>{text("nav.deliveries")}</a>
-      </p>
-    </>
-  );
+function streamFacts(cluster: Stream, access: readonly FactRow[]): FactRow[] {
+  return [
+    [text("cluster.bootstrap_servers"), <code key="servers">{cluster.bootstrap_servers}</code>],
+    [text("cluster.security_protocol"), cluster.security_protocol],
+    [text("cluster.sasl_mechanism"), cluster.sasl_mechanism ?? undefined],
+    ...access,
+    [text("cluster.kafka_cluster_id"), cluster.kafka_cluster_id],
+    [text("cluster.metrics_provider"), textOf("metrics_provider", cluster.metrics_provider)],
+  ];
+}
+
+function connectFacts(cluster: Connect, broker: Stream | undefined, access: readonly FactRow[]): FactRow[] {
+  const { stream_cluster_id: id } = cluster;
+  const kafka = <a href={link(["clusters", id])}>{broker?.name ?? id}</a>;
+  return [
+    [text("cluster.base_url"), <code key="url">{cluster.base_url}</code>],
+    [text("cluster.version"), cluster.connect_version],
+    [text("cluster.kafka"), kafka],
+    [text("cluster.kafka_cluster_id"), cluster.kafka_cluster_id],
+    ...access,
+    [text("cluster.secret_delivery"), textOf("secret_delivery", cluster.secret_delivery)],
+  ];
 }
 
 /** What Headgate needs of Connect's plug-ins, and what else is there. */
 function Plugins({ id }: { id: string }) {
-  const known = useLive("list_plugins", { path: { uuid: id }, every: EVERY_MINUTE });
   return (
-    <section aria-labelledby="plugins">
-      <h2 id="plugins">{text("cluster.plugins")}</h2>
-      <Loaded known={known}>
+    <Section title={text("cluster.plugins")}>
+      <Read of="list_plugins" path={{ uuid: id }} every={EVERY_MINUTE}>
         {(plugins) => (
           <>
-            <ul class="lines">
-              {installed(plugins).map(([use, plugin]) => (
-                <li key={use}>
-                  <span class={`state ${plugin ? "tone-good" : "tone-warn"}`}>
-                    <Icon name={plugin ? "disc" : "triangle"} />
-                    <strong>{textOf("plugin_use", use)}</strong>
-                  </span>{" "}
-                  {plugin ? (
-                    <>
-                      <code>{plugin.class}</code> {plugin.version}
-                    </>
-                  ) : (
-                    textOf("plugin_missing", use)
-                  )}
-                </li>
-              ))}
-            </ul>
+            <Items of={installed(plugins)} class="lines">
+              {([use, plugin]) =>
+                spaced(
+                  <Outcome status={plugin ? "pass" : "warn"} word={textOf("plugin_use", use)} />,
+                  plugin ? <code>{plugin.class}</code> : textOf("plugin_missing", use),
+                  plugin?.version,
+                )
+              }
+            </Items>
             <details>
               <summary>{plural("cluster.plugin", "cluster.all_plugins", plugins.length)}</summary>
-              <ul class="lines">
-                {plugins.map((plugin) => (
-                  <li key={plugin.class + plugin.version}>
-                    <code>{plugin.class}</code> {plugin.version} <span class="quiet">{plugin.type}</span>
-                  </li>
-                ))}
-              </ul>
+              <Items of={plugins} class="lines">
+                {({ class: name, version, type }) =>
+                  spaced(<code>{name}</code>, version, <span class="quiet">{type}</span>)
+                }
+              </Items>
             </details>
           </>
         )}
-      </Loaded>
-    </section>
+      </Read>
+    </Section>
   );
 }
 
-type Waiting = "deletions" | "creations";
-
 /** Connectors that would be deleted or made in unusual number: somebody has to say that it is meant so. */
 function Pending({ cluster }: { cluster: Connect }) {
-  return (
-    <>
-      {(["deletions", "creations"] as const).map((kind) => {
-        const pending = cluster[`pending_${kind}`];
-        return pending && <PendingOf key={kind} id={cluster.id} kind={kind} pending={pending} />;
-      })}
-    </>
-  );
+  return (["deletions", "creations"] as const).map((kind) => {
+    const pending = cluster[`pending_${kind}`];
+    return pending && <PendingOf key={kind} id={cluster.id} kind={kind} pending={pending} />;
+  });
 }
 
 interface PendingProps {
   id: string;
-  kind: Waiting;
+  kind: "deletions" | "creations";
   pending: Schemas["PendingChangesOutput"];
 }
 
@@ -255,7 +226,8 @@ function PendingOf({ id, kind, pending }: PendingProps) {
       </p>
       <ConfirmButton
         operation={`confirm_${kind}`}
-        request={{ path: { uuid: id }, body: { count: number } }}
+        path={{ uuid: id }}
+        body={{ count: number }}
         label={text(`cluster.confirm_${kind}`, { count: number })}
       >
         <p>{text(`cluster.confirm_${kind}_help`)}</p>

@@ -20,11 +20,7 @@ export function Connectors() {
     [text("column.state"), (row) => <State observed={row.state} observedAt={null} readAt={known.at} isTimeless />],
     [text("connector.belongs_to"), (row) => <Owner row={row} />],
     [text("connector.tasks"), (row) => <Tasks row={row} />],
-    [
-      text("connector.class"),
-      (row) => (row.connector_class ? shortClass(row.connector_class) : text("common.not_measured")),
-      { isExtra: true },
-    ],
+    [text("connector.class"), (row) => <ClassName name={row.connector_class} />, { isExtra: true }],
     [
       text("type.connect_cluster"),
       (row) => <a href={link(["clusters", row.cluster_id])}>{nameOf(clusters, row.cluster_id)}</a>,
@@ -38,7 +34,7 @@ export function Connectors() {
       title={text("nav.connectors")}
       columns={columns}
       id={(row) => `${row.cluster_id} ${row.name}`}
-      filters={(clusters?.length ?? 0) > 1 ? [byCluster] : []}
+      filters={clusters.length > 1 ? [byCluster] : []}
       others={["cluster_id"]}
       none={text("connector.none")}
     />
@@ -66,6 +62,7 @@ function Tasks({ row }: { row: Row }) {
   );
 }
 
-function shortClass(name: string) {
+function ClassName({ name }: { name: string | null }) {
+  if (!name) return text("common.not_measured");
   return <span title={name}>{name.slice(name.lastIndexOf(".") + 1)}</span>;
 }

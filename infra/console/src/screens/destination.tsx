@@ -1,72 +1,42 @@
 /** One destination: whether it answers, what is delivered there, and what can be done to all of that at once. */
 
-import type { OperationId, Schemas } from "../api/client.ts";
+import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
-import { Empty, Loaded } from "../kit/feedback.tsx";
+import { Empty, Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
-import { currentTab, Tabs } from "../kit/tabs.tsx";
+import type { Tab } from "../kit/tabs.tsx";
 import { ActionButton } from "../parts/actions.tsx";
-import { LastTest, TestButton } from "../parts/checks.tsx";
 import { pace } from "../parts/intent.ts";
-import { RegisteredHead, Settings } from "../parts/registered.tsx";
+import { RegisteredScreen, Settings, Test } from "../parts/registered.tsx";
+import { CONTROLS } from "../parts/run_actions.tsx";
 import { RunLines } from "../parts/runtime.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Destination = Schemas["DestinationOutput"];
 
-const TABS = [
-  { name: "deliveries", title: text("nav.deliveries") },
-  { name: "test", title: text("check.title") },
-  { name: "settings", title: text("registered.tab_settings") },
-];
-const CONTROLS: readonly (readonly [string, OperationId])[] = [
-  ["pause", "pause_destination"],
-  ["resume", "resume_destination"],
-  ["restart", "restart_destination"],
+const TABS: readonly Tab<Destination>[] = [
+  { name: "deliveries", title: text("nav.deliveries"), show: (one) => <Deliveries destination={one} /> },
+  { name: "test", title: text("check.title"), show: (one) => <Test kind="destinations" one={one} /> },
+  {
+    name: "settings",
+    title: text("registered.tab_settings"),
+    show: (one) => <Settings kind="destinations" one={one} />,
+  },
 ];
 
 export function Destination({ rest }: ScreenProps) {
   const known = useLive("get_destination", { path: { uuid: rest[0] ?? "" } });
-  return (
-    <Loaded known={known}>
-      {(destination) => (
-        <>
-          <RegisteredHead kind="destinations" one={destination} readAt={known.at} />
-          <Tabs label={text("tab.label")} tabs={TABS} />
-          <Shown destination={destination} />
-        </>
-      )}
-    </Loaded>
-  );
-}
-
-function Shown({ destination }: { destination: Destination }) {
-  switch (currentTab(TABS)) {
-    case "test":
-      return (
-        <>
-          <h2>{text("check.title")}</h2>
-          <LastTest test={destination.last_test} at={destination.last_tested_at} />
-          <TestButton operation="test_destination" id={destination.id} name={destination.name} />
-        </>
-      );
-    case "settings":
-      return <Settings kind="destinations" one={destination} />;
-    default:
-      return <Deliveries destination={destination} />;
-  }
+  return <RegisteredScreen kind="destinations" known={known} tabs={TABS} />;
 }
 
 /** Each sink is observed by itself: one that fails says nothing about the others. */
-function Deliveries({ destination }: { destination: Destination }) {
-  const { id, name } = destination;
-  const known = useLive("destination_status", { path: { uuid: id }, every: pace(false) });
+function Deliveries({ destination: { id, name } }: { destination: Destination }) {
   return (
     <>
       <h2>{text("nav.deliveries")}</h2>
-      <Loaded known={known}>
-        {({ deliveries }) => {
+      <Read of="destination_status" path={{ uuid: id }} every={pace(false)}>
+        {({ deliveries }, { at }) => {
           if (!deliveries.length) {
             return (
               <Empty title={text("destination.no_delivery")}>
@@ -77,12 +47,12 @@ function Deliveries({ destination }: { destination: Destination }) {
           const rows = deliveries.map((one) => ({ ...one, reason: one.reasons[0] ?? null }));
           return (
             <>
-              <RunLines kind="deliveries" rows={rows} readAt={known.at} />
+              <RunLines kind="deliveries" rows={rows} readAt={at} />
               <p class="buttons">
-                {CONTROLS.map(([verb, operation]) => (
+                {CONTROLS.map((verb) => (
                   <ActionButton
                     key={verb}
-                    operation={operation}
+                    operation={`${verb}_destination`}
                     path={{ uuid: id }}
                     name={name}
                     label={textOf("destination", `${verb}_all`)}
@@ -92,7 +62,7 @@ function Deliveries({ destination }: { destination: Destination }) {
             </>
           );
         }}
-      </Loaded>
+      </Read>
     </>
   );
 }

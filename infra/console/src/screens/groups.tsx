@@ -2,10 +2,10 @@
 
 import type { Schemas } from "../api/client.ts";
 import { link } from "../kit/router.ts";
-import type { Column } from "../kit/table.tsx";
+import { type Column, Items } from "../kit/table.tsx";
 import { count, measured } from "../kit/units.ts";
-import { ListOf, useListQuery, usePage, WithCluster } from "../parts/list.tsx";
-import { ResourceLink } from "../parts/pieces.tsx";
+import { ListOf, OfCluster, useListQuery, usePage } from "../parts/list.tsx";
+import { NotMeasured, ResourceLink, spaced } from "../parts/pieces.tsx";
 import { plural, text } from "../texts/text.ts";
 
 type Row = Schemas["ConsumerGroupOutput"];
@@ -27,40 +27,33 @@ function columnsOf(clusterId: string): Column<Row>[] {
 
 function Offsets({ group, clusterId }: { group: Row; clusterId: string }) {
   const { offsets } = group;
-  if (!offsets) return <span class="quiet">{text("common.not_measured")}</span>;
+  if (!offsets) return <NotMeasured />;
   return (
     <details>
       <summary>{plural("group.partition", "group.partitions", offsets.length, count(offsets.length))}</summary>
-      <ul class="lines">
-        {offsets.map((one) => (
-          <li key={`${one.topic} ${one.partition}`}>
-            <a href={link(["topics", one.topic], { cluster_id: clusterId })}>{one.topic}</a>{" "}
-            {text("group.offset", {
-              partition: one.partition,
-              committed: measured(one.committed_offset),
-              end: measured(one.end_offset),
-              lag: measured(one.lag),
-            })}
-          </li>
-        ))}
-      </ul>
+      <Items of={offsets} class="lines">
+        {({ topic, partition, committed_offset, end_offset, lag }) => {
+          const words = {
+            partition,
+            committed: measured(committed_offset),
+            end: measured(end_offset),
+            lag: measured(lag),
+          };
+          const toTopic = <a href={link(["topics", topic], { cluster_id: clusterId })}>{topic}</a>;
+          return spaced(toTopic, text("group.offset", words));
+        }}
+      </Items>
     </details>
   );
 }
 
 export function Groups() {
-  return (
-    <>
-      <h1>{text("nav.groups")}</h1>
-      <WithCluster>{(clusterId) => <Listed key={clusterId} clusterId={clusterId} />}</WithCluster>
-    </>
-  );
+  return <OfCluster title={text("nav.groups")}>{(clusterId) => <Listed clusterId={clusterId} />}</OfCluster>;
 }
 
 function Listed({ clusterId }: { clusterId: string }) {
-  const query = useListQuery();
+  const part = useListQuery().value("q").toLowerCase();
   const known = usePage("list_consumer_groups", { query: { cluster_id: clusterId } });
-  const part = query.value("q").toLowerCase();
   const matches = (row: Row) => `${row.group_id} ${row.resource?.name ?? ""}`.toLowerCase().includes(part);
   return (
     <>

@@ -1,13 +1,12 @@
 /** The incidents: what was found wrong, one entry for each cause, until it is over. */
 
 import type { Schemas } from "../api/client.ts";
-import { Failed } from "../kit/feedback.tsx";
 import type { Column } from "../kit/table.tsx";
 import { count } from "../kit/units.ts";
 import { choicesOf, useChoices } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
-import { OperationButton, useAction } from "../parts/operation.tsx";
-import { ResourceLink, When } from "../parts/pieces.tsx";
+import { RunButton } from "../parts/operation.tsx";
+import { ResourceLink, spaced, When } from "../parts/pieces.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["IncidentOutput"];
@@ -21,55 +20,47 @@ const MOVES: Record<Status, readonly Status[]> = {
 };
 
 const COLUMNS: Column<Row>[] = [
-  [
-    text("incident.what"),
-    (row) => (
-      <>
-        <strong>{textOf("event", row.code)}</strong>
-        <p>{row.message}</p>
-        {row.hint && <p class="quiet">{row.hint}</p>}
-      </>
-    ),
-  ],
-  [
-    text("incident.severity"),
-    (row) => (
-      <span class={`severity ${textOf("incident_tone", row.severity)}`}>
-        {textOf("incident_severity", row.severity)}
-      </span>
-    ),
-  ],
+  [text("incident.what"), (row) => <What row={row} />],
+  [text("incident.severity"), (row) => severityOf(row)],
   [text("incident.status"), (row) => textOf("incident_status", row.status)],
-  [
-    text("incident.resource"),
-    (row) => (
-      <>
-        <ResourceLink {...row.resource} />
-        {row.task_id !== null && <p class="quiet">{text("runtime.task", { id: row.task_id })}</p>}
-      </>
-    ),
-  ],
+  [text("incident.resource"), (row) => <Where row={row} />],
   [text("incident.since"), (row) => <When time={row.first_seen_at} />],
   [text("incident.seen"), (row) => <When time={row.last_seen_at} />, { isExtra: true }],
   [text("incident.times"), (row) => count(row.occurrences), { isNumber: true, isExtra: true }],
   [text("incident.actions"), (row) => <Moves incident={row} />],
 ];
 
-function Moves({ incident }: { incident: Row }) {
-  const action = useAction();
+function severityOf({ severity }: Row) {
+  const tone = textOf("incident_tone", severity);
+  return <span class={`severity ${tone}`}>{textOf("incident_severity", severity)}</span>;
+}
+
+function What({ row }: { row: Row }) {
+  return (
+    <>
+      <strong>{textOf("event", row.code)}</strong>
+      <p>{row.message}</p>
+      {row.hint && <p class="quiet">{row.hint}</p>}
+    </>
+  );
+}
+
+function Where({ row: { resource, task_id: id } }: { row: Row }) {
+  return spaced(<ResourceLink {...resource} />, id !== null && <p class="quiet">{text("runtime.task", { id })}</p>);
+}
+
+function Moves({ incident: { id, status: now } }: { incident: Row }) {
   return (
     <div class="stack">
-      {MOVES[incident.status].map((status) => (
-        <OperationButton
+      {MOVES[now].map((status) => (
+        <RunButton
           key={status}
           operation="move_incident"
+          request={{ path: { uuid: id }, query: { status } }}
           label={textOf("incident_move", status)}
           isSmall
-          isBusy={action.busy !== ""}
-          onClick={() => void action.run("move_incident", { path: { uuid: incident.id }, query: { status } })}
         />
       ))}
-      {action.error && <Failed error={action.error} />}
     </div>
   );
 }
@@ -84,8 +75,8 @@ export function Incidents() {
       any: text("incident_active.true"),
     },
     { name: "status", label: text("incident.status"), choices: choicesOf("incident_status", Object.keys(MOVES)) },
-    { name: "pipeline_id", label: text("incident.pipeline"), choices: useChoices("list_pipelines") ?? [] },
-    { name: "destination_id", label: text("incident.destination"), choices: useChoices("list_destinations") ?? [] },
+    { name: "pipeline_id", label: text("incident.pipeline"), choices: useChoices("list_pipelines") },
+    { name: "destination_id", label: text("incident.destination"), choices: useChoices("list_destinations") },
   ];
   const asked = Object.fromEntries(filters.map(({ name }) => [name, query.value(name)]));
   // Without a word about it, those that are over stay out of the way.

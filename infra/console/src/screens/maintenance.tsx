@@ -6,15 +6,15 @@ import { EVERY_MINUTE } from "../api/live.ts";
 import { labelsOf } from "../domain/labels.ts";
 import { localInput, momentOf } from "../domain/times.ts";
 import { say } from "../kit/feedback.tsx";
-import { Form, Input, TextArea } from "../kit/form.tsx";
+import { Input, TextArea } from "../kit/form.tsx";
 import { go } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { now } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
-import { CheckGroup, Editable, NewLink, useChoices, useFields } from "../parts/fields.tsx";
+import { CheckGroup, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
-import { useAction } from "../parts/operation.tsx";
-import { At } from "../parts/pieces.tsx";
+import { ActionForm } from "../parts/operation.tsx";
+import { At, spaced } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -24,45 +24,31 @@ const KINDS = ["source_ids", "pipeline_ids", "destination_ids", "connect_cluster
 type Kind = (typeof KINDS)[number];
 
 const COLUMNS: Column<Row>[] = [
-  [
-    text("column.name"),
-    (row) => (
-      <>
-        <strong>{row.name}</strong> <span class="quiet">{row.reason}</span>
-      </>
-    ),
-  ],
+  [text("column.name"), (row) => spaced(<strong>{row.name}</strong>, <span class="quiet">{row.reason}</span>)],
   [text("column.state"), (row) => textOf("maintenance_state", row.state)],
   [text("maintenance.from"), (row) => <At time={row.from} />],
   [text("maintenance.until"), (row) => <At time={row.until} />],
-  [text("maintenance.scope"), (row) => <Scope scope={row.scope} />],
+  [text("maintenance.scope"), (row) => scopeOf(row.scope)],
   [text("maintenance.by"), (row) => <div class="who">{row.created_by}</div>, { isExtra: true }],
   [text("maintenance.change"), (row) => <End row={row} />],
 ];
 
-function Scope({ scope }: { scope: Row["scope"] }) {
+function scopeOf(scope: Row["scope"]): string {
   const labels = Object.entries(scope.labels).map(([key, value]) => `${key}:${value}`);
   const counted = KINDS.filter((kind) => scope[kind].length).map((kind) =>
     plural(`maintenance.one_${kind}`, `maintenance.many_${kind}`, scope[kind].length),
   );
-  return <>{[...labels, ...counted].join(", ")}</>;
+  return [...labels, ...counted].join(", ");
 }
 
 function End({ row }: { row: Row }) {
-  if (row.state === "ended") return null;
-  return (
-    <ActionButton
-      operation="delete_maintenance"
-      of={row}
-      label={text(row.state === "active" ? "maintenance.end" : "maintenance.cancel", { name: row.name })}
-      isSmall
-    />
-  );
+  const { name, state } = row;
+  const label = text(state === "active" ? "maintenance.end" : "maintenance.cancel", { name });
+  return state !== "ended" && <ActionButton operation="delete_maintenance" of={row} label={label} isSmall />;
 }
 
 export function Maintenance({ rest }: ScreenProps) {
-  if (rest[0] === "new") return <NewMaintenance />;
-  return <List />;
+  return rest[0] === "new" ? <PlanForm /> : <List />;
 }
 
 function List() {
@@ -79,22 +65,16 @@ function List() {
   );
 }
 
-function NewMaintenance() {
-  return (
-    <>
-      <h1>{text("maintenance.create")}</h1>
-      <p>{text("maintenance.help")}</p>
-      <Editable operation="create_maintenance">
-        <PlanForm />
-      </Editable>
-    </>
-  );
-}
+const NOTHING_CHOSEN: Record<Kind, string[]> = {
+  source_ids: [],
+  pipeline_ids: [],
+  destination_ids: [],
+  connect_cluster_ids: [],
+};
 
 function PlanForm() {
-  const action = useAction();
   const begin = new Date(now.value);
-  const { values, bind } = useFields({
+  const { values, bind } = useFields("maintenance", {
     name: "",
     reason: "",
     from: localInput(begin),
@@ -102,72 +82,51 @@ function PlanForm() {
     labels: "",
   });
   const [chosen, choose] = useState(NOTHING_CHOSEN);
-  const submit = async () => {
-    const body = {
+  const request = () => ({
+    body: {
       name: values.name,
       reason: values.reason,
       from: momentOf(values.from) ?? "",
       until: momentOf(values.until) ?? "",
       scope: { labels: labelsOf(values.labels), ...chosen },
-    };
-    if (!(await action.run("create_maintenance", { body }))) return;
-    say(text("maintenance.created", { name: values.name }));
-    go(["maintenance"]);
-  };
-  const field = (name: keyof typeof values) => ({
-    label: textOf("maintenance", name),
-    required: true,
-    ...bind(name),
+    },
   });
   const back = () => go(["maintenance"]);
-  return (
-    <Form submit={text("maintenance.create")} onSubmit={submit} action={action} onCancel={back}>
-      <Input {...field("name")} />
-      <Input {...field("from")} type="datetime-local" />
-      <Input {...field("until")} type="datetime-local" />
-      <TextArea {...field("reason")} rows={2} />
-      <ScopeFields chosen={chosen} choose={choose} />
-      <TextArea {...field("labels")} help={text("cluster.labels_help")} location="scope.labels" rows={2} />
-    </Form>
-  );
-}
-
-type Chosen = Record<Kind, string[]>;
-const NOTHING_CHOSEN: Chosen = { source_ids: [], pipeline_ids: [], destination_ids: [], connect_cluster_ids: [] };
-
-interface ScopeProps {
-  chosen: Chosen;
-  choose: (chosen: Chosen) => void;
-}
-
-function ScopeFields({ chosen, choose }: ScopeProps) {
+  const done = () => {
+    say(text("maintenance.created", { name: values.name }));
+    back();
+  };
+  const choices = {
+    source_ids: useChoices("list_sources"),
+    pipeline_ids: useChoices("list_pipelines"),
+    destination_ids: useChoices("list_destinations"),
+    connect_cluster_ids: useChoices("list_connect_clusters"),
+  };
+  const title = text("maintenance.create");
+  const asked = { operation: "create_maintenance", request, onDone: done, onCancel: back } as const;
   return (
     <>
-      <h2>{text("maintenance.scope")}</h2>
-      <p class="help">{text("maintenance.scope_help")}</p>
-      {KINDS.map((kind) => (
-        <Choose key={kind} kind={kind} chosen={chosen[kind]} onValue={(ids) => choose({ ...chosen, [kind]: ids })} />
-      ))}
+      <h1>{title}</h1>
+      <p>{text("maintenance.help")}</p>
+      <ActionForm {...asked} submit={title}>
+        <Input {...bind("name")} required />
+        <Input {...bind("from")} type="datetime-local" required />
+        <Input {...bind("until")} type="datetime-local" required />
+        <TextArea {...bind("reason")} rows={2} />
+        <h2>{text("maintenance.scope")}</h2>
+        <p class="help">{text("maintenance.scope_help")}</p>
+        {KINDS.map((kind) => (
+          <CheckGroup
+            key={kind}
+            label={textOf("maintenance", kind)}
+            choices={choices[kind]}
+            chosen={chosen[kind]}
+            onValue={(ids) => choose({ ...chosen, [kind]: ids })}
+            location={`scope.${kind}`}
+          />
+        ))}
+        <TextArea {...bind("labels")} help={text("cluster.labels_help")} location="scope.labels" rows={2} />
+      </ActionForm>
     </>
-  );
-}
-
-const LISTS = {
-  source_ids: "list_sources",
-  pipeline_ids: "list_pipelines",
-  destination_ids: "list_destinations",
-  connect_cluster_ids: "list_connect_clusters",
-} as const;
-
-function Choose({ kind, chosen, onValue }: { kind: Kind; chosen: string[]; onValue: (ids: string[]) => void }) {
-  const choices = useChoices(LISTS[kind]) ?? [];
-  return (
-    <CheckGroup
-      label={textOf("maintenance", kind)}
-      choices={choices}
-      chosen={chosen}
-      onValue={onValue}
-      location={`scope.${kind}`}
-    />
   );
 }

@@ -1,14 +1,14 @@
 /** What needs a person now, worst first, with what can be done from here; then how much there is of everything, and what was done last. */
 
 import type { OperationId, Request_, Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
 import { LOOKS, type Observed } from "../domain/states.ts";
 import { Icon } from "../kit/copy.tsx";
-import { Empty, Failed, Loaded } from "../kit/feedback.tsx";
+import { Empty, Failed, Read, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { age, count, duration, localTime, now, onServer } from "../kit/units.ts";
 import { useAction } from "../parts/operation.tsx";
-import { placeOf, State } from "../parts/pieces.tsx";
+import { channelsOf, NameLink, Severity, State, spaced, ToldNobody, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 
@@ -16,21 +16,18 @@ type Overview = Schemas["OverviewOutput"];
 type Attention = Schemas["AttentionOutput"];
 
 export function Now() {
-  const known = useLive("get_overview");
   return (
     <>
       <h1>{text("nav.now")}</h1>
-      <Loaded known={known}>{(overview) => <Shown overview={overview} readAt={known.at} />}</Loaded>
-    </>
-  );
-}
-
-function Shown({ overview, readAt }: { overview: Overview; readAt: number | undefined }) {
-  return (
-    <>
-      <Attention overview={overview} readAt={readAt} />
-      <Counts overview={overview} />
-      <Activity overview={overview} />
+      <Read of="get_overview">
+        {(overview, { at }) => (
+          <>
+            <Attention overview={overview} readAt={at} />
+            <Counts overview={overview} />
+            <Activity changes={overview.recent_activity} />
+          </>
+        )}
+      </Read>
     </>
   );
 }
@@ -66,8 +63,7 @@ const KINDS = ["pipelines", "deliveries", "sources", "destinations", "connect_cl
 
 function Counts({ overview }: { overview: Overview }) {
   return (
-    <section aria-labelledby="counts">
-      <h2 id="counts">{text("now.counts")}</h2>
+    <Section title={text("now.counts")}>
       <dl class="counts">
         {KINDS.map((kind) => (
           <div key={kind}>
@@ -80,92 +76,74 @@ function Counts({ overview }: { overview: Overview }) {
           </div>
         ))}
       </dl>
-    </section>
+    </Section>
   );
 }
 
 function CountsByState({ kind, counts }: { kind: string; counts: Record<string, number> }) {
   const present = Object.entries(counts).filter(([state, number]) => number > 0 && state in LOOKS);
   if (!present.length) return <span class="quiet">{text("now.none")}</span>;
-  return (
-    <>
-      {present.map(([state, number]) => (
-        <a
-          key={state}
-          class={`state tone-${LOOKS[state as Observed].tone}`}
-          href={link([kind], { observed_state: state })}
-        >
-          <Icon name={LOOKS[state as Observed].shape} />
-          <span>
-            {count(number)} {textOf("state", state)}
-          </span>
-        </a>
-      ))}
-    </>
-  );
+  return present.map(([state, number]) => {
+    const { tone, shape } = LOOKS[state as Observed];
+    return (
+      <a key={state} class={`state tone-${tone}`} href={link([kind], { observed_state: state })}>
+        <Icon name={shape} />
+        <span>
+          {count(number)} {textOf("state", state)}
+        </span>
+      </a>
+    );
+  });
 }
 
-function Activity({ overview }: { overview: Overview }) {
-  const changes = overview.recent_activity;
+function Activity({ changes }: { changes: Overview["recent_activity"] }) {
   return (
-    <section aria-labelledby="activity">
-      <h2 id="activity">{text("now.activity")}</h2>
+    <Section title={text("now.activity")}>
       {!changes.length && <p class="quiet">{text("now.no_activity")}</p>}
-      <ul class="activity">
-        {changes.map((change) => {
-          const target = change.resource_id ? placeOf(change.resource_type, change.resource_id) : null;
-          const name = change.resource_name ?? change.resource_id ?? "";
-          const who = "actor" in change ? (change.actor.email ?? change.actor.via) : null;
-          return (
-            <li key={`${change.at}${change.action}${change.resource_id}`}>
-              <time dateTime={change.at} title={localTime(change.at)}>
-                {text("common.ago", { age: duration(age(change.at) ?? 0) })}
-              </time>{" "}
-              <code>{change.action}</code> {target ? <a href={link(target)}>{name}</a> : name}{" "}
-              {change.outcome !== "success" && <strong>{textOf("outcome", change.outcome)}</strong>} {who}
-            </li>
+      <Items of={changes} class="activity">
+        {(change) => {
+          const { at, action, outcome, resource_type: type, resource_id: id } = change;
+          return spaced(
+            <When time={at} />,
+            <code>{action}</code>,
+            <NameLink type={type} id={id} name={change.resource_name ?? id ?? ""} />,
+            outcome !== "success" && <strong>{textOf("outcome", outcome)}</strong>,
+            "actor" in change && (change.actor.email ?? change.actor.via),
           );
-        })}
-      </ul>
+        }}
+      </Items>
       {can("list_audit") && <a href={link(["changes"])}>{text("now.all_changes")}</a>}
-    </section>
+    </Section>
   );
 }
 
 function AttentionCard({ one, readAt }: { one: Attention; readAt: number | undefined }) {
-  const since = age(one.since) ?? 0;
-  const target = placeOf(one.resource.type, one.resource.id);
+  const { severity, resource, since } = one;
   return (
-    <li class={`card severity-${one.severity}`}>
+    <li class={`card severity-${severity}`}>
       <h2>
-        <span class="kind">{textOf("type", one.resource.type)}</span>{" "}
-        {target ? <a href={link(target)}>{one.resource.name}</a> : one.resource.name}
+        <span class="kind">{textOf("type", resource.type)}</span> <NameLink {...resource} />
       </h2>
       <p class="facts">
-        <span class={`severity ${one.severity}`}>{textOf("severity", one.severity)}</span>
+        <Severity severity={severity} />
         {one.observed_state && <State observed={one.observed_state} observedAt={null} readAt={readAt} isTimeless />}
-        <time dateTime={one.since} title={localTime(one.since)}>
-          {text("now.since", { age: duration(since) })}
+        <time dateTime={since} title={localTime(since)}>
+          {text("now.since", { age: duration(age(since) ?? 0) })}
         </time>
       </p>
       <p class="reason">{one.reason}</p>
       <p class="facts">
         {!!one.waiting && <span>{plural("now.waits_one", "now.waits", one.waiting, count(one.waiting))}</span>}
-        <Told one={one} />
+        {one.notified.length ? (
+          <span>{plural("now.told_one", "now.told", channelsOf(one.notified))}</span>
+        ) : (
+          <ToldNobody because={one.not_notified_because} />
+        )}
         <a href={link(["alerts", one.alert_id])}>{text("now.alert")}</a>
       </p>
       <QuickActions one={one} />
     </li>
   );
-}
-
-function Told({ one }: { one: Attention }) {
-  if (one.notified.length) {
-    const channels = new Set(one.notified.map((told) => told.channel_id)).size;
-    return <span>{plural("now.told_one", "now.told", channels)}</span>;
-  }
-  const why = one.not_notified_because ? textOf("not_told", one.not_notified_because) : text("not_told.unknown");
-  return <strong class="is-bad">{text("now.told_nobody", { why })}</strong>;
 }
 
 /** Acknowledge and silence harm nothing: they act at once. Whatever touches a connector asks first, on its own page. */

@@ -1,95 +1,60 @@
 /** One pipeline: what it should do, what it does, why, and what can be done about it. */
 
-import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { worst } from "../domain/flow.ts";
-import { Loaded } from "../kit/feedback.tsx";
+import { Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
-import { Table } from "../kit/table.tsx";
-import { currentTab, Tabs } from "../kit/tabs.tsx";
+import { Items, Table } from "../kit/table.tsx";
+import type { Tab } from "../kit/tabs.tsx";
 import { age, bytes, count, duration } from "../kit/units.ts";
 import { LogPlot, MetricPlots, Span, Timeline } from "../parts/history.tsx";
-import { pace } from "../parts/intent.ts";
-import { RunState, State } from "../parts/pieces.tsx";
+import { paceOf } from "../parts/intent.ts";
+import { type FactRow, Facts, known, RunState } from "../parts/pieces.tsx";
 import { ConfigTable } from "../parts/preview.tsx";
 import {
-  About,
-  Fact,
-  Flow,
-  known,
+  connectorPiece,
   markOfConnector,
-  markOfServer,
   type Piece,
-  Progress,
-  RunHead,
-  Tasks,
+  type Run,
+  RunOverview,
+  RunScreen,
+  serverPiece,
 } from "../parts/runtime.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
-const TABS = [
-  { name: "overview", title: text("tab.overview") },
-  { name: "tables", title: text("tab.tables") },
-  { name: "config", title: text("tab.config") },
-  { name: "timeline", title: text("tab.timeline") },
-  { name: "plots", title: text("tab.plots") },
+type Detail = Schemas["PipelineDetailOutput"];
+
+const TABS: readonly Tab<Run<Detail>>[] = [
+  { name: "overview", title: text("tab.overview"), show: (run) => <Overview {...run} /> },
+  { name: "tables", title: text("tab.tables"), show: ({ one }) => <Tables pipeline={one} /> },
+  { name: "config", title: text("tab.config"), show: ({ one }) => <ConfigTable config={one.config} /> },
+  { name: "timeline", title: text("tab.timeline"), show: ({ one }) => <Timeline kind="pipelines" id={one.id} /> },
+  { name: "plots", title: text("tab.plots"), show: (run) => <Plots {...run} /> },
 ];
 
 export function Pipeline({ rest }: ScreenProps) {
   const path = { uuid: rest[0] ?? "" };
-  const every = (data: unknown) => pace(Boolean((data as Detail | undefined)?.open_operation));
-  const known = useLive("get_pipeline", { path, every });
-  const status = useLive("pipeline_status", { path, every: every(known.data) });
-  return (
-    <>
-      {!known.data && <h1>{text("type.pipeline")}</h1>}
-      <Loaded known={known}>
-        {(pipeline) => {
-          const seen = status.data ?? { ...pipeline, log: null, progress: null };
-          return (
-            <>
-              <RunHead
-                kind="pipelines"
-                owner={pipeline}
-                seen={seen}
-                readAt={status.at ?? known.at}
-                drops={[pipeline.source.provider === "mysql" ? "drop_history" : "drop_slot"]}
-              />
-              <Tabs label={text("tab.label")} tabs={TABS} />
-              <Shown pipeline={pipeline} seen={seen} readAt={known.at} />
-            </>
-          );
-        }}
-      </Loaded>
-    </>
-  );
+  const known = useLive("get_pipeline", { path, every: paceOf });
+  const status = useLive("pipeline_status", { path, every: paceOf(known.data) });
+  const drop = known.data?.source.provider === "mysql" ? "drop_history" : "drop_slot";
+  return <RunScreen kind="pipelines" known={known} status={status} tabs={TABS} drops={[drop]} />;
 }
 
-function Shown({ pipeline, seen, readAt }: { pipeline: Detail; seen: Status; readAt: number | undefined }) {
-  switch (currentTab(TABS)) {
-    case "tables":
-      return <Tables pipeline={pipeline} />;
-    case "config":
-      return <ConfigTable config={pipeline.config} />;
-    case "timeline":
-      return <Timeline kind="pipelines" id={pipeline.id} />;
-    case "plots":
-      return (
-        <>
-          <Span />
-          <MetricPlots kind="pipelines" id={pipeline.id} />
-          <LogPlot sourceId={pipeline.source_id} />
-          {seen.log?.seconds_to_loss != null && (
-            <p>
-              <strong>{text("log.lost_in", { age: duration(seen.log.seconds_to_loss) })}</strong>
-            </p>
-          )}
-        </>
-      );
-    default:
-      return <PipelineOverview pipeline={pipeline} seen={seen} readAt={readAt} />;
-  }
+function Plots({ one, seen }: Run<Detail>) {
+  return (
+    <>
+      <Span />
+      <MetricPlots kind="pipelines" id={one.id} />
+      <LogPlot sourceId={one.source_id} />
+      {seen.log?.seconds_to_loss != null && (
+        <p>
+          <strong>{text("log.lost_in", { age: duration(seen.log.seconds_to_loss) })}</strong>
+        </p>
+      )}
+    </>
+  );
 }
 
 interface Captured {
@@ -121,93 +86,45 @@ function Tables({ pipeline }: { pipeline: Detail }) {
       columns={[
         [text("column.table"), (row) => <code>{row.name}</code>],
         [text("column.topic"), (row) => row.topic && <code>{row.topic}</code>],
-        [
-          text("nav.deliveries"),
-          (row) =>
-            row.deliveries.length ? (
-              <ul>
-                {row.deliveries.map((one) => (
-                  <li key={one.id}>
-                    <a href={link(["deliveries", one.id])}>{one.name}</a>
-                  </li>
-                ))}
-              </ul>
-            ) : (
-              <span class="quiet">{text("now.none")}</span>
-            ),
-        ],
+        [text("nav.deliveries"), (row) => <To deliveries={row.deliveries} />],
         [text("column.excluded"), (row) => row.excluded.join(", ") || text("now.none")],
       ]}
     />
   );
 }
 
-type Detail = Schemas["PipelineDetailOutput"];
-type Status = Pick<
-  Schemas["PipelineStatusOutput"],
-  "desired_state" | "observed_state" | "observed_at" | "reasons" | "notices" | "tasks" | "log" | "progress"
->;
-
-interface Props {
-  pipeline: Detail;
-  seen: Status;
-  readAt: number | undefined;
+function To({ deliveries }: Pick<Captured, "deliveries">) {
+  if (!deliveries.length) return <span class="quiet">{text("now.none")}</span>;
+  return <Items of={deliveries}>{({ id, name }) => <a href={link(["deliveries", id])}>{name}</a>}</Items>;
 }
 
-function PipelineOverview(props: Props) {
-  const { pipeline, seen } = props;
+function Overview(run: Run<Detail>) {
+  const { one, seen } = run;
   return (
-    <>
-      <Flow pieces={pieces(props)} />
-      <section aria-labelledby="numbers">
-        <h2 id="numbers">{text("runtime.numbers")}</h2>
-        <dl class="counts">
-          <Progress kind="pipelines" progress={seen.progress} throughput={pipeline.metrics.throughput} />
-        </dl>
-      </section>
+    <RunOverview kind="pipelines" run={run} pieces={pieces(run)} about={aboutOf(one)}>
       {seen.log && <Log log={seen.log} />}
-      <Tasks tasks={seen.tasks} kind="pipelines" id={pipeline.id} name={pipeline.name} />
-      <About rows={aboutOf(pipeline)} />
-    </>
+    </RunOverview>
   );
 }
 
-function pieces({ pipeline, seen, readAt }: Props): Piece[] {
-  const { source, destinations, topics } = pipeline;
-  const capture = markOfConnector(seen);
+function pieces(run: Run<Detail>): Piece[] {
+  const { source, destinations, topics, stream_cluster: cluster } = run.one;
+  const capture = connectorPiece("capture", run);
   return [
-    {
-      key: "source",
-      title: text("type.source"),
-      mark: markOfServer(source.status),
-      cause: source.last_error?.message,
-      children: (
-        <p>
-          <a href={link(["sources", source.id])}>{source.name}</a>
-          <br />
-          <State observed={source.status} observedAt={null} readAt={readAt} isTimeless />
-        </p>
-      ),
-    },
-    {
-      key: "capture",
-      title: text("flow.capture"),
-      mark: capture,
-      cause: seen.reasons[0],
-      children: <State observed={seen.observed_state} observedAt={seen.observed_at} readAt={readAt} />,
-    },
+    serverPiece("sources", source, run.readAt),
+    capture,
     {
       key: "topics",
       title: text("flow.topics"),
-      mark: capture === "fine" ? "fine" : "off",
-      children: <Topics topics={topics} cluster={pipeline.stream_cluster} />,
+      mark: capture.mark === "fine" ? "fine" : "off",
+      children: <Topics topics={topics} cluster={cluster} />,
     },
     {
       key: "deliveries",
       title: text("nav.deliveries"),
       mark: worst(destinations.map(markOfConnector)),
       cause: destinations.find((one) => markOfConnector(one) === "broken")?.reasons[0],
-      children: <Deliveries deliveries={destinations} readAt={readAt} />,
+      children: <Deliveries deliveries={destinations} readAt={run.readAt} />,
     },
   ];
 }
@@ -234,53 +151,46 @@ function Topics({ topics, cluster }: { topics: readonly string[]; cluster: Detai
 function Deliveries({ deliveries, readAt }: { deliveries: Detail["destinations"]; readAt: number | undefined }) {
   if (!deliveries.length) return <p class="quiet">{text("flow.no_delivery")}</p>;
   return (
-    <ul>
-      {deliveries.map((one) => (
-        <li key={one.id}>
+    <Items of={deliveries}>
+      {(one) => (
+        <>
           <a href={link(["deliveries", one.id])}>{one.name}</a>
           <br />
           <RunState of={one} readAt={readAt} />
-        </li>
-      ))}
-    </ul>
+        </>
+      )}
+    </Items>
   );
 }
 
 /** What the source keeps for the pipeline, and when it would begin to lose changes. */
 function Log({ log }: { log: Schemas["LogOutput"] }) {
   const isNear = log.seconds_to_loss !== null && log.seconds_to_loss < 86_400;
+  const toLoss = (seconds: number) => <strong class={isNear ? "fault" : ""}>{duration(seconds)}</strong>;
+  const rows: FactRow[] = [
+    [text("log.retained"), known(log.retained_bytes, bytes)],
+    [text("log.safe"), known(log.safe_bytes, bytes)],
+    [text("log.to_loss"), known(log.seconds_to_loss, toLoss)],
+    [text("log.active"), known(log.active, (is) => text(is ? "common.yes" : "common.no"))],
+    [text("column.state"), log.status ?? undefined],
+  ];
   return (
-    <section aria-labelledby="log">
-      <h2 id="log">{text("log.heading", { kind: textOf("log_kind", log.kind), name: log.name })}</h2>
-      <dl class="counts">
-        <Fact title={text("log.retained")}>{known(log.retained_bytes, bytes)}</Fact>
-        <Fact title={text("log.safe")}>{known(log.safe_bytes, bytes)}</Fact>
-        <Fact title={text("log.to_loss")}>
-          {known(log.seconds_to_loss, (seconds) => (
-            <strong class={isNear ? "fault" : ""}>{duration(seconds)}</strong>
-          ))}
-        </Fact>
-        <Fact title={text("log.active")}>{known(log.active, (is) => text(is ? "common.yes" : "common.no"))}</Fact>
-        {log.status && <Fact title={text("column.state")}>{log.status}</Fact>}
-      </dl>
+    <Section title={text("log.heading", { kind: textOf("log_kind", log.kind), name: log.name })}>
+      <Facts look="counts" rows={rows} />
       <p class="quiet">{text("log.seen", { age: duration(age(log.observed_at) ?? 0) })}</p>
-    </section>
+    </Section>
   );
 }
 
-function aboutOf(pipeline: Detail): [string, ComponentChildren][] {
+function aboutOf(pipeline: Detail): FactRow[] {
   const { connect_cluster: cluster, connect_cluster_id: id } = pipeline;
   const settings = (["topic_prefix", "snapshot_mode", "converter"] as const).map(
-    (name): [string, ComponentChildren] => [textOf("runtime", name), <code key={name}>{pipeline[name]}</code>],
+    (name): FactRow => [textOf("runtime", name), <code key={name}>{pipeline[name]}</code>],
   );
+  const toCluster = <a href={link(["clusters", id])}>{cluster.name}</a>;
   return [
     [text("runtime.connector"), <code key="connector">{pipeline.connector_name}</code>],
-    [
-      text("type.connect_cluster"),
-      <a key="cluster" href={link(["clusters", id])}>
-        {cluster.name}
-      </a>,
-    ],
+    [text("type.connect_cluster"), toCluster],
     ...settings,
   ];
 }

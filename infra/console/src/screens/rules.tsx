@@ -5,18 +5,17 @@ import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, ON_DEMAND, useLive } from "../api/live.ts";
 import { EVENT_KINDS } from "../domain/events.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
-import { Failed, Loaded, say } from "../kit/feedback.tsx";
-import { Check, Form, Input, Select, TextArea } from "../kit/form.tsx";
-import { go, link } from "../kit/router.ts";
-import type { Column } from "../kit/table.tsx";
+import { Section, say } from "../kit/feedback.tsx";
+import { Check, Input, Select, TextArea } from "../kit/form.tsx";
+import { link } from "../kit/router.ts";
+import { type Column, Items } from "../kit/table.tsx";
 import { count, duration } from "../kit/units.ts";
-import { ActionButton } from "../parts/actions.tsx";
-import { CheckGroup, choicesOf, Editable, Edited, NewLink, useChoices } from "../parts/fields.tsx";
+import { CheckGroup, choicesOf, EditorScreen, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
-import { OperationButton, useAction } from "../parts/operation.tsx";
-import { ResourceLink, When } from "../parts/pieces.tsx";
+import { ActionForm, RunButton, saving } from "../parts/operation.tsx";
+import { ResourceLink, Severity, spaced, When } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
-import { SEVERITIES, Severity } from "./alerts.tsx";
+import { SEVERITIES } from "./alerts.tsx";
 import type { ScreenProps } from "./routes.tsx";
 
 type Preview = Schemas["RulePreviewOutput"];
@@ -34,13 +33,9 @@ function Reaches({ rule, channels }: { rule: Rule; channels: readonly Channel[] 
   }
   if (!known.length) return <>{plural("rule.channel", "rule.channels", rule.channel_ids.length)}</>;
   return (
-    <ul>
-      {known.map((one) => (
-        <li key={one.id}>
-          <a href={link(["channels", one.id])}>{one.name}</a> {!one.enabled && text("channel.off")}
-        </li>
-      ))}
-    </ul>
+    <Items of={known}>
+      {({ id, name, enabled }) => spaced(<a href={link(["channels", id])}>{name}</a>, !enabled && text("channel.off"))}
+    </Items>
   );
 }
 
@@ -62,14 +57,7 @@ export function Rules() {
     [text("column.name"), (row) => <a href={link(["rules", row.id])}>{row.name}</a>],
     [text("rule.about"), (row) => <About rule={row} />],
     [text("rule.reaches"), (row) => <Reaches rule={row} channels={channels} />],
-    [
-      text("rule.again"),
-      (row) =>
-        row.cooldown_policy === "notify_after_cooldown"
-          ? text("rule.after", { age: duration(row.cooldown_seconds) })
-          : textOf("cooldown", row.cooldown_policy),
-      { isExtra: true },
-    ],
+    [text("rule.cooldown_policy"), (row) => againOf(row), { isExtra: true }],
     [text("rule.recovery"), (row) => text(row.send_recovery ? "common.yes" : "common.no"), { isExtra: true }],
   ];
   return (
@@ -78,9 +66,15 @@ export function Rules() {
       title={text("nav.rules")}
       columns={columns}
       none={text("rule.none")}
-      below={<NewLink operation="create_alert_rule" to="rules" label={text("rule.create")} />}
+      below={<NewLink operation="create_alert_rule" to="rules" label={text("rules.create")} />}
     />
   );
+}
+
+function againOf({ cooldown_policy: policy, cooldown_seconds: seconds }: Rule): string {
+  return policy === "notify_after_cooldown"
+    ? text("rule.after", { age: duration(seconds) })
+    : textOf("cooldown", policy);
 }
 
 type Body = Required<Omit<Schemas["AlertRuleBody"], "labels">> & { labels: Record<string, string> };
@@ -102,47 +96,21 @@ const EMPTY: Body = {
 };
 
 export function RuleScreen({ rest }: ScreenProps) {
-  if (rest[0] === "new") {
-    return (
-      <>
-        <h1>{text("rule.create")}</h1>
-        <Editor body={EMPTY} onSaved={(saved) => go(["rules", saved.id])} />
-      </>
-    );
-  }
-  return <Registered id={rest[0] ?? ""} />;
-}
-
-function Registered({ id }: { id: string }) {
-  const known = useLive("get_alert_rule", { path: { uuid: id } });
   const channels = useLive("list_channels", { every: ON_DEMAND }).data;
   return (
-    <Loaded known={known}>
-      {(data) => (
-        <Edited current={data}>
-          {(rule, reopen) => (
-            <>
-              <h1>
-                <span class="quiet">{text("type.alert_rule")}</span> {rule.name}
-              </h1>
-              <div class="facts">
-                {text("rule.reaches")}: <Reaches rule={rule} channels={channels} />
-              </div>
-              {rule.is_default && <p class="quiet">{text("rule.is_default")}</p>}
-              <Editor body={bodyOf(rule)} rule={rule} onSaved={reopen} />
-              <p class="buttons">
-                <ActionButton
-                  operation="delete_alert_rule"
-                  of={rule}
-                  label={text("rule.delete", { name: rule.name })}
-                  onDone={() => go(["rules"])}
-                />
-              </p>
-            </>
+    <EditorScreen<Rule> id={rest[0]} type="alert_rule" list="rules">
+      {(rule, onSaved) => (
+        <>
+          {rule && (
+            <div class="facts">
+              {text("rule.reaches")}: <Reaches rule={rule} channels={channels} />
+            </div>
           )}
-        </Edited>
+          {rule?.is_default && <p class="quiet">{text("rule.is_default")}</p>}
+          <Editor body={rule ? bodyOf(rule) : EMPTY} rule={rule} onSaved={onSaved} />
+        </>
       )}
-    </Loaded>
+    </EditorScreen>
   );
 }
 
@@ -153,143 +121,89 @@ function bodyOf(rule: Rule): Body {
 
 interface EditorProps {
   body: Body;
-  rule?: Rule;
+  rule: Rule | undefined;
   onSaved: (saved: Rule) => void;
 }
 
+/** Lists of which an empty one means all. */
+const GROUPS = ["severities", "event_types", "source_ids", "pipeline_ids"] as const;
+
 function Editor({ body: first, rule, onSaved }: EditorProps) {
-  const [body, setBody] = useState(first);
-  const [labels, setLabels] = useState(labelsText(first.labels));
-  const action = useAction();
   const operation = rule ? "update_alert_rule" : "create_alert_rule";
-  const set = (changes: Partial<Body>) => setBody({ ...body, ...changes });
-  const bound = (name: "name" | "description") => ({
-    value: body[name] ?? "",
-    onValue: (value: string) => set({ [name]: value || (name === "name" ? "" : null) }),
-    location: name,
+  const [body, setBody] = useState(first);
+  const { values, bind } = useFields("rule", {
+    name: first.name,
+    description: first.description ?? "",
+    cooldown_policy: String(first.cooldown_policy),
+    cooldown_seconds: String(first.cooldown_seconds),
+    labels: labelsText(first.labels),
   });
-  const whole = { ...body, labels: labelsOf(labels) };
-  const save = async () => {
-    const received = rule
-      ? await action.run("update_alert_rule", { path: { uuid: rule.id }, body: whole, version: rule.version })
-      : await action.run("create_alert_rule", { body: whole });
-    if (!received) return;
-    say(text("rule.saved", { name: received.data.name }));
-    onSaved(received.data);
+  const set = (changes: Partial<Body>) => setBody({ ...body, ...changes });
+  const whole: Body = {
+    ...body,
+    name: values.name,
+    description: values.description || null,
+    cooldown_policy: values.cooldown_policy as Body["cooldown_policy"],
+    cooldown_seconds: Number(values.cooldown_seconds),
+    labels: labelsOf(values.labels),
   };
-  return (
-    <Editable operation={operation}>
-      <Form
-        submit={text(rule ? "rule.save" : "rule.create", { name: rule?.name ?? "" })}
-        onSubmit={save}
-        action={action}
-      >
-        <Input label={text("column.name")} {...bound("name")} required />
-        <TextArea label={text("rule.description")} {...bound("description")} rows={2} />
-        <Check label={text("rule.enabled")} checked={body.enabled} onValue={(enabled) => set({ enabled })} />
-        <Conditions body={body} set={set} />
-        <Delivery body={body} set={set} />
-        <TextArea
-          label={text("cluster.labels")}
-          help={text("cluster.labels_help")}
-          value={labels}
-          onValue={setLabels}
-          location="labels"
-          rows={2}
-        />
-        <PreviewOf body={whole} />
-      </Form>
-    </Editable>
-  );
-}
-
-interface PartProps {
-  body: Body;
-  set: (changes: Partial<Body>) => void;
-}
-
-function Conditions({ body, set }: PartProps) {
-  const sources = useChoices("list_sources") ?? [];
-  const pipelines = useChoices("list_pipelines") ?? [];
-  const group = (name: "source_ids" | "pipeline_ids" | "severities" | "event_types") => ({
+  const done = (saved: Rule) => {
+    say(text("rule.saved", { name: saved.name }));
+    onSaved(saved);
+  };
+  const choices = {
+    severities: SEVERITIES,
+    event_types: choicesOf("event", EVENT_KINDS),
+    source_ids: useChoices("list_sources"),
+    pipeline_ids: useChoices("list_pipelines"),
+    channel_ids: useChoices("list_channels"),
+  };
+  const group = (name: keyof typeof choices) => ({
     label: textOf("rule", name),
-    help: text("rule.empty_is_all"),
+    choices: choices[name],
     chosen: body[name],
     onValue: (chosen: string[]) => set({ [name]: chosen }),
     location: name,
   });
+  const submit = rule ? text("rule.save", { name: rule.name }) : text("rules.create");
   return (
-    <>
-      <CheckGroup {...group("severities")} choices={SEVERITIES} />
-      <CheckGroup {...group("event_types")} choices={choicesOf("event", EVENT_KINDS)} />
-      <CheckGroup {...group("source_ids")} choices={sources} />
-      <CheckGroup {...group("pipeline_ids")} choices={pipelines} />
-    </>
-  );
-}
-
-function Delivery({ body, set }: PartProps) {
-  const channels = useChoices("list_channels") ?? [];
-  return (
-    <>
-      <CheckGroup
-        label={text("nav.channels")}
-        help={text("rule.channels_help")}
-        choices={channels}
-        chosen={body.channel_ids}
-        onValue={(channel_ids) => set({ channel_ids })}
-        location="channel_ids"
-      />
-      <Select
-        label={text("rule.again")}
-        value={body.cooldown_policy}
-        choices={choicesOf("cooldown", POLICIES)}
-        onValue={(value) => set({ cooldown_policy: value as Body["cooldown_policy"] })}
-      />
-      {body.cooldown_policy === "notify_after_cooldown" && (
-        <Input
-          label={text("rule.cooldown_seconds")}
-          type="number"
-          min={0}
-          max={604_800}
-          required
-          value={String(body.cooldown_seconds)}
-          onValue={(value) => set({ cooldown_seconds: Number(value) })}
-          location="cooldown_seconds"
-        />
+    <ActionForm operation={operation} request={() => saving(rule, whole)} onDone={done} submit={submit}>
+      <Input {...bind("name")} label={text("column.name")} required />
+      <TextArea {...bind("description")} rows={2} />
+      <Check label={text("rule.enabled")} checked={body.enabled} onValue={(enabled) => set({ enabled })} />
+      {GROUPS.map((name) => (
+        <CheckGroup key={name} {...group(name)} help={text("rule.empty_is_all")} />
+      ))}
+      <CheckGroup {...group("channel_ids")} help={text("rule.channels_help")} />
+      <Select {...bind("cooldown_policy")} choices={choicesOf("cooldown", POLICIES)} />
+      {values.cooldown_policy === "notify_after_cooldown" && (
+        <Input {...bind("cooldown_seconds")} type="number" min={0} max={604_800} required />
       )}
       <Check
         label={text("rule.send_recovery")}
         checked={body.send_recovery}
         onValue={(send_recovery) => set({ send_recovery })}
       />
-    </>
+      <TextArea {...bind("labels")} label={text("column.labels")} help={text("cluster.labels_help")} rows={2} />
+      <PreviewOf body={whole} />
+    </ActionForm>
   );
 }
 
 function PreviewOf({ body }: { body: Body }) {
-  const action = useAction();
-  const [preview, setPreview] = useState<{ of: string; data: Preview }>();
-  const of = JSON.stringify(body);
-  const ask = async () => {
-    const received = await action.run("preview_alert_rule", {
-      body: { rule: { ...body, name: body.name || "preview" } },
-    });
-    if (received) setPreview({ of, data: received.data });
-  };
+  const request = { body: { rule: { ...body, name: body.name || "preview" } } };
   return (
-    <section aria-labelledby="preview" aria-live="polite">
-      <h2 id="preview">{text("rule.preview")}</h2>
-      <OperationButton
-        operation="preview_alert_rule"
-        label={text("rule.preview_ask")}
-        isBusy={action.busy !== ""}
-        onClick={() => void ask()}
-      />
-      {action.error && <Failed error={action.error} />}
-      {preview && preview.of !== of && <p class="quiet">{text("rule.preview_old")}</p>}
-      {preview && preview.of === of && <Previewed preview={preview.data} reachesNobody={!body.channel_ids.length} />}
-    </section>
+    <Section title={text("rule.preview")} aria-live="polite">
+      <RunButton operation="preview_alert_rule" request={request} label={text("rule.preview_ask")}>
+        {(preview, isCurrent) =>
+          isCurrent ? (
+            <Previewed preview={preview} reachesNobody={!body.channel_ids.length} />
+          ) : (
+            <p class="quiet">{text("rule.preview_old")}</p>
+          )
+        }
+      </RunButton>
+    </Section>
   );
 }
 
@@ -300,13 +214,11 @@ function Previewed({ preview, reachesNobody }: { preview: Preview; reachesNobody
         <strong>{plural("rule.would_one", "rule.would", preview.count, count(preview.count))}</strong>{" "}
         {reachesNobody && <span class="is-bad">{text("rule.nobody")}</span>}
       </p>
-      <ul class="lines">
-        {preview.examples.map((one) => (
-          <li key={one.at + one.title}>
-            <When time={one.at} /> <Severity severity={one.severity} /> {one.title} <ResourceLink {...one.source} />
-          </li>
-        ))}
-      </ul>
+      <Items of={preview.examples} class="lines">
+        {({ at, severity, title, source }) =>
+          spaced(<When time={at} />, <Severity severity={severity} />, title, <ResourceLink {...source} />)
+        }
+      </Items>
     </>
   );
 }

@@ -4,13 +4,12 @@ import { useState } from "preact/hooks";
 import { ApiError } from "../api/client.ts";
 import { refreshAll } from "../api/live.ts";
 import { Form, Input } from "../kit/form.tsx";
+import { useFields } from "../parts/fields.tsx";
 import { signIn } from "../parts/session.ts";
 import { text } from "../texts/text.ts";
 
 export function SignInForm() {
-  const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
-  const [code, setCode] = useState("");
+  const { values, bind, set } = useFields("sign_in", { email: "", password: "", code: "" });
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
   const [needsCode, setNeedsCode] = useState(false);
@@ -18,8 +17,8 @@ export function SignInForm() {
     setBusy(true);
     setError(undefined);
     try {
-      await signIn(email, password, code);
-      setPassword("");
+      await signIn(values.email, values.password, values.code);
+      set({ password: "" });
       refreshAll();
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
@@ -31,31 +30,15 @@ export function SignInForm() {
   };
   return (
     <Form onSubmit={submit} submit={text("sign_in.submit")} isBusy={isBusy} error={error}>
-      <Input
-        label={text("sign_in.email")}
-        type="email"
-        autocomplete="username"
-        required
-        value={email}
-        onValue={setEmail}
-      />
-      <Input
-        label={text("sign_in.password")}
-        type="password"
-        autocomplete="current-password"
-        required
-        value={password}
-        onValue={setPassword}
-      />
+      <Input {...bind("email")} type="email" autocomplete="username" required />
+      <Input {...bind("password")} type="password" autocomplete="current-password" required />
       {needsCode && (
         <Input
-          label={text("sign_in.code")}
+          {...bind("code")}
           help={text("sign_in.code_help")}
           autocomplete="one-time-code"
           inputMode="numeric"
           required
-          value={code}
-          onValue={setCode}
         />
       )}
     </Form>

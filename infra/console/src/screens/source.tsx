@@ -1,138 +1,115 @@
 /** One source: whether it answers, whether it can be captured, its tables and how they changed, and its log. */
 
+import { Fragment } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
-import { Empty, Loaded } from "../kit/feedback.tsx";
+import { Empty, Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { currentTab, Tabs } from "../kit/tabs.tsx";
+import type { Tab } from "../kit/tabs.tsx";
 import { bytes, duration } from "../kit/units.ts";
-import { LastTest, Outcome, Readiness, TestButton } from "../parts/checks.tsx";
+import { Outcome, Readiness } from "../parts/checks.tsx";
 import { LogPlot, Span } from "../parts/history.tsx";
-import { type Filter, ListOf, useListQuery, usePage } from "../parts/list.tsx";
-import { Facts, ResourceLink, When } from "../parts/pieces.tsx";
-import { RegisteredHead, Settings } from "../parts/registered.tsx";
+import { type Filter, Filters, ListOf, useListQuery, usePage } from "../parts/list.tsx";
+import { Facts, known, ResourceLink, When } from "../parts/pieces.tsx";
+import { RegisteredScreen, Settings, Test } from "../parts/registered.tsx";
 import { RunLines } from "../parts/runtime.tsx";
 import { Discovery, Tables } from "../parts/table_picker.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Source = Schemas["SourceOutput"];
-type Row = Schemas["RowOutput"];
 type Version = Schemas["SchemaVersionOutput"];
 
-const TABS = [
-  { name: "state", title: text("source.tab_state") },
-  { name: "readiness", title: text("source.tab_readiness") },
-  { name: "tables", title: text("column.tables") },
-  { name: "schema", title: text("source.tab_schema") },
-  { name: "log", title: text("source.tab_log") },
-  { name: "settings", title: text("registered.tab_settings") },
+const TABS: readonly Tab<Source>[] = [
+  { name: "state", title: text("source.tab_state"), show: (source) => <State source={source} /> },
+  { name: "readiness", title: text("source.tab_readiness"), show: (source) => <ReadinessOf source={source} /> },
+  { name: "tables", title: text("column.tables"), show: tables },
+  { name: "schema", title: text("source.tab_schema"), show: (source) => <SchemaVersions sourceId={source.id} /> },
+  { name: "log", title: text("source.tab_log"), show: (source) => <Logs sourceId={source.id} /> },
+  { name: "settings", title: text("registered.tab_settings"), show: (one) => <Settings kind="sources" one={one} /> },
 ];
 
 export function Source({ rest }: ScreenProps) {
   const known = useLive("get_source", { path: { uuid: rest[0] ?? "" } });
-  return (
-    <Loaded known={known}>
-      {(source) => (
-        <>
-          <RegisteredHead kind="sources" one={source} readAt={known.at} />
-          <Tabs label={text("tab.label")} tabs={TABS} />
-          <Shown source={source} />
-        </>
-      )}
-    </Loaded>
-  );
+  return <RegisteredScreen kind="sources" known={known} tabs={TABS} />;
 }
 
-function Shown({ source }: { source: Source }) {
-  switch (currentTab(TABS)) {
-    case "readiness":
-      return <Readiness sourceId={source.id} title={text("ready.script_title", { name: source.name })} />;
-    case "tables":
-      return (
-        <>
-          <Discovery source={source} />
-          {source.last_discovery_at && <Tables sourceId={source.id} />}
-        </>
-      );
-    case "schema":
-      return <SchemaVersions sourceId={source.id} />;
-    case "log":
-      return (
-        <>
-          <SourceLog sourceId={source.id} />
-          <Span />
-          <LogPlot sourceId={source.id} />
-        </>
-      );
-    case "settings":
-      return <Settings kind="sources" one={source} />;
-    default:
-      return <State source={source} />;
-  }
-}
-
-function State({ source }: { source: Source }) {
+/** Of the server as such, or for what one of its pipelines captures. */
+function ReadinessOf({ source }: { source: Source }) {
+  const known = useLive("list_pipelines", { query: { source_id: source.id, view: "row" }, every: ON_DEMAND });
+  const choices = (known.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const pipeline = useListQuery().value("pipeline");
   return (
     <>
-      <h2>{text("check.title")}</h2>
-      <LastTest test={source.last_test} at={source.last_tested_at} />
-      <TestButton operation="test_source" id={source.id} name={source.name} />
-      <h2>{text("source.pipelines")}</h2>
-      <Users sourceId={source.id} />
+      {choices.length > 0 && (
+        <Filters of={[{ name: "pipeline", label: text("ready.for"), any: text("ready.for_any"), choices }]} />
+      )}
+      <Readiness
+        key={pipeline}
+        sourceId={source.id}
+        pipelineId={pipeline}
+        title={text("ready.script_title", { name: source.name })}
+      />
     </>
   );
 }
 
-function Users({ sourceId }: { sourceId: string }) {
-  const known = useLive("list_pipelines", { query: { source_id: sourceId, view: "row" } });
+function tables(source: Source) {
   return (
-    <Loaded known={known} lines={2}>
-      {(rows) => {
-        const start = <a href={link(["start"], { source: sourceId })}>{text("source.start")}</a>;
-        if (!rows.length) return <Empty title={text("source.no_pipeline")}>{start}</Empty>;
-        return (
-          <>
-            <RunLines kind="pipelines" rows={rows} readAt={known.at} />
-            <p>{start}</p>
-          </>
-        );
-      }}
-    </Loaded>
+    <>
+      <Discovery source={source} />
+      {source.last_discovery_at && <Tables sourceId={source.id} />}
+    </>
+  );
+}
+
+function State({ source }: { source: Source }) {
+  const start = <a href={link(["start"], { source: source.id })}>{text("source.start")}</a>;
+  return (
+    <>
+      <Test kind="sources" one={source} />
+      <h2>{text("source.pipelines")}</h2>
+      <Read of="list_pipelines" query={{ source_id: source.id, view: "row" }} lines={2}>
+        {(rows, { at }) =>
+          rows.length ? (
+            <>
+              <RunLines kind="pipelines" rows={rows} readAt={at} />
+              <p>{start}</p>
+            </>
+          ) : (
+            <Empty title={text("source.no_pipeline")}>{start}</Empty>
+          )
+        }
+      </Read>
+    </>
   );
 }
 
 /** Each costs a request of its own. */
 const MOST = 10;
 
-function SourceLog({ sourceId }: { sourceId: string }) {
-  const known = useLive("list_pipelines", { query: { source_id: sourceId, view: "row" } });
+function Logs({ sourceId }: { sourceId: string }) {
   return (
-    <Loaded known={known} lines={3}>
-      {(rows) => {
-        if (!rows.length) return <Empty title={text("source.no_pipeline")} />;
-        return (
+    <>
+      <Read of="list_pipelines" query={{ source_id: sourceId, view: "row" }} lines={3}>
+        {(rows) => (
           <>
+            {!rows.length && <Empty title={text("source.no_pipeline")} />}
             {rows.slice(0, MOST).map((row) => (
-              <OfPipeline key={row.id} row={row} />
+              <Fragment key={row.id}>
+                <h2>{row.name}</h2>
+                <Read of="pipeline_status" path={{ uuid: row.id }} lines={2}>
+                  {({ log }) => (log ? <Log log={log} /> : <p class="quiet">{text("source_log.none")}</p>)}
+                </Read>
+              </Fragment>
             ))}
             {rows.length > MOST && <p class="quiet">{text("arrival.more", { count: rows.length - MOST })}</p>}
           </>
-        );
-      }}
-    </Loaded>
-  );
-}
-
-function OfPipeline({ row }: { row: Row }) {
-  const known = useLive("pipeline_status", { path: { uuid: row.id } });
-  return (
-    <>
-      <h2>{row.name}</h2>
-      <Loaded known={known} lines={2}>
-        {({ log }) => (log ? <Log log={log} /> : <p class="quiet">{text("source_log.none")}</p>)}
-      </Loaded>
+        )}
+      </Read>
+      <Span />
+      <LogPlot sourceId={sourceId} />
     </>
   );
 }
@@ -145,9 +122,9 @@ function Log({ log }: { log: Schemas["LogOutput"] }) {
         [textOf("source_log", log.kind), <code key="name">{log.name}</code>],
         [text("source_log.connection"), log.kind === "slot" ? isActive : undefined],
         [text("source_log.status"), log.status ?? undefined],
-        [text("source_log.retained"), log.retained_bytes === null ? null : bytes(log.retained_bytes)],
-        [text("source_log.safe"), log.safe_bytes === null ? null : bytes(log.safe_bytes)],
-        [text("source_log.loss"), log.seconds_to_loss === null ? null : duration(log.seconds_to_loss)],
+        [text("source_log.retained"), known(log.retained_bytes, bytes)],
+        [text("source_log.safe"), known(log.safe_bytes, bytes)],
+        [text("source_log.loss"), known(log.seconds_to_loss, duration)],
         [text("registered.looked_at"), <When key="at" time={log.observed_at} />],
       ]}
     />
@@ -201,7 +178,7 @@ function Diff({ row }: { row: Version }) {
       ))}
       {row.affects.map((one) => (
         <li key={one.id}>
-          <ResourceLink type={one.type} id={one.id} name={one.name} />: {one.consequence}
+          <ResourceLink {...one} />: {one.consequence}
         </li>
       ))}
     </ul>

@@ -45,15 +45,15 @@ function Steps({ way }: { way: Journey }) {
     <>
       <h1>{text("start.title")}</h1>
       <Way {...props} />
-      <section aria-labelledby="step">
+      <section aria-labelledby="step" tabIndex={-1}>
         <h2 id="step">
           {text("start.step", { number: number + 1, all: STEPS.length, name: textOf("start_step", way.step) })}
         </h2>
         <p>{textOf("start_help", way.step)}</p>
         <p class="banner">{savedText(props)}</p>
         {unread?.error ? <Failed error={unread.error} onRetry={unread.refresh} /> : <Shown key={way.step} {...props} />}
+        <Onward way={way} number={number} />
       </section>
-      <Onward way={way} number={number} />
     </>
   );
 }

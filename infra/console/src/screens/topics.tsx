@@ -1,50 +1,39 @@
 /** The topics of a Kafka cluster, which are protected and why; and one of them, with its partitions and settings. */
 
 import type { Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, useLive } from "../api/live.ts";
-import { Empty, Loaded } from "../kit/feedback.tsx";
+import { EVERY_MINUTE } from "../api/live.ts";
+import { Empty, Read, Section } from "../kit/feedback.tsx";
 import { go, link, place } from "../kit/router.ts";
-import { type Column, Table } from "../kit/table.tsx";
+import { type Column, Items, Table } from "../kit/table.tsx";
 import { bytes, count, measured } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
-import { ListOf, useListQuery, usePage, WithCluster } from "../parts/list.tsx";
-import { Facts, ResourceLink, When } from "../parts/pieces.tsx";
+import { ListOf, OfCluster, useListQuery, usePage } from "../parts/list.tsx";
+import { Facts, Heading, ResourceLink, spaced, When } from "../parts/pieces.tsx";
 import { text } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["TopicOutput"];
 type Detail = Schemas["TopicDetailOutput"];
 type Partition = Schemas["PartitionOutput"];
+const NUMBER = { isNumber: true };
 /** The server reads so many at once; the search looks through them here. */
 const READ = 500;
 const SHOWN = 100;
 
 function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
   if (!topic.used_by_pipelines.length) return <span class="quiet">{text("topic.no_user")}</span>;
-  return (
-    <ul>
-      {topic.used_by_pipelines.map((user) => (
-        <li key={user.id}>
-          <ResourceLink {...user} />
-        </li>
-      ))}
-    </ul>
-  );
+  return <Items of={topic.used_by_pipelines}>{(user) => <ResourceLink {...user} />}</Items>;
 }
 
 function Protection({ topic }: { topic: Pick<Row, "protected" | "protection_reason" | "internal"> }) {
   if (!topic.protected) return topic.internal ? <span>{text("topic.internal")}</span> : null;
-  return (
-    <>
-      <strong>{text("topic.protected")}</strong> {topic.protection_reason}
-    </>
-  );
+  return spaced(<strong>{text("topic.protected")}</strong>, topic.protection_reason);
 }
 
 function columnsOf(clusterId: string): Column<Row>[] {
   return [
     [text("column.name"), (row) => <a href={link(["topics", row.name], { cluster_id: clusterId })}>{row.name}</a>],
-    [text("topic.partitions"), (row) => measured(row.partitions), { isNumber: true }],
+    [text("topic.partitions"), (row) => measured(row.partitions), NUMBER],
     [text("topic.copies"), (row) => measured(row.replication_factor), { isNumber: true, isExtra: true }],
     [text("topic.size"), (row) => measured(row.size, bytes), { isNumber: true, isExtra: true }],
     [text("topic.used_by"), (row) => <UsedBy topic={row} />],
@@ -53,18 +42,12 @@ function columnsOf(clusterId: string): Column<Row>[] {
 }
 
 export function Topics() {
-  return (
-    <>
-      <h1>{text("nav.topics")}</h1>
-      <WithCluster>{(clusterId) => <Listed key={clusterId} clusterId={clusterId} />}</WithCluster>
-    </>
-  );
+  return <OfCluster title={text("nav.topics")}>{(clusterId) => <Listed clusterId={clusterId} />}</OfCluster>;
 }
 
 function Listed({ clusterId }: { clusterId: string }) {
-  const query = useListQuery();
+  const part = useListQuery().value("q").toLowerCase();
   const known = usePage("list_topics", { query: { cluster_id: clusterId, limit: READ }, every: EVERY_MINUTE });
-  const part = query.value("q").toLowerCase();
   const matching = (known.data ?? []).filter((row) => row.name.toLowerCase().includes(part));
   return (
     <>
@@ -87,26 +70,17 @@ function Listed({ clusterId }: { clusterId: string }) {
 
 const PARTITIONS: Column<Partition>[] = [
   [text("topic.partition"), (row) => count(row.partition)],
-  [text("topic.first"), (row) => measured(row.beginning_offset), { isNumber: true }],
-  [text("topic.end"), (row) => measured(row.end_offset), { isNumber: true }],
-  [text("topic.kept"), (row) => measured(keptOf(row)), { isNumber: true }],
-  [
-    text("topic.leader"),
-    (row) => (row.leader === null ? <strong class="is-bad">{text("topic.no_leader")}</strong> : row.leader),
-    { isNumber: true },
-  ],
-  [
-    text("topic.replicas"),
-    (row) => (
-      <>
-        {row.replicas.join(", ")}
-        {row.isr.length < row.replicas.length && (
-          <strong class="is-bad"> {text("topic.not_in_sync", { isr: row.isr.join(", ") })}</strong>
-        )}
-      </>
-    ),
-  ],
+  [text("topic.first"), (row) => measured(row.beginning_offset), NUMBER],
+  [text("topic.end"), (row) => measured(row.end_offset), NUMBER],
+  [text("topic.kept"), (row) => measured(keptOf(row)), NUMBER],
+  [text("topic.leader"), (row) => row.leader ?? <strong class="is-bad">{text("topic.no_leader")}</strong>, NUMBER],
+  [text("topic.replicas"), (row) => <Replicas row={row} />],
 ];
+
+function Replicas({ row: { replicas, isr } }: { row: Partition }) {
+  const missing = isr.length < replicas.length && text("topic.not_in_sync", { isr: isr.join(", ") });
+  return spaced(replicas.join(", "), missing && <strong class="is-bad">{missing}</strong>);
+}
 
 /** Offsets between the first and the end: at least as many as there are records. */
 function keptOf(row: Partition): number | null {
@@ -123,17 +97,12 @@ export function Topic({ rest }: ScreenProps) {
       </Empty>
     );
   }
-  return <Shown name={name} clusterId={clusterId} />;
-}
-
-function Shown({ name, clusterId }: { name: string; clusterId: string }) {
-  const known = useLive("get_topic", { path: { name }, query: { cluster_id: clusterId } });
   return (
     <>
-      <h1>
-        <span class="quiet">{text("type.topic")}</span> {name}
-      </h1>
-      <Loaded known={known}>{(topic) => <Content topic={topic} clusterId={clusterId} />}</Loaded>
+      <Heading type="topic" name={name} />
+      <Read of="get_topic" path={{ name }} query={{ cluster_id: clusterId }}>
+        {(topic) => <Content topic={topic} clusterId={clusterId} />}
+      </Read>
     </>
   );
 }
@@ -157,24 +126,22 @@ function Content({ topic, clusterId }: { topic: Detail; clusterId: string }) {
           name={topic.name}
           path={{ name: topic.name }}
           query={{ cluster_id: clusterId }}
-          label={text("topic.delete", { name: topic.name })}
+          label={text("common.delete", { name: topic.name })}
           reason={topic.protected ? (topic.protection_reason ?? text("topic.protected")) : undefined}
           onDone={() => go(["topics"], { cluster_id: clusterId })}
         />
       </p>
-      <section>
-        <h2>{text("topic.partitions")}</h2>
+      <Section title={text("topic.partitions")}>
         <Table
           caption={text("topic.partitions")}
           columns={PARTITIONS}
           rows={topic.partition_details}
           id={(row) => String(row.partition)}
         />
-      </section>
-      <section>
-        <h2>{text("topic.configs")}</h2>
+      </Section>
+      <Section title={text("topic.configs")}>
         {topic.configs ? <Configs configs={topic.configs} /> : <p class="quiet">{text("topic.configs_unread")}</p>}
-      </section>
+      </Section>
     </>
   );
 }

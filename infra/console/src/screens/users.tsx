@@ -2,16 +2,16 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, call, type Schemas } from "../api/client.ts";
-import { EVERY_MINUTE } from "../api/live.ts";
-import { Empty, Failed, Waiting } from "../kit/feedback.tsx";
-import { Form, FormDialog, Input, Select } from "../kit/form.tsx";
+import { EVERY_MINUTE, ON_DEMAND, useLive } from "../api/live.ts";
+import { Empty, Loaded } from "../kit/feedback.tsx";
+import { Input, Secret, Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { ActionButton } from "../parts/actions.tsx";
-import { choicesOf } from "../parts/fields.tsx";
+import { ActionButton, ConfirmButton } from "../parts/actions.tsx";
+import { choicesOf, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
-import { ConfirmButton, Once, OperationButton, useAction } from "../parts/operation.tsx";
-import { When } from "../parts/pieces.tsx";
+import { ActionForm, Once, OpenButton } from "../parts/operation.tsx";
+import { spaced, When } from "../parts/pieces.tsx";
 import { session } from "../parts/session.ts";
 import { text, textOf } from "../texts/text.ts";
 
@@ -23,87 +23,73 @@ const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
 const roleChoices = choicesOf("role", ROLES);
 
 const COLUMNS: Column<User>[] = [
-  [
-    text("user.email"),
-    (row) => (
-      <div class="who">
-        {row.email} {isMe(row) && <span class="quiet">{text("user.you")}</span>}
-      </div>
-    ),
-  ],
+  [text("user.email"), (row) => <div class="who">{spaced(row.email, you(row))}</div>],
   [text("user.role"), (row) => <span class="severity">{textOf("role", row.role)}</span>],
   [text("user.status"), (row) => textOf("user_status", row.status)],
   [text("user.last_login"), (row) => <When time={row.last_login_at} />],
   [text("user.change"), (row) => <Actions user={row} />],
 ];
 
+function you(row: User) {
+  return isMe(row) && <span class="quiet">{text("user.you")}</span>;
+}
+
 function isMe(user: User): boolean {
   return user.id === session.value?.user.id;
 }
 
 function Actions({ user }: { user: User }) {
-  const [isOpen, open] = useState(false);
-  const path = { uuid: user.id };
-  const { email } = user;
+  const { email, status } = user;
+  const one = { path: { uuid: user.id }, isSmall: true };
   const why = isMe(user) ? text("user.not_yourself") : undefined;
-  const isDisabled = user.status === "DISABLED";
   return (
     <div class="buttons tight">
-      <OperationButton
-        operation="change_user_role"
-        label={text("user.change_role")}
-        isSmall
-        why={why}
-        onClick={() => open(true)}
-      />
-      {user.status === "ACTIVE" && (
-        <ConfirmButton
-          operation="disable_user"
-          request={{ path }}
-          label={text("user.disable", { email })}
-          isSmall
-          why={why}
-        >
+      <OpenButton operation="change_user_role" label={text("user.change_role")} isSmall why={why}>
+        {(close) => <RoleDialog user={user} onClose={close} />}
+      </OpenButton>
+      {status === "ACTIVE" && (
+        <ConfirmButton {...one} operation="disable_user" label={text("user.disable", { email })} reason={why}>
           <p>{text("user.disable_help")}</p>
         </ConfirmButton>
       )}
-      {isDisabled && (
-        <ConfirmButton operation="enable_user" request={{ path }} label={text("user.enable", { email })} isSmall>
+      {status === "DISABLED" && (
+        <ConfirmButton {...one} operation="enable_user" label={text("user.enable", { email })}>
           <p>{text("user.enable_help")}</p>
         </ConfirmButton>
       )}
-      {user.status !== "INVITED" && !isMe(user) && (
+      {status !== "INVITED" && !isMe(user) && (
         <ActionButton
-          operation="remove_second_factor_of_user"
+          {...one}
           name={email}
-          path={path}
+          operation="remove_second_factor_of_user"
           label={text("user.remove_factor", { email })}
           short={text("user.remove_factor_short")}
-          isSmall
         />
       )}
       <ActionButton
-        operation="delete_user"
+        {...one}
         name={email}
-        path={path}
+        operation="delete_user"
         label={text("user.delete", { email })}
         short={text("user.delete_short")}
-        isSmall
         reason={why}
       />
-      {isOpen && <RoleDialog user={user} onClose={() => open(false)} />}
     </div>
   );
 }
 
+interface DialogProps {
+  onClose: () => void;
+}
+
 /** The list has no versions: the user is read again, so that a change by somebody else is not overwritten unseen. */
-function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
-  const action = useAction();
+function RoleDialog({ user, onClose }: DialogProps & { user: User }) {
   const [seen, setSeen] = useState<{ role: Role; version: number }>();
   const [role, setRole] = useState<Role>(user.role);
   const [failed, setFailed] = useState<ApiError>();
+  const path = { uuid: user.id };
   useEffect(() => {
-    call("get_user", { path: { uuid: user.id } }).then(
+    call("get_user", { path }).then(
       ({ data, etag }) => {
         setSeen({ role: data.role, version: Number((etag ?? "").replaceAll('"', "")) });
         setRole(data.role);
@@ -111,116 +97,86 @@ function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
       (error) => setFailed(error instanceof ApiError ? error : undefined),
     );
   }, []);
-  const submit = async () => {
-    if (!seen) return;
-    const request = { path: { uuid: user.id }, body: { role }, version: seen.version };
-    if (await action.run("change_user_role", request)) onClose();
-  };
-  const error = action.error ?? failed;
   return (
-    <FormDialog
+    <ActionForm
+      operation="change_user_role"
+      request={() => ({ path, body: { role }, version: seen?.version })}
+      onDone={onClose}
       title={text("user.change_role_of", { email: user.email })}
       onClose={onClose}
-      onSubmit={submit}
-      action={action}
-      error={error}
+      error={failed}
       isBlocked={!seen || seen.role === role}
     >
       <RoleChoice role={role} choose={setRole} />
-    </FormDialog>
+    </ActionForm>
   );
 }
 
 function RoleChoice({ role, choose }: { role: Role; choose: (role: Role) => void }) {
-  return (
-    <Select
-      label={text("user.role")}
-      help={textOf("role_help", role)}
-      value={role}
-      choices={roleChoices}
-      onValue={(value) => choose(value as Role)}
-    />
-  );
+  const help = textOf("role_help", role);
+  const onValue = (value: string) => choose(value as Role);
+  return <Select label={text("user.role")} help={help} value={role} choices={roleChoices} onValue={onValue} />;
 }
 
 export function Users() {
   const known = usePage("list_users", { every: EVERY_MINUTE });
-  const [isOpen, open] = useState(false);
   return (
     <>
       <ListScreen known={known} title={text("nav.users")} columns={COLUMNS} none={text("user.none")} />
       <p class="buttons">
-        <OperationButton operation="invite_user" label={text("user.invite")} isPrimary onClick={() => open(true)} />
+        <OpenButton operation="invite_user" label={text("user.invite")} isPrimary>
+          {(close) => <Invite onClose={close} />}
+        </OpenButton>
       </p>
-      {isOpen && <Invite onClose={() => open(false)} />}
     </>
   );
 }
 
-function Invite({ onClose }: { onClose: () => void }) {
-  const action = useAction();
-  const [email, setEmail] = useState("");
+function Invite({ onClose }: DialogProps) {
+  const { values, bind } = useFields("user", { email: "" });
   const [role, setRole] = useState<Role>("Viewer");
   const [url, setUrl] = useState("");
-  const submit = async () => {
-    const received = await action.run("invite_user", { body: { email, role } });
-    if (received) setUrl(new URL(received.data.invite_url, location.href).href);
-  };
   if (url) {
-    return (
-      <Once
-        title={text("user.invited", { email })}
-        help={text("user.invited_help", { email })}
-        values={[url]}
-        onClose={onClose}
-      />
-    );
+    const words = { title: text("user.invited", values), help: text("user.invited_help", values) };
+    return <Once {...words} values={[url]} onClose={onClose} />;
   }
   return (
-    <FormDialog title={text("user.invite")} onClose={onClose} onSubmit={submit} action={action}>
-      <Input
-        label={text("user.email")}
-        type="email"
-        autocomplete="off"
-        required
-        value={email}
-        onValue={setEmail}
-        location="email"
-      />
+    <ActionForm
+      operation="invite_user"
+      request={() => ({ body: { ...values, role } })}
+      onDone={({ invite_url }) => setUrl(new URL(invite_url, location.href).href)}
+      title={text("user.invite")}
+      onClose={onClose}
+    >
+      <Input {...bind("email")} type="email" autocomplete="off" required />
       <RoleChoice role={role} choose={setRole} />
-    </FormDialog>
+    </ActionForm>
   );
 }
 
 export function InvitePage({ token }: { token: string }) {
-  const [invite, setInvite] = useState<InviteOutput>();
-  const [error, setError] = useState<ApiError>();
+  const known = useLive("get_invite", { path: { token }, every: ON_DEMAND });
   const [isDone, finish] = useState(false);
-  const load = () => {
-    setError(undefined);
-    call("get_invite", { path: { token } }).then(
-      ({ data }) => setInvite(data),
-      (failure) => failure instanceof ApiError && setError(failure),
-    );
-  };
-  useEffect(load, [token]);
   useEffect(() => {
     document.title = `${text("invite.title")} · Headgate`;
   }, []);
+  const isGone = !isDone && known.error?.status === 404;
   return (
     <main id="main" class="sign-in">
       <h1>{text("invite.title")}</h1>
-      {error?.status === 404 && (
+      {isGone && (
         <Empty title={text("invite.gone")}>
           <p>{text("invite.gone_help")}</p>
         </Empty>
       )}
-      {error && error.status !== 404 && <Failed error={error} onRetry={load} />}
-      {!invite && !error && <Waiting />}
-      {invite && !isDone && <SetPassword invite={invite} token={token} onDone={() => finish(true)} />}
+      {!isGone && !isDone && (
+        <Loaded known={known}>
+          {(invite) => <SetPassword invite={invite} token={token} onDone={() => finish(true)} />}
+        </Loaded>
+      )}
       {isDone && (
         <div role="status">
-          <p>{text("invite.done", { email: invite?.email ?? "" })}</p>
+          <p>{text("invite.done", { email: known.data?.email ?? "" })}</p>
           <a class="button" href={link([])}>
             {text("sign_in.submit")}
           </a>
@@ -230,18 +186,10 @@ export function InvitePage({ token }: { token: string }) {
   );
 }
 
-interface PasswordProps {
-  invite: InviteOutput;
-  token: string;
-  onDone: () => void;
-}
-
-function SetPassword({ invite, token, onDone }: PasswordProps) {
-  const action = useAction();
-  const [password, setPassword] = useState("");
-  const submit = async () => {
-    if (!(await action.run("accept_invite", { path: { token }, body: { password } }))) return;
-    setPassword("");
+function SetPassword({ invite, token, onDone }: { invite: InviteOutput; token: string; onDone: () => void }) {
+  const { values, bind, reset } = useFields("invite", { password: "" });
+  const done = () => {
+    reset();
     // The token is used up: it does not stay in the history of the browser.
     history.replaceState(null, "", link(["invite"]));
     onDone();
@@ -253,19 +201,15 @@ function SetPassword({ invite, token, onDone }: PasswordProps) {
       <p class="quiet">
         {text("invite.ends")} <When time={invite.expires_at} />
       </p>
-      <Form submit={text("invite.submit")} onSubmit={submit} action={action}>
+      <ActionForm
+        operation="accept_invite"
+        request={() => ({ path: { token }, body: values })}
+        onDone={done}
+        submit={text("invite.submit")}
+      >
         <input type="hidden" name="username" autocomplete="username" value={invite.email} />
-        <Input
-          label={text("invite.password")}
-          help={text("account.password_help")}
-          type="password"
-          autocomplete="new-password"
-          required
-          value={password}
-          onValue={setPassword}
-          location="password"
-        />
-      </Form>
+        <Secret {...bind("password")} help={text("account.password_help")} required />
+      </ActionForm>
     </>
   );
 }

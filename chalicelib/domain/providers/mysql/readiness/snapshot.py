@@ -55,7 +55,9 @@ def snapshot_lock(facts: MySQLServerFacts, plan: MySQLCapturePlan | None) -> Jud
     if lacks_lock_right(facts):
         if facts.grants.inactive_roles:
             return None
-        return fails("minimal, without RELOAD", expected, f"GRANT RELOAD ON *.* TO {account};\nOr {WITHOUT_LOCK}")
+        revoke = f"\nREVOKE LOCK TABLES ON *.* FROM {account};" if facts.grants.has("LOCK TABLES") else ""
+        fix = f"GRANT RELOAD ON *.* TO {account};{revoke}\nOr {WITHOUT_LOCK}"
+        return fails("minimal, without RELOAD", expected, fix)
     if facts.grants.satisfies_debezium:
         return warned(
             "minimal, with LOCK TABLES",

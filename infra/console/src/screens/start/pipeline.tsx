@@ -8,7 +8,7 @@ import { Loaded, Waiting } from "../../kit/feedback.tsx";
 import { Form, Input, Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
 import { Arrivals } from "../../parts/arrival.tsx";
-import { Checks } from "../../parts/checks.tsx";
+import { ReadinessCheck } from "../../parts/checks.tsx";
 import { choicesOf } from "../../parts/fields.tsx";
 import { OperationButton, useAction } from "../../parts/operation.tsx";
 import { Config, Validation, Warnings } from "../../parts/preview.tsx";
@@ -64,7 +64,7 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
     if (received) way.to({ pipeline: (received.data as { id: string }).id, step: "deploy" });
   };
   const error = create.error ?? look.error;
-  const failing = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | undefined)?.checks;
+  const failing = (error?.details as { checks?: Schemas["ReadinessCheckOutput"][] } | undefined)?.checks;
   return (
     <>
       <Form
@@ -133,17 +133,16 @@ function DesignFields({ name, prefix, choices, change }: FieldsProps) {
 }
 
 /** The readiness checks that are in the way of the pipeline. */
-function Failing({ checks, way }: { checks: readonly object[]; way: StepProps["way"] }) {
-  const failed = checks as Schemas["ReadinessCheckOutput"][];
-  const shown = failed.map(({ name, description, recommended_action }) => ({
-    name,
-    status: "failed" as const,
-    code: null,
-    message: recommended_action ?? description,
-  }));
+function Failing({ checks, way }: { checks: readonly Schemas["ReadinessCheckOutput"][]; way: StepProps["way"] }) {
   return (
     <>
-      <Checks checks={shown} />
+      <ul class="checks">
+        {checks.map((check) => (
+          <li key={check.key}>
+            <ReadinessCheck check={check} />
+          </li>
+        ))}
+      </ul>
       <button type="button" onClick={() => way.to({ step: "ready" })}>
         {text("start.go", { name: textOf("start_step", "ready") })}
       </button>

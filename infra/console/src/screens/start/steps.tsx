@@ -47,7 +47,8 @@ export function DatabaseStep({ way }: StepProps) {
 
 export function ReadyStep({ way, source }: StepProps) {
   if (!way.source) return <Missing way={way} step="database" />;
-  return <Readiness sourceId={way.source} title={text("ready.script_title", { name: source?.name ?? way.source })} />;
+  const title = text("ready.script_title", { name: source?.name ?? way.source });
+  return <Readiness key={way.pipeline} sourceId={way.source} pipelineId={way.pipeline} title={title} />;
 }
 
 export function TablesStep({ way, source, pipeline, choices, choose }: StepProps) {
