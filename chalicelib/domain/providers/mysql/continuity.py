@@ -84,8 +84,9 @@ def _gap_by_sets(binlog: ServerBinlog, stored: StoredPosition, *, is_other_serve
     executed, purged, read = binlog.executed, binlog.purged, stored.gtids
     if executed is None or read is None:
         return None
-    if not executed.contains(read):
-        is_stranger = is_other_server and not executed.has_origin_of(read)
+    if missing := read.without(executed):
+        # What was read is no help: a connector that reads on there also stores transactions of that server.
+        is_stranger = is_other_server and not executed.has_origin_of(missing)
         return Gap.OTHER_SERVER if is_stranger else Gap.ROLLED_BACK
     return Gap.PURGED if purged is not None and not read.contains(purged) else None
 

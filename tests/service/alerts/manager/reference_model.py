@@ -5,7 +5,7 @@ It follows the text of the contract, one fingerprint at a time, and shares no co
 
 from collections.abc import Collection, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -88,6 +88,11 @@ class Line:
     @property
     def active(self) -> Alert | None:
         return self.alerts[-1] if self.alerts and self.alerts[-1].status != "resolved" else None
+
+    @property
+    def memory(self) -> "Line":
+        """All that decides about what comes next: the line without the alerts that have ended."""
+        return replace(self, alerts=[self.active] if self.active else [])
 
     def changed(self, at: datetime) -> bool:
         """Whether it flaps with this change."""
@@ -284,11 +289,15 @@ class Model:
 
 
 def seen(line: Line) -> Any:
-    """What the outside can see of a fingerprint."""
+    """What people see of a fingerprint, and what the next moves of an active alert depend on: after two reports at the
+    same time, that alone may tell which one came first.
+    """
     alerts = [
         (
             alert.episode, alert.status, alert.severity, alert.top, len(alert.cycles), alert.acknowledged, alert.until,
             alert.stale, alert.flapping, alert.removed, alert.cause is not None, alert.ended,
+            alert.status != "resolved"
+            and (alert.newest, alert.unseen, alert.since_cause, alert.silence_open, alert.no_channel),
         )
         for alert in line.alerts
     ]  # fmt: skip

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from chalicelib.domain.alerts.alert import Alert, Resolution
 from chalicelib.domain.alerts.channel import Channel
+from chalicelib.domain.alerts.cooldown import WITHOUT_CHANNELS
 from chalicelib.domain.alerts.notification import Notification
 from chalicelib.domain.alerts.rule import AlertRule
 from chalicelib.kit.adapters import adapter
@@ -64,6 +65,11 @@ class StoredState:
                     alert.episode, alert.status.value, alert.severity.value, alert.max_severity.value,
                     alert.occurrence_count, alert.acknowledged_by, alert.silenced_until, alert.stale, alert.flapping,
                     alert.resolution is Resolution.ENTITY_REMOVED, alert.inhibited_by is not None, alert.resolved_at,
+                    alert.is_active
+                    and (
+                        alert.watermark, alert.unseen, alert.inhibited_cycles, alert.was_silenced,
+                        alert.not_sent in WITHOUT_CHANNELS,
+                    ),
                 )
             )  # fmt: skip
         for row in rows:

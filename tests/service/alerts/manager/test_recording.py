@@ -250,6 +250,33 @@ def test_two_managers_with_the_first_failure_open_one_alert(alerting: Alerting, 
     assert len(alerting.rows()) == 1
 
 
+@pytest.mark.parametrize(
+    ("older_is_faster", "status"),
+    [
+        pytest.param(True, AlertStatus.RESOLVED, id="the newer one says nothing new, so nothing is late for it"),
+        pytest.param(False, AlertStatus.FIRING, id="all before the newer one is late"),
+    ],
+)
+def test_of_two_managers_that_see_nothing_the_faster_one_decides_what_is_late(
+    failing: Alerting, storage: Storage, status: AlertStatus, *, older_is_faster: bool
+) -> None:
+    reports = []
+    for complete in (False, True, False):
+        failing.clock.advance(1)
+        reports.append(failing.report_now(complete=complete))
+    (older, healthy, newer), manager = reports, failing.new_manager()
+    faster, slower = (older, newer) if older_is_faster else (newer, older)
+
+    first(
+        storage,
+        lambda: manager.follow(failing.episodes(faster), Deadline.after(20)),
+        lambda: failing.receive(slower),
+    )
+    assert (failing.alert().stale, failing.alert().watermark) == (True, faster.at)
+    assert failing.receive(healthy)
+    assert failing.alert().status is status
+
+
 def test_an_alert_that_others_change_all_the_time_holds_up_only_itself(alerting: Alerting, storage: Storage) -> None:
     failures = [alerting.task_failed(number) for number in range(20)]
     alerting.report(*failures)

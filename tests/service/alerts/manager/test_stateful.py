@@ -247,7 +247,9 @@ class Alerts(StoredState, RuleBasedStateMachine):
         on_model: Callable[[Model], object],
         at: int,
     ) -> None:
-        """`act` happens at a store call of a report. Each alert is as if one of the two had come first."""
+        """`act` happens at a store call of a report. Each alert is as if one of the two had come first. Where it is
+        so for both orders, the same follows from both.
+        """
 
         def mode(point: Point, call: InterceptedCall) -> object:
             if point.number == at:
@@ -268,6 +270,7 @@ class Alerts(StoredState, RuleBasedStateMachine):
         for name in NAMES:
             lines = [model.lines[name] for model in (first, second) if seen(model.lines[name]) == stored[name]]
             assert lines, (name, stored[name], seen(first.lines[name]), seen(second.lines[name]))
+            assert all(line.memory == lines[0].memory for line in lines), (name, lines)
             self.model.lines[name] = lines[0]
 
     def _active(self) -> list[str]:
