@@ -67,27 +67,15 @@ function CurrentScreen() {
   useEffect(() => {
     document.title = `${screen ? text(screen.title) : text("nav.nothing_here")} · Headgate`;
   }, [screen]);
-  if (!screen) {
-    return (
-      <Empty title={text("nav.nothing_here")}>
-        <a href={link([])}>{text("nav.now")}</a>
-      </Empty>
-    );
-  }
+  if (!screen) return <Empty title={text("nav.nothing_here")} leads={[link([]), text("nav.now")]} />;
   if (!session.value?.permissions.length && first !== "account") {
-    return (
-      <Empty title={text("account.factor_first")}>
-        <a href={link(["account"])}>{text("nav.account")}</a>
-      </Empty>
-    );
+    return <Empty title={text("account.factor_first")} leads={[link(["account"]), text("nav.account")]} />;
   }
   if (screen.needs && !can(screen.needs)) {
     return (
       <>
         <h1>{text(screen.title)}</h1>
-        <Empty title={text("access.denied")}>
-          <p>{whoMay(screen.needs)}</p>
-        </Empty>
+        <Empty title={text("access.denied")} help={whoMay(screen.needs)} />
       </>
     );
   }

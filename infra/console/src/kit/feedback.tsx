@@ -34,11 +34,21 @@ export function Section({ title, children, ...others }: { title: string } & Comp
   );
 }
 
+interface EmptyProps {
+  title: string;
+  help?: string;
+  /** The address of the screen that goes on from here, and the words of its link. */
+  leads?: readonly [address: string, words: string];
+  children?: ComponentChildren;
+}
+
 /** Why nothing is there, and what to do about it. */
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+export function Empty({ title, help, leads, children }: EmptyProps) {
   return (
     <div class="empty">
       <p>{title}</p>
+      {help && <p>{help}</p>}
+      {leads && <a href={leads[0]}>{leads[1]}</a>}
       {children}
     </div>
   );

@@ -85,19 +85,21 @@ function classes({ isNumber, isExtra }: Look): string {
 interface ItemsProps<One> {
   of: readonly One[];
   class?: string;
+  /** What stays the same of one while others come and go. */
+  id?: (one: One) => string;
   /** They have an order. */
   isOrdered?: boolean;
   children: (one: One) => ComponentChildren;
 }
 
 /** A list without a head; nothing where it would be empty. */
-export function Items<One>({ of, isOrdered, children, ...others }: ItemsProps<One>) {
+export function Items<One>({ of, id, isOrdered, children, ...others }: ItemsProps<One>) {
   if (!of.length) return null;
   const List = isOrdered ? "ol" : "ul";
   return (
     <List {...others}>
       {of.map((one, index) => (
-        <li key={index}>{children(one)}</li>
+        <li key={id?.(one) ?? index}>{children(one)}</li>
       ))}
     </List>
   );

@@ -9,6 +9,7 @@ import { type Column, Table } from "../kit/table.tsx";
 import { count } from "../kit/units.ts";
 import { text } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
+import { known, NotMeasured } from "./pieces.tsx";
 
 type Pipeline = Schemas["PipelineDetailOutput"];
 type Group = Schemas["ConsumerGroupOutput"];
@@ -38,13 +39,14 @@ export function Arrivals({ pipeline, delivery }: Props) {
     [text("arrival.source"), (row) => <AtSource sourceId={pipeline.source_id} table={row.table} />, { isNumber: true }],
     [text("arrival.records"), (row) => <InTopic cluster={cluster} topic={row.topic} />, { isNumber: true }],
   ];
-  if (delivery) {
-    columns.push([text("arrival.delivered"), (row) => <Delivered cluster={cluster} topic={row.topic} group={group} />]);
-  } else {
-    columns.push([text("arrival.snapshot"), (row) => <Snapshot pipeline={pipeline} row={row} />]);
-  }
+  columns.push(
+    delivery
+      ? [text("arrival.delivered"), (row) => <Delivered cluster={cluster} topic={row.topic} group={group} />]
+      : [text("arrival.snapshot"), (row) => <Snapshot pipeline={pipeline} row={row} />],
+  );
   return (
     <>
+      <h3>{text("arrival.title")}</h3>
       <Table caption={text("arrival.title")} columns={columns} rows={rows.slice(0, MOST)} id={(row) => row.topic} />
       {rows.length > MOST && <p class="quiet">{text("arrival.more", { count: rows.length - MOST })}</p>}
       <p class="quiet">
@@ -54,20 +56,17 @@ export function Arrivals({ pipeline, delivery }: Props) {
   );
 }
 
-function NotKnown({ why }: { why?: string }) {
-  return <span class="quiet">{why ?? text("common.not_measured")}</span>;
-}
-
 /** What the database estimates the table to have. */
 function useRowsAtSource(sourceId: string, table: Row["table"]): number | null {
   const search = table ? `${table.schema_name}.${table.table_name}` : "";
-  const known = useLive("list_source_tables", { path: { uuid: sourceId }, query: { search }, every: 0, off: !table });
-  return known.data?.find((one) => table && sameTable(one, table))?.estimated_rows ?? null;
+  const asked = { path: { uuid: sourceId }, query: { search }, every: 0, off: !table };
+  const { data } = useLive("list_source_tables", asked);
+  return data?.find((one) => table && sameTable(one, table))?.estimated_rows ?? null;
 }
 
 function AtSource({ sourceId, table }: { sourceId: string; table: Row["table"] }) {
   const rows = useRowsAtSource(sourceId, table);
-  return typeof rows === "number" ? <span>{text("arrival.about", { rows: count(rows) })}</span> : <NotKnown />;
+  return known(rows, (rows) => <span>{text("arrival.about", { rows: count(rows) })}</span>);
 }
 
 function useTopic(cluster: string, topic: string) {
@@ -75,14 +74,11 @@ function useTopic(cluster: string, topic: string) {
 }
 
 function InTopic({ cluster, topic }: { cluster: string; topic: string }) {
-  const known = useTopic(cluster, topic);
-  if (known.error?.status === 404) return <NotKnown why={text("arrival.no_topic")} />;
+  const read = useTopic(cluster, topic);
+  if (read.error?.status === 404) return <span class="quiet">{text("arrival.no_topic")}</span>;
   return (
-    <Loaded known={known} lines={1}>
-      {(detail) => {
-        const { records } = arrival(topic, detail.partition_details, null);
-        return records === null ? <NotKnown /> : count(records);
-      }}
+    <Loaded known={read} lines={1}>
+      {(detail) => known(arrival(topic, detail.partition_details, null).records, count)}
     </Loaded>
   );
 }
@@ -92,7 +88,7 @@ function Snapshot({ pipeline, row }: { pipeline: Pipeline; row: Row }) {
   const rows = useRowsAtSource(pipeline.source_id, row.table);
   const { data } = useTopic(pipeline.stream_cluster_id, row.topic);
   const records = data ? arrival(row.topic, data.partition_details, null).records : null;
-  if (rows === null || records === null) return <NotKnown />;
+  if (rows === null || records === null) return <NotMeasured />;
   return (
     <>
       {rows > 0 && (
@@ -109,10 +105,10 @@ function Snapshot({ pipeline, row }: { pipeline: Pipeline; row: Row }) {
 
 function Delivered({ cluster, topic, group }: { cluster: string; topic: string; group: Group | undefined }) {
   const { data } = useTopic(cluster, topic);
-  if (!data || !group) return <NotKnown />;
+  if (!data || !group) return <NotMeasured />;
   const seen = arrival(topic, data.partition_details, group.offsets as GroupPartition[] | null);
-  if (seen.delivered === null || seen.waiting === null) return <NotKnown />;
-  if (!seen.records) return <NotKnown why={text("arrival.nothing")} />;
+  if (seen.delivered === null || seen.waiting === null) return <NotMeasured />;
+  if (!seen.records) return <span class="quiet">{text("arrival.nothing")}</span>;
   const words = text("arrival.of", { delivered: count(seen.delivered), waiting: count(seen.waiting) });
   return (
     <Outcome

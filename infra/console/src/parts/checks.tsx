@@ -70,7 +70,7 @@ export function TestResult({ result }: { result: Schemas["TestOutput"] }) {
 export function TestButton({ operation, id, name }: { operation: TestOperation; id: string; name: string }) {
   const request = { path: { uuid: id } };
   return (
-    <RunButton operation={operation} request={request} label={text("check.test", { name })} isLine>
+    <RunButton operation={operation} request={request} label={text("check.test", { name })} line="buttons">
       {(result) => <TestResult result={result} />}
     </RunButton>
   );

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "../kit/copy.tsx";
 import { type Choice, Select } from "../kit/form.tsx";
 import { text } from "../texts/text.ts";
 
@@ -39,9 +40,7 @@ export function ChooseOrNew({ label, create, choices, chosen, onChosen, form, ch
         </>
       ) : (
         <p>
-          <button type="button" onClick={() => registerNew(true)}>
-            {create}
-          </button>
+          <Button label={create} onClick={() => registerNew(true)} />
         </p>
       )}
       {!isNew && below}

@@ -4,6 +4,7 @@ import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { ApiError, call } from "../api/client.ts";
 import { type Difference, overwritten } from "../domain/changes.ts";
+import { Button } from "../kit/copy.tsx";
 import { Failed, Waiting } from "../kit/feedback.tsx";
 import { type Column, Table } from "../kit/table.tsx";
 import { text } from "../texts/text.ts";
@@ -48,9 +49,7 @@ export function Conflict({ action: { stale, replace } }: { action: Action }) {
         <Table caption={text("conflict.differs")} columns={FIELDS} rows={rows} id={({ path }) => path} />
       )}
       <p class="buttons">
-        <button type="button" onClick={() => reopen(saved as never)}>
-          {text("conflict.take_theirs")}
-        </button>
+        <Button label={text("conflict.take_theirs")} onClick={() => reopen(saved as never)} />
         <button type="submit" onClick={() => replace(saved.version as number)}>
           {text("conflict.save_mine")}
         </button>

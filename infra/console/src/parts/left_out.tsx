@@ -1,7 +1,10 @@
 /** Columns that a pipeline leaves out: chosen where one makes trouble, and listed with a way back. */
 
 import { type ColumnName, leftOutOf, sameTable, type TableName, withColumnToggled } from "../domain/selection.ts";
+import { Button } from "../kit/copy.tsx";
+import { Items } from "../kit/table.tsx";
 import { plural, text } from "../texts/text.ts";
+import { spaced } from "./pieces.tsx";
 
 export interface Leaving {
   left: readonly ColumnName[];
@@ -20,10 +23,16 @@ export function LeaveOut({ table, column, left, onLeft }: Props) {
   const isLeft = left.some((one) => sameTable(one, table) && one.column_name === column);
   const toggle = () => onLeft(withColumnToggled(left, { schema_name, table_name, column_name: column }));
   return (
-    <button type="button" aria-pressed={isLeft} onClick={toggle}>
-      {text("tables.leave_out", { column: `${table_name}.${column}` })}
-    </button>
+    <Button
+      label={text("tables.leave_out", { column: `${table_name}.${column}` })}
+      aria-pressed={isLeft}
+      onClick={toggle}
+    />
   );
+}
+
+function fullName({ schema_name, table_name, column_name }: ColumnName): string {
+  return `${schema_name}.${table_name}.${column_name}`;
 }
 
 export function LeftOut({ picked, left, onLeft }: Leaving & { picked: readonly TableName[] }) {
@@ -32,19 +41,16 @@ export function LeftOut({ picked, left, onLeft }: Leaving & { picked: readonly T
   return (
     <>
       <p>{plural("tables.left_out_one", "tables.left_out", columns.length)}</p>
-      <ul class="lines">
-        {columns.map((column) => {
-          const name = `${column.schema_name}.${column.table_name}.${column.column_name}`;
-          return (
-            <li key={name}>
-              <code>{name}</code>{" "}
-              <button type="button" onClick={() => onLeft(withColumnToggled(left, column))}>
-                {text("tables.take_back", { column: name })}
-              </button>
-            </li>
+      <Items of={columns} class="lines" id={fullName}>
+        {(column) => {
+          const name = fullName(column);
+          const takeBack = () => onLeft(withColumnToggled(left, column));
+          return spaced(
+            <code>{name}</code>,
+            <Button label={text("tables.take_back", { column: name })} onClick={takeBack} />,
           );
-        })}
-      </ul>
+        }}
+      </Items>
     </>
   );
 }

@@ -204,11 +204,7 @@ export function OfCluster({ title, children }: { title: string; children: (clust
         {(clusters) => {
           const chosen = query.value("cluster_id") || clusters[0]?.id;
           if (!chosen) {
-            return (
-              <Empty title={text("cluster.no_stream")}>
-                <a href={link(["clusters"])}>{text("nav.clusters")}</a>
-              </Empty>
-            );
+            return <Empty title={text("cluster.no_stream")} leads={[link(["clusters"]), text("nav.clusters")]} />;
           }
           return (
             <>

@@ -144,27 +144,33 @@ export function OpenButton({ isHidden, children, ...button }: OpenProps) {
 interface RunProps<Id extends OperationId> extends Omit<ButtonProps, "operation" | "onClick" | "isBusy"> {
   operation: Id;
   request?: Request_<Id>;
-  /** On a line of its own. */
-  isLine?: boolean;
+  /** On a line of its own, which looks like this. */
+  line?: "buttons" | "facts";
+  /** What stands beside it on its line. */
+  beside?: ComponentChildren;
+  onDone?: (data: Done<Id>) => void;
   /** Shows what was answered, and knows whether the request is still the same. */
   children?: (data: Done<Id>, isCurrent: boolean) => ComponentChildren;
 }
 
 /** A button that carries out its operation at once, with what came of it below. */
-export function RunButton<Id extends OperationId>({ operation, request, isLine, children, ...shown }: RunProps<Id>) {
+export function RunButton<Id extends OperationId>(props: RunProps<Id>) {
+  const { operation, request, line, beside, onDone, children, ...shown } = props;
   const action = useAction();
   const [result, setResult] = useState<{ of: string; data: Done<Id> }>();
   const of = JSON.stringify(request);
   const run = async () => {
     setResult(undefined);
     const received = await action.run(operation, request);
-    if (received) setResult({ of, data: received.data });
+    if (!received) return;
+    setResult({ of, data: received.data });
+    onDone?.(received.data);
   };
   const look = { ...shown, operation, isBusy: action.busy !== "" };
   const button = <OperationButton {...look} onClick={() => void run()} />;
   return (
     <>
-      {isLine ? <p class="buttons">{button}</p> : button}
+      {line ? <p class={line}>{[button, beside]}</p> : button}
       {action.error && <Failed error={action.error} />}
       {result && children?.(result.data, result.of === of)}
     </>

@@ -187,6 +187,7 @@ export const ONE = {
   deliveries: "delivery",
   sources: "source",
   destinations: "destination",
+  connections: "connection",
 } as const;
 
 const SCREEN_OF: Record<string, string> = {

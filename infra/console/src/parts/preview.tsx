@@ -1,5 +1,6 @@
 /** What a preview says before anything is made: what Connect finds wrong, what will arrive changed, and the configuration. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { Input } from "../kit/form.tsx";
@@ -7,7 +8,28 @@ import { Items, Table } from "../kit/table.tsx";
 import { plural, text } from "../texts/text.ts";
 import { spaced } from "./pieces.tsx";
 
-export function Warnings({ warnings }: { warnings: readonly Schemas["WarningOutput"][] }) {
+interface PreviewProps {
+  preview: {
+    validation: Schemas["ValidationOutput"];
+    warnings: readonly Schemas["WarningOutput"][];
+    config: Record<string, unknown>;
+  };
+  /** What will be made beside the connector. */
+  children: ComponentChildren;
+}
+
+export function Preview({ preview, children }: PreviewProps) {
+  return (
+    <div role="status">
+      <Validation validation={preview.validation} />
+      <Warnings warnings={preview.warnings} />
+      {children}
+      <Config config={preview.config} />
+    </div>
+  );
+}
+
+function Warnings({ warnings }: { warnings: readonly Schemas["WarningOutput"][] }) {
   if (!warnings.length) return <p>{text("preview.no_warning")}</p>;
   return (
     <>
@@ -19,7 +41,7 @@ export function Warnings({ warnings }: { warnings: readonly Schemas["WarningOutp
   );
 }
 
-export function Validation({ validation }: { validation: Schemas["ValidationOutput"] }) {
+function Validation({ validation }: { validation: Schemas["ValidationOutput"] }) {
   if (validation.error_count === 0) return <p>{text("preview.valid")}</p>;
   return (
     <div class="failed" role="alert">
@@ -32,7 +54,7 @@ export function Validation({ validation }: { validation: Schemas["ValidationOutp
 }
 
 /** The config is long: it is there for those who want it. */
-export function Config({ config }: { config: Record<string, unknown> }) {
+function Config({ config }: { config: Record<string, unknown> }) {
   const rows = Object.entries(config).map(([key, value]): [string, string] => [key, String(value)]);
   return (
     <details>

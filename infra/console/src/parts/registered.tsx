@@ -69,16 +69,24 @@ export function RegisteredScreen<One extends Registered>({ kind, known, tabs }: 
   );
 }
 
+type Tested = Pick<Schemas["ConnectionOutput"], "id" | "name" | "last_test" | "last_tested_at">;
+
 /** The last test of it, and another one. */
-export function Test({ kind, one }: Props) {
+export function Test({ kind, one }: { kind: keyof typeof TESTS; one: Tested }) {
   return (
     <>
       <h2>{text("check.title")}</h2>
       <LastTest test={one.last_test} at={one.last_tested_at} />
-      <TestButton operation={`test_${ONE[kind]}`} id={one.id} name={one.name} />
+      <TestButton operation={TESTS[kind]} id={one.id} name={one.name} />
     </>
   );
 }
+
+const TESTS = {
+  sources: "test_source",
+  destinations: "test_destination",
+  connections: "test_registered_connection",
+} as const;
 
 function Head({ kind, one, readAt }: Props & { readAt: number | undefined }) {
   const labelled = Object.keys(one.labels).length > 0;
@@ -121,11 +129,27 @@ export function Settings({ kind, one }: Props) {
     <>
       <h2>{text("registered.edit")}</h2>
       <Edited now={one}>{(opened, open) => <Edit kind={kind} one={opened} onSaved={open} />}</Edited>
+      <SecretsAndEnd kind={kind} one={one} mayRotate={!one.connection_id} />
+    </>
+  );
+}
+
+interface EndProps {
+  kind: keyof typeof KINDS;
+  one: RotateProps["one"] & { version: number };
+  /** The secrets are its own. */
+  mayRotate: boolean;
+}
+
+/** New secrets for it, and its deletion. */
+export function SecretsAndEnd({ kind, one, mayRotate }: EndProps) {
+  return (
+    <>
       <h2>{text("registered.secrets")}</h2>
-      {one.connection_id ? (
-        <p>{text("registered.of_connection")}</p>
-      ) : (
+      {mayRotate ? (
         <Rotate operation={`rotate_${ONE[kind]}_credentials`} one={one} />
+      ) : (
+        <p>{text("registered.of_connection")}</p>
       )}
       <h2>{text("registered.delete")}</h2>
       <p class="buttons">
@@ -140,7 +164,7 @@ interface RotateProps {
   one: Pick<Registered, "id" | "name" | "provider" | "config">;
 }
 
-export function Rotate({ operation, one }: RotateProps) {
+function Rotate({ operation, one }: RotateProps) {
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
   const names = secretsOf(one.provider, "ssl_mode" in one.config ? one.config.ssl_mode : "");
   const words = { submit: text("rotate.submit", { name: one.name }), words: text("rotate.help"), help: secretHelp };
@@ -186,36 +210,46 @@ function Edit({ kind, one, onSaved }: Props & { onSaved: (saved: Registered) => 
   );
 }
 
-const NONE = { sources: text("sources.none"), destinations: text("destinations.none") };
-const CREATE = { sources: text("start.new_source"), destinations: text("start.new_destination") };
+const KINDS = {
+  sources: { none: text("sources.none"), create: text("start.new_source"), providers: DATABASES },
+  destinations: { none: text("destinations.none"), create: text("start.new_destination"), providers: PROVIDERS },
+  connections: { none: text("connections.none"), create: text("connections.create"), providers: PROVIDERS },
+};
 
 export function RegisteredList({ kind }: { kind: Kind }) {
+  return <SystemList<Registered> kind={kind} columns={(readAt) => columns(kind, readAt)} />;
+}
+
+interface ListProps<Row> {
+  kind: keyof typeof KINDS;
+  columns: (readAt: number | undefined) => readonly Column<Row>[];
+}
+
+/** The list of one kind of system, with the form that registers another one. */
+export function SystemList<Row>({ kind, columns }: ListProps<Row>) {
   const query = useListQuery();
   const [isNew, registerNew] = useState(false);
   const known = usePage(`list_${kind}`, { query: { q: query.value("q"), label: query.value("label") } });
+  const { none, create, providers } = KINDS[kind];
   return (
     <ListScreen
       known={known}
       title={textOf("nav", kind)}
-      columns={columns(kind, known.at)}
+      columns={columns(known.at)}
       filters={[BY_NAME, BY_LABEL]}
-      none={NONE[kind]}
+      none={none}
     >
       <p class="buttons">
         <OperationButton
           operation={`create_${ONE[kind]}`}
-          label={isNew ? text("common.close") : CREATE[kind]}
+          label={isNew ? text("common.close") : create}
           onClick={() => registerNew(!isNew)}
         />
         {kind === "sources" && <a href={link(["start"])}>{text("sources.start")}</a>}
       </p>
       {isNew && (
-        <section class="card" aria-label={CREATE[kind]}>
-          <SystemForm
-            kind={ONE[kind]}
-            providers={kind === "sources" ? DATABASES : PROVIDERS}
-            onSaved={(id) => go([kind, id])}
-          />
+        <section class="card" aria-label={create}>
+          <SystemForm kind={ONE[kind]} providers={providers} onSaved={(id) => go([kind, id])} />
         </section>
       )}
     </ListScreen>

@@ -4,17 +4,19 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, call, type Query, type Schemas } from "../api/client.ts";
 import { refreshAll, useLive, WHILE_CHANGING } from "../api/live.ts";
 import { MAX_TABLES, type Picked, sameTable, totals, withoutTables, withTables } from "../domain/selection.ts";
+import { Button } from "../kit/copy.tsx";
 import { Failed, Loaded } from "../kit/feedback.tsx";
 import { Check } from "../kit/form.tsx";
 import { place, setQuery } from "../kit/router.ts";
-import type { Column } from "../kit/table.tsx";
+import { type Column, Items } from "../kit/table.tsx";
 import { age, bytes, count, duration, localTime, measured } from "../kit/units.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
 import { choicesOf } from "./fields.tsx";
 import { LeaveOut, type Leaving, LeftOut } from "./left_out.tsx";
 import { type Filter, ListOf, useListQuery, usePage } from "./list.tsx";
-import { OperationButton, useAction } from "./operation.tsx";
+import { RunButton } from "./operation.tsx";
+import { spaced } from "./pieces.tsx";
 
 type Row = Schemas["SourceTableOutput"];
 type Source = Schemas["SourceOutput"];
@@ -102,16 +104,16 @@ function Choice({
   return (
     <>
       <p class="buttons">
-        <button type="button" aria-disabled={isBusy} onClick={() => void choose(true)}>
-          {text(isBusy ? "common.working" : isFiltered ? "tables.choose_matching" : "tables.choose_all")}
-        </button>
-        <button
-          type="button"
+        <Button
+          label={text(isBusy ? "common.working" : isFiltered ? "tables.choose_matching" : "tables.choose_all")}
+          aria-disabled={isBusy}
+          onClick={() => void choose(true)}
+        />
+        <Button
+          label={text(isFiltered ? "tables.drop_matching" : "tables.drop_all")}
           aria-disabled={isBusy || !picked.length}
           onClick={() => (isFiltered ? void choose(false) : onPicked([]))}
-        >
-          {text(isFiltered ? "tables.drop_matching" : "tables.drop_all")}
-        </button>
+        />
       </p>
       {error && <Failed error={error} />}
       {isCut && <p class="banner warn">{text("tables.cut", { max: MAX_TABLES })}</p>}
@@ -173,14 +175,15 @@ function Verdict({ row, choosing }: { row: Row; choosing: Choosing | undefined }
       <summary>
         {outcome} {plural("tables.issue_one", "tables.issue", row.cdc_issues.length)}
       </summary>
-      <ul>
-        {row.cdc_issues.map((issue) => (
-          <li key={`${issue.code}${issue.column}`}>
-            {issue.column && <code>{issue.column}</code>} {issue.message}{" "}
-            {issue.column && leaving && <LeaveOut table={row} column={issue.column} {...leaving} />}
-          </li>
-        ))}
-      </ul>
+      <Items of={row.cdc_issues}>
+        {({ column, message }) =>
+          spaced(
+            column && <code>{column}</code>,
+            message,
+            column && leaving && <LeaveOut table={row} column={column} {...leaving} />,
+          )
+        }
+      </Items>
     </details>
   );
 }
@@ -189,39 +192,25 @@ function Verdict({ row, choosing }: { row: Row; choosing: Choosing | undefined }
 export function Discovery({ source }: { source: Source }) {
   // In the address, so that a reload still shows it.
   const job = place.value.query.get("job") ?? "";
-  const action = useAction();
-  const discover = async () => {
-    // One that is open already is answered again, so that this also finds a job that somebody else has started.
-    const received = await action.run("discover_source", {
-      path: { uuid: source.id },
-      query: { max_tables: DISCOVERED },
-    });
-    if (received) setQuery({ job: received.data.id });
-  };
   const { last_discovery_at: at, tables, cdc_ready_tables: ready } = source;
+  const counts = { tables: count(tables ?? 0), ready: count(ready ?? 0) };
+  const last = at ? text("discovery.last", { age: duration(age(at) ?? 0), ...counts }) : text("discovery.never");
+  // A search that is open already is answered again, so that this also finds a job that somebody else has started.
   return (
     <>
-      <p class="facts">
-        <OperationButton
-          operation="discover_source"
-          label={text(at ? "discovery.again" : "discovery.first")}
-          isBusy={action.busy !== ""}
-          isPrimary={!at}
-          onClick={() => void discover()}
-        />
-        {at ? (
-          <span class="quiet" title={localTime(at)}>
-            {text("discovery.last", {
-              age: duration(age(at) ?? 0),
-              tables: count(tables ?? 0),
-              ready: count(ready ?? 0),
-            })}
+      <RunButton
+        operation="discover_source"
+        request={{ path: { uuid: source.id }, query: { max_tables: DISCOVERED } }}
+        label={text(at ? "discovery.again" : "discovery.first")}
+        isPrimary={!at}
+        line="facts"
+        beside={
+          <span class="quiet" title={at ? localTime(at) : undefined}>
+            {last}
           </span>
-        ) : (
-          <span class="quiet">{text("discovery.never")}</span>
-        )}
-      </p>
-      {action.error && <Failed error={action.error} />}
+        }
+        onDone={({ id }) => setQuery({ job: id })}
+      />
       {job && <Progress key={job} id={job} />}
     </>
   );

@@ -5,13 +5,13 @@ import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE } from "../api/live.ts";
 import { PERMISSIONS, type Role, rolesUpTo } from "../domain/roles.ts";
 import { Code } from "../kit/copy.tsx";
-import { Failed, Read, Section, say } from "../kit/feedback.tsx";
+import { Read, Section, say } from "../kit/feedback.tsx";
 import { Check, Input, Secret, Select } from "../kit/form.tsx";
 import { type Column, Table } from "../kit/table.tsx";
 import { now } from "../kit/units.ts";
 import { ActionButton, ConfirmButton } from "../parts/actions.tsx";
 import { CheckGroup, choicesOf, useFields } from "../parts/fields.tsx";
-import { ActionForm, Once, OpenButton, OperationButton, useAction } from "../parts/operation.tsx";
+import { ActionForm, Once, OpenButton, RunButton } from "../parts/operation.tsx";
 import { Facts, spaced, When } from "../parts/pieces.tsx";
 import { loadSession, session } from "../parts/session.ts";
 import { setShortcuts, shortcutsAreOn } from "../parts/shortcuts.ts";
@@ -107,27 +107,22 @@ function Sessions() {
 }
 
 function SecondFactor() {
-  const action = useAction();
   const [started, setStarted] = useState<Started>();
-  const start = async () => {
-    const received = await action.run("start_second_factor");
-    if (received) setStarted(received.data);
-  };
+  const remove = (
+    <OpenButton operation="remove_second_factor" label={text("account.factor_remove")}>
+      {(close) => <Remove onClose={close} />}
+    </OpenButton>
+  );
   return (
     <Section title={text("account.factor")}>
       <p>{text("account.factor_help")}</p>
-      <p class="buttons">
-        <OperationButton
-          operation="start_second_factor"
-          label={text("account.factor_start")}
-          isBusy={action.busy !== ""}
-          onClick={() => void start()}
-        />
-        <OpenButton operation="remove_second_factor" label={text("account.factor_remove")}>
-          {(close) => <Remove onClose={close} />}
-        </OpenButton>
-      </p>
-      {action.error && <Failed error={action.error} />}
+      <RunButton
+        operation="start_second_factor"
+        label={text("account.factor_start")}
+        line="buttons"
+        beside={remove}
+        onDone={setStarted}
+      />
       {started && <Confirm started={started} onClose={() => setStarted(undefined)} />}
     </Section>
   );

@@ -49,9 +49,7 @@ function Registered({ id }: { id: string }) {
         cluster ? (
           <Shown cluster={cluster} broker={broker} readAt={known.at} />
         ) : (
-          <Empty title={text("cluster.gone")}>
-            <a href={link(["clusters"])}>{text("nav.clusters")}</a>
-          </Empty>
+          <Empty title={text("cluster.gone")} leads={[link(["clusters"]), text("nav.clusters")]} />
         )
       }
     </Loaded>
@@ -219,6 +217,7 @@ interface PendingProps {
 
 function PendingOf({ id, kind, pending }: PendingProps) {
   const { count: number, names, since } = pending;
+  const more = number > names.length ? [text("cluster.more", { count: number - names.length })] : [];
   return (
     <div class="banner warn" role="status">
       <p>
@@ -231,14 +230,9 @@ function PendingOf({ id, kind, pending }: PendingProps) {
         label={text(`cluster.confirm_${kind}`, { count: number })}
       >
         <p>{text(`cluster.confirm_${kind}_help`)}</p>
-        <ul class="lines">
-          {names.map((name) => (
-            <li key={name}>
-              <code>{name}</code>
-            </li>
-          ))}
-          {number > names.length && <li>{text("cluster.more", { count: number - names.length })}</li>}
-        </ul>
+        <Items of={[...names.map((name) => <code key={name}>{name}</code>), ...more]} class="lines">
+          {(line) => line}
+        </Items>
       </ConfirmButton>
     </div>
   );

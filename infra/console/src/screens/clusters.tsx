@@ -60,9 +60,7 @@ function Listed<Cluster>({ kind, known, columns }: ListedProps<Cluster>) {
           rows.length ? (
             <Table caption={title} columns={columns} rows={rows} />
           ) : (
-            <Empty title={text(`cluster.no_${kind}`)}>
-              <p>{text(`cluster.no_${kind}_help`)}</p>
-            </Empty>
+            <Empty title={text(`cluster.no_${kind}`)} help={text(`cluster.no_${kind}_help`)} />
           )
         }
       </Loaded>

@@ -1,50 +1,18 @@
 /** Connections: addresses with their secrets that several sources and destinations use. */
 
-import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { useLive } from "../api/live.ts";
-import { PROVIDERS } from "../domain/systems.ts";
-import { Loaded } from "../kit/feedback.tsx";
-import { go, link } from "../kit/router.ts";
+import { Read } from "../kit/feedback.tsx";
+import { link } from "../kit/router.ts";
 import { type Column, Items } from "../kit/table.tsx";
-import { DeleteButton } from "../parts/actions.tsx";
-import { LastTest, TestButton } from "../parts/checks.tsx";
-import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
-import { OperationButton } from "../parts/operation.tsx";
 import { Facts, ResourceLink, State, spaced, When } from "../parts/pieces.tsx";
-import { Rotate } from "../parts/registered.tsx";
-import { SystemForm } from "../parts/system_form.tsx";
+import { SecretsAndEnd, SystemList, Test } from "../parts/registered.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["ConnectionOutput"];
 
 export function Connections() {
-  const query = useListQuery();
-  const [isNew, registerNew] = useState(false);
-  const known = usePage("list_connections", { query: { q: query.value("q"), label: query.value("label") } });
-  return (
-    <ListScreen
-      known={known}
-      title={text("nav.connections")}
-      columns={columns(known.at)}
-      filters={[BY_NAME, BY_LABEL]}
-      none={text("connections.none")}
-    >
-      <p class="buttons">
-        <OperationButton
-          operation="create_connection"
-          label={text(isNew ? "common.close" : "connections.create")}
-          onClick={() => registerNew(!isNew)}
-        />
-      </p>
-      {isNew && (
-        <section class="card" aria-label={text("connections.create")}>
-          <SystemForm kind="connection" providers={PROVIDERS} onSaved={(id) => go(["connections", id])} />
-        </section>
-      )}
-    </ListScreen>
-  );
+  return <SystemList kind="connections" columns={columns} />;
 }
 
 function columns(readAt: number | undefined): Column<Row>[] {
@@ -72,31 +40,23 @@ function UsedBy({ one }: { one: Row }) {
 }
 
 export function Connection({ rest }: ScreenProps) {
-  const known = useLive("get_connection", { path: { uuid: rest[0] ?? "" } });
   return (
-    <Loaded known={known}>
-      {(one) => (
+    <Read of="get_connection" path={{ uuid: rest[0] ?? "" }}>
+      {(one, { at }) => (
         <>
           <h1>{one.name}</h1>
           {one.description && <p>{one.description}</p>}
           <Facts
             rows={[
               [text("system.provider"), textOf("provider", one.provider)],
-              [text("column.state"), <Tested key="state" one={one} readAt={known.at} />],
+              [text("column.state"), <Tested key="state" one={one} readAt={at} />],
               [text("connections.used_by"), <UsedBy key="used" one={one} />],
             ]}
           />
-          <h2>{text("check.title")}</h2>
-          <LastTest test={one.last_test} at={one.last_tested_at} />
-          <TestButton operation="test_registered_connection" id={one.id} name={one.name} />
-          <h2>{text("registered.secrets")}</h2>
-          <Rotate operation="rotate_connection_credentials" one={one} />
-          <h2>{text("registered.delete")}</h2>
-          <p class="buttons">
-            <DeleteButton operation="delete_connection" of={one} list="connections" />
-          </p>
+          <Test kind="connections" one={one} />
+          <SecretsAndEnd kind="connections" one={one} mayRotate />
         </>
       )}
-    </Loaded>
+    </Read>
   );
 }

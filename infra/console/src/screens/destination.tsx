@@ -38,11 +38,8 @@ function Deliveries({ destination: { id, name } }: { destination: Destination })
       <Read of="destination_status" path={{ uuid: id }} every={pace(false)}>
         {({ deliveries }, { at }) => {
           if (!deliveries.length) {
-            return (
-              <Empty title={text("destination.no_delivery")}>
-                <a href={link(["pipelines"])}>{text("destination.from_pipeline")}</a>
-              </Empty>
-            );
+            const leads = [link(["pipelines"]), text("destination.from_pipeline")] as const;
+            return <Empty title={text("destination.no_delivery")} leads={leads} />;
           }
           const rows = deliveries.map((one) => ({ ...one, reason: one.reasons[0] ?? null }));
           return (

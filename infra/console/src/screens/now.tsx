@@ -39,12 +39,8 @@ function Attention({ overview, known: { at: readAt, observedAt } }: { overview: 
   const read = readAt === undefined ? 0 : (now.value - onServer(readAt)) / 1_000;
   const seconds = Math.max(read, age(observedAt, now.value) ?? 0);
   if (!cards.length && isEmpty) {
-    return (
-      <Empty title={text("now.no_pipeline")}>
-        <p>{text("now.no_pipeline_help")}</p>
-        <a href={link(["start"])}>{text("sources.start")}</a>
-      </Empty>
-    );
+    const words = { title: text("now.no_pipeline"), help: text("now.no_pipeline_help") };
+    return <Empty {...words} leads={[link(["start"]), text("sources.start")]} />;
   }
   return (
     <section aria-labelledby="attention">

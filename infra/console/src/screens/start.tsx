@@ -2,7 +2,7 @@
 
 import type { ComponentType } from "preact";
 import { useLive } from "../api/live.ts";
-import { Icon } from "../kit/copy.tsx";
+import { Button, Icon } from "../kit/copy.tsx";
 import { Failed } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { useDraft } from "../parts/draft.ts";
@@ -101,20 +101,14 @@ function Way(props: StepProps) {
 }
 
 function Onward({ way, number }: { way: Journey; number: number }) {
-  const back = STEPS[number - 1];
-  const next = STEPS[number + 1];
+  const to = (word: "back" | "next", step: Step | undefined) =>
+    step && (
+      <Button label={text(`start.${word}`, { name: textOf("start_step", step) })} onClick={() => way.to({ step })} />
+    );
   return (
     <p class="buttons">
-      {back && (
-        <button type="button" onClick={() => way.to({ step: back })}>
-          {text("start.back", { name: textOf("start_step", back) })}
-        </button>
-      )}
-      {next && (
-        <button type="button" onClick={() => way.to({ step: next })}>
-          {text("start.next", { name: textOf("start_step", next) })}
-        </button>
-      )}
+      {to("back", STEPS[number - 1])}
+      {to("next", STEPS[number + 1])}
     </p>
   );
 }

@@ -91,11 +91,7 @@ export function Topic({ rest }: ScreenProps) {
   const name = rest[0] ?? "";
   const clusterId = place.value.query.get("cluster_id") ?? "";
   if (!clusterId) {
-    return (
-      <Empty title={text("topic.no_cluster")}>
-        <a href={link(["topics"], { q: name })}>{text("nav.topics")}</a>
-      </Empty>
-    );
+    return <Empty title={text("topic.no_cluster")} leads={[link(["topics"], { q: name }), text("nav.topics")]} />;
   }
   return (
     <>

@@ -164,11 +164,7 @@ export function InvitePage({ token }: { token: string }) {
   return (
     <main id="main" class="sign-in">
       <h1>{text("invite.title")}</h1>
-      {isGone && (
-        <Empty title={text("invite.gone")}>
-          <p>{text("invite.gone_help")}</p>
-        </Empty>
-      )}
+      {isGone && <Empty title={text("invite.gone")} help={text("invite.gone_help")} />}
       {!isGone && !isDone && (
         <Loaded known={known}>
           {(invite) => <SetPassword invite={invite} token={token} onDone={() => finish(true)} />}

@@ -2,19 +2,20 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../../api/client.ts";
-import { ON_DEMAND, useLive, WHILE_CHANGING } from "../../api/live.ts";
+import { ON_DEMAND, WHILE_CHANGING } from "../../api/live.ts";
 import { defaultSchema, mappingsOf, type Target, tableOf } from "../../domain/mappings.ts";
 import { isDatabase, PROVIDERS } from "../../domain/systems.ts";
 import { Code } from "../../kit/copy.tsx";
-import { Loaded } from "../../kit/feedback.tsx";
+import { Read } from "../../kit/feedback.tsx";
 import { Check, Form, Input } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
+import { Items } from "../../kit/table.tsx";
 import { ActionButton } from "../../parts/actions.tsx";
 import { Arrivals } from "../../parts/arrival.tsx";
 import { TestButton } from "../../parts/checks.tsx";
 import { ChooseOrNew } from "../../parts/choose_or_new.tsx";
 import { useAction } from "../../parts/operation.tsx";
-import { Config, Validation, Warnings } from "../../parts/preview.tsx";
+import { Preview } from "../../parts/preview.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
 import { SystemForm } from "../../parts/system_form.tsx";
 import { text, textOf } from "../../texts/text.ts";
@@ -23,7 +24,7 @@ import { Missing } from "./steps.tsx";
 
 type Pipeline = Schemas["PipelineDetailOutput"];
 type Destination = Schemas["DestinationOutput"];
-type Preview = Schemas["DeliveryPreviewOutput"];
+type Found = Schemas["DeliveryPreviewOutput"];
 
 export function DeliverStep({ way, pipeline }: StepProps) {
   if (!way.pipeline) return <Missing way={way} step="preview" />;
@@ -32,10 +33,9 @@ export function DeliverStep({ way, pipeline }: StepProps) {
 }
 
 function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
-  const known = useLive("list_destinations", { every: ON_DEMAND });
   const choose = (destination: string) => way.to({ destination });
   return (
-    <Loaded known={known} lines={2}>
+    <Read of="list_destinations" every={ON_DEMAND} lines={2}>
       {(rows) => {
         const chosen = rows.find((row) => row.id === way.destination);
         return (
@@ -58,28 +58,26 @@ function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
           />
         );
       }}
-    </Loaded>
+    </Read>
   );
 }
 
 /** The delivery as it runs, and what has arrived. */
 function Delivering({ pipeline, id }: { pipeline: Pipeline; id: string }) {
-  const known = useLive("get_delivery", { path: { uuid: id }, every: WHILE_CHANGING });
   return (
-    <Loaded known={known}>
-      {(delivery) => (
+    <Read of="get_delivery" path={{ uuid: id }} every={WHILE_CHANGING}>
+      {(delivery, { at }) => (
         <>
           <p>
             <a href={link(["deliveries", id])}>{delivery.name}</a>
           </p>
           <Doing owner={delivery} />
-          <WantedAndSeen seen={delivery} readAt={known.at} />
+          <WantedAndSeen seen={delivery} readAt={at} />
           <Tasks tasks={delivery.tasks} kind="deliveries" id={id} name={delivery.name} />
-          <h3>{text("arrival.title")}</h3>
           <Arrivals pipeline={pipeline} delivery={delivery} />
         </>
       )}
-    </Loaded>
+    </Read>
   );
 }
 
@@ -94,7 +92,7 @@ function DeliveryDesign({ destination, pipeline, way }: Props) {
   const schema = defaultSchema(destination.provider, database);
   const [target, setTarget] = useState<Target>({ left: [], schema, tables: {} });
   const [typedName, typeName] = useState("");
-  const [preview, setPreview] = useState<Preview>();
+  const [preview, setPreview] = useState<Found>();
   const action = useAction();
   const topics = pipeline.topics.map((topic, index) => ({ topic, table: pipeline.tables[index] }));
   const name = typedName || text("deliver.default_name", { pipeline: pipeline.name, destination: destination.name });
@@ -154,12 +152,12 @@ function Mapping({ provider, topics, target, change }: MappingProps) {
           onValue={(schema) => change({ schema })}
         />
       )}
-      <ul class="lines mapping">
-        {topics.map(({ topic, table }) => {
+      <Items of={topics} class="lines mapping">
+        {({ topic, table }) => {
           const isLeft = target.left.includes(topic);
           const left = isLeft ? target.left.filter((one) => one !== topic) : [...target.left, topic];
           return (
-            <li key={topic}>
+            <>
               <Check label={topic} checked={!isLeft} onValue={() => change({ left })} />
               {hasTables && !isLeft && (
                 <Input
@@ -168,19 +166,17 @@ function Mapping({ provider, topics, target, change }: MappingProps) {
                   onValue={(value) => change({ tables: { ...target.tables, [topic]: value } })}
                 />
               )}
-            </li>
+            </>
           );
-        })}
-      </ul>
+        }}
+      </Items>
     </>
   );
 }
 
-function Shown({ preview }: { preview: Preview }) {
+function Shown({ preview }: { preview: Found }) {
   return (
-    <div role="status">
-      <Validation validation={preview.validation} />
-      <Warnings warnings={preview.warnings} />
+    <Preview preview={preview}>
       {preview.target_ddl.length > 0 && (
         <>
           <h3>{text("deliver.ddl")}</h3>
@@ -196,7 +192,6 @@ function Shown({ preview }: { preview: Preview }) {
           <Code value={one.document} />
         </details>
       ))}
-      <Config config={preview.config} />
-    </div>
+    </Preview>
   );
 }

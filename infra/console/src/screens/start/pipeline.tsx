@@ -5,33 +5,28 @@ import type { Schemas } from "../../api/client.ts";
 import { useLive, WHILE_CHANGING } from "../../api/live.ts";
 import { leftOutOf } from "../../domain/selection.ts";
 import { prefixOf, SNAPSHOT_MODES } from "../../domain/systems.ts";
-import { Loaded, Waiting } from "../../kit/feedback.tsx";
+import { Read, Waiting } from "../../kit/feedback.tsx";
 import { Form, Input, Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
+import { Items } from "../../kit/table.tsx";
 import { Arrivals } from "../../parts/arrival.tsx";
 import { ReadinessCheck } from "../../parts/checks.tsx";
 import { choicesOf } from "../../parts/fields.tsx";
 import { LeftOut } from "../../parts/left_out.tsx";
 import { OperationButton, useAction } from "../../parts/operation.tsx";
-import { Config, Validation, Warnings } from "../../parts/preview.tsx";
+import { Preview } from "../../parts/preview.tsx";
 import { RunActions } from "../../parts/run_actions.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
 import { plural, text, textOf } from "../../texts/text.ts";
 import type { StepProps } from "./journey.ts";
-import { Missing } from "./steps.tsx";
+import { Made, Missing, ToStep } from "./steps.tsx";
 
-type Preview = Schemas["PipelinePreviewOutput"];
+type Found = Schemas["PipelinePreviewOutput"];
 type Body = Schemas["PipelineBody"];
 
 export function PreviewStep(props: StepProps) {
   const { way, source, pipeline, choices } = props;
-  if (pipeline) {
-    return (
-      <p>
-        <a href={link(["pipelines", pipeline.id])}>{text("start.change_pipeline")}</a>
-      </p>
-    );
-  }
+  if (pipeline) return <Made pipeline={pipeline} lines={[]} />;
   if (!way.source) return <Missing way={way} step="database" />;
   if (!choices.tables.length) return <Missing way={way} step="tables" />;
   if (!way.stream || !way.connect) return <Missing way={way} step="clusters" />;
@@ -39,7 +34,7 @@ export function PreviewStep(props: StepProps) {
 }
 
 function Design({ way, source, choices, choose }: StepProps & { source: Schemas["SourceOutput"] }) {
-  const [preview, setPreview] = useState<Preview>();
+  const [preview, setPreview] = useState<Found>();
   const look = useAction();
   const create = useAction();
   const name = choices.name || source.name;
@@ -140,38 +135,25 @@ function DesignFields({ name, prefix, choices, change }: FieldsProps) {
 function Failing({ checks, way }: { checks: readonly Schemas["ReadinessCheckOutput"][]; way: StepProps["way"] }) {
   return (
     <>
-      <ul class="checks">
-        {checks.map((check) => (
-          <li key={check.key}>
-            <ReadinessCheck check={check} />
-          </li>
-        ))}
-      </ul>
-      <button type="button" onClick={() => way.to({ step: "ready" })}>
-        {text("start.go", { name: textOf("start_step", "ready") })}
-      </button>
+      <Items of={checks} class="checks">
+        {(check) => <ReadinessCheck check={check} />}
+      </Items>
+      <ToStep way={way} step="ready" />
     </>
   );
 }
 
-function Shown({ preview }: { preview: Preview }) {
+function Shown({ preview }: { preview: Found }) {
   const { topics } = preview;
   return (
-    <div role="status">
-      <Validation validation={preview.validation} />
-      <Warnings warnings={preview.warnings} />
+    <Preview preview={preview}>
       <details open={topics.length <= 10}>
         <summary>{plural("preview.topic_one", "preview.topic", topics.length)}</summary>
-        <ul class="lines">
-          {topics.map((topic) => (
-            <li key={topic}>
-              <code>{topic}</code>
-            </li>
-          ))}
-        </ul>
+        <Items of={topics} class="lines">
+          {(topic) => <code>{topic}</code>}
+        </Items>
       </details>
-      <Config config={preview.config} />
-    </div>
+    </Preview>
   );
 }
 
@@ -183,7 +165,6 @@ export function DeployStep({ way, pipeline }: StepProps) {
 
 function Deploying({ pipeline }: { pipeline: Schemas["PipelineDetailOutput"] }) {
   const { id, name, desired_state: desired } = pipeline;
-  const status = useLive("pipeline_status", { path: { uuid: id }, every: WHILE_CHANGING });
   // The frame reads the same address: while this step is open it is read more often, for the operation is in it.
   useLive("get_pipeline", { path: { uuid: id }, every: WHILE_CHANGING });
   return (
@@ -193,15 +174,14 @@ function Deploying({ pipeline }: { pipeline: Schemas["PipelineDetailOutput"] }) 
       </p>
       {desired === "DRAFT" && <RunActions kind="pipelines" id={id} name={name} desired={desired} />}
       <Doing owner={pipeline} />
-      <Loaded known={status} lines={2}>
-        {(seen) => (
+      <Read of="pipeline_status" path={{ uuid: id }} every={WHILE_CHANGING} lines={2}>
+        {(seen, { at }) => (
           <>
-            <WantedAndSeen seen={seen} readAt={status.at} />
+            <WantedAndSeen seen={seen} readAt={at} />
             <Tasks tasks={seen.tasks} kind="pipelines" id={id} name={name} />
           </>
         )}
-      </Loaded>
-      <h3>{text("arrival.title")}</h3>
+      </Read>
       <Arrivals pipeline={pipeline} />
     </>
   );

@@ -1,16 +1,17 @@
 /** The first four steps: the database, whether it can be captured, which of its tables, and the clusters that carry the changes. */
 
-import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Schemas } from "../../api/client.ts";
 import { type Known, ON_DEMAND, useLive } from "../../api/live.ts";
 import { capturePlugin, DATABASES } from "../../domain/systems.ts";
-import { Empty, Loaded } from "../../kit/feedback.tsx";
+import { Button } from "../../kit/copy.tsx";
+import { Empty, Loaded, Read } from "../../kit/feedback.tsx";
 import { link } from "../../kit/router.ts";
+import { Items } from "../../kit/table.tsx";
 import { Outcome, Readiness } from "../../parts/checks.tsx";
 import { ChooseOrNew } from "../../parts/choose_or_new.tsx";
 import { whoMay } from "../../parts/operation.tsx";
-import { State } from "../../parts/pieces.tsx";
+import { State, spaced } from "../../parts/pieces.tsx";
 import { can } from "../../parts/session.ts";
 import { SystemForm } from "../../parts/system_form.tsx";
 import { Discovery, Tables } from "../../parts/table_picker.tsx";
@@ -22,12 +23,11 @@ type Kafka = Schemas["StreamClusterOutput"];
 type Connect = Schemas["ConnectClusterOutput"];
 
 export function DatabaseStep({ way }: StepProps) {
-  const known = useLive("list_sources", { every: ON_DEMAND });
   // Another database begins another way: nothing of the last one belongs to it.
   const choose = (source: string) =>
     way.to({ source, pipeline: "", delivery: "", destination: "", step: source ? "ready" : "database" });
   return (
-    <Loaded known={known}>
+    <Read of="list_sources" every={ON_DEMAND}>
       {(sources) => (
         <ChooseOrNew
           label={text("start.choose_source")}
@@ -41,7 +41,7 @@ export function DatabaseStep({ way }: StepProps) {
           form={<SystemForm kind="source" providers={DATABASES} onSaved={choose} />}
         />
       )}
-    </Loaded>
+    </Read>
   );
 }
 
@@ -54,18 +54,8 @@ export function ReadyStep({ way, source }: StepProps) {
 export function TablesStep({ way, source, pipeline, choices, choose }: StepProps) {
   if (!way.source) return <Missing way={way} step="database" />;
   if (pipeline) {
-    return (
-      <>
-        <ul class="lines">
-          {pipeline.tables.map((table) => (
-            <li key={`${table.schema_name}.${table.table_name}`}>
-              {table.schema_name}.{table.table_name}
-            </li>
-          ))}
-        </ul>
-        <a href={link(["pipelines", pipeline.id])}>{text("start.change_pipeline")}</a>
-      </>
-    );
+    const names = pipeline.tables.map((table) => `${table.schema_name}.${table.table_name}`);
+    return <Made pipeline={pipeline} lines={names} />;
   }
   return (
     <>
@@ -86,85 +76,48 @@ export function TablesStep({ way, source, pipeline, choices, choose }: StepProps
 
 export function ClustersStep({ way, source, pipeline }: StepProps) {
   if (pipeline) {
-    return (
-      <>
-        <ul class="lines">
-          <li>{text("start.kafka_is", { name: pipeline.stream_cluster.name })}</li>
-          <li>{text("start.connect_is", { name: pipeline.connect_cluster.name })}</li>
-        </ul>
-        <a href={link(["pipelines", pipeline.id])}>{text("start.change_pipeline")}</a>
-      </>
-    );
+    const kafka = text("start.kafka_is", { name: pipeline.stream_cluster.name });
+    const connect = text("start.connect_is", { name: pipeline.connect_cluster.name });
+    return <Made pipeline={pipeline} lines={[kafka, connect]} />;
   }
   return (
     <>
-      <KafkaChoice way={way} />
-      {way.stream && <ConnectChoice way={way} />}
+      <ClusterChoice kind="stream" way={way} />
+      {way.stream && <ClusterChoice kind="connect" way={way} />}
       {way.connect && !source && <Missing way={way} step="database" />}
       {way.connect && source && <Plugin clusterId={way.connect} provider={source.provider} />}
     </>
   );
 }
 
-function KafkaChoice({ way }: Pick<StepProps, "way">) {
-  const known = useLive("list_stream_clusters", { every: ON_DEMAND });
-  const choose = (stream: string) => way.to({ stream, connect: "" });
-  return (
-    <ClusterChoice
-      known={known}
-      rows={known.data ?? []}
-      chosen={way.stream}
-      label={text("start.choose_kafka")}
-      create={text("start.new_kafka")}
-      onChosen={choose}
-      onOnly={(stream) => way.to({ stream })}
-      form={<StreamForm onSaved={choose} />}
-    />
-  );
-}
+const CHOICES = {
+  stream: { label: text("start.choose_kafka"), create: text("start.new_kafka") },
+  connect: { label: text("start.choose_connect"), create: text("start.new_connect") },
+};
 
-function ConnectChoice({ way }: Pick<StepProps, "way">) {
-  const known = useLive("list_connect_clusters", { every: ON_DEMAND });
-  const choose = (connect: string) => way.to({ connect });
-  return (
-    <ClusterChoice
-      known={known}
-      rows={(known.data ?? []).filter((one) => one.stream_cluster_id === way.stream)}
-      chosen={way.connect}
-      label={text("start.choose_connect")}
-      create={text("start.new_connect")}
-      onChosen={choose}
-      onOnly={choose}
-      form={<ConnectForm streamId={way.stream} onSaved={choose} />}
-    />
-  );
-}
-
-interface ChoiceProps {
-  known: Known<unknown> & { refresh: () => void };
-  rows: readonly (Kafka | Connect)[];
-  chosen: string;
-  label: string;
-  create: string;
-  onChosen: (id: string) => void;
-  /** There is one only: nobody has to choose it. */
-  onOnly: (id: string) => void;
-  form: ComponentChildren;
-}
-
-function ClusterChoice({ known, rows, chosen, onOnly, form, ...words }: ChoiceProps) {
+function ClusterChoice({ kind, way }: Pick<StepProps, "way"> & { kind: "stream" | "connect" }) {
+  const known = useLive(`list_${kind}_clusters`, { every: ON_DEMAND });
+  const all: readonly (Kafka | Connect)[] = known.data ?? [];
+  const rows = all.filter((row) => !("stream_cluster_id" in row) || row.stream_cluster_id === way.stream);
+  // Another Kafka cluster has other Connect clusters.
+  const choose = (id: string) => way.to(kind === "stream" ? { stream: id, connect: "" } : { connect: id });
   const only = rows.length === 1 ? rows[0]?.id : undefined;
+  const chosen = way[kind];
   useEffect(() => {
-    if (only && !chosen) onOnly(only);
+    // There is one only: nobody has to choose it.
+    if (only && !chosen) way.to({ [kind]: only });
   }, [only, chosen]);
   const one = rows.find((row) => row.id === chosen);
+  const form =
+    kind === "stream" ? <StreamForm onSaved={choose} /> : <ConnectForm streamId={way.stream} onSaved={choose} />;
   return (
-    <Loaded known={known} lines={2}>
+    <Loaded known={known as Known<unknown>} lines={2}>
       {() => (
         <ChooseOrNew
-          {...words}
+          {...CHOICES[kind]}
           key={chosen}
           chosen={chosen}
+          onChosen={choose}
           choices={rows.map((row) => ({ value: row.id, label: row.name }))}
           form={can("create_connect_cluster") ? form : <p class="quiet">{whoMay("create_connect_cluster")}</p>}
         >
@@ -182,34 +135,55 @@ function ClusterChoice({ known, rows, chosen, onOnly, form, ...words }: ChoicePr
 
 /** Whether the workers have the plug-in that captures this kind of database. */
 function Plugin({ clusterId, provider }: { clusterId: string; provider: string }) {
-  const known = useLive("list_plugins", { path: { uuid: clusterId }, every: ON_DEMAND });
   const needed = capturePlugin(provider);
   return (
-    <Loaded known={known} lines={1}>
+    <Read of="list_plugins" path={{ uuid: clusterId }} every={ON_DEMAND} lines={1}>
       {(plugins) => {
         const found = plugins.find((one) => one.class === needed);
+        const word = text(found ? "start.plugin_there" : "start.plugin_missing");
         return (
           <p role="status">
-            <Outcome
-              status={found ? "pass" : "fail"}
-              word={text(found ? "start.plugin_there" : "start.plugin_missing")}
-            />{" "}
-            <code>{needed}</code> {found?.version}{" "}
-            {!found && text("start.plugin_help", { provider: textOf("provider", provider) })}
+            {spaced(
+              <Outcome status={found ? "pass" : "fail"} word={word} />,
+              <code>{needed}</code>,
+              found?.version,
+              !found && text("start.plugin_help", { provider: textOf("provider", provider) }),
+            )}
           </p>
         );
       }}
-    </Loaded>
+    </Read>
   );
 }
 
-/** What a step needs that an earlier one gives, with the way there. */
-export function Missing({ way, step }: { way: Journey; step: Step }) {
+/** What a step has made is changed on the screen of the pipeline. */
+export function Made({ pipeline, lines }: { pipeline: { id: string }; lines: readonly string[] }) {
   return (
-    <Empty title={textOf("start_missing", step)}>
-      <button type="button" onClick={() => way.to({ step })}>
-        {text("start.go", { name: textOf("start_step", step) })}
-      </button>
+    <>
+      <Items of={lines} class="lines">
+        {(line) => line}
+      </Items>
+      <p>
+        <a href={link(["pipelines", pipeline.id])}>{text("start.change_pipeline")}</a>
+      </p>
+    </>
+  );
+}
+
+interface ToStepProps {
+  way: Journey;
+  step: Step;
+}
+
+/** What a step needs that an earlier one gives, with the way there. */
+export function Missing(props: ToStepProps) {
+  return (
+    <Empty title={textOf("start_missing", props.step)}>
+      <ToStep {...props} />
     </Empty>
   );
+}
+
+export function ToStep({ way, step }: ToStepProps) {
+  return <Button label={text("start.go", { name: textOf("start_step", step) })} onClick={() => way.to({ step })} />;
 }
