@@ -1,5 +1,7 @@
 /** Databases and object stores as forms ask for them, and the bodies that the API takes. */
 
+import { NEEDED } from "./clusters.ts";
+
 export type Provider = "postgresql" | "mysql" | "s3" | "minio";
 
 export interface SystemDraft {
@@ -18,14 +20,9 @@ export const SNAPSHOT_MODES = ["initial", "initial_only", "no_data", "when_neede
 
 export const PORTS: Partial<Record<Provider, string>> = { postgresql: "5432", mysql: "3306" };
 
-const CAPTURE: Partial<Record<Provider, string>> = {
-  postgresql: "io.debezium.connector.postgresql.PostgresConnector",
-  mysql: "io.debezium.connector.mysql.MySqlConnector",
-};
-
 /** The class of the plug-in that captures the changes of a database. */
 export function capturePlugin(provider: string): string | undefined {
-  return CAPTURE[provider as Provider];
+  return NEEDED[`${provider}_source`]?.[0];
 }
 
 export function isDatabase(provider: string): boolean {

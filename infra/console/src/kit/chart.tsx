@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import UPlot from "uplot";
 import { text } from "../texts/text.ts";
 import { Button } from "./copy.tsx";
-import { type Column, Table } from "./table.tsx";
+import { type Column, Items, Table } from "./table.tsx";
 import { localTime } from "./units.ts";
 
 export interface Series {
@@ -91,17 +91,17 @@ function valueAt(series: Series, at: number, written: Props["written"]): string 
 
 function Legend({ series }: { series: readonly Series[] }) {
   return (
-    <ul class="legend">
-      {series.map((one) => (
-        <li key={one.label}>
+    <Items of={series} class="legend">
+      {(one) => (
+        <>
           <span
             class="swatch"
             style={{ borderTopStyle: one.isDashed ? "dashed" : "solid", borderTopColor: `var(--${one.color})` }}
           />
           {one.label}
-        </li>
-      ))}
-    </ul>
+        </>
+      )}
+    </Items>
   );
 }
 

@@ -89,17 +89,21 @@ interface ItemsProps<One> {
   id?: (one: One) => string;
   /** They have an order. */
   isOrdered?: boolean;
-  children: (one: One) => ComponentChildren;
+  /** The class of each. */
+  look?: (one: One) => string;
+  children: (one: One, index: number) => ComponentChildren;
 }
 
 /** A list without a head; nothing where it would be empty. */
-export function Items<One>({ of, id, isOrdered, children, ...others }: ItemsProps<One>) {
+export function Items<One>({ of, id, isOrdered, look, children, ...others }: ItemsProps<One>) {
   if (!of.length) return null;
   const List = isOrdered ? "ol" : "ul";
   return (
     <List {...others}>
       {of.map((one, index) => (
-        <li key={id?.(one) ?? index}>{children(one)}</li>
+        <li key={id?.(one) ?? index} class={look?.(one)}>
+          {children(one, index)}
+        </li>
       ))}
     </List>
   );

@@ -298,17 +298,15 @@ function Consequences({ plan, isOfMany = false }: { plan: CombinedPlan; isOfMany
           </Items>
         </section>
       )}
-      {plan.consequences.length > 0 && (
-        <ul class="consequences">
-          {plan.consequences.map((one) => (
-            <li key={one.severity + one.message} class={`tone-${LOOKS[one.severity].tone}`}>
-              <Icon name={LOOKS[one.severity].icon} /> <strong>{textOf("consequence", one.severity)}:</strong>{" "}
-              {isOfMany && <Names names={one.names} />}
-              {one.message} {typeof one.facts?.statement === "string" && <Copy value={one.facts.statement} />}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Items of={plan.consequences} class="consequences" look={({ severity }) => `tone-${LOOKS[severity].tone}`}>
+        {(one) => (
+          <>
+            <Icon name={LOOKS[one.severity].icon} /> <strong>{textOf("consequence", one.severity)}:</strong>{" "}
+            {isOfMany && <Names names={one.names} />}
+            {one.message} {typeof one.facts?.statement === "string" && <Copy value={one.facts.statement} />}
+          </>
+        )}
+      </Items>
       <Changes plan={plan} isOfMany={isOfMany} />
     </>
   );

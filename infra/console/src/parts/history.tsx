@@ -2,10 +2,10 @@
 
 import type { ComponentProps } from "preact";
 import type { Schemas } from "../api/client.ts";
-import { EVERY_MINUTE, useLive } from "../api/live.ts";
+import { EVERY_MINUTE } from "../api/live.ts";
 import { Chart } from "../kit/chart.tsx";
 import { Button } from "../kit/copy.tsx";
-import { Empty, Loaded, Section } from "../kit/feedback.tsx";
+import { Empty, Loaded, Read, Section } from "../kit/feedback.tsx";
 import { place, setQuery } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
 import { age, bytes, count, duration, localTime, rate, shortTime } from "../kit/units.ts";
@@ -54,32 +54,33 @@ function Plots({ times, plots }: { times: readonly string[]; plots: readonly Plo
 /** How far it was behind, and how much it moved. */
 export function MetricPlots({ kind, id }: { kind: RunKind; id: string }) {
   const asked = { path: { uuid: id }, query: { from: begins() }, every: EVERY_MINUTE };
-  const known = useLive(`${ONE[kind]}_metric_history`, asked);
   return (
-    <Loaded known={known} lines={8}>
-      {({ times, lag, throughput }) => {
-        const behind: Plot = {
-          title: text("runtime.lag"),
-          series: [{ label: text("runtime.lag"), values: lag, color: "busy" }],
-          written: count,
-        };
-        const moved: Plot = {
-          title: text("runtime.throughput"),
-          series: [{ label: text("runtime.throughput"), values: throughput, color: "good" }],
-          written: rate,
-        };
-        return <Plots times={times} plots={kind === "deliveries" ? [behind, moved] : [moved]} />;
-      }}
-    </Loaded>
+    <>
+      <Span />
+      <Read of={`${ONE[kind]}_metric_history`} {...asked} lines={8}>
+        {({ times, lag, throughput }) => {
+          const behind: Plot = {
+            title: text("runtime.lag"),
+            series: [{ label: text("runtime.lag"), values: lag, color: "busy" }],
+            written: count,
+          };
+          const moved: Plot = {
+            title: text("runtime.throughput"),
+            series: [{ label: text("runtime.throughput"), values: throughput, color: "good" }],
+            written: rate,
+          };
+          return <Plots times={times} plots={kind === "deliveries" ? [behind, moved] : [moved]} />;
+        }}
+      </Read>
+    </>
   );
 }
 
 /** The log that a source keeps, against what it may keep. */
 export function LogPlot({ sourceId }: { sourceId: string }) {
   const asked = { path: { uuid: sourceId }, query: { from: begins() }, every: EVERY_MINUTE };
-  const known = useLive("source_log_history", asked);
   return (
-    <Loaded known={known} lines={8}>
+    <Read of="source_log_history" {...asked} lines={8}>
       {({ times, retained_bytes, safe_bytes }) => {
         const series: Plot["series"] = [
           { label: text("log.retained"), values: retained_bytes, color: "busy" },
@@ -87,7 +88,7 @@ export function LogPlot({ sourceId }: { sourceId: string }) {
         ];
         return <Plots times={times} plots={[{ title: text("log.title"), series, written: bytes, isBinary: true }]} />;
       }}
-    </Loaded>
+    </Read>
   );
 }
 

@@ -164,14 +164,16 @@ export function State(props: Props) {
   );
 }
 
+/** What people want of a pipeline or a delivery, and what was seen of it last. */
+export interface Observation {
+  desired_state: string;
+  observed_state: string;
+  observed_at: string | null;
+  reasons?: readonly string[];
+}
+
 /** The state of a pipeline or a delivery, and what is wrong with it. */
-export function RunState({
-  of,
-  readAt,
-}: {
-  of: { observed_state: string; observed_at: string | null; desired_state: string; reasons?: readonly string[] };
-  readAt: number | undefined;
-}) {
+export function RunState({ of, readAt }: { of: Observation; readAt: number | undefined }) {
   const { observed_state, observed_at, desired_state, reasons = [] } = of;
   return (
     <>

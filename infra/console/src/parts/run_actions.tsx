@@ -4,8 +4,9 @@ import type { OperationId } from "../api/client.ts";
 import { go } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { ActionButton, type ActionChoice } from "./actions.tsx";
+import { whoMay } from "./operation.tsx";
 import { ONE } from "./pieces.tsx";
-import { can, neededFor } from "./session.ts";
+import { can } from "./session.ts";
 
 export type RunKind = "pipelines" | "deliveries";
 
@@ -60,7 +61,7 @@ export function RunActions({ kind, id, name, desired, drops = [] }: ActionsProps
       {offered.map((verb) => action(verb, `${verb}_${ONE[kind]}`, verb === "pause" ? [] : LOSSES[kind]))}
       {!isDraft && deploy}
       {action("delete", `delete_${ONE[kind]}`, [...dropped, FORGET], () => go([kind]))}
-      {!can("pause_pipeline") && <span class="quiet">{textOf("needs", neededFor("pause_pipeline"))}</span>}
+      {!can("pause_pipeline") && <span class="quiet">{whoMay("pause_pipeline")}</span>}
     </p>
   );
 }

@@ -12,7 +12,7 @@ import { Items } from "../kit/table.tsx";
 import { type Tab, Tabs } from "../kit/tabs.tsx";
 import { age, count, duration, localTime, rate } from "../kit/units.ts";
 import { text, textOf } from "../texts/text.ts";
-import { type FactRow, Facts, known, Labels, ONE, RunState, State } from "./pieces.tsx";
+import { type FactRow, Facts, known, Labels, type Observation, ONE, RunState, State } from "./pieces.tsx";
 import { RestartTask, RunActions, type RunKind } from "./run_actions.tsx";
 
 /** What is seen of a pipeline or a delivery. */
@@ -134,9 +134,9 @@ export function Tasks({ tasks, kind, id, name }: TasksProps) {
   return (
     <Section title={text("runtime.tasks")}>
       {!tasks.length && <p class="quiet">{text("runtime.no_task")}</p>}
-      <ul class="tasks">
-        {tasks.map((task) => (
-          <li key={task.id}>
+      <Items of={tasks} class="tasks" id={({ id }) => String(id)}>
+        {(task) => (
+          <>
             <p class="facts">
               <strong>{text("runtime.task", { id: task.id })}</strong>
               <span class={task.state === "FAILED" ? "fault" : ""}>{textOf("state", task.state)}</span>
@@ -149,9 +149,9 @@ export function Tasks({ tasks, kind, id, name }: TasksProps) {
                 <Cause cause={task.hint.cause} />
               </>
             )}
-          </li>
-        ))}
-      </ul>
+          </>
+        )}
+      </Items>
     </Section>
   );
 }
@@ -217,12 +217,9 @@ function Numbers({ kind, progress, throughput }: NumbersProps) {
   return <Facts look="counts" rows={rows} />;
 }
 
-interface Line {
+interface Line extends Observation {
   id: string;
   name: string;
-  desired_state: string;
-  observed_state: string;
-  observed_at: string | null;
   reason?: string | null;
 }
 
@@ -255,9 +252,9 @@ function Flow({ pieces }: { pieces: readonly Piece[] }) {
   const first = firstBroken(pieces.map((piece) => piece.mark));
   return (
     <Section title={text("flow.title")}>
-      <ol class="flow">
-        {pieces.map((piece, index) => (
-          <li key={piece.key} class={`card mark-${piece.mark}`}>
+      <Items of={pieces} class="flow" isOrdered id={({ key }) => key} look={({ mark }) => `card mark-${mark}`}>
+        {(piece, index) => (
+          <>
             <h3>{piece.title}</h3>
             {piece.children}
             {index === first && (
@@ -265,9 +262,9 @@ function Flow({ pieces }: { pieces: readonly Piece[] }) {
                 <Icon name="cross" /> {text("flow.broken")} {piece.cause}
               </p>
             )}
-          </li>
-        ))}
-      </ol>
+          </>
+        )}
+      </Items>
     </Section>
   );
 }
@@ -300,12 +297,6 @@ export function serverPiece(kind: "sources" | "destinations", one: Server, readA
       </p>
     ),
   };
-}
-
-interface Observation {
-  desired_state: string;
-  observed_state: string;
-  observed_at: string | null;
 }
 
 /** The mark of a connector, of which nothing is known when it was looked at too long ago. */

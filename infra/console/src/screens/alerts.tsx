@@ -143,6 +143,7 @@ function Cost({ alert }: { alert: Detail }) {
 /** Where one goes from here. */
 function Concerned({ alert }: { alert: Detail }) {
   const { details, source, connector_name: connector, task_id: task } = alert;
+  const { inhibited_by: other } = details;
   const open = text("common.open");
   const others = [
     { type: "pipeline", id: alert.pipeline_id, name: alert.pipeline_name ?? open },
@@ -152,26 +153,21 @@ function Concerned({ alert }: { alert: Detail }) {
     { type: "connect_cluster", id: details.connect_cluster_id, name: open },
     { type: "maintenance", id: details.maintenance_id, name: open },
   ].flatMap(({ id, ...one }) => (id && id !== source.id ? [{ id, ...one }] : []));
+  const lines = [
+    ...[source, ...others].map((one) => <ResourceLink key={one.type + one.id} {...one} />),
+    connector &&
+      spaced(
+        <span class="quiet">{text("alert.connector")}</span>,
+        <code>{connector}</code>,
+        task !== null && text("runtime.task", { id: task }),
+      ),
+    other && <a href={link(["alerts", other])}>{text("alert.inhibited_by")}</a>,
+  ];
   return (
     <Section title={text("alert.concerned")}>
-      <ul class="lines">
-        {[source, ...others].map((one) => (
-          <li key={one.type + one.id}>
-            <ResourceLink {...one} />
-          </li>
-        ))}
-        {connector && (
-          <li>
-            <span class="quiet">{text("alert.connector")}</span> <code>{connector}</code>
-            {task !== null && ` ${text("runtime.task", { id: task })}`}
-          </li>
-        )}
-        {details.inhibited_by && (
-          <li>
-            <a href={link(["alerts", details.inhibited_by])}>{text("alert.inhibited_by")}</a>
-          </li>
-        )}
-      </ul>
+      <Items of={lines.filter(Boolean)} class="lines">
+        {(line) => line}
+      </Items>
     </Section>
   );
 }

@@ -10,7 +10,7 @@ import { Check, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { duration } from "../kit/units.ts";
-import { choicesOf, EditorScreen, NewLink, useFields } from "../parts/fields.tsx";
+import { blank, choicesOf, EditorScreen, NewLink, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { ActionForm, RunButton, saving } from "../parts/operation.tsx";
 import { Facts, spaced, When } from "../parts/pieces.tsx";
@@ -88,9 +88,7 @@ export function ChannelScreen({ rest }: ScreenProps) {
   );
 }
 
-const EMPTY: Record<string, string> = Object.fromEntries(
-  Object.values(CHANNEL_FIELDS).flatMap((names) => names.map((name) => [name, ""])),
-);
+const EMPTY = blank(Object.values(CHANNEL_FIELDS).flat());
 
 function Editor({ channel, onSaved }: { channel: ChannelDetail | undefined; onSaved: (saved: Row) => void }) {
   const operation = channel ? "update_channel" : "create_channel";

@@ -7,11 +7,12 @@ import { Button } from "../kit/copy.tsx";
 import { Section } from "../kit/feedback.tsx";
 import { Input, Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
-import { Table } from "../kit/table.tsx";
+import { Items, Table } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
 import { ActionButton } from "../parts/actions.tsx";
-import { MetricPlots, Span, Timeline } from "../parts/history.tsx";
+import { MetricPlots, Timeline } from "../parts/history.tsx";
 import { paceOf } from "../parts/intent.ts";
+import { OperationButton } from "../parts/operation.tsx";
 import { type FactRow, RunState } from "../parts/pieces.tsx";
 import {
   connectorPiece,
@@ -22,7 +23,6 @@ import {
   RunScreen,
   serverPiece,
 } from "../parts/runtime.tsx";
-import { can, neededFor } from "../parts/session.ts";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -32,16 +32,7 @@ const TABS: readonly Tab<Run<Output>>[] = [
   { name: "overview", title: text("tab.overview"), show: (run) => <Overview {...run} /> },
   { name: "mappings", title: text("tab.mappings"), show: ({ one }) => <Mappings delivery={one} /> },
   { name: "timeline", title: text("tab.timeline"), show: ({ one }) => <Timeline kind="deliveries" id={one.id} /> },
-  {
-    name: "plots",
-    title: text("tab.plots"),
-    show: ({ one }) => (
-      <>
-        <Span />
-        <MetricPlots kind="deliveries" id={one.id} />
-      </>
-    ),
-  },
+  { name: "plots", title: text("tab.plots"), show: ({ one }) => <MetricPlots kind="deliveries" id={one.id} /> },
 ];
 
 export function Delivery({ rest }: ScreenProps) {
@@ -80,7 +71,6 @@ function pipelinePiece(pipeline: Schemas["PipelineOutput"], readAt: number | und
 
 function Mappings({ delivery }: { delivery: Output }) {
   const [isEdited, edit] = useState(false);
-  const why = can("update_delivery_mappings") ? undefined : textOf("needs", neededFor("update_delivery_mappings"));
   if (isEdited) return <MappingEditor delivery={delivery} onClose={() => edit(false)} />;
   return (
     <>
@@ -98,13 +88,11 @@ function Mappings({ delivery }: { delivery: Output }) {
         ]}
       />
       <p class="buttons">
-        <Button
+        <OperationButton
+          operation="update_delivery_mappings"
           label={text("mapping.change")}
-          aria-disabled={why !== undefined}
-          title={why}
-          onClick={() => why ?? edit(true)}
+          onClick={() => edit(true)}
         />
-        {why && <span class="quiet">{why}</span>}
       </p>
     </>
   );
@@ -149,9 +137,9 @@ function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () =>
       {isToTables && (
         <Input label={text("mapping.schema")} help={text("mapping.schema_help")} value={schema} onValue={setSchema} />
       )}
-      <ul class="tasks">
-        {rows.map(({ topic, table }) => (
-          <li key={topic} class="mapping">
+      <Items of={rows} class="tasks" id={({ topic }) => topic} look={() => "mapping"}>
+        {({ topic, table }) => (
+          <>
             {isToTables ? (
               <Input label={text("mapping.table", { topic })} value={table} onValue={(value) => change(topic, value)} />
             ) : (
@@ -163,9 +151,9 @@ function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () =>
               aria-label={text("mapping.remove_topic", { topic })}
               onClick={() => setRows(rows.filter((row) => row.topic !== topic))}
             />
-          </li>
-        ))}
-      </ul>
+          </>
+        )}
+      </Items>
       {unused.length > 0 && (
         <Select
           label={text("mapping.add")}

@@ -65,12 +65,7 @@ function List() {
   );
 }
 
-const NOTHING_CHOSEN: Record<Kind, string[]> = {
-  source_ids: [],
-  pipeline_ids: [],
-  destination_ids: [],
-  connect_cluster_ids: [],
-};
+const NOTHING_CHOSEN = Object.fromEntries(KINDS.map((kind) => [kind, []])) as unknown as Record<Kind, string[]>;
 
 function PlanForm() {
   const begin = new Date(now.value);

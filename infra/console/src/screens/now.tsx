@@ -3,7 +3,7 @@
 import type { OperationId, Request_, Schemas } from "../api/client.ts";
 import type { Known } from "../api/live.ts";
 import { LOOKS, type Observed, OLD_AFTER } from "../domain/states.ts";
-import { Icon } from "../kit/copy.tsx";
+import { Button, Icon } from "../kit/copy.tsx";
 import { Empty, Failed, Read, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
@@ -48,11 +48,14 @@ function Attention({ overview, known: { at: readAt, observedAt } }: { overview: 
         {cards.length ? plural("now.needs_one", "now.needs", cards.length) : text("now.nothing")}
       </h2>
       {seconds > OLD_AFTER && <p class="banner warn">{text("now.old", { age: duration(seconds) })}</p>}
-      <ul class="cards">
-        {cards.map((one) => (
-          <AttentionCard key={one.alert_id} one={one} readAt={readAt} />
-        ))}
-      </ul>
+      <Items
+        of={cards}
+        class="cards"
+        id={({ alert_id }) => alert_id}
+        look={({ severity }) => `card severity-${severity}`}
+      >
+        {(one) => <AttentionCard one={one} readAt={readAt} />}
+      </Items>
     </section>
   );
 }
@@ -118,7 +121,7 @@ function Activity({ changes }: { changes: Overview["recent_activity"] }) {
 function AttentionCard({ one, readAt }: { one: Attention; readAt: number | undefined }) {
   const { severity, resource, since } = one;
   return (
-    <li class={`card severity-${severity}`}>
+    <>
       <h2>
         <span class="kind">{textOf("type", resource.type)}</span> <NameLink {...resource} />
       </h2>
@@ -140,7 +143,7 @@ function AttentionCard({ one, readAt }: { one: Attention; readAt: number | undef
         <a href={link(["alerts", one.alert_id])}>{text("now.alert")}</a>
       </p>
       <QuickActions one={one} />
-    </li>
+    </>
   );
 }
 
@@ -159,16 +162,12 @@ function QuickActions({ one }: { one: Attention }) {
     <>
       <p class="buttons">
         {offered.map(([name, operation, body]) => (
-          <button
+          <Button
             key={name}
-            type="button"
+            label={action.busy === operation ? text("common.working") : textOf("quick", name)}
             aria-disabled={action.busy !== ""}
-            onClick={() =>
-              void action.run(operation, { path, ...(body ? { body } : {}) } as Request_<typeof operation>)
-            }
-          >
-            {action.busy === operation ? text("common.working") : textOf("quick", name)}
-          </button>
+            onClick={() => void action.run(operation, { path, body } as Request_<typeof operation>)}
+          />
         ))}
       </p>
       {action.error && <Failed error={action.error} />}

@@ -8,7 +8,7 @@ import { link } from "../kit/router.ts";
 import { Items, Table } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
 import { age, bytes, count, duration } from "../kit/units.ts";
-import { LogPlot, MetricPlots, Span, Timeline } from "../parts/history.tsx";
+import { LogPlot, MetricPlots, Timeline } from "../parts/history.tsx";
 import { paceOf } from "../parts/intent.ts";
 import { type FactRow, Facts, known, RunState } from "../parts/pieces.tsx";
 import { ConfigTable } from "../parts/preview.tsx";
@@ -45,7 +45,6 @@ export function Pipeline({ rest }: ScreenProps) {
 function Plots({ one, seen }: Run<Detail>) {
   return (
     <>
-      <Span />
       <MetricPlots kind="pipelines" id={one.id} />
       <LogPlot sourceId={one.source_id} />
       {seen.log?.seconds_to_loss != null && (
@@ -131,17 +130,13 @@ function pieces(run: Run<Detail>): Piece[] {
 const FEW = 5;
 
 function Topics({ topics, cluster }: { topics: readonly string[]; cluster: Detail["stream_cluster"] }) {
+  const first = topics.slice(0, FEW).map((topic) => <code key={topic}>{topic}</code>);
+  const rest = topics.length - FEW;
+  const more = rest > 0 ? [<span class="quiet">{text("flow.more", { count: count(rest) })}</span>] : [];
   return (
     <>
       <p>{plural("flow.topic_count_one", "flow.topic_count", topics.length, count(topics.length))}</p>
-      <ul>
-        {topics.slice(0, FEW).map((topic) => (
-          <li key={topic}>
-            <code>{topic}</code>
-          </li>
-        ))}
-        {topics.length > FEW && <li class="quiet">{text("flow.more", { count: count(topics.length - FEW) })}</li>}
-      </ul>
+      <Items of={[...first, ...more]}>{(line) => line}</Items>
       <p class="quiet">{cluster.name}</p>
     </>
   );

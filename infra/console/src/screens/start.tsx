@@ -5,6 +5,7 @@ import { useLive } from "../api/live.ts";
 import { Button, Icon } from "../kit/copy.tsx";
 import { Failed } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { useDraft } from "../parts/draft.ts";
 import { text, textOf } from "../texts/text.ts";
 import { DeliverStep } from "./start/deliver.tsx";
@@ -86,16 +87,14 @@ function Way(props: StepProps) {
   const { step: _, to: __, ...ids } = props.way;
   return (
     <nav aria-label={text("start.steps")}>
-      <ol class="steps">
-        {STEPS.map((step, index) => (
-          <li key={step}>
-            <a href={link(["start"], { step, ...ids })} aria-current={step === props.way.step ? "step" : undefined}>
-              <Icon name={isDone(step, props) ? "disc" : "dashed"} /> {index + 1}. {textOf("start_step", step)}
-              {isDone(step, props) && <span class="hidden"> {text("start.done")}</span>}
-            </a>
-          </li>
-        ))}
-      </ol>
+      <Items of={STEPS} class="steps" isOrdered>
+        {(step, index) => (
+          <a href={link(["start"], { step, ...ids })} aria-current={step === props.way.step ? "step" : undefined}>
+            <Icon name={isDone(step, props) ? "disc" : "dashed"} /> {index + 1}. {textOf("start_step", step)}
+            {isDone(step, props) && <span class="hidden"> {text("start.done")}</span>}
+          </a>
+        )}
+      </Items>
     </nav>
   );
 }

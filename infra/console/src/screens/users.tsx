@@ -41,20 +41,22 @@ function isMe(user: User): boolean {
 function Actions({ user }: { user: User }) {
   const { email, status } = user;
   const one = { path: { uuid: user.id }, isSmall: true };
+  const verb = status === "ACTIVE" ? "disable" : "enable";
   const why = isMe(user) ? text("user.not_yourself") : undefined;
   return (
     <div class="buttons tight">
       <OpenButton operation="change_user_role" label={text("user.change_role")} isSmall why={why}>
         {(close) => <RoleDialog user={user} onClose={close} />}
       </OpenButton>
-      {status === "ACTIVE" && (
-        <ConfirmButton {...one} operation="disable_user" label={text("user.disable", { email })} reason={why}>
-          <p>{text("user.disable_help")}</p>
-        </ConfirmButton>
-      )}
-      {status === "DISABLED" && (
-        <ConfirmButton {...one} operation="enable_user" label={text("user.enable", { email })}>
-          <p>{text("user.enable_help")}</p>
+      {status !== "INVITED" && (
+        <ConfirmButton
+          {...one}
+          key={verb}
+          operation={`${verb}_user`}
+          label={text(`user.${verb}`, { email })}
+          reason={why}
+        >
+          <p>{text(`user.${verb}_help`)}</p>
         </ConfirmButton>
       )}
       {status !== "INVITED" && !isMe(user) && (
