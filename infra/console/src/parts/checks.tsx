@@ -14,9 +14,6 @@ import { RunButton } from "./operation.tsx";
 import { spaced, When } from "./pieces.tsx";
 import { can } from "./session.ts";
 
-type Report = Schemas["ReadinessOutput"];
-type Check = Schemas["ReadinessCheckOutput"];
-
 type TestOperation = "test_source" | "test_destination" | "test_registered_connection";
 
 const OUTCOMES: Record<string, Look> = {
@@ -146,7 +143,7 @@ export function Readiness({ sourceId, pipelineId, title }: ReadinessProps) {
   );
 }
 
-function Shown({ report, title }: { report: Report; title: string }) {
+function Shown({ report, title }: { report: Schemas["ReadinessOutput"]; title: string }) {
   const toDo = report.checks.filter((check) => check.status !== "pass" && check.recommended_action);
   return (
     <>
@@ -179,7 +176,7 @@ function Shown({ report, title }: { report: Report; title: string }) {
 }
 
 /** A readiness check with what to do about it. */
-export function ReadinessCheck({ check }: { check: Check }) {
+export function ReadinessCheck({ check }: { check: Schemas["ReadinessCheckOutput"] }) {
   const current = check.current_value ?? text("common.not_measured");
   const expected = check.expected_value ?? text("common.not_measured");
   return (

@@ -14,8 +14,6 @@ import { ToPages, usePage } from "./list.tsx";
 import { ONE } from "./pieces.tsx";
 import type { RunKind } from "./run_actions.tsx";
 
-type Entry = Schemas["TimelineEntryOutput"];
-
 const HOURS: Record<string, number> = { "1h": 1, "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
 const STEP = 300_000;
 
@@ -111,7 +109,7 @@ export function Timeline({ kind, id }: { kind: RunKind; id: string }) {
   );
 }
 
-function Shown({ entry }: { entry: Entry }) {
+function Shown({ entry }: { entry: Schemas["TimelineEntryOutput"] }) {
   const who = entry.actor && (entry.actor.email ?? entry.actor.via);
   return (
     <>

@@ -6,10 +6,8 @@ import { OPERATIONS } from "../api/generated/operations.ts";
 import { forgetAll } from "../api/live.ts";
 import { noteServerTime } from "../kit/units.ts";
 
-type Session = Schemas["SessionOutput"];
-
 /** `undefined` before it is known. */
-export const session = signal<Session | null | undefined>(undefined);
+export const session = signal<Schemas["SessionOutput"] | null | undefined>(undefined);
 
 /** Whether the session has ended while somebody worked: what is on the page stays until they sign in again. */
 export const hasEnded = signal(false);

@@ -19,7 +19,6 @@ import { RunButton } from "./operation.tsx";
 import { spaced } from "./pieces.tsx";
 
 type Row = Schemas["SourceTableOutput"];
-type Source = Schemas["SourceOutput"];
 const ALL = 500;
 /** Tables that a discovery reads at most. */
 const DISCOVERED = 5_000;
@@ -189,7 +188,7 @@ function Verdict({ row, choosing }: { row: Row; choosing: Choosing | undefined }
 }
 
 /** The search for the tables of a source: a job that goes on when the page is left. */
-export function Discovery({ source }: { source: Source }) {
+export function Discovery({ source }: { source: Schemas["SourceOutput"] }) {
   // In the address, so that a reload still shows it.
   const job = place.value.query.get("job") ?? "";
   const { last_discovery_at: at, tables, cdc_ready_tables: ready } = source;

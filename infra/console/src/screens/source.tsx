@@ -5,13 +5,13 @@ import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import { Empty, Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
-import type { Column } from "../kit/table.tsx";
+import { type Column, Items } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
 import { bytes, duration } from "../kit/units.ts";
 import { Outcome, Readiness } from "../parts/checks.tsx";
 import { LogPlot, Span } from "../parts/history.tsx";
 import { type Filter, Filters, ListOf, useListQuery, usePage } from "../parts/list.tsx";
-import { Facts, known, ResourceLink, When } from "../parts/pieces.tsx";
+import { Facts, known, ResourceLink, spaced, When } from "../parts/pieces.tsx";
 import { RegisteredScreen, Settings, Test } from "../parts/registered.tsx";
 import { RunLines } from "../parts/runtime.tsx";
 import { Discovery, Tables } from "../parts/table_picker.tsx";
@@ -162,25 +162,17 @@ function SchemaVersions({ sourceId }: { sourceId: string }) {
   );
 }
 
+/** What was altered in the table, and what that means for whom. */
 function Diff({ row }: { row: Version }) {
-  return (
-    <ul>
-      {row.diff.map((change) => (
-        <li key={`${change.change}${change.column}${change.from}${change.to}`}>
-          <Outcome status={OUTCOMES[change.impact] ?? "unknown"} word={textOf("impact", change.impact)} />{" "}
-          {textOf("alteration", change.change)} {change.column && <code>{change.column}</code>}{" "}
-          {(change.from !== null || change.to !== null) &&
-            text("schema.from_to", {
-              from: change.from ?? text("schema.nothing"),
-              to: change.to ?? text("schema.nothing"),
-            })}
-        </li>
-      ))}
-      {row.affects.map((one) => (
-        <li key={one.id}>
-          <ResourceLink {...one} />: {one.consequence}
-        </li>
-      ))}
-    </ul>
+  const nothing = text("schema.nothing");
+  const altered = row.diff.map(({ impact, change, column, from, to }) =>
+    spaced(
+      <Outcome status={OUTCOMES[impact] ?? "unknown"} word={textOf("impact", impact)} />,
+      textOf("alteration", change),
+      column && <code>{column}</code>,
+      (from !== null || to !== null) && text("schema.from_to", { from: from ?? nothing, to: to ?? nothing }),
+    ),
   );
+  const affected = row.affects.map((one) => [<ResourceLink key={one.id} {...one} />, `: ${one.consequence}`]);
+  return <Items of={[...altered, ...affected]}>{(line) => line}</Items>;
 }

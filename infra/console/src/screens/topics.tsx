@@ -13,7 +13,6 @@ import { text } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["TopicOutput"];
-type Detail = Schemas["TopicDetailOutput"];
 type Partition = Schemas["PartitionOutput"];
 const NUMBER = { isNumber: true };
 /** The server reads so many at once; the search looks through them here. */
@@ -103,7 +102,7 @@ export function Topic({ rest }: ScreenProps) {
   );
 }
 
-function Content({ topic, clusterId }: { topic: Detail; clusterId: string }) {
+function Content({ topic, clusterId }: { topic: Schemas["TopicDetailOutput"]; clusterId: string }) {
   return (
     <>
       <Facts

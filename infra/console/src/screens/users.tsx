@@ -16,7 +16,6 @@ import { session } from "../parts/session.ts";
 import { text, textOf } from "../texts/text.ts";
 
 type User = Schemas["UserOutput"];
-type InviteOutput = Schemas["InviteOutput"];
 type Role = User["role"];
 const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
 
@@ -184,7 +183,15 @@ export function InvitePage({ token }: { token: string }) {
   );
 }
 
-function SetPassword({ invite, token, onDone }: { invite: InviteOutput; token: string; onDone: () => void }) {
+function SetPassword({
+  invite,
+  token,
+  onDone,
+}: {
+  invite: Schemas["InviteOutput"];
+  token: string;
+  onDone: () => void;
+}) {
   const { values, bind, reset } = useFields("invite", { password: "" });
   const done = () => {
     reset();

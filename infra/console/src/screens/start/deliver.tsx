@@ -23,7 +23,6 @@ import type { Journey, StepProps } from "./journey.ts";
 import { Missing } from "./steps.tsx";
 
 type Pipeline = Schemas["PipelineDetailOutput"];
-type Destination = Schemas["DestinationOutput"];
 type Found = Schemas["DeliveryPreviewOutput"];
 
 export function DeliverStep({ way, pipeline }: StepProps) {
@@ -82,7 +81,7 @@ function Delivering({ pipeline, id }: { pipeline: Pipeline; id: string }) {
 }
 
 interface Props {
-  destination: Destination;
+  destination: Schemas["DestinationOutput"];
   pipeline: Pipeline;
   way: Journey;
 }
