@@ -5,7 +5,7 @@ from tests.support.apps.sandbox import PASSWORD
 
 
 def test_the_first_screen_shows_what_there_is_without_a_fault(console: Console) -> None:
-    pipeline = console.sandbox.pipeline
+    pipeline = console.sandbox.new_pipeline()
     with console.signed_in() as opened:
         opened.page.get_by_role("heading", name="What there is").wait_for()
         opened.page.get_by_role("link", name=pipeline["name"]).first.wait_for()

@@ -17,7 +17,6 @@ FILLED = {
     "parts/system_form.tsx": 1,
     "screens/account.tsx": 3,
     "screens/channels.tsx": 1,
-    "screens/clusters.tsx": 1,
     "screens/sign_in.tsx": 1,
     "screens/users.tsx": 1,
 }

@@ -94,7 +94,11 @@ function Tables({ pipeline }: { pipeline: Detail }) {
 
 function To({ deliveries }: Pick<Captured, "deliveries">) {
   if (!deliveries.length) return <span class="quiet">{text("now.none")}</span>;
-  return <Items of={deliveries}>{({ id, name }) => <a href={link(["deliveries", id])}>{name}</a>}</Items>;
+  return (
+    <Items of={deliveries} class="lines">
+      {({ id, name }) => <a href={link(["deliveries", id])}>{name}</a>}
+    </Items>
+  );
 }
 
 function Overview(run: Run<Detail>) {

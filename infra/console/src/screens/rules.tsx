@@ -33,7 +33,7 @@ function Reaches({ rule, channels }: { rule: Rule; channels: readonly Channel[] 
   }
   if (!known.length) return <>{plural("rule.channel", "rule.channels", rule.channel_ids.length)}</>;
   return (
-    <Items of={known}>
+    <Items of={known} class="lines">
       {({ id, name, enabled }) => spaced(<a href={link(["channels", id])}>{name}</a>, !enabled && text("channel.off"))}
     </Items>
   );

@@ -21,7 +21,11 @@ const SHOWN = 100;
 
 function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
   if (!topic.used_by_pipelines.length) return <span class="quiet">{text("topic.no_user")}</span>;
-  return <Items of={topic.used_by_pipelines}>{(user) => <ResourceLink {...user} />}</Items>;
+  return (
+    <Items of={topic.used_by_pipelines} class="lines">
+      {(user) => <ResourceLink {...user} />}
+    </Items>
+  );
 }
 
 function Protection({ topic }: { topic: Pick<Row, "protected" | "protection_reason" | "internal"> }) {
