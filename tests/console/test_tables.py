@@ -1,9 +1,12 @@
-"""The choice of tables in the first pipeline's way: out of many, by name, kept while filters change."""
+"""What a first pipeline captures: tables out of many, kept while filters change; its columns; its publication."""
+
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
 from tests.console.console import Console, settle
 from tests.console.tables import choose, discover, is_chosen, search, source_of
+from tests.support.apps.sandbox import Sandbox
 
 MANY = 510
 
@@ -35,18 +38,38 @@ def test_a_column_with_an_issue_is_left_out_of_the_pipeline_and_can_be_taken_bac
         page.locator("tbody summary").first.click()
         page.get_by_role("button", name="Leave paths.around out").click()
         expect(page.get_by_text("1 column is left out")).to_be_visible()
-        clusters = f"stream={sandbox.stream['id']}&connect={sandbox.connect['id']}"
-        console.go(opened, f"start?step=preview&source={sandbox.source['id']}&{clusters}")
+        console.go(opened, preview_step(sandbox))
         left = {"schema_name": "shop", "table_name": "paths", "column_name": "around"}
-        assert previewed_without(page) == [left]
+        assert previewed(page)["exclude_columns"] == [left]
         page.get_by_role("button", name="Capture shop.paths.around after all").click()
-        assert previewed_without(page) == []
+        assert previewed(page)["exclude_columns"] == []
         assert opened.all_faults() == []
 
 
-def previewed_without(page: Page) -> list[object]:
-    """The columns that are left out of the pipeline that the page previews."""
+def test_a_publication_that_somebody_has_made_is_used(console: Console) -> None:
+    sandbox = console.sandbox
+    publication = sandbox.name("made").replace("-", "_")
+    with sandbox.postgresql.connect(sandbox.source["config"]["database_name"]) as admin:
+        admin.execute(f"CREATE PUBLICATION {publication} FOR TABLE shop.paths".encode())
+    with console.signed_in() as opened:
+        page = opened.page
+        console.go(opened, f"start?step=tables&source={sandbox.source['id']}")
+        choose(page, "shop.paths")
+        console.go(opened, preview_step(sandbox))
+        page.get_by_label("Publication that exists already").fill(publication)
+        options = previewed(page)
+        assert (options["publication_mode"], options["publication_name"]) == ("existing", publication)
+        assert opened.all_faults() == []
+
+
+def preview_step(sandbox: Sandbox) -> str:
+    clusters = f"stream={sandbox.stream['id']}&connect={sandbox.connect['id']}"
+    return f"start?step=preview&source={sandbox.source['id']}&{clusters}"
+
+
+def previewed(page: Page) -> dict[str, Any]:
+    """The options of the pipeline that the page previews."""
     with page.expect_response("**/pipelines/preview") as answer:
         page.get_by_role("button", name="Preview").click()
     assert answer.value.status == 200
-    return list(answer.value.request.post_data_json["options"]["exclude_columns"])
+    return dict(answer.value.request.post_data_json["options"])

@@ -24,9 +24,11 @@ export interface Choices {
   name: string;
   prefix: string;
   snapshot: string;
+  /** A publication that somebody has made; empty where Debezium makes one. */
+  publication: string;
 }
 
-export const NO_CHOICES: Choices = { tables: [], left: [], name: "", prefix: "", snapshot: "initial" };
+export const NO_CHOICES: Choices = { tables: [], left: [], name: "", prefix: "", snapshot: "initial", publication: "" };
 
 export interface StepProps {
   way: Journey;

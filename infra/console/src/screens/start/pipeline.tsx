@@ -47,7 +47,7 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
     connect_cluster_id: way.connect,
     snapshot_mode: choices.snapshot as Body["snapshot_mode"],
     tables: choices.tables.map(({ schema_name, table_name }) => ({ schema_name, table_name })),
-    options: { exclude_columns: leftOutOf(choices.left, choices.tables) },
+    options: { exclude_columns: leftOutOf(choices.left, choices.tables), ...publicationOf(choices) },
   };
   const change: StepProps["choose"] = (changes) => {
     choose(changes);
@@ -71,7 +71,7 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
         isBusy={look.busy !== ""}
         error={error}
       >
-        <DesignFields {...{ name, prefix, choices, change }} />
+        <DesignFields {...{ name, prefix, choices, change }} provider={source.provider} />
         <LeftOut picked={choices.tables} left={choices.left} onLeft={(left) => change({ left })} />
       </Form>
       {Array.isArray(failing) && <Failing checks={failing} way={way} />}
@@ -92,16 +92,21 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
   );
 }
 
+function publicationOf({ publication: name }: StepProps["choices"]): Partial<Body["options"]> {
+  return name ? { publication_mode: "existing", publication_name: name } : {};
+}
+
 interface FieldsProps {
   /** What is taken where nothing is typed. */
   name: string;
   prefix: string;
+  provider: string;
   choices: StepProps["choices"];
   change: StepProps["choose"];
 }
 
 /** What is not known from the earlier steps. */
-function DesignFields({ name, prefix, choices, change }: FieldsProps) {
+function DesignFields({ name, prefix, provider, choices, change }: FieldsProps) {
   return (
     <>
       <Input
@@ -127,6 +132,16 @@ function DesignFields({ name, prefix, choices, change }: FieldsProps) {
         choices={choicesOf("snapshot_mode", SNAPSHOT_MODES)}
         onValue={(snapshot) => change({ snapshot })}
       />
+      {provider === "postgresql" && (
+        <Input
+          label={text("start.publication")}
+          help={text("start.publication_help")}
+          location="options.publication_name"
+          spellcheck={false}
+          value={choices.publication}
+          onValue={(publication) => change({ publication })}
+        />
+      )}
     </>
   );
 }
