@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 MAX_TABS = 200
 """More than one way round any screen."""
+_READINGS, _PAUSE = 10, 100.0
 
 # Clicks that a key makes have no detail: those are of the keyboard.
 COUNT_POINTER = """
@@ -58,8 +59,16 @@ class Keyboard:
         self.press(key)
         if until:
             self.page.get_by_text(until).first.wait_for(timeout=60_000)
-        if self.focused() is None:
+        if not self._keeps_focus():
             self.lost.append(f"{role} {name!r}")
+
+    def _keeps_focus(self) -> bool:
+        """What goes while it is read has no name: a focus that is really nowhere stays so."""
+        for _ in range(_READINGS):
+            if self.focused():
+                return True
+            self.page.wait_for_timeout(_PAUSE)
+        return False
 
     def fill(self, values: dict[str, str]) -> None:
         """Type into text fields, by their labels."""
