@@ -55,9 +55,8 @@ class Discovery:
         # Readers see the former generation until the source's row names the new one, which is complete then.
         self.resources.tables.add(source_id, generation, tables, context.deadline)
         try:
-            found = {"last_discovery_at": self.clock(), "discovery_bound": bound, **counts}
-            found["server_identity"] = listing.server_identity
-            history = self._show(context, source, generation, found)
+            found = {"last_discovery_at": self.clock(), "server_identity": listing.server_identity, **counts}
+            history = self._show(context, source, generation, {**found, "discovery_bound": bound})
         except (Unavailable, NotFound):
             with suppress(StoreUnavailable):
                 self.resources.tables.remove(source_id, generation, context.deadline)

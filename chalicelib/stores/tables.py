@@ -55,7 +55,7 @@ class _GuardedConnection(Connection):
     @property
     def session(self) -> Session:
         session = super().session
-        # The SDK's own text is put together anew for each call, which is a sixth of the CPU time that the call takes.
+        # The SDK builds its own text anew for each call, which is a sixth of the CPU time that the call takes.
         session.set_default_client_config(Config(user_agent="headgate"))
         return session
 

@@ -3,7 +3,6 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from playwright.sync_api import FloatRect, Locator, Page, Route
 
@@ -11,9 +10,8 @@ from tests.console.acted_on import EFFECTS, KINDS
 from tests.console.console import Console, settle
 from tests.console.dialogs import Dialog, look, new_records, open_dialog, type_name
 from tests.console.figures import Figure, none_of
+from tests.console.forms import FORMS, fill, open_form
 from tests.console.two_people import two_people
-from tests.support.apps.sandbox import Json, Sandbox
-from tests.support.chromium import Visit
 
 CLICKS = 20
 _A_MOMENT = 500
@@ -31,54 +29,8 @@ ASKED: Mapping[str, tuple[str, str, str]] = {
 """Kind, state and action of what is asked for."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class NewForm:
-    """A form that makes something. `fields` are values by label; `opens` is a button that shows it."""
-
-    route: str
-    path: str
-    submit: str
-    fields: Callable[[Sandbox], Mapping[str, str]] = lambda _: {}
-    choices: Mapping[str, str] | None = None
-    opens: str = ""
-
-
-def _destination(sandbox: Sandbox) -> Mapping[str, str]:
-    body: Json = sandbox.destination_body()
-    config: Json = body["config"]
-    return {
-        "Host": config["host"],
-        "Port": str(config["port"]),
-        "Database": config["database_name"],
-        "User": config["username"],
-        "Password": body["credentials"]["password"],
-    }
-
-
-FORMS: Mapping[str, NewForm] = {
-    "rule": NewForm(route="rules/new", path="/alert-rules", submit="Create a rule"),
-    "channel": NewForm(
-        route="channels/new",
-        path="/notification-channels",
-        submit="Create a channel",
-        choices={"Kind": "webhook"},
-        fields=lambda _: {"Address": "https://example.com/alerts"},
-    ),
-    "Kafka cluster": NewForm(
-        route="clusters/new?kind=stream",
-        path="/stream/clusters",
-        submit="Register a Kafka cluster",
-        fields=lambda _: {"Bootstrap servers": "kafka.example.com:9092"},
-    ),
-    "destination": NewForm(
-        route="destinations",
-        path="/destinations",
-        opens="Register a destination",
-        submit="Save the destination",
-        choices={"TLS": "prefer"},
-        fields=_destination,
-    ),
-}
+MADE = ("rule", "channel", "Kafka cluster", "destination")
+"""The forms that make something, of those that somebody types in for a while."""
 
 Press = Callable[[Page, Locator, str], None]
 """Presses the button of a form whose request has an address that ends so."""
@@ -130,8 +82,8 @@ def double_clicks(console: Console) -> list[Figure]:
     for way, press in PRESSES.items():
         wrong = [f"{name}: {one}" for name in ASKED for one in asked_once(console, name, press)]
         figures.append(none_of(f"9 of {len(ASKED)} actions, those that are not 1 operation after {way}", wrong))
-        wrong = [f"{name}: {one}" for name in FORMS for one in made_once(console, name, press)]
-        figures.append(none_of(f"9 of {len(FORMS)} forms, those that do not make 1 resource after {way}", wrong))
+        wrong = [f"{name}: {one}" for name in MADE for one in made_once(console, name, press)]
+        figures.append(none_of(f"9 of {len(MADE)} forms, those that do not make 1 resource after {way}", wrong))
     return [*figures, *two_people(console)]
 
 
@@ -168,30 +120,19 @@ def _calls(dialog: Dialog) -> Sequence[str]:
 
 def made_once(console: Console, name: str, press: Press) -> list[str]:
     """What is not one new resource, in the version in which it was made."""
-    sandbox, form = console.sandbox, FORMS[name]
+    sandbox, new = console.sandbox, console.sandbox.name("clicked")
+    form = FORMS[name](sandbox)
     with console.signed_in(route=form.route) as opened:
         settle(opened)
-        known = sandbox.ids(form.path)
-        new = _fill(opened, sandbox, form)
+        known = sandbox.ids(form.listed)
+        fill(open_form(opened.page, form), form, new)
         submit = opened.page.get_by_role("button", name=form.submit, exact=True)
         with opened.page.expect_response(lambda response: response.request.method == "POST"):
-            press(opened.page, submit, f"**/api/v1{form.path}")
+            press(opened.page, submit, f"**/api/v1{form.listed}")
         submit.wait_for(state="hidden")
         opened.page.wait_for_timeout(_A_MOMENT)
-        made = [one for one in sandbox.listed(form.path) if one["id"] not in known and one["name"] == new]
+        made = [one for one in sandbox.listed(form.listed) if one["id"] not in known and one["name"] == new]
         if len(made) != 1:
             return [f"{len(made)} were made"]
         done = [record["action"] for record in sandbox.audit_records(made[0]["id"])]
         return [] if len(done) == 1 else [f"what was done to it: {done}"]
-
-
-def _fill(opened: Visit, sandbox: Sandbox, form: NewForm) -> str:
-    """Fills in the form; the new name."""
-    page, name = opened.page, sandbox.name("clicked")
-    if form.opens:
-        page.get_by_role("button", name=form.opens).click()
-    for label, value in (form.choices or {}).items():
-        page.locator("main form").get_by_label(label, exact=True).select_option(value)
-    for label, value in {"Name": name, **form.fields(sandbox)}.items():
-        page.locator("main form").get_by_label(label, exact=True).last.fill(value)
-    return name

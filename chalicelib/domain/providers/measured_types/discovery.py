@@ -1,6 +1,6 @@
 """What discovery says about a column's type: what is true for every target."""
 
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from chalicelib.domain.database import DatabaseProvider
@@ -26,7 +26,7 @@ UNKNOWN = TypeVerdict(
 LEFT_OUT = TypeVerdict(IssueCode.TYPE_NOT_CAPTURED, IssueSeverity.WARN, ABSENT)
 
 
-@cache
+@lru_cache(maxsize=1_024)
 def discovery_verdict(source: DatabaseProvider, names: tuple[str, ...]) -> TypeVerdict | None:
     """What happens to values of a type with these names, whatever the target; None where all arrive equal somewhere.
 

@@ -69,7 +69,7 @@ def test_a_log_that_ends_before_where_it_ended_was_begun_anew(end: str, expected
         pytest.param(f"{A}:1-4,{B}:1", "", f"{A}:1-5", True, Gap.ROLLED_BACK, id="a replica without the last one"),
         pytest.param(f"{B}:1-9", "", f"{A}:1-5", True, Gap.OTHER_SERVER, id="a stranger"),
         pytest.param("", "", f"{A}:1-5", True, Gap.OTHER_SERVER, id="an empty stranger"),
-        pytest.param(f"{B}:1-9", "", f"{A}:1-5,{B}:1-7", True, Gap.OTHER_SERVER, id="a stranger, read from since"),
+        pytest.param(f"{B}:1-9", "", f"{A}:1-5,{B}:1-7", True, Gap.OTHER_SERVER, id="another server, read from since"),
         pytest.param(f"{A}:1-4,{B}:1", "", f"{A}:1-5,{B}:1", True, Gap.ROLLED_BACK, id="a replica, read from since"),
         pytest.param("", "", f"{A}:1-5", False, Gap.ROLLED_BACK, id="RESET MASTER"),
         pytest.param(f"{A}:1-9", f"{A}:1-6", f"{A}:1-5", False, Gap.PURGED, id="purged"),
