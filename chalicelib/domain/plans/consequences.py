@@ -1,7 +1,7 @@
 """Everything that can follow from a call: the one table of codes, with what each says.
 
 A sentence is left out when a fact in it is not known (null). `{name:size}` writes bytes, `{name:duration}` seconds,
-`{name:names}` a list, `{name:,}` a number.
+`{name:names}` a list, `{name:,}` a number, `{name:table is|tables are}` a number with the words for one or for several.
 """
 
 from collections.abc import Mapping, Sequence
@@ -107,10 +107,12 @@ TABLE: Mapping[ConsequenceCode, _Entry] = {
                 "Records wait in Kafka meanwhile. Those that the retention of a topic removes before that are never "
                 "delivered."
             ),
-            "{lag:,} records wait now.",
+            "{lag:record waits|records wait} now.",
         ],
     ),
-    _C.DELIVERY_CONTINUES: _Entry(_INFO, ["The delivery goes on where it was paused.", "{lag:,} records wait for it."]),
+    _C.DELIVERY_CONTINUES: _Entry(
+        _INFO, ["The delivery goes on where it was paused.", "{lag:record waits|records wait} for it."]
+    ),
     _C.CONNECTOR_RESTARTS: _Entry(
         _INTERRUPTS, ["The connector restarts with all of its tasks: for some seconds no rows move."]
     ),
@@ -122,38 +124,45 @@ TABLE: Mapping[ConsequenceCode, _Entry] = {
         _WARN,
         [
             (
-                "Up to {max_records:,} records may come to their topics twice. Deliveries that upsert absorb them, "
-                "those that insert write them twice."
+                "Up to {max_records:record|records} may come to a topic twice. Deliveries that upsert absorb that, "
+                "those that insert write twice."
             ),
         ],
     ),
     _C.REPEATS_ARE_ABSORBED: _Entry(
-        _INFO, ["Up to {max_records:,} records may be delivered twice. Rows are written by key, so none is doubled."]
+        _INFO,
+        ["Up to {max_records:record|records} may be delivered twice. Rows are written by key, so none is doubled."],
     ),
     _C.ROWS_MAY_REPEAT: _Entry(
         _WARN, ["Records that were delivered since the last commit may be written twice.", "{max_records:,} at most."]
     ),
-    _C.CONNECTOR_IS_CREATED: _Entry(_INFO, ["The connector {connector_name} is created in Kafka Connect and started."]),
+    _C.CONNECTOR_IS_CREATED: _Entry(_INFO, ["{which} is created in Kafka Connect and started."]),
     _C.MADE_IN_SOURCE: _Entry(_INFO, ["The connector makes in the source, if it is missing: {made:names}."]),
-    _C.TOPICS_ARE_MADE: _Entry(_INFO, ["It writes to {topics:,} topics, and makes those that are missing."]),
+    _C.TOPICS_ARE_MADE: _Entry(
+        _INFO,
+        [
+            "It writes to {topics:topic|topics} of tables.",
+            "Beside these it writes to {beside}.",
+            "Topics that are missing are made.",
+        ],
+    ),
     _C.SNAPSHOT_READS_TABLES: _Entry(
         _WARN,
         [
-            "A snapshot reads {tables:,} tables first.",
-            "These have about {estimated_rows:,} rows.",
-            "They take about {estimated_bytes:size}.",
+            "A snapshot reads {tables:table|tables} first.",
+            "To read: about {estimated_rows:row|rows}.",
+            "Their size: about {estimated_bytes:size}.",
         ],
     ),
     _C.SNAPSHOT_LOCKS: _Entry(_WARN, ["{notice}"]),
     _C.NO_SNAPSHOT: _Entry(_INFO, ["No snapshot is taken: rows that exist now do not come, only changes from now on."]),
     _C.READS_FROM_BEGINNING: _Entry(
-        _INFO, ["The delivery reads {topics:,} topics from their beginning: everything that they hold is written."]
+        _INFO,
+        ["The delivery reads {topics:topic|topics} from the beginning: everything that Kafka still holds is written."],
     ),
-    _C.TABLES_ARE_MADE: _Entry(
-        _INFO, ["{tables:,} tables are written, those that are missing are made: {names:names}."]
-    ),
-    _C.TABLES_ARE_WRITTEN: _Entry(_INFO, ["{tables:,} tables are written: {names:names}."]),
-    _C.FILES_ARE_WRITTEN: _Entry(_INFO, ["Files are written for {topics:,} topics: {names:names}."]),
+    _C.TABLES_ARE_MADE: _Entry(_INFO, ["{tables:table is|tables are} written, and made where missing: {names:names}."]),
+    _C.TABLES_ARE_WRITTEN: _Entry(_INFO, ["{tables:table is|tables are} written: {names:names}."]),
+    _C.FILES_ARE_WRITTEN: _Entry(_INFO, ["Files are written for {topics:topic|topics}: {names:names}."]),
     _C.OFFSETS_ARE_KEPT: _Entry(
         _WARN,
         ["Offsets are kept and nothing is backfilled: what was delivered before is not written to the new targets."],
@@ -162,8 +171,9 @@ TABLE: Mapping[ConsequenceCode, _Entry] = {
         _INFO,
         [
             (
-                "Kafka Connect validates the connector's config only when this is carried out: before that it may not "
-                "read the secrets that the config refers to."
+                "Kafka Connect is not asked about the config here: for that it has to be granted the secrets to which "
+                "the config refers, and this look grants nothing. It validates the config when this is carried out. A "
+                "preview lets it do so before."
             ),
         ],
     ),
@@ -190,7 +200,7 @@ TABLE: Mapping[ConsequenceCode, _Entry] = {
     _C.NOT_RELEASED_IN_SOURCE: _Entry(
         _WARN, ["The {kind} {name} was there before the pipeline, so it is not dropped. To drop it: {statement}"]
     ),
-    _C.TOPICS_STAY: _Entry(_INFO, ["{topics:,} topics stay in Kafka with their records: {names:names}."]),
+    _C.TOPICS_STAY: _Entry(_INFO, ["{topics:topic stays|topics stay} in Kafka with all records: {names:names}."]),
     _C.OWN_TOPICS_STAY: _Entry(_INFO, ["The topics that the connector keeps for itself stay too: {names:names}."]),
     _C.OWN_TOPICS_ARE_DELETED: _Entry(
         _LOSES, ["The topics that the connector keeps for itself are deleted: {names:names}."]
@@ -211,14 +221,15 @@ TABLE: Mapping[ConsequenceCode, _Entry] = {
         _WARN,
         [
             (
-                "{count:,} deployed connectors keep the former address or secrets until they get their config: "
-                "{names:names}. Deploy their pipelines again, and send the mappings of their "
-                "deliveries again."
+                "{count:deployed connector keeps|deployed connectors keep} the former address or secrets until the "
+                "config is sent again: {names:names}. Deploy pipelines again, and send the mappings of deliveries "
+                "again."
             ),
         ],
     ),
     _C.TABLES_ARE_FORGOTTEN: _Entry(
-        _WARN, ["The {tables:,} discovered tables are of the former place and are removed. Run discovery again."]
+        _WARN,
+        ["Removed, because of the former place: {tables:discovered table|discovered tables}. Run discovery again."],
     ),
     _C.TOPIC_IS_DELETED: _Entry(_LOSES, ["The topic and all of its records are deleted."]),
     _C.SENDS_NOTHING: _Entry(_WARN, ["The rule names no channel, so it sends nothing."]),
@@ -255,6 +266,9 @@ class _FactFormatter(Formatter):
                 return readable_duration(value)
             case "names":
                 return name_list(value)
+            case _ if "|" in format_spec:
+                one, several = format_spec.split("|")
+                return f"{value:,} {one if value == 1 else several}"
             case _:
                 return str(format(value, format_spec))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.delivery import Delivery, TableWriting, Writing
 from chalicelib.domain.monitoring.source_log import LogState
+from chalicelib.domain.names import name_list
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline, SnapshotMode
@@ -105,13 +106,18 @@ def _configure_pipeline(known: CaptureKnowledge) -> Iterator[Consequence]:
 
 def _deploy_pipeline(known: CaptureKnowledge) -> Iterator[Consequence]:
     pipeline = known.pipeline
-    yield consequence(Code.CONNECTOR_IS_CREATED, connector_name=pipeline.connector_name)
+    yield _created(pipeline.connector_name)
     if pipeline.desired_state is not DesiredState.DRAFT:
         return
     if pipeline.made_in_source:
         yield consequence(Code.MADE_IN_SOURCE, made=list(pipeline.made_in_source))
-    topics = (*pipeline.capture.topics, *pipeline.capture.internal_topics, *known.own_topics)
-    yield consequence(Code.TOPICS_ARE_MADE, topics=len(topics))
+    internal = [*pipeline.capture.internal_topics, *known.own_topics]
+    yield consequence(
+        Code.TOPICS_ARE_MADE,
+        words={"beside": name_list(internal) or None},
+        topics=len(pipeline.capture.topics),
+        internal_topics=internal[:_NAMED],
+    )
     if pipeline.snapshot_mode is SnapshotMode.NO_DATA:
         yield consequence(Code.NO_SNAPSHOT)
         return
@@ -146,6 +152,11 @@ def _delete_pipeline(known: CaptureKnowledge) -> Iterator[Consequence]:
     yield consequence(Code.INCIDENTS_END)
 
 
+def _created(connector_name: str | None) -> Consequence:
+    which = f"The connector {connector_name}" if connector_name else "A new connector"
+    return consequence(Code.CONNECTOR_IS_CREATED, words={"which": which}, connector_name=connector_name)
+
+
 def _repeated(pipeline: Pipeline) -> Consequence:
     return consequence(Code.RECORDS_MAY_REPEAT, max_records=pipeline.capture.options.max_batch_size or _DEFAULT_BATCH)
 
@@ -173,8 +184,10 @@ def _restart_delivery_task(known: DeliveryKnowledge) -> Iterator[Consequence]:
 
 def _deploy_delivery(known: DeliveryKnowledge) -> Iterator[Consequence]:
     delivery = known.delivery
-    yield consequence(Code.CONNECTOR_IS_CREATED, connector_name=delivery.connector_name)
-    if delivery.desired_state is DesiredState.DRAFT:
+    is_new = delivery.desired_state is DesiredState.DRAFT
+    # The id of a new one, and with it the name, is made anew when the call is carried out.
+    yield _created(None if is_new else delivery.connector_name)
+    if is_new:
         yield consequence(Code.READS_FROM_BEGINNING, topics=len(delivery.topics))
         yield _targets(delivery.writing)
 

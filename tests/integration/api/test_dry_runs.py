@@ -110,15 +110,38 @@ def test_who_may_not_make_a_call_may_not_try_it_and_that_is_audited(sandbox: San
     assert sandbox.audit_records(source)[0]["outcome"] == "denied"
 
 
+def message_of(plan: Json, code: str) -> str:
+    return next(str(one["message"]) for one in plan["consequences"] if one["code"] == code)
+
+
 def test_a_deploy_says_what_it_makes_and_what_its_snapshot_reads(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
     plan = plan_of(sandbox, "POST", f"/pipelines/{draft['id']}/deploy")
     assert changes(plan) == {"desired_state": ("DRAFT", "RUNNING")}
     assert {"CONNECTOR_IS_CREATED", "MADE_IN_SOURCE", "TOPICS_ARE_MADE", "SNAPSHOT_READS_TABLES"} <= set(codes(plan))
+    assert draft["connector_name"] in message_of(plan, "CONNECTOR_IS_CREATED")
     [snapshot] = [one for one in plan["consequences"] if one["code"] == "SNAPSHOT_READS_TABLES"]
     assert snapshot["facts"]["tables"] == len(draft["tables"])
     assert sandbox.admin.get_ok(f"/pipelines/{draft['id']}")["desired_state"] == "DRAFT"
     assert draft["connector_name"] not in sandbox.doubles.connect_double.names()
+
+
+def test_a_deploy_counts_the_topics_of_tables_as_the_preview_does_and_names_the_others(sandbox: Sandbox) -> None:
+    draft = sandbox.new_pipeline()
+    plan = plan_of(sandbox, "POST", f"/pipelines/{draft['id']}/deploy")
+    [topics] = [one for one in plan["consequences"] if one["code"] == "TOPICS_ARE_MADE"]
+    heartbeat = f"{draft['topic_prefix']}.headgate-heartbeat"
+    assert topics["facts"] == {"topics": len(draft["topics"]), "internal_topics": [heartbeat]}
+    assert topics["message"].startswith(
+        f"It writes to {len(draft['topics'])} topics of tables. Beside these it writes to {heartbeat}."
+    )
+
+
+def test_a_delivery_that_is_not_made_yet_has_no_name_of_a_connector(sandbox: Sandbox) -> None:
+    destination, body = sandbox.new_destination(), sandbox.delivery_body(sandbox.pipeline)
+    response = sandbox.admin.post(f"/destinations/{destination['id']}/deploy", body, params=DRY)
+    assert "headgate-sink" not in response.text
+    assert message_of(response.json(), "CONNECTOR_IS_CREATED").startswith("A new connector is created")
 
 
 def test_a_deletion_says_what_is_lost_and_which_statement_drops_what_stays(sandbox: Sandbox) -> None:

@@ -59,6 +59,7 @@ function Config({ config }: { config: Record<string, unknown> }) {
   return (
     <details>
       <summary>{text("preview.config", { count: rows.length })}</summary>
+      <p class="quiet">{text("preview.new_names")}</p>
       <ConfigTable config={Object.fromEntries(rows)} />
     </details>
   );

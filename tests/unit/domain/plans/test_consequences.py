@@ -1,5 +1,7 @@
 """The table of consequences, and its sentences."""
 
+import re
+
 import pytest
 
 from chalicelib.domain.plans.consequences import TABLE, ConsequenceCode, consequence
@@ -44,3 +46,17 @@ def test_one_of_several_resources_is_named() -> None:
     told = consequence(ConsequenceCode.DELIVERY_CONTINUES, lag=3).about(resource)
     assert told.message == "to the lake: The delivery goes on where it was paused. 3 records wait for it."
     assert told.facts["resource"] == {"type": "delivery", "id": "1", "name": "to the lake"}
+
+
+def test_one_thing_is_not_told_as_several() -> None:
+    one = consequence(ConsequenceCode.READS_FROM_BEGINNING, topics=1).message
+    several = consequence(ConsequenceCode.READS_FROM_BEGINNING, topics=1_200).message
+    assert (one[:27], several[:32]) == ("The delivery reads 1 topic ", "The delivery reads 1,200 topics ")
+    assert consequence(ConsequenceCode.TABLES_ARE_WRITTEN, tables=1, names=["shop.orders"]).message.startswith(
+        "1 table is written"
+    )
+
+
+@pytest.mark.parametrize("code", ConsequenceCode)
+def test_a_number_is_followed_by_words_that_fit_it(code: ConsequenceCode) -> None:
+    assert not [sentence for sentence in TABLE[code].sentences if re.search(r":,\} [a-z]*s\b", sentence)]

@@ -161,16 +161,25 @@ function Failing({ checks, way }: { checks: readonly Schemas["ReadinessCheckOutp
 }
 
 function Shown({ preview }: { preview: Found }) {
-  const { topics } = preview;
   return (
     <Preview preview={preview}>
-      <details open={topics.length <= 10}>
-        <summary>{plural("preview.topic_one", "preview.topic", topics.length)}</summary>
-        <Items of={topics} class="lines">
-          {(topic) => <code>{topic}</code>}
-        </Items>
-      </details>
+      <Names title={plural("preview.topic_one", "preview.topic", preview.topics.length)} of={preview.topics} />
+      <Names
+        title={plural("preview.internal_topic_one", "preview.internal_topic", preview.internal_topics.length)}
+        of={preview.internal_topics}
+      />
     </Preview>
+  );
+}
+
+function Names({ title, of }: { title: string; of: readonly string[] }) {
+  return (
+    <details open={of.length <= 10}>
+      <summary>{title}</summary>
+      <Items of={of} class="lines">
+        {(topic) => <code>{topic}</code>}
+      </Items>
+    </details>
   );
 }
 
