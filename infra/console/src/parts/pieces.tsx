@@ -5,7 +5,7 @@ import { LOOKS, type Observed, OLD_AFTER, shownState } from "../domain/states.ts
 import { Icon } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
 import { age, duration, localTime, now, onServer } from "../kit/units.ts";
-import { text, textOf } from "../texts/text.ts";
+import { type TextKey, text, textOf } from "../texts/text.ts";
 
 /** When something was or will be, as a distance from now; the time itself when it is pointed at. */
 export function When({ time }: { time: string | null | undefined }) {
@@ -78,13 +78,17 @@ export function Facts({ rows, look = "values" }: { rows: readonly FactRow[]; loo
   );
 }
 
-export function NotMeasured() {
-  return <span class="quiet">{text("common.not_measured")}</span>;
+export function NotMeasured({ words = "common.not_measured" }: { words?: TextKey }) {
+  return <span class="quiet">{text(words)}</span>;
 }
 
-/** The value in words; what is null was not measured. */
-export function known<T>(value: T | null | undefined, shown: (value: T) => ComponentChildren): ComponentChildren {
-  return value === null || value === undefined ? <NotMeasured /> : shown(value);
+/** The value in words; what is null was not measured, if other words do not say more. */
+export function known<T>(
+  value: T | null | undefined,
+  shown: (value: T) => ComponentChildren,
+  words?: TextKey,
+): ComponentChildren {
+  return value === null || value === undefined ? <NotMeasured words={words} /> : shown(value);
 }
 
 /** Each label leads to the list of those that have it. */

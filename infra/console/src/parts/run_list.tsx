@@ -127,7 +127,11 @@ function columns(
     ],
     [text("column.tables"), (row) => count(row.tables), { isNumber: true, isExtra: true }],
     kind === "deliveries" && [text("column.lag"), (row) => measured(row.lag, count), { isNumber: true }],
-    kind === "pipelines" && [text("column.loss"), (row) => measured(row.seconds_to_loss, duration), { isNumber: true }],
+    kind === "pipelines" && [
+      text("column.loss"),
+      (row) => (row.seconds_to_loss === null ? text("run_list.no_loss") : duration(row.seconds_to_loss)),
+      { isNumber: true },
+    ],
     [text("column.labels"), (row) => <Labels kind={kind} labels={row.labels} />, { isExtra: true }],
   ];
   return shown.filter((column) => column !== false);

@@ -3,6 +3,7 @@
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { worst } from "../domain/flow.ts";
+import { wordsFor } from "../domain/source_log.ts";
 import { Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Items, Table } from "../kit/table.tsx";
@@ -167,8 +168,8 @@ function Log({ log }: { log: Schemas["LogOutput"] }) {
   const toLoss = (seconds: number) => <strong class={isNear ? "fault" : ""}>{duration(seconds)}</strong>;
   const rows: FactRow[] = [
     [text("log.retained"), known(log.retained_bytes, bytes)],
-    [text("log.safe"), known(log.safe_bytes, bytes)],
-    [text("log.to_loss"), known(log.seconds_to_loss, toLoss)],
+    [text("log.safe"), known(log.safe_bytes, bytes, wordsFor(log, "safe"))],
+    [text("log.to_loss"), known(log.seconds_to_loss, toLoss, wordsFor(log, "loss"))],
     [text("log.active"), known(log.active, (is) => text(is ? "common.yes" : "common.no"))],
     [text("column.state"), log.status ?? undefined],
   ];

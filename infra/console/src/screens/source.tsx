@@ -3,6 +3,7 @@
 import { Fragment } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
+import { wordsFor } from "../domain/source_log.ts";
 import { Empty, Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Items } from "../kit/table.tsx";
@@ -123,8 +124,8 @@ function Log({ log }: { log: Schemas["LogOutput"] }) {
         [text("source_log.connection"), log.kind === "slot" ? isActive : undefined],
         [text("source_log.status"), log.status ?? undefined],
         [text("source_log.retained"), known(log.retained_bytes, bytes)],
-        [text("source_log.safe"), known(log.safe_bytes, bytes)],
-        [text("source_log.loss"), known(log.seconds_to_loss, duration)],
+        [text("source_log.safe"), known(log.safe_bytes, bytes, wordsFor(log, "safe"))],
+        [text("source_log.loss"), known(log.seconds_to_loss, duration, wordsFor(log, "loss"))],
         [text("registered.looked_at"), <When key="at" time={log.observed_at} />],
       ]}
     />
