@@ -40,6 +40,16 @@ class FailureCode(StrEnum):
     READ_FAILED = "READ_FAILED"
 
 
+NO_TLS_OFFERED = (
+    "The server answers, but offers no TLS. Turn TLS on there, or set ssl_mode to disable or prefer: then the "
+    "connection is not encrypted."
+)
+CERTIFICATE_REFUSED = (
+    "The server answers, but its certificate is not accepted: it is for another host name, not valid now, or not "
+    "signed by the CA that is trusted for it. Check the host, the CA (ca_certificate) and ssl_mode."
+)
+"""Sentences that are better than that of `TLS_FAILED`, where a driver tells the one from the other."""
+
 _MESSAGES: Mapping[ConnectionStep, Mapping[FailureCode, str]] = {
     ConnectionStep.CONNECT: {
         FailureCode.URL_NOT_ALLOWED: "This installation may not contact that address.",

@@ -101,6 +101,12 @@ def test_each_missing_right_has_its_step_its_code_and_its_sentence(
     assert [words in check.message for check in result.checks if check.status is CheckStatus.FAILED] == [True]
 
 
+def test_a_server_without_encryption_is_told_apart_from_one_that_does_not_answer(shop: Shop) -> None:
+    result = attempt(shop, ssl_mode=SslMode.REQUIRE)
+    [message] = [check.message for check in result.checks if check.status is CheckStatus.FAILED]
+    assert message.startswith("The server answers, but offers no TLS. Turn TLS on there, or set ssl_mode to disable")
+
+
 def test_closed_port(shop: Shop) -> None:
     with closing(socket.socket()) as unused:
         unused.bind((HOST, 0))

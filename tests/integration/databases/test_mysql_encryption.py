@@ -80,6 +80,16 @@ def test_only_the_certificate_of_the_endpoint_is_trusted(encrypted: Encrypted, m
     assert outcome(encrypted, mode, ca=make_certificate().certificate) == "TLS_FAILED"
 
 
+@pytest.mark.parametrize(("host", "trusts"), [(NAME, False), ("other.example", True)])
+def test_a_certificate_that_is_not_accepted_is_told_apart_from_a_server_without_one(
+    encrypted: Encrypted, host: str, trusts: bool
+) -> None:
+    ca = encrypted.certificate if trusts else make_certificate().certificate
+    result = client_of(encrypted, SslMode.VERIFY_FULL, host=host, ca=ca).test(Deadline.after(10))
+    [told] = [check for check in result.checks if check.status is CheckStatus.FAILED]
+    assert "its certificate is not accepted" in told.message
+
+
 def test_only_the_full_mode_checks_the_name(encrypted: Encrypted) -> None:
     assert outcome(encrypted, SslMode.VERIFY_CA, host="other.example", ca=encrypted.certificate) is None
     assert outcome(encrypted, SslMode.VERIFY_FULL, host="other.example", ca=encrypted.certificate) == "TLS_FAILED"

@@ -5,7 +5,7 @@ Numbers: MySQL 8.0 error reference, server errors from 1000 on and client errors
 
 from collections.abc import Mapping
 
-from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure, FailureCode
+from chalicelib.clients.databases.errors import NO_TLS_OFFERED, ConnectionStep, DatabaseFailure, FailureCode
 
 _MESSAGES: Mapping[FailureCode, str] = {
     FailureCode.NOT_A_DATABASE: "Something answers there, and it is not MySQL. Check the port.",
@@ -65,6 +65,8 @@ _BY_NUMBER_MESSAGES: Mapping[int, str] = {
     "on. ALTER USER ... IDENTIFIED WITH caching_sha2_password BY ...;",
     1820: _EXPIRED,
     1862: _EXPIRED,
+    # What else fails in TLS is an error of Python's ssl.
+    2026: NO_TLS_OFFERED,
     3118: "The account is locked. ALTER USER ... ACCOUNT UNLOCK;",
     3159: "The server takes encrypted connections only (require_secure_transport). Set ssl_mode to require.",
     3955: "The account is locked for a while, after too many wrong passwords.",

@@ -11,7 +11,7 @@ from typing import Any, LiteralString
 
 import pymysql
 
-from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure, FailureCode
+from chalicelib.clients.databases.errors import CERTIFICATE_REFUSED, ConnectionStep, DatabaseFailure, FailureCode
 from chalicelib.clients.databases.mysql.connection import MySQLConnection, Row
 from chalicelib.clients.databases.mysql.errors import (
     DENIED,
@@ -233,8 +233,8 @@ def _sign_in(
         raise
     except pymysql.Error as error:
         raise _connection_failure(error, deadline) from None
-    except (ssl.SSLError, ssl.CertificateError):
-        raise failure(FailureCode.TLS_FAILED) from None
+    except ssl.SSLError as error:
+        raise _tls_failure(error) from None
     except OSError:
         raise failure(FailureCode.TIMEOUT if deadline.passed else FailureCode.CONNECTION_LOST) from None
     except _GARBAGE:
@@ -247,12 +247,17 @@ def _connection_failure(error: pymysql.Error, deadline: Deadline) -> DatabaseFai
     number = error.args[0] if error.args else None
     if deadline.passed or isinstance(cause, TimeoutError):
         return failure(FailureCode.TIMEOUT)
-    if isinstance(cause, ssl.SSLError | ssl.CertificateError):
-        return failure(FailureCode.TLS_FAILED)
+    if isinstance(cause, ssl.SSLError):
+        return _tls_failure(cause)
     # Packets in an order that MySQL never has, and what PyMySQL says without a number.
     if isinstance(error, pymysql.InternalError) or not isinstance(number, int):
         return failure(FailureCode.NOT_A_DATABASE)
     return failure_of_connecting(number)
+
+
+def _tls_failure(error: ssl.SSLError) -> DatabaseFailure:
+    is_refused = isinstance(error, ssl.SSLCertVerificationError)
+    return DatabaseFailure(FailureCode.TLS_FAILED, message=CERTIFICATE_REFUSED if is_refused else None)
 
 
 def _tls(endpoint: OpenedEndpoint[DatabaseAddress], trusted_ca_file: str | None) -> dict[str, Any]:

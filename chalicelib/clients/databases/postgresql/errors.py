@@ -7,7 +7,13 @@ SQLSTATEs: PostgreSQL documentation, appendix A.
 
 from collections.abc import Mapping
 
-from chalicelib.clients.databases.errors import ConnectionStep, DatabaseFailure, FailureCode
+from chalicelib.clients.databases.errors import (
+    CERTIFICATE_REFUSED,
+    NO_TLS_OFFERED,
+    ConnectionStep,
+    DatabaseFailure,
+    FailureCode,
+)
 
 _MESSAGES: Mapping[FailureCode, str] = {
     FailureCode.NOT_A_DATABASE: "Something answers there, and it is not PostgreSQL. Check the port.",
@@ -70,6 +76,9 @@ _PHRASES: tuple[tuple[str, FailureCode], ...] = (
     ("expected authentication request", FailureCode.NOT_A_DATABASE),
     ("invalid authentication request", FailureCode.NOT_A_DATABASE),
     ("unsupported frontend protocol", FailureCode.NOT_A_DATABASE),
+    ("does not support ssl", FailureCode.TLS_FAILED),
+    ("certificate verify failed", FailureCode.TLS_FAILED),
+    ("does not match host name", FailureCode.TLS_FAILED),
     ("ssl", FailureCode.TLS_FAILED),
     ("certificate", FailureCode.TLS_FAILED),
     ("server closed the connection", FailureCode.CONNECTION_LOST),
@@ -83,6 +92,9 @@ _PHRASE_MESSAGES: Mapping[str, str] = {
     "permission denied for database": (
         "The role may not connect to this database. GRANT CONNECT ON DATABASE ... TO ...; lets it in."
     ),
+    "does not support ssl": NO_TLS_OFFERED,
+    "certificate verify failed": CERTIFICATE_REFUSED,
+    "does not match host name": CERTIFICATE_REFUSED,
 }
 """Sentences that are better than that of the code."""
 

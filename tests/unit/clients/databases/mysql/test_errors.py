@@ -55,7 +55,14 @@ def test_a_failed_statement_has_its_code_in_the_last_step(number: int | None, co
 
 @pytest.mark.parametrize(
     ("number", "words"),
-    [(1862, "expired"), (1129, "FLUSH HOSTS"), (3118, "ACCOUNT UNLOCK"), (3159, "ssl_mode"), (1524, "MySQL 9")],
+    [
+        (1862, "expired"),
+        (1129, "FLUSH HOSTS"),
+        (3118, "ACCOUNT UNLOCK"),
+        (3159, "ssl_mode"),
+        (2026, "offers no TLS"),
+        (1524, "MySQL 9"),
+    ],
 )
 def test_what_a_person_can_do_is_said_by_number(number: int, words: str) -> None:
     assert words in failure_of_connecting(number).message

@@ -53,6 +53,19 @@ def test_refused_connections_have_a_code(text: str, code: FailureCode) -> None:
     assert failure_of_connecting(PREFIX + text, "shop").failure_code is code
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("server does not support SSL, but SSL was required", "offers no TLS"),
+        ("SSL error: certificate verify failed", "certificate is not accepted"),
+        ('server certificate for "a" does not match host name "b"', "certificate is not accepted"),
+        ('root certificate file "/a" does not exist', "No encrypted connection"),
+    ],
+)
+def test_it_is_said_which_part_of_tls_has_failed(text: str, words: str) -> None:
+    assert words in failure_of_connecting(PREFIX + text, "shop").message
+
+
 @pytest.mark.parametrize("name", ["password authentication failed", "ssl certificate", "too many connections"])
 def test_names_inside_the_text_are_not_matched(name: str) -> None:
     text = f'{PREFIX}FATAL:  role "{name}" does not exist'
