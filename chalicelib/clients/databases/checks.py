@@ -7,7 +7,10 @@ _DONE = {
     ConnectionStep.CONNECT: "The server can be reached.",
     ConnectionStep.AUTHENTICATE: "The server accepts the user name and the password.",
     ConnectionStep.DATABASE: "The database exists and can be used.",
-    ConnectionStep.READ: "The catalog can be read.",
+    ConnectionStep.READ: (
+        "The catalog can be read. Rights on tables and schemas are not tested here: the readiness of a source and the "
+        "preview of a delivery look at them."
+    ),
 }
 
 

@@ -109,6 +109,25 @@ def test_each_fault_of_a_target_is_a_problem_and_postgresql_agrees(shop: Shop, f
         sink.execute(UPSERT_AND_DELETE)
 
 
+@pytest.mark.parametrize("name", ["no such schema", "schema that takes no tables"])
+def test_beside_the_statement_a_schema_is_named_in_which_the_role_may_create_tables(shop: Shop, name: str) -> None:
+    shop.run(*FAULTS[name].statements, "CREATE SCHEMA lake AUTHORIZATION {role}", "CREATE SCHEMA locked")
+    (problem,) = verdict(shop).problems
+    assert problem.message.endswith("; Or choose a schema in which the role may create tables: lake, shop.")
+
+
+def test_it_is_said_that_the_role_may_create_tables_nowhere(shop: Shop) -> None:
+    owned = ("ALTER SCHEMA shop OWNER TO postgres", "GRANT USAGE ON SCHEMA shop TO {role}")
+    shop.run(*FAULTS["schema that takes no tables"].statements, *owned)
+    (problem,) = verdict(shop).problems
+    assert problem.message.endswith("There is no other schema in which it may.")
+
+
+def test_of_many_such_schemas_the_first_ones_are_named(shop: Shop) -> None:
+    shop.run("DROP SCHEMA copy", *(f"CREATE SCHEMA s{number} AUTHORIZATION {{role}}" for number in range(9)))
+    assert facts(shop).open_schemas == ("s0", "s1", "s2", "s3", "s4")
+
+
 def test_columns_with_a_default_or_identity_may_be_missing_in_the_topic(shop: Shop) -> None:
     shop.run(
         CREATED,

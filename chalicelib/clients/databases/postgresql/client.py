@@ -132,6 +132,8 @@ class PostgreSQL:
         with self._session(deadline) as session:
             number, role, in_recovery, extensions = session.row(queries.TARGET_SERVER)
             rows = session.rows(queries.TARGET_SCHEMAS, [schemas], max_rows=len(schemas))
+            found = tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in rows)
+            is_closed = len(found) < len(schemas) or not all(schema.usage and schema.create for schema in found)
             return PostgreSQLTargetFacts(
                 version_number=number,
                 role=role,
@@ -143,7 +145,8 @@ class PostgreSQL:
                     ConnectionLimit(name=name, maximum=limit, used=used)
                     for name, limit, used in session.rows(queries.CONNECTIONS, max_rows=3)
                 ),
-                schemas=tuple(SchemaFacts(name=name, usage=usage, create=create) for name, usage, create in rows),
+                schemas=found,
+                open_schemas=target_tables.open_schemas(session) if is_closed else (),
                 tables=_target_tables(session, targets),
             )
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 TABLES_PER_STATEMENT = 500
 MAX_CATALOG_NAMES = 5_000
+MAX_OPEN_SCHEMAS = 5
 _LAST_COUNT_SECONDS = 2.0
 """No count is begun with less."""
 
@@ -33,9 +34,21 @@ WHERE found.name = ANY (%(names)s::text[]) LIMIT %(max_rows)s
 """
 """The server calls a unique index that is no constraint a constraint, too. No lock is waited for."""
 
+OPEN_SCHEMAS: LiteralString = """
+SELECT n.nspname::text FROM pg_namespace n
+WHERE left(n.nspname, 3) <> 'pg_' AND n.nspname <> 'information_schema'
+  AND has_schema_privilege(n.oid, 'USAGE') AND has_schema_privilege(n.oid, 'CREATE')
+ORDER BY n.nspname LIMIT %s
+"""
+
 
 def read(session: "DatabaseSession", targets: Sequence[TableName]) -> list[WatchedTable]:
     return [_table(row) for names in _chunks(targets) for row in _states(session, names)]
+
+
+def open_schemas(session: "DatabaseSession") -> tuple[str, ...]:
+    """Schemas in which the role may create tables, the first ones by name."""
+    return tuple(name for (name,) in session.rows(OPEN_SCHEMAS, max_rows=MAX_OPEN_SCHEMAS))
 
 
 def count(session: "DatabaseSession", bounds: Mapping[TableName, int]) -> dict[TableName, int]:

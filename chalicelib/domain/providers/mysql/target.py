@@ -126,7 +126,8 @@ def _missing_table(case: _Case) -> str | None:
     missing = [str(one) for one in needed if not case.facts.may(one, case.target)]
     if missing:
         listed = ", ".join(missing)
-        return f"{case.target} does not exist, and the account lacks {listed} for it. {case.grant(missing)}"
+        message = f"{case.target} does not exist, and the account lacks {listed} for it. {case.grant(missing)}"
+        return f"{message} Or choose a database in which it may create tables."
     return _no_key(case) or _created_key(case) or _created_row(case)
 
 

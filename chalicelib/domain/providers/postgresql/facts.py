@@ -330,7 +330,8 @@ class PostgreSQLTargetFacts:
     """What a delivery will find. A schema or table that was asked for and is not in here does not exist.
 
     `server_identity` is the same under every name and address of the server; None when the role may not read it.
-    `replica_role`: the role's sessions check no foreign keys and fire no ordinary triggers.
+    `replica_role`: the role's sessions check no foreign keys and fire no ordinary triggers. `open_schemas` are some in
+    which the role may create tables, where a schema that was asked for is none of these.
     """
 
     version_number: int
@@ -341,6 +342,7 @@ class PostgreSQLTargetFacts:
     replica_role: bool = False
     connection_limits: tuple[ConnectionLimit, ...] = ()
     schemas: tuple[SchemaFacts, ...] = ()
+    open_schemas: tuple[str, ...] = ()
     tables: tuple[TargetTable, ...] = ()
 
     def schema(self, name: str) -> SchemaFacts | None:

@@ -89,7 +89,8 @@ def _unusable_target(case: _Case) -> str | None:
     if case.facts.in_recovery:
         return "The destination is a standby and takes no writes: register the address of its primary."
     if schema is None:
-        return f"The schema does not exist and the sink makes none. CREATE SCHEMA {schema_sql} AUTHORIZATION {role};"
+        made = f"CREATE SCHEMA {schema_sql} AUTHORIZATION {role};"
+        return f"The schema does not exist and the sink makes none. {made}{_other_schemas(case)}"
     if not schema.usage:
         return f"The role may not use the schema. GRANT USAGE ON SCHEMA {schema_sql} TO {role};"
     if case.table is None:
@@ -103,8 +104,16 @@ def _missing_table(case: _Case, schema: SchemaFacts) -> str | None:
         return f"{case.target} does not exist and auto_create is off: create it, or turn auto_create on."
     if not schema.create:
         grant = f"GRANT CREATE ON SCHEMA {quoted(schema.name)} TO {quoted(case.facts.role)};"
-        return f"{case.target} does not exist, and the role may not create tables in the schema. {grant}"
+        message = f"{case.target} does not exist, and the role may not create tables in the schema. {grant}"
+        return f"{message}{_other_schemas(case)}"
     return None
+
+
+def _other_schemas(case: _Case) -> str:
+    """The other way than the statement before."""
+    if not case.facts.open_schemas:
+        return " There is no other schema in which it may."
+    return f" Or choose a schema in which the role may create tables: {name_list(case.facts.open_schemas)}."
 
 
 def _privileges(case: _Case, table: TargetTable) -> str | None:
