@@ -19,12 +19,29 @@ const NUMBER = { isNumber: true };
 const READ = 500;
 const SHOWN = 100;
 
-function UsedBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
+function WrittenBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
   if (!topic.used_by_pipelines.length) return <span class="quiet">{text("topic.no_user")}</span>;
   return (
     <Items of={topic.used_by_pipelines} class="lines">
       {(user) => <ResourceLink {...user} />}
     </Items>
+  );
+}
+
+/** The deliveries of a pipeline that read this topic of it. */
+function ReadBy({ id, topic }: { id: string; topic: string }) {
+  return (
+    <Read of="list_pipeline_destinations" path={{ uuid: id }} lines={1}>
+      {(deliveries) => {
+        const readers = deliveries.filter((one) => one.topics.includes(topic));
+        if (!readers.length) return <span class="quiet">{text("topic.no_reader")}</span>;
+        return (
+          <Items of={readers} class="lines">
+            {(one) => <ResourceLink type="delivery" {...one} />}
+          </Items>
+        );
+      }}
+    </Read>
   );
 }
 
@@ -39,7 +56,7 @@ function columnsOf(clusterId: string): Column<Row>[] {
     [text("topic.partitions"), (row) => measured(row.partitions), NUMBER],
     [text("topic.copies"), (row) => measured(row.replication_factor), { isNumber: true, isExtra: true }],
     [text("topic.size"), (row) => measured(row.size, bytes), { isNumber: true, isExtra: true }],
-    [text("topic.used_by"), (row) => <UsedBy topic={row} />],
+    [text("topic.written_by"), (row) => <WrittenBy topic={row} />],
     [text("topic.protection"), (row) => <Protection topic={row} />],
   ];
 }
@@ -107,6 +124,7 @@ export function Topic({ rest }: ScreenProps) {
 }
 
 function Content({ topic, clusterId }: { topic: Schemas["TopicDetailOutput"]; clusterId: string }) {
+  const readers = topic.used_by_pipelines.map(({ id }) => <ReadBy key={id} id={id} topic={topic.name} />);
   return (
     <>
       <Facts
@@ -114,7 +132,8 @@ function Content({ topic, clusterId }: { topic: Schemas["TopicDetailOutput"]; cl
           [text("topic.partitions"), measured(topic.partitions)],
           [text("topic.copies"), measured(topic.replication_factor)],
           [text("topic.size"), measured(topic.size, bytes)],
-          [text("topic.used_by"), <UsedBy key="users" topic={topic} />],
+          [text("topic.written_by"), <WrittenBy key="writers" topic={topic} />],
+          [text("topic.read_by"), topic.used_by_pipelines.length ? readers : undefined],
           [text("topic.protection"), topic.protected || topic.internal ? <Protection topic={topic} /> : undefined],
           [text("cluster.checked"), <When key="checked" time={topic.checked_at} />],
         ]}
