@@ -57,7 +57,7 @@ def source_of(sandbox: Sandbox, count: int) -> str:
 def discover(page: Page, count: int) -> None:
     """Let the console discover the tables, and wait until it shows that all were found."""
     page.get_by_role("button", name="Discover the tables").click()
-    page.get_by_text(f"{count:,} tables, ").first.wait_for(timeout=_DISCOVERY_SECONDS * 1000)
+    page.get_by_text(f"Tables: {count:,}, ").first.wait_for(timeout=_DISCOVERY_SECONDS * 1000)
 
 
 def search(page: Page, text: str) -> None:
