@@ -61,7 +61,8 @@ export function ConfirmButton({ operation, path, body, children, ...look }: Conf
 
 /** Deletes what a screen shows, and goes to its list. */
 export function DeleteButton({ of, list, ...rest }: Pick<ActionProps, "operation" | "of"> & { list: string }) {
-  const label = text("common.delete", { name: of?.name ?? "" });
+  const type = textOf("one", rest.operation.replace("delete_", ""));
+  const label = text("common.delete", { name: `${type} ${of?.name ?? ""}` });
   return <ActionButton {...rest} of={of} label={label} onDone={() => go([list])} />;
 }
 

@@ -37,8 +37,8 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
   const [preview, setPreview] = useState<Found>();
   const look = useAction();
   const create = useAction();
-  const name = choices.name || source.name;
-  const prefix = choices.prefix || prefixOf(name);
+  const name = choices.name ?? source.name;
+  const prefix = choices.prefix ?? prefixOf(name);
   const body = {
     name,
     topic_prefix: prefix,
@@ -99,7 +99,6 @@ function publicationOf({ publication: name }: StepProps["choices"]): Partial<Bod
 }
 
 interface FieldsProps {
-  /** What is taken where nothing is typed. */
   name: string;
   prefix: string;
   provider: string;
@@ -114,17 +113,17 @@ function DesignFields({ name, prefix, provider, choices, change }: FieldsProps) 
       <Input
         label={text("start.pipeline_name")}
         location="name"
-        placeholder={name}
-        value={choices.name}
+        required
+        value={name}
         onValue={(value) => change({ name: value })}
       />
       <Input
         label={text("start.topic_prefix")}
         help={text("start.topic_prefix_help", { prefix })}
         location="topic_prefix"
-        placeholder={prefix}
+        required
         spellcheck={false}
-        value={choices.prefix}
+        value={prefix}
         onValue={(value) => change({ prefix: value })}
       />
       <Select
