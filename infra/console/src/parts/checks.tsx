@@ -42,7 +42,7 @@ export function Checks({ checks }: { checks: readonly Schemas["TestCheckOutput"]
       {({ status, name, message, code }) => (
         <>
           <Outcome status={status} /> <strong>{textOf("check_name", name)}</strong>
-          <p>{spaced(message, code && <code>{code}</code>)}</p>
+          {status !== "skipped" && <p>{spaced(message, code && <code>{code}</code>)}</p>}
         </>
       )}
     </Items>

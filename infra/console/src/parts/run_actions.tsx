@@ -50,6 +50,7 @@ export function RunActions({ kind, id, name, desired, drops = [] }: ActionsProps
       path={{ uuid: id }}
       label={text("action.label", { verb: textOf("verb", verb), name: `${textOf("one", ONE[kind])} ${name}` })}
       short={textOf("verb", verb)}
+      isPrimary={isDraft && verb === "deploy"}
       choices={choices}
       onDone={onDone}
     />

@@ -88,7 +88,7 @@ function Way(props: StepProps) {
       <Items of={STEPS} class="steps" isOrdered>
         {(step, index) => (
           <a href={link(["start"], { step, ...ids })} aria-current={step === props.way.step ? "step" : undefined}>
-            <Icon name={isDone(step, props) ? "disc" : "dashed"} /> {index + 1}. {textOf("start_step", step)}
+            <Icon name={isDone(step, props) ? "disc" : "circle"} /> {index + 1}. {textOf("start_step", step)}
             {isDone(step, props) && <span class="hidden"> {text("start.done")}</span>}
           </a>
         )}

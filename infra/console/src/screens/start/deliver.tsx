@@ -74,7 +74,13 @@ function Delivering({ pipeline, id }: { pipeline: Pipeline; id: string }) {
           <Doing owner={delivery} />
           <WantedAndSeen seen={delivery} readAt={at} />
           <Tasks tasks={delivery.tasks} kind="deliveries" id={id} name={delivery.name} />
-          <Arrivals pipeline={pipeline} delivery={delivery} />
+          <Arrivals pipeline={pipeline} delivery={delivery}>
+            <p>
+              {text("start.end")}{" "}
+              <a href={link(["pipelines", pipeline.id])}>{`${textOf("one", "pipeline")} ${pipeline.name}`}</a>,{" "}
+              <a href={link(["deliveries", id])}>{`${textOf("one", "delivery")} ${delivery.name}`}</a>
+            </p>
+          </Arrivals>
         </>
       )}
     </Read>
@@ -130,6 +136,7 @@ function DeliveryDesign({ destination, pipeline, way }: Props) {
             name={name}
             body={body}
             label={text("deliver.deploy", { name })}
+            isPrimary={preview.validation.error_count === 0}
             onDone={(data) => way.to({ delivery: (data as { id: string }).id })}
           />
         </p>
