@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 from chalicelib.domain.connector_row import ConnectorRow
 from chalicelib.domain.labels import LabelSelector
@@ -39,6 +40,9 @@ class ConnectorSearch(Search):
     destination_id: str | None = None
     connect_cluster_id: str | None = None
 
+    STORED: ClassVar[Sequence[str]] = ("desired_state", "source_id", "destination_id", "connect_cluster_id")
+    """The fields that are fields of a row, too. One kind of row has a source, the other one a destination."""
+
     def observes(self, observation: Observation | None) -> bool:
         """Whether the observed state is the one that is looked for. Without an observation it is UNKNOWN."""
         state = observation.state if observation else ObservedState.UNKNOWN
@@ -49,8 +53,7 @@ class ConnectorSearch(Search):
         """Whether a row is looked for, by what is stored in it: not by its observed state, nor by an end that only
         another row names. None where that leaves nothing out.
         """
-        names = ("desired_state", "source_id", "destination_id", "connect_cluster_id")
-        values = {name: value for name in names if (value := getattr(self, name)) is not None}
+        values = {name: value for name in self.STORED if (value := getattr(self, name)) is not None}
         part = comparable(self.name_part or "")
         if not (values or part or self.labels):
             return None

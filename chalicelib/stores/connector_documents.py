@@ -4,21 +4,25 @@ DynamoDB counts what an index has of a row, and the SDK takes its time for each 
 where their bodies are some twenty, and take ten times the CPU time. `infra/decisions/050-rows-of-lists.md` says more.
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import and_
 from typing import Any, ClassVar, TypeVar
 
+from pynamodb.expressions.condition import Condition
 from pynamodb.pagination import PageIterator
 
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.names import comparable
 from chalicelib.domain.pipeline import Pipeline
+from chalicelib.domain.search import EVERY_CONNECTOR, ConnectorSearch
 from chalicelib.errors import TimedOut
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, page_of
 from chalicelib.stores.searched import SearchedDocuments
-from chalicelib.stores.tables import ROW, store_errors
+from chalicelib.stores.tables import BY_ROW, ROW, store_errors
 from chalicelib.stores.unreadable import FAULTS, raw_fields, read_row, readable, readable_page
 
 C = TypeVar("C", bound=Pipeline | Delivery)
@@ -40,33 +44,54 @@ class ConnectorDocuments(SearchedDocuments[C]):
 
     row: ClassVar[Any]
 
-    def rows(self, deadline: Deadline) -> list[Any]:
-        """All as rows, newest first. Raises TimedOut after the deadline."""
+    def rows(self, deadline: Deadline, search: ConnectorSearch = EVERY_CONNECTOR) -> list[Any]:
+        """All that may be looked for as rows, newest first; `ConnectorSearch.row_filter` decides. Raises TimedOut
+        after the deadline.
+        """
         rows = list[Any]()
         with store_errors():
-            for call in self._calls([ROW]):
+            for call in self._calls([ROW], search):
                 rows += readable(call["Items"], self._read)
                 if deadline.passed:
                     raise TimedOut("The store did not list everything in time.")
         return rows
 
-    def row_page(self, *, limit: int, after: str | None) -> Page[Any]:
-        """One page of all as rows, newest first, behind `after` (a page's `next_key`): what one call reads."""
+    def row_page(self, *, limit: int, after: str | None, search: ConnectorSearch = EVERY_CONNECTOR) -> Page[Any]:
+        """One page of these rows behind `after` (a page's `next_key`): those among the next `limit` of all, or among
+        what one call reads.
+        """
         with store_errors():
             # One row more than the page needs: it shows whether the list goes on.
-            calls = self._calls([ROW, "position"], after, limit + 1)
+            calls = self._calls([ROW, "position"], search, after, limit + 1)
             items, last = next(calls)["Items"], calls.last_evaluated_key
         page = page_of(items, key=lambda item: str(item["position"]["S"]), limit=limit)
         if last and not page.more:
             page = replace(page, more=True, last_key=last["position"]["S"])
         return readable_page(page, self._read)
 
-    def _calls(self, columns: list[str], after: str | None = None, per_call: int | None = None) -> PageIterator[Any]:
+    def _calls(
+        self, columns: list[str], search: ConnectorSearch, after: str | None = None, per_call: int | None = None
+    ) -> PageIterator[Any]:
         """The answers as they come: a model of each item would take longer than all else."""
-        index: Any = getattr(self.table, f"by_{ROW}")
+        index: Any = getattr(self.table, BY_ROW)
         keys = index.Meta.attributes["position"] < after if after else None
-        query = index.query(self.noun, keys, scan_index_forward=False, attributes_to_get=columns, page_size=per_call)
+        condition = self._may_be_looked_for(search)
+        query = index.query(
+            self.noun, keys, condition, scan_index_forward=False, attributes_to_get=columns, page_size=per_call
+        )
         return query.page_iter  # type: ignore[no-any-return]  # the index is made at run time
+
+    def _may_be_looked_for(self, search: ConnectorSearch) -> Condition | None:
+        """What the store leaves out, so that it is neither sent nor parsed. The text of a row has what it belongs to,
+        its state and the keys of its labels; the same text may stand elsewhere in it.
+        """
+        table: Any = self.table
+        values = (getattr(search, field.name, None) for field in fields(self.row) if field.name in search.STORED)
+        labels = (f'"{selector.key}"' for selector in search.labels)
+        conditions = [getattr(table, ROW).contains(part) for part in (*values, *labels) if part is not None]
+        if name_part := comparable(search.name_part or ""):
+            conditions.append(table.comparable_name.contains(name_part))
+        return reduce(and_, conditions) if conditions else None
 
     def _read(self, item: Any) -> Any:
         text = item[ROW]["S"]

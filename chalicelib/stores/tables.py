@@ -34,7 +34,10 @@ LISTING = "listing"
 """The group that every document of a table is in. `Documents.list` reads it."""
 
 ROW = "row"
-"""The column of a document as a row of a list, and the index of all that has only this of it: `ConnectorDocuments`."""
+"""The column of a document as a row of a list: `ConnectorDocuments`."""
+
+BY_ROW = "by_named_row"
+"""The index of all that has only that column and the name by which rows are searched."""
 
 CONNECTOR_FIELDS = ("desired_state", "config_hash")
 """The fields that a tick reads of each resource that owns a connector."""
@@ -127,7 +130,7 @@ def document_table(
     columns |= {"SEARCHED": tuple(searched), "COMPACT": frozenset(compact)}
     columns |= {field: UnicodeAttribute(null=True) for field in (*copied, *searched)}
     if ROW in searched:
-        columns[f"by_{ROW}"] = index_on(LISTING, columns=[ROW], name=ROW)
+        columns[BY_ROW] = index_on(LISTING, columns=[ROW, "comparable_name"], name=BY_ROW.removeprefix("by_"))
     for group in (LISTING, *groups):
         columns[group] = UnicodeAttribute(null=True)
         columns[f"by_{group}"] = index_on(group, columns=compact.get(group))

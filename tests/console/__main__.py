@@ -3,6 +3,7 @@
 python -m tests.console [WORD...]: only the checks whose names have one of the words.
 """
 
+import logging
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -46,6 +47,7 @@ CHECKS: Mapping[str, Check] = {
 
 
 def main(words: Sequence[str]) -> int:
+    logging.disable(logging.CRITICAL)
     missed = 0
     with running_console() as console:
         for name, check in CHECKS.items():

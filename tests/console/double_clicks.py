@@ -29,7 +29,7 @@ ASKED: Mapping[str, tuple[str, str, str]] = {
 """Kind, state and action of what is asked for."""
 
 
-MADE = ("rule", "channel", "Kafka cluster", "destination")
+MADE = ("rule", "channel", "Kafka cluster", "destination", "connection")
 """The forms that make something, of those that somebody types in for a while."""
 
 Press = Callable[[Page, Locator, str], None]

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.console.console import Console, settle
+from tests.console.console import Console, axe_violations, settle
 from tests.console.tables import choose, discover, is_chosen, search, source_of
 from tests.support.apps.sandbox import Sandbox
 
@@ -43,6 +43,22 @@ def test_a_column_with_an_issue_is_left_out_of_the_pipeline_and_can_be_taken_bac
         assert previewed(page)["exclude_columns"] == [left]
         page.get_by_role("button", name="Capture shop.paths.around after all").click()
         assert previewed(page)["exclude_columns"] == []
+        assert opened.all_faults() == []
+
+
+def test_the_preview_names_the_column_of_a_warning_and_leaves_it_out_there(console: Console) -> None:
+    sandbox = console.sandbox
+    with console.signed_in() as opened:
+        page = opened.page
+        console.go(opened, f"start?step=tables&source={sandbox.source['id']}")
+        choose(page, "shop.paths")
+        console.go(opened, preview_step(sandbox))
+        warning = page.get_by_role("listitem").filter(has_text="shop.paths.around").first
+        expect(warning).to_contain_text("circle")
+        warning.get_by_role("button", name="Leave paths.around out").click()
+        left = {"schema_name": "shop", "table_name": "paths", "column_name": "around"}
+        assert previewed(page)["exclude_columns"] == [left]
+        assert axe_violations(opened) == []
         assert opened.all_faults() == []
 
 

@@ -52,6 +52,9 @@ EDITED: Mapping[str, Edited] = {
             "stream_cluster_id": sandbox.stream["id"],
         },
     ),
+    "connection": Edited(
+        path="/connections", route="connections/{}", opens=True, body=lambda sandbox: sandbox.connection_body()
+    ),
     "source": Edited(path="/sources", route="sources/{}?tab=settings", body=lambda sandbox: sandbox.source_body()),
     "destination": Edited(
         path="/destinations", route="destinations/{}?tab=settings", body=lambda sandbox: sandbox.destination_body()
@@ -101,6 +104,10 @@ class _Desk:
         self.faults += [f"{part} is not shown" for part in ("labels.team", "name", MINE) if part not in text]
         self.expect_saved(self.body["name"], label)
 
+    def expect_focus(self, when: str) -> None:
+        if not self.opened.page.locator(":focus").count():
+            self.faults.append(f"the focus is nowhere once {when}")
+
     def expect_saved(self, name: str, label: str | None) -> None:
         saved = self.sandbox.admin.get_ok(self._path)
         if (saved["name"], saved["labels"].get("team")) != (name, label):
@@ -136,12 +143,16 @@ def overwritten(console: Console, name: str) -> list[str]:
         with opened.page.expect_response(lambda response: response.request.method == "PUT"):
             desk.form.get_by_role("button", name="Save mine").click()
         desk.expect_saved(MINE, "theirs")  # the labels that were in the form
+        desk.form.get_by_role("button", name="Save mine").wait_for(state="hidden")
+        settle(opened)
+        desk.expect_focus("it was saved")
         return [*desk.faults, *opened.all_faults()]
 
 
 def _take_theirs(desk: _Desk) -> None:
     desk.form.get_by_role("button", name="Drop mine").click()
     desk.form.get_by_role("status").wait_for(state="hidden")
+    desk.expect_focus("what was typed was dropped")
     if desk.form.get_by_label("Name", exact=True).input_value() != desk.body["name"]:
         desk.faults.append("what was typed is still in the form")
     if "theirs" not in desk.form.get_by_label("Labels").input_value():

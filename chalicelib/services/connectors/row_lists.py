@@ -47,7 +47,7 @@ class RowLists:
         """What is looked for, newest first. A page may have few entries, or none, although the list goes on."""
         filters = _filters(search, belongs)
         judged_here = bool(filters) or search.observed_state is not None
-        page = self.store.row_page(limit=JUDGED if judged_here else limit, after=after)
+        page = self.store.row_page(limit=JUDGED if judged_here else limit, after=after, search=search)
         if filters:
             page = page.only(lambda row: all(accepts(row) for accepts in filters))
         views, faulty = self._known(page.items)
@@ -67,7 +67,7 @@ class RowLists:
         after: str | None,
     ) -> ChosenRows:
         """What is looked for, by name, or by attention and then by name. All rows are read. Raises TimedOut."""
-        rows: Sequence[Any] = self.store.rows(deadline)
+        rows: Sequence[Any] = self.store.rows(deadline, search)
         for accepts in _filters(search, belongs):
             rows = [row for row in rows if accepts(row)]
         views, faulty = self._known(rows)

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { labelsOf, labelsText } from "../src/domain/labels.ts";
 import { mappingsOf } from "../src/domain/mappings.ts";
 import { leftOutOf, totals, withColumnToggled, withoutTables, withTables } from "../src/domain/selection.ts";
-import { emptyDraft, prefixOf, registerBody, testBody } from "../src/domain/systems.ts";
+import { emptyDraft, prefixOf, registerBody, savedDraft, testBody } from "../src/domain/systems.ts";
 
 const table = (name: string, rows: number | null = 1) => ({
   schema_name: "shop",
@@ -31,6 +31,24 @@ test("blanks are not sent, and a port is a number", () => {
   const draft = { ...emptyDraft("postgresql"), name: "shop", config: { host: "db", port: "5433", username: " " } };
   assert.deepEqual(testBody(draft), { provider: "postgresql", config: { host: "db", port: 5433 }, credentials: {} });
   assert.equal(registerBody(draft).name, "shop");
+});
+
+test("a connection that is edited keeps what was not touched, and what was emptied has no value", () => {
+  const saved = {
+    provider: "minio",
+    name: "shop",
+    description: null,
+    labels: { team: "shop" },
+    config: { bucket: "b", region: "eu", prefix: "", endpoint_url: "https://minio", path_style: true },
+    credentials: { configured: true },
+    capabilities: ["DESTINATION"],
+  } as const;
+  const draft = savedDraft(saved);
+  const { provider, name, description, labels, config, capabilities } = saved;
+  const same = { provider, name, description, labels, config, capabilities, credentials: {} };
+  assert.deepEqual(registerBody(draft), same);
+  const changed = registerBody({ ...draft, config: { ...draft.config, region: " ", path_style: "no" } });
+  assert.deepEqual(changed.config, { ...config, region: null, path_style: false });
 });
 
 test("a prefix has only what topics may have", () => {

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.connector_row import PipelineRow
+from chalicelib.domain.labels import LabelSelector
 from chalicelib.domain.observation import (
     ConnectorStatus,
     DesiredState,
@@ -16,6 +17,7 @@ from chalicelib.domain.observation import (
     TaskStatus,
 )
 from chalicelib.domain.operation import OpenOperation, OperationKind, OperationStep
+from chalicelib.domain.search import ConnectorSearch
 from chalicelib.errors import TimedOut
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.unreadable import unreadable_rows
@@ -91,3 +93,30 @@ def test_nothing_is_read_after_the_deadline(storage: Storage) -> None:
     store = store_some(1)
     with pytest.raises(TimedOut):
         store.rows(Deadline.after(0))
+
+
+WANTED = {"name": "Größe  ONE", "labels": {"team": 'a "b"'}, "source_id": "src-1", "connect_cluster_id": "con-1"}
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        {"name_part": "grösse one"},
+        {"labels": (LabelSelector("team"),)},
+        {"labels": (LabelSelector("team", 'a "b"'),)},
+        {"source_id": "src-1"},
+        {"connect_cluster_id": "con-1"},
+        {"desired_state": DesiredState.PAUSED},
+    ],
+    ids=str,
+)
+def test_the_store_leaves_out_what_is_not_looked_for(storage: Storage, search: dict[str, Any]) -> None:
+    store = store_some(3)
+    store_new(store, make_pipeline(id="wanted", desired_state=DesiredState.PAUSED, created_at=NOW, **WANTED))
+    looked_for = ConnectorSearch(**search)
+    assert names(store.rows(Deadline.after(5), looked_for)) == ["wanted"]
+    assert ids_by_pages(lambda after: store.row_page(limit=2, after=after, search=looked_for)) == ["wanted"]
+
+
+def test_the_store_does_not_judge_by_what_only_another_row_names(storage: Storage) -> None:
+    assert names(store_some(1).rows(Deadline.after(5), ConnectorSearch(destination_id="d"))) == ["p0"]

@@ -10,8 +10,10 @@ forgets the tokens of transactions: a repeated transaction meets what the first 
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from tests.support.dynamodb.expressions import Placeholders, condition, names, update, value_of_key
@@ -66,6 +68,8 @@ class Table:
     indexes: Mapping[str, "Index"]
     types: Mapping[str, str]
     rows: Rows = field(default_factory=dict)
+    ordered: dict["Index", tuple[Rows, list[tuple[Any, Item]]]] = field(default_factory=dict)
+    """What indexes have of these rows, in their order, until the next write: a list of thousands is many queries."""
 
     @classmethod
     def create(cls, request: Request) -> "Table":
@@ -97,12 +101,24 @@ class Table:
         hashed, ranged = self.identity(key)
         return self.rows.get(hashed, {}).get(ranged)
 
+    def in_order(self, index: "Index") -> list[tuple[Any, Item]]:
+        """The items that have all keys of the index, each behind the values of these and of the table's keys."""
+        rows, found = self.ordered.get(index, (None, []))
+        if rows is not self.rows:
+            keys = set(index.keys)
+            items = (index.projected(item) for item in self.items() if keys <= item.keys())
+            found = in_order(items, index.keys + self.keys)
+            self.ordered[index] = self.rows, found
+        return found
+
     def put(self, item: Item) -> None:
+        self.ordered.clear()
         hashed, ranged = self.identity(item)
         self.rows.setdefault(hashed, {})[ranged] = item
 
     def remove(self, key: Item) -> None:
         """Remove the item with this key, if there is one."""
+        self.ordered.clear()
         hashed, ranged = self.identity(key)
         rows = self.rows.get(hashed, {})
         rows.pop(ranged, None)
@@ -219,22 +235,23 @@ class DynamoDBDouble:
         fits = condition(expression)
         if "IndexName" in request:
             index = self._index(table, request["IndexName"])
-            name = index.keys[0]
-            value = value_of_key(expression, name, placeholders)
+            value = order({"": value_of_key(expression, index.keys[0], placeholders)}, ("",))
+            entries = table.in_order(index)
             # Most items have another key: they are left out before anything is parsed.
-            with_key = (item for item in index_items(table, index) if item[name] == value or "N" in value)
-            items = [index.projected(item) for item in with_key if fits(item, placeholders)]
-            return self._page(table, index.keys, items, request)
+            begin, end = (side(entries, value, key=lambda entry: entry[0][:1]) for side in (bisect_left, bisect_right))
+            return self._page(
+                index.keys + table.keys, entries[begin:end], request, lambda item: fits(item, placeholders)
+            )
         value = comparable(value_of_key(expression, table.keys[0], placeholders))
         items = [item for item in table.rows.get(value, {}).values() if fits(item, placeholders)]
-        return self._page(table, table.keys, items, request)
+        return self._page(table.keys, in_order(items, table.keys), request)
 
     def _scan(self, request: Request) -> Request:
         table = self._table(request)
         if "IndexName" in request:
             index = self._index(table, request["IndexName"])
-            return self._page(table, index.keys, [index.projected(item) for item in index_items(table, index)], request)
-        return self._page(table, table.keys, list(table.items()), request)
+            return self._page(index.keys + table.keys, table.in_order(index), request)
+        return self._page(table.keys, in_order(table.items(), table.keys), request)
 
     @staticmethod
     def _index(table: Table, name: str) -> Index:
@@ -243,39 +260,42 @@ class DynamoDBDouble:
         except KeyError:
             raise _invalid(f"The table does not have the specified index: {name}") from None
 
-    def _page(self, table: Table, keys: tuple[str, ...], items: list[Item], request: Request) -> Request:
-        """The items in the order of their keys, from the start key on, up to the limit or 1 MiB."""
-        attributes = tuple(dict.fromkeys((*keys, *table.keys)))
-
-        def order(item: Item) -> Any:
-            return [comparable(item[name]) for name in attributes]
-
+    def _page(
+        self,
+        keys: tuple[str, ...],
+        entries: list[tuple[Any, Item]],
+        request: Request,
+        fits: Callable[[Item], bool] = lambda _: True,
+    ) -> Request:
+        """The items of a list in the order of their keys that fit, from the start key on, up to the limit or 1 MiB."""
         forward, start = request.get("ScanIndexForward", True), request.get("ExclusiveStartKey")
-        items.sort(key=order, reverse=not forward)
         if start:
-            after = order(start)
-            items = [item for item in items if (order(item) > after if forward else order(item) < after)]
+            side = bisect_right if forward else bisect_left
+            at = side(entries, order(start, keys), key=itemgetter(0))
+            entries = entries[at:] if forward else entries[:at]
+        items = (item for _, item in (entries if forward else reversed(entries)) if fits(item))
         passed, last = self._first_page(items, request.get("Limit"))
         matching = passed
         if text := request.get("FilterExpression"):
-            placeholders, fits = Placeholders.of(request), condition(text)
-            matching = [item for item in passed if fits(item, placeholders)]
+            placeholders, wanted = Placeholders.of(request), condition(text)
+            matching = [item for item in passed if wanted(item, placeholders)]
         answer: dict[str, Any] = {"Count": len(matching), "ScannedCount": len(passed)}
         if request.get("Select") != "COUNT":
             answer["Items"] = [_projected(item, request) for item in matching]
         if last:
-            answer["LastEvaluatedKey"] = {name: last[name] for name in attributes}
+            answer["LastEvaluatedKey"] = {name: last[name] for name in keys}
         return answer
 
     @staticmethod
-    def _first_page(items: list[Item], limit: int | None) -> tuple[list[Item], Item | None]:
+    def _first_page(items: Iterable[Item], limit: int | None) -> tuple[list[Item], Item | None]:
         """The items of a page, and the last of them when there may be more."""
-        size = 0
-        for number, item in enumerate(items, 1):
+        size, passed = 0, list[Item]()
+        for item in items:
+            passed.append(item)
             size += item_size(item)
-            if number == limit or size > MAX_PAGE:
-                return items[:number], item
-        return items, None
+            if len(passed) == limit or size > MAX_PAGE:
+                return passed, item
+        return passed, None
 
     # writes
 
@@ -367,10 +387,14 @@ class DynamoDBDouble:
             raise _invalid(message)
 
 
-def index_items(table: Table, index: Index) -> Iterator[Item]:
-    """The items that have all keys of the index."""
-    keys = set(index.keys)
-    return (item for item in table.items() if keys <= item.keys())
+def order(item: Item, keys: tuple[str, ...]) -> list[Any]:
+    """The values of these keys, as items are sorted by them."""
+    return [comparable(item[name]) for name in keys]
+
+
+def in_order(items: Iterable[Item], keys: tuple[str, ...]) -> list[tuple[Any, Item]]:
+    """The items, each behind the values of these keys."""
+    return sorted(((order(item, keys), item) for item in items), key=itemgetter(0))
 
 
 def copied(rows: Rows) -> Rows:

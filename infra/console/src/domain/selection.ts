@@ -14,6 +14,9 @@ export interface Picked extends TableName {
   rows: number | null;
   bytes: number | null;
   isReady: boolean;
+  /** What discovery says about its columns; a draft of an earlier release has neither. */
+  issues?: readonly { column: string; message: string }[];
+  primary_key_columns?: readonly string[];
 }
 
 /** What a pipeline takes at most. */

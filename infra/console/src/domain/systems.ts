@@ -1,16 +1,31 @@
 /** Databases and object stores as forms ask for them, and the bodies that the API takes. */
 
 import { NEEDED } from "./clusters.ts";
+import { labelsOf, labelsText } from "./labels.ts";
 
 export type Provider = "postgresql" | "mysql" | "s3" | "minio";
 
 export interface SystemDraft {
   provider: Provider;
   name: string;
-  environment: string;
+  description: string;
+  labels: string;
   config: Record<string, string>;
   /** Secrets: they live in the form only. */
   credentials: Record<string, string>;
+  /** What is edited. */
+  saved?: Saved;
+}
+
+/** A connection as the API shows it. */
+interface Saved {
+  provider: Provider;
+  name: string;
+  description: string | null;
+  labels: Record<string, unknown>;
+  config: object;
+  credentials: { configured: boolean };
+  capabilities: readonly string[];
 }
 
 export const DATABASES: readonly Provider[] = ["postgresql", "mysql"];
@@ -37,26 +52,40 @@ export function secretsOf(provider: string, sslMode = ""): readonly string[] {
 
 export function emptyDraft(provider: Provider): SystemDraft {
   const config: Record<string, string> = isDatabase(provider) ? { ssl_mode: "require" } : {};
-  return { provider, name: "", environment: "", config, credentials: {} };
+  return { provider, name: "", description: "", labels: "", config, credentials: {} };
 }
 
-/** What is sent to test a system: blanks are left out, since each has a default. */
-export function testBody({ provider, config, credentials }: SystemDraft) {
+export function savedDraft(saved: Saved): SystemDraft {
+  const { provider, name, description, labels } = saved;
+  const config = Object.fromEntries(Object.entries(saved.config).map(([field, value]) => [field, typedAs(value)]));
+  return { provider, name, description: description ?? "", labels: labelsText(labels), config, credentials: {}, saved };
+}
+
+/** How a value stands in its field. */
+function typedAs(value: unknown): string {
+  return typeof value === "boolean" ? (value ? "yes" : "no") : String(value ?? "");
+}
+
+/** What is sent to test a system: blanks are left out, since each has a default. What was not touched stays as it is. */
+export function testBody({ provider, config, credentials, saved }: SystemDraft) {
   const { port, path_style, ...others } = filled(config);
-  return {
-    provider,
-    config: {
-      ...others,
-      ...(port ? { port: Number(port) } : {}),
-      ...(path_style ? { path_style: path_style === "yes" } : {}),
-    },
-    credentials: filled(credentials),
+  const typed: Record<string, unknown> = {
+    ...others,
+    ...(port ? { port: Number(port) } : {}),
+    ...(path_style ? { path_style: path_style === "yes" } : {}),
   };
+  const changed = Object.entries(saved?.config ?? {}).map(([field, value]) => [
+    field,
+    typedAs(value) === config[field] ? value : (typed[field] ?? null),
+  ]);
+  return { provider, config: { ...typed, ...Object.fromEntries(changed) }, credentials: filled(credentials) };
 }
 
+/** What is sent to save it: all of a connection that is there already, since that is replaced. */
 export function registerBody(draft: SystemDraft) {
-  const { name, environment } = draft;
-  return { ...testBody(draft), name, ...(environment ? { environment } : {}) };
+  const { name, description, labels, saved } = draft;
+  const others = { description: description || null, labels: labelsOf(labels), capabilities: saved?.capabilities };
+  return { ...testBody(draft), name, ...(saved && others) };
 }
 
 function filled(values: Record<string, string>): Record<string, string> {

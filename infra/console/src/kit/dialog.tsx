@@ -30,6 +30,7 @@ export function Dialog({ title, onClose, children, isFixed = false }: Props) {
   return (
     <dialog
       ref={ref}
+      tabIndex={-1}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();

@@ -5,13 +5,14 @@ import { useId, useState } from "preact/hooks";
 import type { OperationId } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import { Button } from "../kit/copy.tsx";
+import { Dialog } from "../kit/dialog.tsx";
 import { Loaded } from "../kit/feedback.tsx";
 import { Check, type Choice, Input, useFaults } from "../kit/form.tsx";
 import { go, link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { DeleteButton } from "./actions.tsx";
 import { Reopen } from "./conflict.tsx";
-import { whoMay } from "./operation.tsx";
+import { OpenButton, whoMay } from "./operation.tsx";
 import { Heading } from "./pieces.tsx";
 import { can } from "./session.ts";
 
@@ -172,6 +173,26 @@ export function Edited<T extends { version: number }>({ now, children }: EditedP
         <Fragment key={opened.version}>{children(opened, open)}</Fragment>
       </Reopen.Provider>
     </>
+  );
+}
+
+interface EditProps<T> {
+  operation: OperationId;
+  now: T;
+  children: (opened: T, close: () => void) => ComponentChildren;
+}
+
+/** The button that opens the form of what is there already. */
+export function EditButton<T extends One>({ operation, now, children }: EditProps<T>) {
+  const title = text("edited.title", { name: now.name });
+  return (
+    <OpenButton operation={operation} label={title}>
+      {(close) => (
+        <Dialog title={title} onClose={close}>
+          <Edited now={now}>{(opened) => children(opened, close)}</Edited>
+        </Dialog>
+      )}
+    </OpenButton>
   );
 }
 

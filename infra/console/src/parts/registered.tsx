@@ -34,7 +34,7 @@ interface Props {
 }
 
 /** Where it is, in one line. */
-function addressOf({ config }: Pick<Registered, "config">): string {
+export function addressOf({ config }: Pick<Registered, "config">): string {
   if ("bucket" in config) return [config.endpoint_url, config.bucket, config.prefix].filter(Boolean).join("/");
   return `${config.host}${config.port ? `:${config.port}` : ""}/${config.database_name}`;
 }
@@ -202,7 +202,7 @@ function Edit({ kind, one, onSaved }: Props & { onSaved: (saved: Registered) => 
       action={action}
       below={<Conflict action={action} />}
     >
-      <Input {...bind("name")} label={text("column.name")} required />
+      <Input {...bind("name")} required />
       <TextArea {...bind("description")} />
       <Input {...bind("environment")} />
       <TextArea {...bind("labels")} help={text("registered.labels_help")} />

@@ -11,47 +11,56 @@ import {
   registerBody,
   SSL_MODES,
   type SystemDraft,
+  savedDraft,
   secretsOf,
   testBody,
 } from "../domain/systems.ts";
-import { Check, Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
+import { Check, Form, type FormProps, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { Items } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { Checks, Outcome, TestResult } from "./checks.tsx";
+import { Conflict } from "./conflict.tsx";
 import { blank, choicesOf, useFields } from "./fields.tsx";
-import { ActionForm, OperationButton, useAction, whoMay } from "./operation.tsx";
+import { ActionForm, OperationButton, saving, useAction, whoMay } from "./operation.tsx";
 import { NameLink, spaced } from "./pieces.tsx";
 import { can } from "./session.ts";
 
 type Rotation = Schemas["RotationOutput"];
 
-interface Props {
+interface Props extends Pick<FormProps, "onCancel"> {
   kind: "source" | "destination" | "connection";
-  providers: readonly Provider[];
-  onSaved: (id: string) => void;
+  providers?: readonly Provider[];
+  /** The connection to edit; without it one is registered. */
+  one?: Schemas["ConnectionOutput"];
+  onSaved: (id: string, saved: object) => void;
 }
 
-export function SystemForm({ kind, providers, onSaved }: Props) {
-  const [draft, setDraft] = useState<SystemDraft>(() => emptyDraft(providers[0] ?? "postgresql"));
+export function SystemForm({ kind, providers = [], one, onSaved, onCancel }: Props) {
+  const [draft, setDraft] = useState(() => (one ? savedDraft(one) : emptyDraft(providers[0] ?? "postgresql")));
   const [result, setResult] = useState<Schemas["TestOutput"]>();
-  const operation = `create_${kind}` as const;
+  const operation = `${one ? "update" : "create"}_${kind}` as const;
   const test = useAction();
   const save = useAction();
   const change = (next: SystemDraft) => {
     setDraft(next);
     setResult(undefined);
   };
+  const bind = (name: "name" | "description" | "labels") => ({
+    label: textOf("registered", name),
+    location: name,
+    value: draft[name],
+    onValue: (value: string) => setDraft({ ...draft, [name]: value }),
+  });
   const runTest = async () => {
     const body = testBody(draft) as Schemas["DatabaseTestInput"];
     const received = await test.run("test_unsaved_connection", { body });
     if (received) setResult(received.data);
   };
   const register = async () => {
-    const body = registerBody(draft) as Schemas["SourceBody"];
-    const received = await save.run(operation, { body: body as never });
+    const received = await save.run(operation, saving(one, registerBody(draft) as never));
     if (!received) return;
     setDraft({ ...draft, credentials: {} });
-    onSaved((received.data as { id: string }).id);
+    onSaved(received.data.id, received.data);
   };
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
   return (
@@ -60,26 +69,27 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
       submit={text(`system.save_${kind}`)}
       isBusy={save.busy !== ""}
       error={save.error ?? test.error}
+      below={<Conflict action={save} />}
+      onCancel={onCancel}
     >
-      <Select
-        label={text("system.provider")}
-        value={draft.provider}
-        choices={choicesOf("provider", providers)}
-        onValue={(value) => change({ ...emptyDraft(value as Provider), name: draft.name })}
-      />
-      <Input
-        label={text("column.name")}
-        location="name"
-        required
-        value={draft.name}
-        onValue={(name) => setDraft({ ...draft, name })}
-      />
+      {!one && (
+        <Select
+          label={text("system.provider")}
+          value={draft.provider}
+          choices={choicesOf("provider", providers)}
+          onValue={(value) => change({ ...emptyDraft(value as Provider), name: draft.name })}
+        />
+      )}
+      <Input {...bind("name")} required />
+      {one && <TextArea {...bind("description")} />}
       <Address draft={draft} change={change} />
+      {one && <TextArea {...bind("labels")} help={text("registered.labels_help")} />}
       <p class="buttons">
         <OperationButton
           operation="test_unsaved_connection"
           label={text("system.test")}
           isBusy={test.busy !== ""}
+          why={one && !Object.values(draft.credentials).some(Boolean) ? text("system.test_secrets") : undefined}
           onClick={() => void runTest()}
         />
         <span class="quiet">{text("system.test_help")}</span>
@@ -135,7 +145,7 @@ function Address({ draft, change }: { draft: SystemDraft; change: (draft: System
       <SecretFields
         names={secretsOf(draft.provider, draft.config.ssl_mode)}
         bind={bind("credentials")}
-        help={secretHelp}
+        help={(name) => `${secretHelp(name)} ${keptHelp(draft.saved)}`.trim()}
       />
     </>
   );
@@ -149,8 +159,13 @@ interface SecretsProps {
 }
 
 /** What is said below the secrets of databases and object stores. */
-export function secretHelp(name: string): string | undefined {
-  return name === "ca_certificate" ? text("system.ca_help") : undefined;
+export function secretHelp(name: string): string {
+  return name === "ca_certificate" ? text("system.ca_help") : "";
+}
+
+/** What is said below the secrets of one that has some. */
+export function keptHelp(one: { credentials: { configured: boolean } } | undefined): string {
+  return one?.credentials.configured ? text("system.secret_kept") : "";
 }
 
 /** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */

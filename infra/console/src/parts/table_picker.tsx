@@ -52,8 +52,9 @@ export function Tables({ sourceId, choosing }: { sourceId: string; choosing?: Ch
 }
 
 function pickedOf(row: Row): Picked {
-  const { schema_name, table_name, estimated_rows, estimated_size_bytes, cdc_ready } = row;
-  return { schema_name, table_name, rows: estimated_rows, bytes: estimated_size_bytes, isReady: cdc_ready };
+  const { schema_name, table_name, primary_key_columns, estimated_rows: rows, estimated_size_bytes: bytes } = row;
+  const issues = row.cdc_issues.flatMap(({ column, message }) => (column ? [{ column, message }] : []));
+  return { schema_name, table_name, primary_key_columns, rows, bytes, isReady: row.cdc_ready, issues };
 }
 
 /** All tables that a filter finds, also those of pages that are not shown. */

@@ -136,7 +136,7 @@ interface FieldProps {
 }
 
 function ConfigField({ name, isStored, bound }: FieldProps) {
-  const help = isStored ? text("cluster.secret_kept") : textOf("channel_help", name);
+  const help = isStored ? text("system.secret_kept") : textOf("channel_help", name);
   const field = { ...bound, help, location: `config.${name}`, required: !isStored && REQUIRED.includes(name) };
   if (name === "headers") return <TextArea {...field} rows={2} />;
   return name === "chat_id" ? <Input {...field} autocomplete="off" /> : <Secret {...field} />;

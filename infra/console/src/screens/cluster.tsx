@@ -9,7 +9,7 @@ import { go, link, place } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
 import { ConfirmButton, DeleteButton } from "../parts/actions.tsx";
 import { Outcome } from "../parts/checks.tsx";
-import { Edited } from "../parts/fields.tsx";
+import { EditButton } from "../parts/fields.tsx";
 import { OpenButton } from "../parts/operation.tsx";
 import { type FactRow, Facts, Heading, spaced, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
@@ -88,24 +88,17 @@ function Shown({ cluster, broker, readAt }: ShownProps) {
 
 function Actions({ cluster }: { cluster: Stream | Connect }) {
   const kind = "base_url" in cluster ? "connect" : "stream";
-  const edit = text("cluster.edit_title", { name: cluster.name });
   return (
     <p class="buttons">
-      <OpenButton operation={`update_${kind}_cluster`} label={edit}>
-        {(close) => (
-          <Dialog title={edit} onClose={close}>
-            <Edited now={cluster}>
-              {(opened) =>
-                "base_url" in opened ? (
-                  <ConnectForm cluster={opened} onSaved={close} onCancel={close} />
-                ) : (
-                  <StreamForm cluster={opened} onSaved={close} onCancel={close} />
-                )
-              }
-            </Edited>
-          </Dialog>
-        )}
-      </OpenButton>
+      <EditButton operation={`update_${kind}_cluster`} now={cluster}>
+        {(opened, close) =>
+          "base_url" in opened ? (
+            <ConnectForm cluster={opened} onSaved={close} onCancel={close} />
+          ) : (
+            <StreamForm cluster={opened} onSaved={close} onCancel={close} />
+          )
+        }
+      </EditButton>
       {can(`update_${kind}_cluster`) && (
         <OpenButton operation={`rotate_${kind}_cluster_credentials`} label={text("cluster.rotate")}>
           {(close) => (

@@ -14,7 +14,7 @@ import { type Column, Table } from "../kit/table.tsx";
 import { blank, choicesOf, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ActionForm, saving } from "../parts/operation.tsx";
 import { State, When } from "../parts/pieces.tsx";
-import { RotationForm, RotationResult, SecretFields } from "../parts/system_form.tsx";
+import { keptHelp, RotationForm, RotationResult, SecretFields } from "../parts/system_form.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 export type Stream = Schemas["StreamClusterOutput"];
@@ -160,11 +160,6 @@ function ClusterForm({ kind, cluster, fields, body, secrets, onSaved, onCancel, 
   );
 }
 
-/** What is said below the secrets of one that has some. */
-function keptOf(cluster: Stream | Connect | undefined): () => string | undefined {
-  return () => (cluster?.credentials.configured ? text("cluster.secret_kept") : undefined);
-}
-
 const STREAM_SECRETS = ["password", "client_secret", "ca_certificate", "client_certificate", "client_key"];
 const OPTIONAL = ["scope"];
 
@@ -202,7 +197,7 @@ export function StreamForm(props: FormProps<Stream>) {
           <Input key={name} {...bind(name)} required={!OPTIONAL.includes(name)} autocomplete="off" />
         ),
       )}
-      <SecretFields names={uses.secrets} bind={bind} help={keptOf(cluster)} />
+      <SecretFields names={uses.secrets} bind={bind} help={() => keptHelp(cluster)} />
       <Select
         {...bind("metrics_provider")}
         choices={choicesOf("metrics_provider", ["consumer-groups", "none"])}
@@ -236,7 +231,7 @@ export function ConnectForm({ streamId, ...props }: FormProps<Connect> & { strea
       <Input {...bind("base_url")} help={text("cluster.url_help")} required spellcheck={false} />
       <Select {...bind("stream_cluster_id")} value={stream_cluster_id} choices={brokers} />
       <Input {...bind("username")} help={text("cluster.username_help")} autocomplete="off" />
-      <SecretFields names={CONNECT_SECRETS} bind={bind} help={keptOf(cluster)} />
+      <SecretFields names={CONNECT_SECRETS} bind={bind} help={() => keptHelp(cluster)} />
       <Select
         {...bind("secret_delivery")}
         choices={choicesOf("secret_delivery", ["config-provider", "inline"])}
@@ -263,7 +258,7 @@ export function RotateSecrets({ cluster, onClose }: { cluster: Stream | Connect;
       </>
     );
   }
-  const words = { submit: text("cluster.rotate"), words: text("cluster.rotate_help"), help: keptOf(cluster) };
+  const words = { submit: text("cluster.rotate"), words: text("cluster.rotate_help") };
   const asked = { operation: `rotate_${kind}_cluster_credentials`, id: cluster.id, group: "cluster", names } as const;
-  return <RotationForm {...words} {...asked} onDone={setResult} onCancel={onClose} />;
+  return <RotationForm {...words} {...asked} help={() => keptHelp(cluster)} onDone={setResult} onCancel={onClose} />;
 }

@@ -1,15 +1,19 @@
 /** Connections: addresses with their secrets that several sources and destinations use. */
 
+import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Items } from "../kit/table.tsx";
-import { Facts, ResourceLink, State, spaced, When } from "../parts/pieces.tsx";
-import { SecretsAndEnd, SystemList, Test } from "../parts/registered.tsx";
+import { EditButton } from "../parts/fields.tsx";
+import { Facts, Labels, ResourceLink, State, spaced, When } from "../parts/pieces.tsx";
+import { addressOf, SecretsAndEnd, SystemList, Test } from "../parts/registered.tsx";
+import { SystemForm } from "../parts/system_form.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["ConnectionOutput"];
+type Changed = Schemas["ChangedConnectionOutput"];
 
 export function Connections() {
   return <SystemList kind="connections" columns={columns} />;
@@ -40,6 +44,7 @@ function UsedBy({ one }: { one: Row }) {
 }
 
 export function Connection({ rest }: ScreenProps) {
+  const [changed, setChanged] = useState<Changed>();
   return (
     <Read of="get_connection" path={{ uuid: rest[0] ?? "" }}>
       {(one, { at }) => (
@@ -50,13 +55,44 @@ export function Connection({ rest }: ScreenProps) {
             rows={[
               [text("system.provider"), textOf("provider", one.provider)],
               [text("column.state"), <Tested key="state" one={one} readAt={at} />],
+              [text("registered.address"), <code key="address">{addressOf(one)}</code>],
+              [text("registered.labels"), <Labels key="labels" kind="connections" labels={one.labels} />],
               [text("connections.used_by"), <UsedBy key="used" one={one} />],
             ]}
           />
+          <p class="buttons">
+            <EditButton operation="update_connection" now={one}>
+              {(opened, close) => (
+                <SystemForm
+                  kind="connection"
+                  one={opened}
+                  onSaved={(_, saved) => {
+                    setChanged(saved as Changed);
+                    close();
+                  }}
+                  onCancel={close}
+                />
+              )}
+            </EditButton>
+          </p>
+          {changed?.id === one.id && <Outdated {...changed} />}
           <Test kind="connections" one={one} />
           <SecretsAndEnd kind="connections" one={one} mayRotate />
         </>
       )}
     </Read>
+  );
+}
+
+/** What has to be deployed again after a change. */
+function Outdated({ name, outdated_connectors: outdated }: Changed) {
+  const words = outdated ? outdated.length > 0 && text("connections.outdated") : text("connections.outdated_unknown");
+  return (
+    <div role="status">
+      <p>{spaced(text("registered.saved", { name }), words)}</p>
+      <Items of={outdated ?? []} class="lines">
+        {(user) => <ResourceLink {...user} />}
+      </Items>
+    </div>
   );
 }

@@ -12,13 +12,13 @@ import { Items } from "../../kit/table.tsx";
 import { Arrivals } from "../../parts/arrival.tsx";
 import { Outcome, ReadinessCheck, useReturn } from "../../parts/checks.tsx";
 import { choicesOf } from "../../parts/fields.tsx";
-import { LeftOut } from "../../parts/left_out.tsx";
+import { ColumnIssues, LeftOut } from "../../parts/left_out.tsx";
 import { OperationButton, useAction } from "../../parts/operation.tsx";
 import { Preview } from "../../parts/preview.tsx";
 import { RunActions } from "../../parts/run_actions.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
 import { plural, text, textOf } from "../../texts/text.ts";
-import type { StepProps } from "./journey.ts";
+import type { Choices, StepProps } from "./journey.ts";
 import { Made, Missing, ToStep } from "./steps.tsx";
 
 type Found = Schemas["PipelinePreviewOutput"];
@@ -63,6 +63,7 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
     const received = await create.run("create_pipeline", { body });
     if (received) way.to({ pipeline: (received.data as { id: string }).id, step: "deploy" });
   };
+  const leaving = { picked: choices.tables, left: choices.left, onLeft: (left: Choices["left"]) => change({ left }) };
   const refused = create.error;
   const failing = (refused?.details as { checks?: Check[] } | undefined)?.checks;
   const isMended = useMended(refused, Array.isArray(failing), body);
@@ -75,7 +76,8 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
         error={(isMended ? undefined : refused) ?? look.error}
       >
         <DesignFields {...{ name, prefix, choices, change }} provider={source.provider} />
-        <LeftOut picked={choices.tables} left={choices.left} onLeft={(left) => change({ left })} />
+        <ColumnIssues {...leaving} />
+        <LeftOut {...leaving} />
       </Form>
       {Array.isArray(failing) && <Failing checks={failing} isMended={isMended} way={way} />}
       {preview && <Shown preview={preview} />}
