@@ -152,7 +152,7 @@ def _mend_in_start(console: Console, opened: Visit, check: str, server: MisSet) 
 
 def _create(page: Page, name: str) -> None:
     for verb in ("Preview", "Create"):
-        page.get_by_role("button", name=f"{verb} {name}", exact=True).click()
+        page.get_by_role("button", name=f"{verb} the pipeline {name}", exact=True).click()
 
 
 def _copy(opened: Visit, check: str, index: int) -> str:

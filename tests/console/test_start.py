@@ -13,6 +13,7 @@ from tests.support.apps.sandbox import PASSWORD
 from tests.support.apps.sandbox_stack import ADMIN
 
 _SECRET = "a password that is not kept"
+_STORED = "JSON.stringify(sessionStorage)"
 
 
 def test_no_step_leads_on_before_it_has_what_the_next_one_needs(console: Console) -> None:
@@ -50,7 +51,10 @@ def test_what_was_typed_stays_when_the_step_is_left_but_for_secrets(console: Con
         page.get_by_role("button", name="Register a source").click()
         for label, value in {**typed, "Password": ""}.items():
             expect(page.get_by_label(label, exact=True)).to_have_value(value)
-        assert _SECRET not in page.evaluate("JSON.stringify(sessionStorage)")
+        assert _SECRET not in page.evaluate(_STORED)
+        page.get_by_role("button", name="Sign out").click()
+        page.get_by_role("button", name="Sign in").wait_for()
+        assert typed["Host"] not in page.evaluate(_STORED)
         assert opened.all_faults() == []
 
 

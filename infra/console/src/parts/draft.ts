@@ -25,6 +25,15 @@ function read(name: string): object {
   }
 }
 
+/** Another person may use this tab next. */
+export function forgetDrafts(): void {
+  try {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
+  } catch {
+    return;
+  }
+}
+
 /** A browser that keeps nothing for this page costs the reload only. */
 function write(name: string, value: unknown): void {
   try {
