@@ -58,6 +58,23 @@ def test_what_was_typed_stays_when_the_step_is_left_but_for_secrets(console: Con
         assert opened.all_faults() == []
 
 
+def test_what_was_typed_of_a_cluster_stays_but_for_secrets(console: Console) -> None:
+    with console.signed_in(route=f"start?step=clusters&source={console.sandbox.source['id']}") as opened:
+        page = opened.page
+        page.get_by_role("button", name="Register a Kafka cluster").click()
+        page.get_by_label("Security protocol").select_option("SASL_PLAINTEXT")
+        for label, value in {"Name": "broker", "Password": _SECRET}.items():
+            page.get_by_label(label, exact=True).fill(value)
+        page.get_by_role("button", name="Back to: Tables").click()
+        page.get_by_role("button", name="Back to: Ready?").wait_for()
+        assert _SECRET not in page.evaluate(_STORED)
+        page.get_by_role("link", name="4. Clusters").click()
+        page.get_by_role("button", name="Register a Kafka cluster").click()
+        for label, value in {"Name": "broker", "Password": ""}.items():
+            expect(page.get_by_label(label, exact=True)).to_have_value(value)
+        assert opened.all_faults() == []
+
+
 def test_name_and_prefix_are_there_and_the_buttons_say_what_they_make(console: Console) -> None:
     sandbox = console.sandbox
     with console.signed_in() as opened:
