@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeVar
 
 from chalicelib.domain.access import RequestContext
@@ -48,16 +47,18 @@ class LiveReads:
         since = self.clock() if fresh else None
         last: LiveAnswer[A] | None = None
 
-        def attempt(_number: int) -> LiveAnswer[A]:
+        def attempt(number: int) -> LiveAnswer[A]:
             nonlocal last
-            now = self.clock()
-            last, is_free = self.store.find(question, now)
-            if last is not None and last.counts(question, now, since):
-                return last
-            token = self.store.leases.take(question.lease_key, now) if is_free else None
+            now, seen = self.clock(), None
+            # To who has just come, and wants to know what is now, nothing that is kept is an answer.
+            if number or not fresh:
+                last, seen = self.store.find(question, now)
+                if last is not None and last.counts(question, now, since):
+                    return last
+            token = self.store.leases.take(question.lease_key, now, seen) if seen is None or seen.is_free else None
             if token is None:
                 raise ServerBusy
-            return self._ask(context, question, run, since, token)
+            return self._ask(context, question, run, token)
 
         retry = Retry(attempts=_ATTEMPTS, first_pause=0.1, longest_pause=0.5, sleep=self.sleep)
         try:
@@ -78,18 +79,13 @@ class LiveReads:
         context: RequestContext,
         question: LiveQuestion[A],
         run: Callable[[], A],
-        since: datetime | None,
         token: str,
     ) -> LiveAnswer[A]:
         """Ask the server, whose lease this caller has; keep the answer, and give the lease back."""
         try:
-            now = self.clock()
-            # Who had the lease until now may have answered since this caller looked.
-            answer, _ = self.store.find(question, now)
-            if answer is None or not answer.counts(question, now, since):
-                self.limits.count(context)
-                asked_at = self.clock()
-                answer = LiveAnswer(run(), asked_at, self.clock())
+            self.limits.count(context)
+            asked_at = self.clock()
+            answer = LiveAnswer(run(), asked_at, self.clock())
         except Exception:
             with isolated():
                 self.store.leases.give_back(question.lease_key, token)

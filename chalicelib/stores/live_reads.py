@@ -4,8 +4,8 @@ None of the rows holds a secret.
 """
 
 from contextlib import suppress
-from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple, TypeVar
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import PutError
@@ -25,6 +25,9 @@ A = TypeVar("A")
 _REMOVED_AFTER = timedelta(minutes=1)
 """After the end of its lease or of its time a row may be removed."""
 
+_ENDED = datetime(1970, 1, 1, tzinfo=UTC)
+"""The end of a lease that was given back: past for clocks that are slow, too."""
+
 
 class LiveReadRow(Table):
     """A lease, until `lease_until`, of the holder with this `write_id`; or an answer with its times, compressed; or the
@@ -41,20 +44,32 @@ class LiveReadRow(Table):
     expires_at = TTLAttribute()
 
 
+class SeenLease(NamedTuple):
+    """A lease as it was read: whether nobody has it, and its last write, None where there was none."""
+
+    is_free: bool
+    write_id: str | None
+
+
 class Leases:
-    """A lease is taken, and given back by its token. When its holder dies, it ends."""
+    """A lease is taken, and given back by its token. When its holder dies, it ends. Its row stays: so a caller can see
+    whether anybody had the lease meanwhile.
+    """
 
     def free_of(self, keys: list[str], now: datetime) -> list[str]:
         """Those of the leases that nobody holds."""
         rows = read_rows(*((LiveReadRow, key) for key in keys))
         return [key for key, row in zip(keys, rows, strict=True) if row is None or is_free(row.lease_until, now)]
 
-    def take(self, key: str, now: datetime) -> str | None:
-        """The token of the lease; None when somebody else has it."""
+    def take(self, key: str, now: datetime, seen: SeenLease | None = None) -> str | None:
+        """The token of the lease; None when somebody else has it, or had it after it was `seen`."""
         token, until = new_id(), now + LEASE
         # The rule of `domain.lease.is_free` as a condition: one write decides between all who want it. Ours is free,
         # too: the reply to a first attempt may be lost.
-        ended = LiveReadRow.id.does_not_exist() | (LiveReadRow.lease_until <= now)
+        missing = LiveReadRow.id.does_not_exist()
+        ended = missing | (LiveReadRow.lease_until <= now)
+        if seen is not None:
+            ended = LiveReadRow.write_id == seen.write_id if seen.write_id else missing
         row = LiveReadRow(key, write_id=token, lease_until=until, expires_at=until + _REMOVED_AFTER)
         # No transaction: those of many callers at once would only meet each other.
         with suppress(Contention), store_errors():  # contention: its holder ends it at this moment
@@ -73,8 +88,9 @@ class Leases:
             self.add_end(transaction, key, token)
 
     def add_end(self, transaction: Transaction, key: str, token: str) -> None:
+        ended = [LiveReadRow.lease_until.set(_ENDED), LiveReadRow.write_id.set(transaction.write_id)]
         still_ours = LiveReadRow.write_id == token
-        transaction.delete(LiveReadRow(key), condition=still_ours, label="lease.lost")
+        transaction.update(LiveReadRow(key), ended, condition=still_ours, label="lease.lost")
 
 
 class LiveAnswers:
@@ -83,13 +99,15 @@ class LiveAnswers:
     def __init__(self) -> None:
         self.leases = Leases()
 
-    def find(self, question: LiveQuestion[A], now: datetime) -> tuple[LiveAnswer[A] | None, bool]:
-        """The last answer, if one is kept, and whether nobody asks the server now."""
+    def find(self, question: LiveQuestion[A], now: datetime) -> tuple[LiveAnswer[A] | None, SeenLease]:
+        """The last answer, if one is kept, and the lease of the server."""
         keys = (question.key, question.lease_key, question.change_key)
         row, lease, change = read_rows(*((LiveReadRow, key) for key in keys))
         outdated = row is not None and change is not None and row.asked_at <= change.at
         answer = None if outdated else _answer(question, row, now)
-        return answer, lease is None or is_free(lease.lease_until, now)
+        if lease is None:
+            return answer, SeenLease(is_free=True, write_id=None)
+        return answer, SeenLease(is_free(lease.lease_until, now), lease.write_id)
 
     def outdate(self, server: tuple[object, ...], now: datetime) -> None:
         """Show no answer of this server any more for which it was asked before now. Raises StoreUnavailable."""

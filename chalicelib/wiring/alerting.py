@@ -54,7 +54,9 @@ class Alerting:
             public_url=public_url,
             clock=clock,
         )
-        self.bus: EventBus = InProcessBus(record=registry.incidents.record, follow=self.manager.follow, measure=measure)
+        self.bus: EventBus = InProcessBus(
+            record=registry.incidents.record, active=self.manager.active, follow=self.manager.follow, measure=measure
+        )
         self.alerts = AlertService(stores=stores.alerts, timeline=stores.timeline, audit=audit, clock=clock)
         self.rules = AlertRuleService(stores=stores.alerts, resources=stores.resources, registry=registry, clock=clock)
         self.channels = ChannelService(

@@ -140,9 +140,8 @@ FUNCTIONS = (
                 "notification-channels maintenance-windows",
                 "GetItem PutItem UpdateItem DeleteItem": "idempotency",
                 f"{_READ_WRITE} Query": "counts",
-                _READ_ADD_CHANGE: "operations incidents",
+                _READ_ADD_CHANGE: "operations incidents live-reads",
                 _READ_ADD: "jobs",
-                _READ_ADD_REMOVE: "live-reads",
                 f"{_READ_ADD} Query": "audit",
                 f"{_READ} Query": "audit-chain",
                 _READ_CHANGE: "observations source-states alerts",
@@ -156,9 +155,9 @@ FUNCTIONS = (
                 "secrets/by_listing "
                 "sources/by_listing destinations/by_listing connections/by_listing schema-versions/by_history "
                 "stream-clusters/by_listing connect-clusters/by_listing "
-                "pipelines/by_listing pipelines/by_row pipelines/by_source_id pipelines/by_connect_cluster_id "
+                "pipelines/by_listing pipelines/by_named_row pipelines/by_source_id pipelines/by_connect_cluster_id "
                 "pipelines/by_stream_cluster_id "
-                "deliveries/by_listing deliveries/by_row deliveries/by_destination_id deliveries/by_pipeline_id "
+                "deliveries/by_listing deliveries/by_named_row deliveries/by_destination_id deliveries/by_pipeline_id "
                 "deliveries/by_connect_cluster_id "
                 "incidents/by_listing incidents/by_active incidents/by_pipeline_id incidents/by_destination_id "
                 "incidents/by_resource_id "

@@ -19,7 +19,7 @@ from tests.support.chromium import visit
 ROWS = 1_000
 MAX_SECONDS = 300.0
 PIPELINE, TOPIC = "orders", "orders.shop.orders"
-ARRIVED = f"all {ROWS:,}"
+ARRIVED = f"Everything so far is delivered: {ROWS:,} records to shop.orders."
 """What the page says once every record was delivered."""
 
 _TABLE = (
@@ -120,10 +120,10 @@ def _register_clusters(keys: Keyboard, run: RealRun) -> None:
 
 def _deploy(keys: Keyboard) -> None:
     keys.fill({"Name of the pipeline": PIPELINE})
-    keys.use("button", f"Preview {PIPELINE}", until=TOPIC)
-    keys.use("button", f"Create {PIPELINE}", until="Step 6 of 7")
-    keys.use("button", f"Deploy {PIPELINE}")
-    keys.use("button", f"Deploy {PIPELINE}")
+    keys.use("button", f"Preview the pipeline {PIPELINE}", until=TOPIC)
+    keys.use("button", f"Create the pipeline {PIPELINE}", until="Step 6 of 7")
+    keys.use("button", f"Deploy the pipeline {PIPELINE}")
+    keys.use("button", f"Deploy the pipeline {PIPELINE}")
     keys.page.get_by_role("cell", name=f"{ROWS:,}", exact=True).first.wait_for(timeout=120_000)
     keys.use("button", "Go on to: Deliver", until="Step 7 of 7")
 
@@ -133,9 +133,9 @@ def _deliver(keys: Keyboard, target: RealDatabase) -> None:
     keys.fill({"Target schema": "shop"})
     keys.use("button", "Preview the delivery", until="Tables under which everything arrives equal")
     name = f"{PIPELINE} to {PIPELINE} destination"
-    keys.use("button", f"Deploy {name}")
-    keys.use("button", f"Deploy {name}", until="Records delivered")
-    keys.page.get_by_text(ARRIVED, exact=True).first.wait_for(timeout=120_000)
+    keys.use("button", f"Deploy the delivery {name}")
+    keys.use("button", f"Deploy the delivery {name}", until="Records delivered")
+    keys.page.get_by_text(ARRIVED).wait_for(timeout=120_000)
 
 
 def _count(database: RealDatabase) -> int:

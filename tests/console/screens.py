@@ -59,6 +59,7 @@ SCREENS: Mapping[str, Callable[[Sandbox], str]] = {
     "pipeline, plots": lambda sandbox: f"pipelines/{sandbox.pipeline['id']}?tab=plots",
     "deliveries": lambda sandbox: f"deliveries?q={_delivery(sandbox)['name']}",
     "delivery": lambda sandbox: f"deliveries/{_delivery(sandbox)['id']}",
+    "delivery, arrived": lambda sandbox: f"deliveries/{_delivery(sandbox)['id']}?tab=arrived",
     "sources": lambda sandbox: f"sources?q={sandbox.source['name']}",
     "source": lambda sandbox: f"sources/{sandbox.source['id']}",
     "source, readiness": lambda sandbox: f"sources/{sandbox.source['id']}?tab=readiness",

@@ -8,7 +8,12 @@ from tests.console.mis_set_servers import look_at
 
 pytestmark = pytest.mark.thorough
 
-FAULTS = ("role without REPLICATION", "publication that is missing", "publication whose column list lacks the key")
+FAULTS = (
+    "role without REPLICATION",
+    "table of another owner",
+    "publication that is missing",
+    "publication whose column list lacks the key",
+)
 
 
 def test_a_statement_that_was_copied_and_run_turns_its_check_green_without_a_click(console: Console) -> None:

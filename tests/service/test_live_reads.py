@@ -123,13 +123,14 @@ def test_many_callers_of_two_processes_ask_once(app: InProcessApp, server: Serve
     assert server.asked == 1
 
 
-def test_different_questions_to_one_server_are_asked_one_at_a_time(app: InProcessApp) -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+def test_different_questions_to_one_server_are_asked_one_at_a_time(app: InProcessApp, fresh: bool) -> None:
     together, server = Barrier(6), Server()
 
     def ask(number: int) -> None:
         together.wait(30)
         question = replace(QUESTION, subject=(number,))
-        patient(reads(app)).ask(app.context(), question, server, fresh=False)
+        patient(reads(app)).ask(app.context(), question, server, fresh=fresh)
 
     with ThreadPoolExecutor(6) as callers:
         list(callers.map(ask, range(6)))

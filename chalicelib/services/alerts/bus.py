@@ -4,10 +4,11 @@ Publishing never fails: a monitor's work does not depend on the tables of incide
 alerting.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from chalicelib.domain.alerts.alert import Alert
 from chalicelib.domain.monitoring.episodes import Episodes
 from chalicelib.domain.monitoring.own_metrics import Measure, OwnMetric
 from chalicelib.domain.monitoring.report import MonitorReport
@@ -17,8 +18,11 @@ from chalicelib.kit.log import current_correlation_id, failure, get_logger
 Record = Callable[[MonitorReport, Deadline], Episodes]
 """Compares a report with the open incidents; what goes on after it."""
 
-Follow = Callable[[Episodes, Deadline], bool]
-"""Returns whether it has recorded everything before the deadline."""
+Active = Callable[[str], Sequence[Alert]]
+"""The active alerts of an origin."""
+
+Follow = Callable[[Episodes, Sequence[Alert], Deadline], bool]
+"""Is given what was active before. Returns whether it has recorded everything before the deadline."""
 
 
 class EventBus(Protocol):
@@ -35,6 +39,7 @@ class InProcessBus:
     """
 
     record: Record
+    active: Active
     follow: Follow
     measure: Measure
 
@@ -42,8 +47,13 @@ class InProcessBus:
         """See `EventBus`. What incidents have no time for is no reason to leave out alerts."""
         report = replace(report, correlation_id=report.correlation_id or current_correlation_id())
         try:
-            episodes = self.record(report, deadline)
-            return self.follow(episodes, deadline) and episodes.complete
+            try:
+                # Each process writes incidents first, so what is active here has an incident that `record` sees. The
+                # other way round, what another report begins in between would seem to be over.
+                active = self.active(report.origin)
+            finally:  # also where alerts cannot be read
+                episodes = self.record(report, deadline)
+            return self.follow(episodes, active, deadline) and episodes.complete
         except Exception as error:  # noqa: BLE001 - whatever it is, no monitor and no request may fail by it
             get_logger().error("a report was not recorded", extra={"origin": report.origin, "failure": failure(error)})
             self.measure({OwnMetric.REPORTS_NOT_RECORDED: 1})

@@ -47,14 +47,19 @@ class AlertManager:
     public_url: str | None
     clock: Clock
 
-    def follow(self, episodes: Episodes, deadline: Deadline) -> bool:
-        """Bring the alerts of an origin to what goes on there. Whether everything was recorded; otherwise the next
-        report goes on. Raises StoreUnavailable.
+    def active(self, origin: str) -> Sequence[Alert]:
+        """The active alerts of an origin, of which there may be thousands. Raises StoreUnavailable."""
+        return list(self.stores.alerts.active_of(origin))
+
+    def follow(self, episodes: Episodes, listed: Sequence[Alert], deadline: Deadline) -> bool:
+        """Bring the alerts of an origin to what goes on there. `listed` were active before that was read: one that is
+        newer is not touched. Whether everything was recorded; otherwise the next report goes on. Raises
+        StoreUnavailable.
 
         Causes of storms come first, then what is new, what is over, what may be sent, and last what is only counted:
         for that alone no report is repeated, and the next one begins with what was not counted for longest.
         """
-        active = {alert.fingerprint: alert for alert in self.stores.alerts.active_of(episodes.report.origin)}
+        active = {alert.fingerprint: alert for alert in listed}
         names = self.names()
         recorder = Recorder(
             stores=self.stores,

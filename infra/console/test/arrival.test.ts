@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arrival } from "../src/domain/arrival.ts";
+import { arrival, isAllDelivered } from "../src/domain/arrival.ts";
 
 const partition = (number: number, end_offset: number | null) => ({
   partition: number,
@@ -30,4 +30,12 @@ test("what was never committed is not known, but for an empty partition", () => 
 test("an empty topic is not complete, and another topic's offsets do not count", () => {
   assert.equal(arrival("t", [partition(0, 0)], []).isComplete, false);
   assert.equal(arrival("t", [partition(0, 2)], [committed(0, 2, "other")]).delivered, null);
+});
+
+test("everything is delivered when no topic waits or is not known, and one has had records", () => {
+  const done = arrival("t", [partition(0, 3)], [committed(0, 3)]);
+  const empty = arrival("t", [partition(0, 0)], []);
+  const waiting = arrival("t", [partition(0, 3)], [committed(0, 2)]);
+  assert.equal(isAllDelivered([done, empty]), true);
+  assert.deepEqual([[done, waiting], [done, null], [empty], []].map(isAllDelivered), [false, false, false, false]);
 });

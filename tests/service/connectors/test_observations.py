@@ -19,9 +19,16 @@ from chalicelib.errors import ServerBusy
 from chalicelib.services.connectors.known_progress import KnownProgress
 from chalicelib.services.connectors.observations import ObservationReader
 from tests.faults.inspection import NO_SECRETS
+from tests.support.apps.call_interceptor import Side
 from tests.support.apps.in_process_app import START_TIME, InProcessApp
 
 LATER = START_TIME + timedelta(hours=1)
+
+_OWN, _LOOK = ("BatchGetItem", "BatchGetItem"), "BatchGetItem"
+"""The resource, then what it refers to; the look at what is known, and at who asks Connect now."""
+
+_ASKED = ("PutItem", "UpdateItem", "TransactWriteItems")
+"""The lease, the limit of the user, then the answer with the end of the lease."""
 
 
 @pytest.fixture
@@ -126,6 +133,19 @@ def test_the_present_state_of_a_draft_needs_no_call_to_connect(app: InProcessApp
     app.connect.calls.clear()
     assert observation(reader.now(app.context(), pipeline, cluster)).state is ObservedState.NOT_DEPLOYED
     assert app.connect.calls.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("fresh", "seconds", "calls"),
+    [(True, 0, [*_OWN, *_ASKED]), (False, 5, [*_OWN, _LOOK, *_ASKED]), (False, 4, [*_OWN, _LOOK])],
+)
+def test_a_status_needs_few_calls_to_the_store(app: InProcessApp, fresh: bool, seconds: int, calls: list[str]) -> None:
+    pipeline = app.deployed_pipeline()
+    app.services.pipelines.status(app.context(), pipeline.id)
+    app.clock.advance(seconds)
+    app.interceptor.watch()
+    app.services.pipelines.status(app.context(), pipeline.id, fresh=fresh)
+    assert [point.operation for point in app.interceptor.unwatch() if point.side is Side.STORE] == calls
 
 
 def test_the_present_state_is_that_of_connect(app: InProcessApp, reader: ObservationReader) -> None:

@@ -165,16 +165,22 @@ class Alerting:
         looked_at = None if complete else frozenset({CLUSTER})
         return MonitorReport(origin=origin, at=self.clock(), conditions=conditions, looked_at=looked_at, tasks=existing)
 
-    def receive(self, report: MonitorReport, seconds: float = 20) -> bool:
+    def receive(self, report: MonitorReport, seconds: float = 20, *, manager: AlertManager | None = None) -> bool:
         """What the bus does with a report."""
-        return self.manager.follow(self.episodes(report), Deadline.after(seconds))
+        return self.follow(report, Deadline.after(seconds), manager=manager)
+
+    def follow(self, report: MonitorReport, deadline: Deadline, *, manager: AlertManager | None = None) -> bool:
+        manager = manager or self.manager
+        active = manager.active(report.origin)
+        return manager.follow(self.episodes(report), active, deadline)
 
     def repeat(self, condition: Condition, seen_at: datetime) -> bool:
         """A minute later, a report of an origin at which nobody looks: the condition was seen then."""
         self.clock.advance(60)
         report = replace(self.report_now(), repeated=True)
         stands = Episode(condition=condition, sight=Sight.REPEATED, seen_at=seen_at)
-        return self.manager.follow(Episodes(report=report, going_on={condition.key: stands}), Deadline.after(20))
+        episodes = Episodes(report=report, going_on={condition.key: stands})
+        return self.manager.follow(episodes, self.manager.active(report.origin), Deadline.after(20))
 
     def episodes(self, report: MonitorReport) -> Episodes:
         """What goes on after a report: what it names, and what it could not see."""

@@ -30,6 +30,12 @@ function sum(values: readonly (number | null)[]): number | null {
   return whole;
 }
 
+/** Whether all records that the topics have had are delivered; an empty topic has none, a null one is not known. */
+export function isAllDelivered(seen: readonly (Arrival | null)[]): boolean {
+  const isDone = seen.every((one) => one !== null && (one.isComplete || one.records === 0));
+  return isDone && seen.some((one) => one?.isComplete);
+}
+
 /** `offsets` is null where the group cannot be read. Where nothing was committed it is not known what was delivered. */
 export function arrival(
   topic: string,

@@ -22,14 +22,17 @@ interface Props {
   times: readonly string[];
   series: readonly Series[];
   written: (value: number) => string;
-  /** Steps of the axis in powers of two. */
-  isBinary?: boolean;
+  /** Steps of the axis in powers of two, or in whole numbers. */
+  steps?: keyof typeof STEPS;
 }
 
 const HEIGHT = 220;
 const AXIS_WIDTH = 80;
 const TIME_WIDTH = 75;
-const POWERS = Array.from({ length: 60 }, (_, power) => 2 ** power);
+const STEPS = {
+  binary: Array.from({ length: 60 }, (_, power) => 2 ** power),
+  whole: Array.from({ length: 15 }, (_, power) => [1, 2, 5].map((one) => one * 10 ** power)).flat(),
+};
 const TWO_DAYS = 172_800;
 const hours = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const days = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
@@ -165,7 +168,7 @@ function Canvas(props: CanvasProps) {
   return <div ref={ref} class="canvas" />;
 }
 
-function options(place: HTMLElement, { series, written, isBinary, onCursor }: CanvasProps): UPlot.Options {
+function options(place: HTMLElement, { series, written, steps, onCursor }: CanvasProps): UPlot.Options {
   const axis: UPlot.Axis = { stroke: () => colorOf(place, "quiet"), grid: { stroke: () => colorOf(place, "line") } };
   return {
     width: place.clientWidth,
@@ -175,7 +178,7 @@ function options(place: HTMLElement, { series, written, isBinary, onCursor }: Ca
     scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), high ? high * 1.05 : 1] } },
     axes: [
       { ...axis, space: TIME_WIDTH, values: (_, ticks) => ticks.map((tick) => axisTime(tick, ticks)) },
-      { ...axis, size: AXIS_WIDTH, values: (_, ticks) => ticks.map(written), ...(isBinary ? { incrs: POWERS } : {}) },
+      { ...axis, size: AXIS_WIDTH, values: (_, ticks) => ticks.map(written), ...(steps && { incrs: STEPS[steps] }) },
     ],
     series: [
       {},

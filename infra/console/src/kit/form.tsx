@@ -167,7 +167,10 @@ export function Form(props: FormProps) {
         <button type="submit" class="primary" aria-disabled={isBusy || isBlocked}>
           {isBusy ? text("common.working") : submit}
         </button>
-        {onCancel && <Button label={text("common.cancel")} onClick={onCancel} />}
+        {/* What was sent goes on: to cancel would not undo it. */}
+        {onCancel && (
+          <Button label={text("common.cancel")} aria-disabled={isBusy} onClick={() => isBusy || onCancel()} />
+        )}
       </div>
     </form>
   );

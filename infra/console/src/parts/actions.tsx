@@ -31,6 +31,7 @@ interface ButtonLook {
   short?: string | undefined;
   choices?: readonly ActionChoice[] | undefined;
   isSmall?: boolean;
+  isPrimary?: boolean | undefined;
   /** Why it cannot be done now. */
   reason?: string | undefined;
 }
@@ -43,10 +44,11 @@ interface ActionProps extends ButtonLook, Omit<Call, "name"> {
 }
 
 /** One call, after its dialog. `query`, `body`, `path`, `version`: as for `call`. `onDone` gets the answer's body. */
-export function ActionButton({ label, short, choices, isSmall = false, reason, onDone, of, ...asked }: ActionProps) {
+export function ActionButton(props: ActionProps) {
+  const { label, short, choices, isSmall = false, isPrimary, reason, onDone, of, ...asked } = props;
   const about = of && { name: of.name, path: { uuid: of.id }, version: of.version };
   const one: Call = { name: "", ...about, ...asked };
-  const look = { label, short, choices, isSmall, reason };
+  const look = { label, short, choices, isSmall, isPrimary, reason };
   return <ActionsButton {...look} calls={[one]} onDone={([outcome]) => onDone?.(outcome?.data)} />;
 }
 
@@ -61,7 +63,8 @@ export function ConfirmButton({ operation, path, body, children, ...look }: Conf
 
 /** Deletes what a screen shows, and goes to its list. */
 export function DeleteButton({ of, list, ...rest }: Pick<ActionProps, "operation" | "of"> & { list: string }) {
-  const label = text("common.delete", { name: of?.name ?? "" });
+  const type = textOf("one", rest.operation.replace("delete_", ""));
+  const label = text("common.delete", { name: `${type} ${of?.name ?? ""}` });
   return <ActionButton {...rest} of={of} label={label} onDone={() => go([list])} />;
 }
 
@@ -70,6 +73,7 @@ export function ActionsButton({
   label,
   short,
   isSmall = false,
+  isPrimary,
   reason,
   calls,
   words,
@@ -83,6 +87,7 @@ export function ActionsButton({
       label={short ?? label}
       spoken={spoken(label, short)}
       isSmall={isSmall}
+      isPrimary={isPrimary}
       why={reason}
       isWhyHidden={isSmall || words === undefined}
       onClick={() => askFirst({ ...rest, label, calls, words })}

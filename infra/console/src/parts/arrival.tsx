@@ -1,10 +1,11 @@
 /** How far the rows have come, table by table: at the source, in the topic, at the target. */
 
+import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
-import { arrival, type GroupPartition } from "../domain/arrival.ts";
+import { arrival, type GroupPartition, isAllDelivered } from "../domain/arrival.ts";
 import { sameTable } from "../domain/selection.ts";
-import { Loaded } from "../kit/feedback.tsx";
+import { Loaded, Section } from "../kit/feedback.tsx";
 import { type Column, Table } from "../kit/table.tsx";
 import { count } from "../kit/units.ts";
 import { text } from "../texts/text.ts";
@@ -15,6 +16,8 @@ type Pipeline = Schemas["PipelineDetailOutput"];
 type Group = Schemas["ConsumerGroupOutput"];
 const EVERY = 5_000;
 const MOST = 20;
+/** The first record makes the topic. */
+const NO_TOPIC = { records: 0, delivered: 0, waiting: 0, isComplete: false };
 
 interface Row {
   topic: string;
@@ -25,9 +28,11 @@ interface Props {
   pipeline: Pipeline;
   /** Without one only what is in the topics is counted. */
   delivery?: Schemas["DeliveryOutput"] | undefined;
+  /** What is said once everything has arrived. */
+  children?: ComponentChildren;
 }
 
-export function Arrivals({ pipeline, delivery }: Props) {
+export function Arrivals({ pipeline, delivery, children }: Props) {
   const topics = delivery?.topics ?? pipeline.topics;
   const cluster = pipeline.stream_cluster_id;
   const groups = useLive("list_consumer_groups", { query: { cluster_id: cluster }, every: EVERY, off: !delivery });
@@ -39,20 +44,57 @@ export function Arrivals({ pipeline, delivery }: Props) {
     [text("arrival.source"), (row) => <AtSource sourceId={pipeline.source_id} table={row.table} />, { isNumber: true }],
     [text("arrival.records"), (row) => <InTopic cluster={cluster} topic={row.topic} />, { isNumber: true }],
   ];
-  columns.push(
-    delivery
-      ? [text("arrival.delivered"), (row) => <Delivered cluster={cluster} topic={row.topic} group={group} />]
-      : [text("arrival.snapshot"), (row) => <Snapshot pipeline={pipeline} row={row} />],
-  );
+  const shown = rows.slice(0, MOST);
+  const targets = new Map(delivery?.mappings.map((one) => [one.topic, targetOf(one)]));
+  if (delivery) {
+    columns.push([text("arrival.delivered"), (row) => <Delivered cluster={cluster} topic={row.topic} group={group} />]);
+    columns.push([text("column.target"), (row) => targets.get(row.topic)]);
+  } else columns.push([text("arrival.snapshot"), (row) => <Snapshot pipeline={pipeline} row={row} />]);
   return (
-    <>
-      <h3>{text("arrival.title")}</h3>
-      <Table caption={text("arrival.title")} columns={columns} rows={rows.slice(0, MOST)} id={(row) => row.topic} />
+    <Section title={text("arrival.title")}>
+      {group && !groups.error && shown.length === rows.length && (
+        <AllDelivered key={topics.join()} cluster={cluster} group={group} topics={topics} targets={targets}>
+          {children}
+        </AllDelivered>
+      )}
+      <Table caption={text("arrival.title")} columns={columns} rows={shown} id={(row) => row.topic} />
       {rows.length > MOST && <p class="quiet">{text("arrival.more", { count: rows.length - MOST })}</p>}
       <p class="quiet">
         {text("arrival.help")} {!delivery && text("arrival.snapshot_help")}
       </p>
-    </>
+    </Section>
+  );
+}
+
+/** The table that a topic is written to. */
+export function targetOf(mapping: Schemas["DeliveryOutput"]["mappings"][number]): string {
+  return "table_name" in mapping ? `${mapping.schema_name}.${mapping.table_name}` : text("delivery.files");
+}
+
+interface AllProps {
+  cluster: string;
+  group: Group;
+  /** Always the same ones: each is watched. */
+  topics: readonly string[];
+  targets: ReadonlyMap<string, string>;
+  children: ComponentChildren;
+}
+
+function AllDelivered({ cluster, group, topics, targets, children }: AllProps) {
+  const seen = topics.map((topic) => {
+    const { data, error } = useTopic(cluster, topic);
+    if (error?.status === 404) return NO_TOPIC;
+    return data && !error ? arrival(topic, data.partition_details, group.offsets as GroupPartition[] | null) : null;
+  });
+  if (!isAllDelivered(seen)) return null;
+  const parts = topics.flatMap((topic, index) => {
+    const records = seen[index]?.records;
+    return records ? text("arrival.part", { records: count(records), target: targets.get(topic) ?? topic }) : [];
+  });
+  return (
+    <div class="banner" role="status">
+      <Outcome status="pass" word={text("arrival.done", { parts: parts.join(", ") })} /> {children}
+    </div>
   );
 }
 
@@ -76,10 +118,9 @@ function useTopic(cluster: string, topic: string) {
 function InTopic({ cluster, topic }: { cluster: string; topic: string }) {
   const read = useTopic(cluster, topic);
   if (read.error?.status === 404) return <span class="quiet">{text("arrival.no_topic")}</span>;
+  if (!read.data && !read.error) return <NotMeasured />;
   return (
-    <Loaded known={read} lines={1}>
-      {(detail) => known(arrival(topic, detail.partition_details, null).records, count)}
-    </Loaded>
+    <Loaded known={read}>{(detail) => known(arrival(topic, detail.partition_details, null).records, count)}</Loaded>
   );
 }
 

@@ -24,6 +24,8 @@ const OUTCOMES: Record<string, Look> = {
   warn: { tone: "warn", shape: "triangle" },
   skipped: { tone: "unknown", shape: "dashed" },
 };
+/** What the API says of a check that was not tried, where its outcome says it all. */
+const UNTRIED = "Not tried.";
 const UNKNOWN: Look = { tone: "unknown", shape: "question" };
 
 /** The outcome of a check as a word with a shape. */
@@ -42,7 +44,7 @@ export function Checks({ checks }: { checks: readonly Schemas["TestCheckOutput"]
       {({ status, name, message, code }) => (
         <>
           <Outcome status={status} /> <strong>{textOf("check_name", name)}</strong>
-          <p>{spaced(message, code && <code>{code}</code>)}</p>
+          {message !== UNTRIED && <p>{spaced(message, code && <code>{code}</code>)}</p>}
         </>
       )}
     </Items>
@@ -97,6 +99,17 @@ const PAUSE = 3_000;
 /** A server that cannot be reached leaves all checks unknown: that many are not laid open. */
 const FEW = 5;
 
+/** What happens each time when somebody comes back to the page. */
+export function useReturn(act: () => void) {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const onFocus = () => latest.current();
+    window.addEventListener("focus", onFocus);
+    return () => window.removeEventListener("focus", onFocus);
+  }, []);
+}
+
 interface ReadinessProps {
   sourceId: string;
   /** Judged for what this one captures; without it, for the server as such. */
@@ -115,24 +128,19 @@ export function Readiness({ sourceId, pipelineId, title }: ReadinessProps) {
   });
   const [isChecking, setChecking] = useState(false);
   const { at, error } = known;
-  const again = useRef(() => {});
-  again.current = () => {
+  const again = () => {
     setChecking(true);
     known.refresh();
   };
   useEffect(() => setChecking(false), [at, error]);
-  useEffect(() => {
-    const onFocus = () => Date.now() - (at ?? 0) > PAUSE && again.current();
-    window.addEventListener("focus", onFocus);
-    return () => window.removeEventListener("focus", onFocus);
-  }, [at]);
+  useReturn(() => Date.now() - (at ?? 0) > PAUSE && again());
   return (
     <>
       <p class="buttons">
         <Button
           label={text(isChecking ? "ready.checking" : "ready.again")}
           aria-disabled={isChecking}
-          onClick={() => !isChecking && again.current()}
+          onClick={() => !isChecking && again()}
         />
         <span class="quiet">{text("ready.focus_help")}</span>
       </p>

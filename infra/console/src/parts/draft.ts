@@ -4,23 +4,33 @@ import { useState } from "preact/hooks";
 
 const PREFIX = "headgate.";
 
-export function useDraft<T>(name: string, first: T): [T, (value: T) => void] {
-  const [value, set] = useState<T>(() => read(name) ?? first);
-  return [
-    value,
-    (next) => {
-      set(next);
-      write(name, next);
-    },
-  ];
+/** Without a name nothing is kept. `safe` takes the secrets out of what is kept. */
+export function useDraft<T extends object>(name: string, first: T, safe = (value: T) => value) {
+  // A draft of an earlier release may lack some.
+  const [value, set] = useState<T>(() => ({ ...first, ...(name && read(name)) }));
+  const change = (next: (value: T) => T) =>
+    set((current) => {
+      const changed = next(current);
+      if (name) write(name, safe(changed));
+      return changed;
+    });
+  return [value, change] as const;
 }
 
-function read<T>(name: string): T | undefined {
+function read(name: string): object {
   try {
-    const kept = sessionStorage.getItem(PREFIX + name);
-    return kept === null ? undefined : (JSON.parse(kept) as T);
+    return JSON.parse(sessionStorage.getItem(PREFIX + name) ?? "{}") as object;
   } catch {
-    return undefined;
+    return {};
+  }
+}
+
+/** Another person may use this tab next. */
+export function forgetDrafts(): void {
+  try {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
+  } catch {
+    return;
   }
 }
 

@@ -12,13 +12,22 @@ import { go, link } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { DeleteButton } from "./actions.tsx";
 import { Reopen } from "./conflict.tsx";
+import { useDraft } from "./draft.ts";
 import { OpenButton, whoMay } from "./operation.tsx";
 import { Heading } from "./pieces.tsx";
 import { can } from "./session.ts";
 
-/** The values of a form's fields by name, and what binds each to its input. `group` has the texts of their labels. */
-export function useFields<T extends Record<string, string>>(group: string, initial: T) {
-  const [values, setValues] = useState(initial);
+/**
+ * The values of a form's fields by name, and what binds each to its input. `group` has the texts of their labels. All but
+ * the secrets stay in the draft `keptAs` when the page is left.
+ */
+export function useFields<T extends Record<string, string>>(
+  group: string,
+  initial: T,
+  keptAs = "",
+  secrets: readonly string[] = [],
+) {
+  const [values, setValues] = useDraft<T>(keptAs, initial, (all) => ({ ...all, ...blank(secrets) }));
   const set = (changes: Partial<T>) => setValues((current) => ({ ...current, ...changes }));
   const bind = (name: keyof T) => ({
     label: textOf(group, name as string),
@@ -26,7 +35,7 @@ export function useFields<T extends Record<string, string>>(group: string, initi
     location: name as string,
     onValue: (value: string) => set({ [name]: value } as Partial<T>),
   });
-  return { values, set, bind, reset: () => setValues(initial) };
+  return { values, set, bind, reset: () => setValues(() => initial) };
 }
 
 /** Empty fields of these names. */

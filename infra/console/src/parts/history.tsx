@@ -61,6 +61,7 @@ export function MetricPlots({ kind, id }: { kind: RunKind; id: string }) {
             title: text("runtime.lag"),
             series: [{ label: text("runtime.lag"), values: lag, color: "busy" }],
             written: count,
+            steps: "whole",
           };
           const moved: Plot = {
             title: text("runtime.throughput"),
@@ -84,7 +85,7 @@ export function LogPlot({ sourceId }: { sourceId: string }) {
           { label: text("log.retained"), values: retained_bytes, color: "busy" },
           { label: text("log.safe"), values: safe_bytes, color: "warn", isDashed: true },
         ];
-        return <Plots times={times} plots={[{ title: text("log.title"), series, written: bytes, isBinary: true }]} />;
+        return <Plots times={times} plots={[{ title: text("log.title"), series, written: bytes, steps: "binary" }]} />;
       }}
     </Read>
   );

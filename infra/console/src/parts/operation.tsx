@@ -86,7 +86,7 @@ interface ButtonProps {
   label: string;
   onClick: () => void;
   isBusy?: boolean;
-  isPrimary?: boolean;
+  isPrimary?: boolean | undefined;
   isSmall?: boolean;
   /** Why it cannot be used now. */
   why?: string | undefined;

@@ -48,8 +48,9 @@ export function RunActions({ kind, id, name, desired, drops = [] }: ActionsProps
       operation={operation}
       name={name}
       path={{ uuid: id }}
-      label={text("action.label", { verb: textOf("verb", verb), name })}
+      label={text("action.label", { verb: textOf("verb", verb), name: `${textOf("one", ONE[kind])} ${name}` })}
       short={textOf("verb", verb)}
+      isPrimary={isDraft && verb === "deploy"}
       choices={choices}
       onDone={onDone}
     />

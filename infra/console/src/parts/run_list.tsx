@@ -24,6 +24,7 @@ import {
 } from "./list.tsx";
 import { Labels, known as measured, ONE, RunState } from "./pieces.tsx";
 import { CONTROLS, type RunKind } from "./run_actions.tsx";
+import { can } from "./session.ts";
 
 type Row = Schemas["RowOutput"];
 const AT_MOST = 50;
@@ -60,7 +61,18 @@ export function RunList({ kind }: { kind: RunKind }) {
         </>
       }
       goesOn={text("run_list.goes_on")}
-      head={<Bulk kind={kind} rows={(known.data ?? []) as Row[]} selected={selected} onSelect={select} />}
+      head={
+        <>
+          {can("create_pipeline") && (
+            <p>
+              <a class="button" href={link(["start"])}>
+                {text("run_list.new")}
+              </a>
+            </p>
+          )}
+          <Bulk kind={kind} rows={(known.data ?? []) as Row[]} selected={selected} onSelect={select} />
+        </>
+      }
     >
       <RunFilters query={query} sort={sort} />
     </ListScreen>

@@ -5,6 +5,7 @@ import { ApiError, background, call, listeners, type OperationId, type Schemas }
 import { OPERATIONS } from "../api/generated/operations.ts";
 import { forgetAll } from "../api/live.ts";
 import { noteServerTime } from "../kit/units.ts";
+import { forgetDrafts } from "./draft.ts";
 
 /** `undefined` before it is known. */
 export const session = signal<Schemas["SessionOutput"] | null | undefined>(undefined);
@@ -53,7 +54,9 @@ export async function signIn(email: string, password: string, code: string): Pro
   await call("login", { body });
   const before = session.value?.user.id;
   await loadSession();
-  if (before !== session.value?.user.id) forgetAll();
+  if (before === session.value?.user.id) return;
+  forgetAll();
+  if (before) forgetDrafts();
 }
 
 export async function signOut(): Promise<void> {
@@ -63,6 +66,7 @@ export async function signOut(): Promise<void> {
     session.value = null;
     hasEnded.value = false;
     forgetAll();
+    forgetDrafts();
   }
 }
 

@@ -20,6 +20,7 @@ import { Items } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { Checks, Outcome, TestResult } from "./checks.tsx";
 import { Conflict } from "./conflict.tsx";
+import { useDraft } from "./draft.ts";
 import { blank, choicesOf, useFields } from "./fields.tsx";
 import { ActionForm, OperationButton, saving, useAction, whoMay } from "./operation.tsx";
 import { NameLink, spaced } from "./pieces.tsx";
@@ -32,24 +33,27 @@ interface Props extends Pick<FormProps, "onCancel"> {
   providers?: readonly Provider[];
   /** The connection to edit; without it one is registered. */
   one?: Schemas["ConnectionOutput"];
+  /** The name of the draft in which what is typed stays when the page is left. */
+  keptAs?: string;
   onSaved: (id: string, saved: object) => void;
 }
 
-export function SystemForm({ kind, providers = [], one, onSaved, onCancel }: Props) {
-  const [draft, setDraft] = useState(() => (one ? savedDraft(one) : emptyDraft(providers[0] ?? "postgresql")));
+export function SystemForm({ kind, providers = [], one, keptAs = "", onSaved, onCancel }: Props) {
+  const first = one ? savedDraft(one) : emptyDraft(providers[0] ?? "postgresql");
+  const [draft, setDraft] = useDraft<SystemDraft>(keptAs, first, (all) => ({ ...all, credentials: {} }));
   const [result, setResult] = useState<Schemas["TestOutput"]>();
   const operation = `${one ? "update" : "create"}_${kind}` as const;
   const test = useAction();
   const save = useAction();
   const change = (next: SystemDraft) => {
-    setDraft(next);
+    setDraft(() => next);
     setResult(undefined);
   };
   const bind = (name: "name" | "description" | "labels") => ({
     label: textOf("registered", name),
     location: name,
     value: draft[name],
-    onValue: (value: string) => setDraft({ ...draft, [name]: value }),
+    onValue: (value: string) => setDraft((current) => ({ ...current, [name]: value })),
   });
   const runTest = async () => {
     const body = testBody(draft) as Schemas["DatabaseTestInput"];
@@ -59,7 +63,7 @@ export function SystemForm({ kind, providers = [], one, onSaved, onCancel }: Pro
   const register = async () => {
     const received = await save.run(operation, saving(one, registerBody(draft) as never));
     if (!received) return;
-    setDraft({ ...draft, credentials: {} });
+    setDraft((current) => (one ? { ...current, credentials: {} } : first));
     onSaved(received.data.id, received.data);
   };
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;

@@ -90,7 +90,8 @@ function Choice({
     setError(undefined);
     try {
       const rows = await found(sourceId, filter);
-      const next = isMore ? withTables(latest.current, rows) : withoutTables(latest.current, rows);
+      const ready = rows.filter(({ isReady }) => isReady);
+      const next = isMore ? withTables(latest.current, ready) : withoutTables(latest.current, rows);
       cut(next.length > MAX_TABLES);
       onPicked(next.slice(0, MAX_TABLES));
     } catch (failure) {

@@ -119,6 +119,8 @@ const PENDING = ["pending_deletions", "pending_creations"] as const;
 interface FormProps<Cluster> {
   /** The one to edit; without it one is registered. */
   cluster?: Cluster | undefined;
+  /** The name of the draft in which what is typed stays when the page is left. */
+  keptAs?: string;
   onSaved: (id: string) => void;
   onCancel?: () => void;
 }
@@ -143,7 +145,8 @@ function ClusterForm({ kind, cluster, fields, body, secrets, onSaved, onCancel, 
     return saving(cluster, { ...body, labels, credentials: given(fields.values, secrets) } as never);
   };
   const done = ({ id }: { id: string }) => {
-    fields.set(blank(secrets));
+    if (cluster) fields.set(blank(secrets));
+    else fields.reset();
     onSaved(id);
   };
   return (
@@ -165,7 +168,7 @@ const OPTIONAL = ["scope"];
 
 export function StreamForm(props: FormProps<Stream>) {
   const { cluster } = props;
-  const fields = useFields<Values>("cluster", {
+  const initial: Values = {
     name: cluster?.name ?? "",
     bootstrap_servers: cluster?.bootstrap_servers ?? "",
     security_protocol: cluster?.security_protocol ?? "PLAINTEXT",
@@ -177,7 +180,8 @@ export function StreamForm(props: FormProps<Stream>) {
     metrics_provider: cluster?.metrics_provider ?? "consumer-groups",
     labels: labelsText(cluster?.labels ?? {}),
     ...blank(STREAM_SECRETS),
-  });
+  };
+  const fields = useFields<Values>("cluster", initial, props.keptAs, STREAM_SECRETS);
   const { values, bind } = fields;
   const { name, bootstrap_servers, security_protocol = "", metrics_provider } = values;
   const uses = usesOf(security_protocol, values.sasl_mechanism ?? "");
@@ -212,7 +216,7 @@ const CONNECT_SECRETS = ["password"];
 export function ConnectForm({ streamId, ...props }: FormProps<Connect> & { streamId?: string }) {
   const { cluster } = props;
   const brokers = useChoices("list_stream_clusters");
-  const fields = useFields<Values>("cluster", {
+  const initial: Values = {
     name: cluster?.name ?? "",
     base_url: cluster?.base_url ?? "",
     stream_cluster_id: cluster?.stream_cluster_id ?? streamId ?? "",
@@ -220,7 +224,8 @@ export function ConnectForm({ streamId, ...props }: FormProps<Connect> & { strea
     secret_delivery: cluster?.secret_delivery ?? "config-provider",
     labels: labelsText(cluster?.labels ?? {}),
     ...blank(CONNECT_SECRETS),
-  });
+  };
+  const fields = useFields<Values>("cluster", initial, props.keptAs, CONNECT_SECRETS);
   const { values, bind } = fields;
   const { name, base_url, username, secret_delivery } = values;
   const stream_cluster_id = values.stream_cluster_id || brokers[0]?.value || "";

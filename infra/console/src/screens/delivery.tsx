@@ -4,12 +4,13 @@ import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import { Button } from "../kit/copy.tsx";
-import { Section } from "../kit/feedback.tsx";
+import { Read, Section } from "../kit/feedback.tsx";
 import { Input, Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { Items, Table } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
 import { ActionButton } from "../parts/actions.tsx";
+import { Arrivals, targetOf } from "../parts/arrival.tsx";
 import { MetricPlots, Timeline } from "../parts/history.tsx";
 import { paceOf } from "../parts/intent.ts";
 import { OperationButton } from "../parts/operation.tsx";
@@ -31,6 +32,7 @@ type Output = Schemas["DeliveryOutput"];
 const TABS: readonly Tab<Run<Output>>[] = [
   { name: "overview", title: text("tab.overview"), show: (run) => <Overview {...run} /> },
   { name: "mappings", title: text("tab.mappings"), show: ({ one }) => <Mappings delivery={one} /> },
+  { name: "arrived", title: text("arrival.title"), show: ({ one }) => <Arrived delivery={one} /> },
   { name: "timeline", title: text("tab.timeline"), show: ({ one }) => <Timeline kind="deliveries" id={one.id} /> },
   { name: "plots", title: text("tab.plots"), show: ({ one }) => <MetricPlots kind="deliveries" id={one.id} /> },
 ];
@@ -51,6 +53,15 @@ function Overview(run: Run<Output>) {
     ...(destination.data ? [serverPiece("destinations", destination.data, destination.at)] : []),
   ];
   return <RunOverview kind="deliveries" run={run} pieces={pieces} about={aboutOf(run.one)} />;
+}
+
+/** It asks Kafka about each topic: only while it is looked at. */
+function Arrived({ delivery }: { delivery: Output }) {
+  return (
+    <Read of="get_pipeline" path={{ uuid: delivery.pipeline_id }}>
+      {(pipeline) => <Arrivals pipeline={pipeline} delivery={delivery} />}
+    </Read>
+  );
 }
 
 /** What has to work before a record comes to the sink. */
@@ -80,11 +91,7 @@ function Mappings({ delivery }: { delivery: Output }) {
         id={(row) => row.topic}
         columns={[
           [text("column.topic"), (row) => <code>{row.topic}</code>],
-          [
-            text("column.target"),
-            (row) =>
-              "table_name" in row ? <code>{`${row.schema_name}.${row.table_name}`}</code> : text("delivery.files"),
-          ],
+          [text("column.target"), targetOf],
         ]}
       />
       <p class="buttons">

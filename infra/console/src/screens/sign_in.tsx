@@ -49,6 +49,7 @@ export function SignInPage() {
   return (
     <main id="main" class="sign-in">
       <h1>Headgate</h1>
+      <p>{text("sign_in.about")}</p>
       <SignInForm />
     </main>
   );

@@ -31,15 +31,13 @@ export function Start() {
 function Steps({ way }: { way: Journey }) {
   const source = useLive("get_source", { path: { uuid: way.source }, off: !way.source });
   const pipeline = useLive("get_pipeline", { path: { uuid: way.pipeline }, off: !way.pipeline });
-  const [kept, keep] = useDraft<Partial<Choices>>(`start.${way.source}`, NO_CHOICES);
-  // A draft of an earlier release may lack some.
-  const choices = { ...NO_CHOICES, ...kept };
+  const [choices, keep] = useDraft<Choices>(`start.${way.source}`, NO_CHOICES);
   const props: StepProps = {
     way,
     source: way.source ? source.data : undefined,
     pipeline: way.pipeline ? pipeline.data : undefined,
     choices,
-    choose: (changes) => keep({ ...choices, ...changes }),
+    choose: (changes) => keep((current) => ({ ...current, ...changes })),
   };
   const number = STEPS.indexOf(way.step);
   const Shown = SCREEN_OF[way.step];
@@ -55,7 +53,7 @@ function Steps({ way }: { way: Journey }) {
         <p>{textOf("start_help", way.step)}</p>
         <p class="banner">{savedText(props)}</p>
         {unread?.error ? <Failed error={unread.error} onRetry={unread.refresh} /> : <Shown key={way.step} {...props} />}
-        <Onward way={way} number={number} />
+        <Onward {...props} number={number} />
       </section>
     </>
   );
@@ -90,7 +88,7 @@ function Way(props: StepProps) {
       <Items of={STEPS} class="steps" isOrdered>
         {(step, index) => (
           <a href={link(["start"], { step, ...ids })} aria-current={step === props.way.step ? "step" : undefined}>
-            <Icon name={isDone(step, props) ? "disc" : "dashed"} /> {index + 1}. {textOf("start_step", step)}
+            <Icon name={isDone(step, props) ? "disc" : "circle"} /> {index + 1}. {textOf("start_step", step)}
             {isDone(step, props) && <span class="hidden"> {text("start.done")}</span>}
           </a>
         )}
@@ -99,7 +97,12 @@ function Way(props: StepProps) {
   );
 }
 
-function Onward({ way, number }: { way: Journey; number: number }) {
+/** What somebody has to do before a later step has what it needs. */
+const FIRST = ["database", "tables", "clusters", "preview"] as const;
+
+function Onward({ number, ...props }: StepProps & { number: number }) {
+  const { way } = props;
+  const lacks = FIRST.find((step) => !way.pipeline && STEPS.indexOf(step) <= number && !isDone(step, props));
   const to = (word: "back" | "next", step: Step | undefined) =>
     step && (
       <Button label={text(`start.${word}`, { name: textOf("start_step", step) })} onClick={() => way.to({ step })} />
@@ -107,7 +110,7 @@ function Onward({ way, number }: { way: Journey; number: number }) {
   return (
     <p class="buttons">
       {to("back", STEPS[number - 1])}
-      {to("next", STEPS[number + 1])}
+      {lacks ? <span class="quiet">{textOf("start_missing", lacks)}</span> : to("next", STEPS[number + 1])}
     </p>
   );
 }

@@ -14,7 +14,6 @@ from chalicelib.domain.alerts.rule import MAX_CHANNELS
 from chalicelib.domain.alerts.transitions import acknowledged
 from chalicelib.domain.monitoring.condition import Severity
 from chalicelib.errors import StoreUnavailable
-from chalicelib.kit.clock import Deadline
 from tests.service.stores.conftest import Storage
 from tests.service.stores.test_transaction import refused
 from tests.support.alerting.manager import CLUSTER_ORIGIN, SOURCE_ORIGIN, Alerting, warning
@@ -138,7 +137,7 @@ def test_what_has_no_time_left_is_recorded_by_the_next_report(alerting: Alerting
     failures = [alerting.task_failed(number) for number in range(105)]
     deadline: Any = PassesAfter(2)
     alerting.clock.advance(60)
-    assert not alerting.manager.follow(alerting.episodes(alerting.report_now(*failures)), deadline)
+    assert not alerting.follow(alerting.report_now(*failures), deadline)
     recorded = len(alerting.alerts())
     assert 0 < recorded < 105
     assert alerting.woken
@@ -155,7 +154,7 @@ def test_reports_that_are_late_before_they_store_anything_record_all_alerts_in_t
     for _ in range(3):
         deadline: Any = PassesAfter(0)
         alerting.clock.advance(60)
-        recorded.append(alerting.manager.follow(alerting.episodes(alerting.report_now(*failures)), deadline))
+        recorded.append(alerting.follow(alerting.report_now(*failures), deadline))
     assert (recorded, len(alerting.alerts()), len(alerting.rows())) == ([False, False, True], 250, 250)
 
 
@@ -165,7 +164,7 @@ def test_a_late_report_counts_although_it_has_not_recorded_all_that_is_new(alert
     deadline: Any = PassesAfter(0)
     alerting.clock.advance(60)
     report = alerting.report_now(*known, *(alerting.task_failed(number) for number in range(5, 155)))
-    assert not alerting.manager.follow(alerting.episodes(report), deadline)
+    assert not alerting.follow(report, deadline)
     assert Counter(alert.occurrence_count for alert in alerting.alerts()) == {2: 5, 1: 99}
 
 
@@ -176,9 +175,8 @@ def test_a_late_report_ends_although_others_are_faster_each_time(alerting: Alert
         deadline: Any = PassesAfter(0)
         alerting.clock.advance(60)
         report = alerting.report_now(*(alerting.task_failed(number) for number in range(failures)))
-        episodes = alerting.episodes(report)
         storage.interceptor.watch(lambda point, call: overtaken(point) if point.operation == COMMIT else call())
-        assert not alerting.manager.follow(episodes, deadline)
+        assert not alerting.follow(report, deadline)
         return len(storage.interceptor.unwatch())
 
     assert calls(150) == calls(300)
@@ -192,7 +190,7 @@ def test_what_is_only_counted_is_counted_in_turn_and_repeats_no_report(alerting:
     for _ in range(3):
         deadline: Any = PassesAfter(2)
         alerting.clock.advance(60)
-        assert alerting.manager.follow(alerting.episodes(alerting.report_now(*failures)), deadline)
+        assert alerting.follow(alerting.report_now(*failures), deadline)
     counts = [alert.occurrence_count for alert in alerting.alerts()]
     assert (min(counts), max(counts), sum(counts)) == (2, 3, 250 + 3 * 99)
 
@@ -204,7 +202,7 @@ def test_what_may_be_sent_comes_before_what_is_only_counted(alerting: Alerting) 
     deadline: Any = PassesAfter(2)
     alerting.clock.advance(60)
     report = alerting.report_now(*counted, warning(alerting.task_failed(199)))
-    alerting.manager.follow(alerting.episodes(report), deadline)
+    alerting.follow(report, deadline)
     assert [row.content.task_id for row in alerting.rows()] == [199]
 
 
@@ -243,7 +241,7 @@ def test_two_managers_with_the_first_failure_open_one_alert(alerting: Alerting, 
     other, manager = alerting.report_now(alerting.task_failed()), alerting.new_manager()
 
     def faster() -> None:
-        assert manager.follow(alerting.episodes(other), Deadline.after(20))
+        assert alerting.receive(other, manager=manager)
 
     assert first(storage, faster, lambda: alerting.receive(report))
     assert [alert.occurrence_count for alert in alerting.alerts()] == [1]
@@ -269,7 +267,7 @@ def test_of_two_managers_that_see_nothing_the_faster_one_decides_what_is_late(
 
     first(
         storage,
-        lambda: manager.follow(failing.episodes(faster), Deadline.after(20)),
+        lambda: failing.receive(faster, manager=manager),
         lambda: failing.receive(slower),
     )
     assert (failing.alert().stale, failing.alert().watermark) == (True, faster.at)

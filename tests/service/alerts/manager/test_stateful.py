@@ -144,7 +144,7 @@ class Alerts(StoredState, RuleBasedStateMachine):
         manager = self.alerting.new_manager()
         self._both(
             made,
-            lambda: manager.follow(self.alerting.episodes(second[0]), Deadline.after(60)),
+            lambda: self.alerting.receive(second[0], 60, manager=manager),
             lambda model: model.receive(second[1], self.alerting.clock()),
             call,
         )

@@ -96,7 +96,8 @@ def _owners_advice(
         first = f"ALTER PUBLICATION {name} ADD TABLE {', '.join(map(quoted_table, missing or plan.tables[:1]))};"
     return (
         f"As the owner of the tables, or as an administrator:\n{first}\n"
-        f"and choose publication_mode existing with publication_name {plan.publication_name}. "
+        f"Then name {plan.publication_name} in the pipeline: in the console's Start as "
+        f'"Publication that exists already", else as publication_name with publication_mode existing. '
         f"Or let Debezium make it, with these rights:\n{statements([fix for _, fix in lacking if fix])}"
     )
 

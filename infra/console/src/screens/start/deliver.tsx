@@ -14,6 +14,7 @@ import { ActionButton } from "../../parts/actions.tsx";
 import { Arrivals } from "../../parts/arrival.tsx";
 import { TestButton } from "../../parts/checks.tsx";
 import { ChooseOrNew } from "../../parts/choose_or_new.tsx";
+import { useDraft } from "../../parts/draft.ts";
 import { useAction } from "../../parts/operation.tsx";
 import { Preview } from "../../parts/preview.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
@@ -45,7 +46,7 @@ function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
             choices={rows.map((row) => ({ value: row.id, label: `${row.name} (${textOf("provider", row.provider)})` }))}
             chosen={way.destination}
             onChosen={choose}
-            form={<SystemForm kind="destination" providers={PROVIDERS} onSaved={choose} />}
+            form={<SystemForm keptAs="start.destination" kind="destination" providers={PROVIDERS} onSaved={choose} />}
             below={
               chosen && (
                 <>
@@ -73,7 +74,13 @@ function Delivering({ pipeline, id }: { pipeline: Pipeline; id: string }) {
           <Doing owner={delivery} />
           <WantedAndSeen seen={delivery} readAt={at} />
           <Tasks tasks={delivery.tasks} kind="deliveries" id={id} name={delivery.name} />
-          <Arrivals pipeline={pipeline} delivery={delivery} />
+          <Arrivals pipeline={pipeline} delivery={delivery}>
+            <p>
+              {text("start.end")}{" "}
+              <a href={link(["pipelines", pipeline.id])}>{`${textOf("one", "pipeline")} ${pipeline.name}`}</a>,{" "}
+              <a href={link(["deliveries", id])}>{`${textOf("one", "delivery")} ${delivery.name}`}</a>
+            </p>
+          </Arrivals>
         </>
       )}
     </Read>
@@ -89,17 +96,17 @@ interface Props {
 function DeliveryDesign({ destination, pipeline, way }: Props) {
   const database = "database_name" in destination.config ? destination.config.database_name : undefined;
   const schema = defaultSchema(destination.provider, database);
-  const [target, setTarget] = useState<Target>({ left: [], schema, tables: {} });
-  const [typedName, typeName] = useState("");
+  const nothing: Target & { name?: string } = { left: [], schema, tables: {} };
+  const [target, setTarget] = useDraft(`start.${pipeline.id}.${destination.id}`, nothing);
   const [preview, setPreview] = useState<Found>();
   const action = useAction();
   const topics = pipeline.topics.map((topic, index) => ({ topic, table: pipeline.tables[index] }));
-  const name = typedName || text("deliver.default_name", { pipeline: pipeline.name, destination: destination.name });
+  const name = target.name ?? text("deliver.default_name", { pipeline: pipeline.name, destination: destination.name });
   const mappings = mappingsOf(destination.provider, topics, target);
   const body = { pipeline_id: pipeline.id, name, mappings };
   const path = { uuid: destination.id };
-  const change = (changes: Partial<Target>) => {
-    setTarget({ ...target, ...changes });
+  const change = (changes: Partial<typeof nothing>) => {
+    setTarget((current) => ({ ...current, ...changes }));
     setPreview(undefined);
   };
   const run = async () => {
@@ -111,7 +118,13 @@ function DeliveryDesign({ destination, pipeline, way }: Props) {
     <>
       <h3>{text("deliver.mapping")}</h3>
       <Form onSubmit={() => void run()} submit={text("deliver.preview")} action={action}>
-        <Input label={text("deliver.name")} location="name" placeholder={name} value={typedName} onValue={typeName} />
+        <Input
+          label={text("deliver.name")}
+          location="name"
+          required
+          value={name}
+          onValue={(value) => change({ name: value })}
+        />
         <Mapping provider={destination.provider} topics={topics} target={target} change={change} />
       </Form>
       {preview && <Shown preview={preview} />}
@@ -123,6 +136,7 @@ function DeliveryDesign({ destination, pipeline, way }: Props) {
             name={name}
             body={body}
             label={text("deliver.deploy", { name })}
+            isPrimary={preview.validation.error_count === 0}
             onDone={(data) => way.to({ delivery: (data as { id: string }).id })}
           />
         </p>

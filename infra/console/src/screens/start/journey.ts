@@ -21,14 +21,15 @@ export interface Choices {
   tables: Picked[];
   /** Columns that the pipeline leaves out. */
   left: ColumnName[];
-  name: string;
-  prefix: string;
+  /** As typed; what is not typed follows from the source. */
+  name?: string;
+  prefix?: string;
   snapshot: string;
   /** A publication that somebody has made; empty where Debezium makes one. */
   publication: string;
 }
 
-export const NO_CHOICES: Choices = { tables: [], left: [], name: "", prefix: "", snapshot: "initial", publication: "" };
+export const NO_CHOICES: Choices = { tables: [], left: [], snapshot: "initial", publication: "" };
 
 export interface StepProps {
   way: Journey;

@@ -1,7 +1,7 @@
 /** The fifth and the sixth step: what the pipeline will be, then how it begins to run. */
 
-import { useState } from "preact/hooks";
-import type { Schemas } from "../../api/client.ts";
+import { useRef, useState } from "preact/hooks";
+import { ApiError, call, type Request_, type Schemas } from "../../api/client.ts";
 import { useLive, WHILE_CHANGING } from "../../api/live.ts";
 import { leftOutOf } from "../../domain/selection.ts";
 import { prefixOf, SNAPSHOT_MODES } from "../../domain/systems.ts";
@@ -10,7 +10,7 @@ import { Form, Input, Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
 import { Items } from "../../kit/table.tsx";
 import { Arrivals } from "../../parts/arrival.tsx";
-import { ReadinessCheck } from "../../parts/checks.tsx";
+import { Outcome, ReadinessCheck, useReturn } from "../../parts/checks.tsx";
 import { choicesOf } from "../../parts/fields.tsx";
 import { ColumnIssues, LeftOut } from "../../parts/left_out.tsx";
 import { OperationButton, useAction } from "../../parts/operation.tsx";
@@ -23,6 +23,8 @@ import { Made, Missing, ToStep } from "./steps.tsx";
 
 type Found = Schemas["PipelinePreviewOutput"];
 type Body = Schemas["PipelineBody"];
+type Check = Schemas["ReadinessCheckOutput"];
+type Request = Request_<"create_pipeline">;
 
 export function PreviewStep(props: StepProps) {
   const { way, source, pipeline, choices } = props;
@@ -37,8 +39,8 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
   const [preview, setPreview] = useState<Found>();
   const look = useAction();
   const create = useAction();
-  const name = choices.name || source.name;
-  const prefix = choices.prefix || prefixOf(name);
+  const name = choices.name ?? source.name;
+  const prefix = choices.prefix ?? prefixOf(name);
   const body = {
     name,
     topic_prefix: prefix,
@@ -62,21 +64,22 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
     if (received) way.to({ pipeline: (received.data as { id: string }).id, step: "deploy" });
   };
   const leaving = { picked: choices.tables, left: choices.left, onLeft: (left: Choices["left"]) => change({ left }) };
-  const error = create.error ?? look.error;
-  const failing = (error?.details as { checks?: Schemas["ReadinessCheckOutput"][] } | undefined)?.checks;
+  const refused = create.error;
+  const failing = (refused?.details as { checks?: Check[] } | undefined)?.checks;
+  const isMended = useMended(refused, Array.isArray(failing), body);
   return (
     <>
       <Form
         onSubmit={() => void run()}
         submit={text("start.preview", { name })}
         isBusy={look.busy !== ""}
-        error={error}
+        error={(isMended ? undefined : refused) ?? look.error}
       >
         <DesignFields {...{ name, prefix, choices, change }} provider={source.provider} />
         <ColumnIssues {...leaving} />
         <LeftOut {...leaving} />
       </Form>
-      {Array.isArray(failing) && <Failing checks={failing} way={way} />}
+      {Array.isArray(failing) && <Failing checks={failing} isMended={isMended} way={way} />}
       {preview && <Shown preview={preview} />}
       {preview && (
         <p class="buttons">
@@ -99,7 +102,6 @@ function publicationOf({ publication: name }: StepProps["choices"]): Partial<Bod
 }
 
 interface FieldsProps {
-  /** What is taken where nothing is typed. */
   name: string;
   prefix: string;
   provider: string;
@@ -114,17 +116,17 @@ function DesignFields({ name, prefix, provider, choices, change }: FieldsProps) 
       <Input
         label={text("start.pipeline_name")}
         location="name"
-        placeholder={name}
-        value={choices.name}
+        required
+        value={name}
         onValue={(value) => change({ name: value })}
       />
       <Input
         label={text("start.topic_prefix")}
         help={text("start.topic_prefix_help", { prefix })}
         location="topic_prefix"
-        placeholder={prefix}
+        required
         spellcheck={false}
-        value={choices.prefix}
+        value={prefix}
         onValue={(value) => change({ prefix: value })}
       />
       <Select
@@ -148,13 +150,52 @@ function DesignFields({ name, prefix, provider, choices, change }: FieldsProps) 
   );
 }
 
-/** The readiness checks that are in the way of the pipeline. */
-function Failing({ checks, way }: { checks: readonly Schemas["ReadinessCheckOutput"][]; way: StepProps["way"] }) {
+/** Whether the source has become ready since it was refused: looked at, with what is typed by then, after a visit to the server. */
+function useMended(refused: ApiError | undefined, isOfSource: boolean, body: Request["body"]): boolean {
+  const [mended, mend] = useState<ApiError>();
+  const isLooking = useRef(false);
+  const look = async () => {
+    if (!isOfSource || isLooking.current) return;
+    isLooking.current = true;
+    try {
+      const { data } = await call("create_pipeline", { body, query: { dry_run: true } });
+      const { blocked_by: obstacles } = data as Schemas["PlanOutput"];
+      mend(obstacles.some(({ code }) => code === refused?.code) ? undefined : refused);
+    } catch (failure) {
+      // Nothing is known then: what was seen last stays.
+      if (!(failure instanceof ApiError)) throw failure;
+    } finally {
+      isLooking.current = false;
+    }
+  };
+  useReturn(() => void look());
+  return refused !== undefined && mended === refused;
+}
+
+interface FailingProps {
+  checks: readonly Check[];
+  isMended: boolean;
+  way: StepProps["way"];
+}
+
+/** The readiness checks that are in the way of the pipeline, or were until it was looked again. */
+function Failing({ checks, isMended, way }: FailingProps) {
   return (
     <>
-      <Items of={checks} class="checks">
-        {(check) => <ReadinessCheck check={check} />}
-      </Items>
+      <p class="quiet">{text("ready.focus_help")}</p>
+      <div aria-live="polite">
+        <Items of={checks} class="checks">
+          {(check) =>
+            isMended ? (
+              <>
+                <Outcome status="pass" /> <strong>{check.name}</strong>
+              </>
+            ) : (
+              <ReadinessCheck check={check} />
+            )
+          }
+        </Items>
+      </div>
       <ToStep way={way} step="ready" />
     </>
   );

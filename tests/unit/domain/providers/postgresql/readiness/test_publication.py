@@ -55,7 +55,7 @@ def test_the_first_advice_for_tables_of_others_is_a_publication_and_no_ownership
     (check,) = judged(tables=(foreign,)).failures
     lines = (check.recommended_action or "").splitlines()
     assert lines[1] == ('CREATE PUBLICATION "pub" FOR TABLE "shop"."orders" WITH (publish_via_partition_root = true);')
-    assert "publication_mode existing" in lines[2]
+    assert '"Publication that exists already", else as publication_name with publication_mode existing' in lines[2]
     assert lines[-3:] == [
         'CREATE ROLE "cdc_for_app" NOLOGIN;',
         'GRANT "app" TO "cdc_for_app";',

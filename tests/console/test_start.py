@@ -1,0 +1,139 @@
+"""The steps of Start: what each needs before the next one, and what stays of what was typed."""
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.console.acted_on import KINDS
+from tests.console.console import Console, settle
+from tests.console.dialogs import open_dialog
+from tests.console.screens import SCREENS
+from tests.console.tables import choose
+from tests.console.test_tables import preview_step
+from tests.support.apps.sandbox import PASSWORD
+from tests.support.apps.sandbox_stack import ADMIN
+
+_SECRET = "a password that is not kept"
+_STORED = "JSON.stringify(sessionStorage)"
+
+
+def test_no_step_leads_on_before_it_has_what_the_next_one_needs(console: Console) -> None:
+    sandbox = console.sandbox
+    with console.signed_in(route="start") as opened:
+        page = opened.page
+        _leads_on(page, lacks="Choose or register a database first.")
+        console.go(opened, f"start?step=tables&source={sandbox.source['id']}")
+        _leads_on(page, lacks="Choose the tables first.")
+        choose(page, "shop.paths")
+        _leads_on(page, to="Clusters")
+        console.go(opened, preview_step(sandbox))
+        _leads_on(page, lacks="Create the pipeline first.")
+        assert opened.all_faults() == []
+
+
+def _leads_on(page: Page, *, to: str = "", lacks: str = "") -> None:
+    button = page.get_by_role("button", name="Go on to")
+    if to:
+        expect(button).to_have_text(f"Go on to: {to}")
+    else:
+        expect(page.get_by_text(lacks, exact=True).last).to_be_visible()
+        expect(button).to_have_count(0)
+
+
+def test_what_was_typed_stays_when_the_step_is_left_but_for_secrets(console: Console) -> None:
+    with console.signed_in(route="start") as opened:
+        page = opened.page
+        typed = {"Name": "shop", "Host": "db.example.com", "Database": "orders"}
+        page.get_by_role("button", name="Register a source").click()
+        for label, value in {**typed, "Password": _SECRET}.items():
+            page.get_by_label(label, exact=True).fill(value)
+        page.get_by_role("link", name="2. Ready?").click()
+        page.get_by_role("button", name="Back to: Database").click()
+        page.get_by_role("button", name="Register a source").click()
+        for label, value in {**typed, "Password": ""}.items():
+            expect(page.get_by_label(label, exact=True)).to_have_value(value)
+        assert _SECRET not in page.evaluate(_STORED)
+        page.get_by_role("button", name="Sign out").click()
+        page.get_by_role("button", name="Sign in").wait_for()
+        assert typed["Host"] not in page.evaluate(_STORED)
+        assert opened.all_faults() == []
+
+
+def test_what_was_typed_of_a_cluster_stays_but_for_secrets(console: Console) -> None:
+    with console.signed_in(route=f"start?step=clusters&source={console.sandbox.source['id']}") as opened:
+        page = opened.page
+        page.get_by_role("button", name="Register a Kafka cluster").click()
+        page.get_by_label("Security protocol").select_option("SASL_PLAINTEXT")
+        for label, value in {"Name": "broker", "Password": _SECRET}.items():
+            page.get_by_label(label, exact=True).fill(value)
+        page.get_by_role("button", name="Back to: Tables").click()
+        page.get_by_role("button", name="Back to: Ready?").wait_for()
+        assert _SECRET not in page.evaluate(_STORED)
+        page.get_by_role("link", name="4. Clusters").click()
+        page.get_by_role("button", name="Register a Kafka cluster").click()
+        for label, value in {"Name": "broker", "Password": ""}.items():
+            expect(page.get_by_label(label, exact=True)).to_have_value(value)
+        assert opened.all_faults() == []
+
+
+def test_name_and_prefix_are_there_and_the_buttons_say_what_they_make(console: Console) -> None:
+    sandbox = console.sandbox
+    with console.signed_in() as opened:
+        page = opened.page
+        console.go(opened, f"start?step=tables&source={sandbox.source['id']}")
+        choose(page, "shop.paths")
+        console.go(opened, preview_step(sandbox))
+        name = page.get_by_label("Name of the pipeline")
+        expect(name).to_have_value(sandbox.source["name"])
+        name.fill("Shop orders")
+        expect(page.get_by_label("Prefix of the topics")).to_have_value("shop_orders")
+        page.get_by_role("button", name="Preview the pipeline Shop orders").click()
+        expect(page.get_by_role("button", name="Create the pipeline Shop orders")).to_be_visible()
+        assert opened.all_faults() == []
+
+
+def test_all_tables_are_those_that_can_be_captured(console: Console) -> None:
+    sandbox = console.sandbox
+    source = sandbox.admin.get_ok(f"/sources/{sandbox.source['id']}")
+    assert source["cdc_ready_tables"] < source["tables"]
+    with console.signed_in() as opened:
+        page = opened.page
+        console.go(opened, f"start?step=tables&source={source['id']}")
+        page.get_by_role("button", name="Choose all that can be captured").click()
+        expect(page.get_by_text(f"{source['cdc_ready_tables']} tables chosen.")).to_be_visible()
+        expect(page.get_by_role("checkbox", name="shop.lines")).not_to_be_checked()
+        page.get_by_role("checkbox", name="shop.lines").check()
+        expect(page.get_by_text("1 of them cannot be captured as it is.")).to_be_visible()
+        assert opened.all_faults() == []
+
+
+@pytest.mark.parametrize("kind", ["pipelines", "deliveries"])
+def test_a_list_leads_those_to_start_who_may_create_a_pipeline(console: Console, kind: str) -> None:
+    _, reader = console.sandbox.make_user("Viewer")
+    for email, links in {ADMIN.email: 1, reader: 0}.items():
+        with console.signed_in(email=email, password=PASSWORD if email == reader else ADMIN.password) as opened:
+            console.go(opened, SCREENS[kind](console.sandbox))
+            expect(opened.page.locator("tbody tr").first).to_be_visible()
+            expect(opened.page.get_by_role("link", name="New pipeline, step by step")).to_have_count(links)
+
+
+def test_nothing_looks_as_if_it_could_take_back_what_was_sent(console: Console) -> None:
+    running = KINDS["pipeline"].states["running"](console.sandbox)
+    with console.signed_in(route=running.route) as opened:
+        page = opened.page
+        settle(opened)
+        dialog = open_dialog(opened, page.locator('[data-operation="restart_pipeline"]').first)
+        # The answer does not come while somebody looks at the dialog.
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route("**/restart*", hold)
+        dialog.element.locator('button[type="submit"]').click()
+        expect(dialog.element.get_by_role("button", name="Working…")).to_be_visible()
+        cancel = dialog.element.get_by_role("button", name="Cancel")
+        expect(cancel).to_have_attribute("aria-disabled", "true")
+        cancel.click(force=True)
+        expect(dialog.element).to_be_visible()
+        held[0].abort()
+        expect(cancel).to_have_attribute("aria-disabled", "false")
