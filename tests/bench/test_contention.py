@@ -33,7 +33,8 @@ def test_a_hundred_writers_need_about_one_transaction_for_each_change(app: InPro
 
 
 def test_the_rule_is_the_one_that_cancels_transactions_of_the_same_row(app: InProcessApp) -> None:
-    """Without it the tests above would say nothing."""
+    """Without it the tests above would say nothing. Reports at the same moment meet at the same alerts, too."""
     seen = pauses_at_once(app, 10, same_row=True)
     assert seen.store.conflicts > 0
-    assert Counter(seen.store.contended).keys() == {"headgate-observations"}
+    contended = Counter(seen.store.contended).keys()
+    assert {"headgate-observations"} <= contended <= {"headgate-observations", "headgate-alerts"}
