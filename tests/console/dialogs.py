@@ -81,6 +81,8 @@ def _compare(console: Console, name: str, state: str, action: str, found: _Found
     subject = kind.states[state](sandbox)
     with console.signed_in(route=subject.route) as opened:
         settle(opened)
+        # What was stored is shown first: its tasks go where the status says that there are none.
+        opened.page.wait_for_load_state("networkidle")
         button = opened.page.locator(f'[data-operation="{kind.actions[action]}"]').first
         if not button.count() or button.get_attribute("aria-disabled") == "true":
             return
