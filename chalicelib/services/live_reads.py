@@ -55,7 +55,7 @@ class LiveReads:
                 last, seen = self.store.find(question, now)
                 if last is not None and last.counts(question, now, since):
                     return last
-            token = self.store.leases.take(question.lease_key, now, seen) if seen is None or seen.is_free else None
+            token = self.store.leases.take(question.lease_key, now, seen)
             if token is None:
                 raise ServerBusy
             return self._ask(context, question, run, token)

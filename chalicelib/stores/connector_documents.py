@@ -6,22 +6,20 @@ where their bodies are some twenty, and take ten times the CPU time. `infra/deci
 
 from dataclasses import fields, replace
 from datetime import UTC
-from functools import lru_cache, reduce
-from operator import and_
+from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.pagination import PageIterator
 
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.names import comparable
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.domain.search import EVERY_CONNECTOR, ConnectorSearch
 from chalicelib.errors import TimedOut
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.pages import Page, page_of
-from chalicelib.stores.searched import SearchedDocuments
+from chalicelib.stores.searched import SearchedDocuments, all_of
 from chalicelib.stores.tables import BY_ROW, ROW, store_errors
 from chalicelib.stores.unreadable import FAULTS, raw_fields, read_row, readable, readable_page
 
@@ -85,13 +83,11 @@ class ConnectorDocuments(SearchedDocuments[C]):
         """What the store leaves out, so that it is neither sent nor parsed. The text of a row has what it belongs to,
         its state and the keys of its labels; the same text may stand elsewhere in it.
         """
-        table: Any = self.table
+        text: Any = getattr(self.table, ROW)
         values = (getattr(search, field.name, None) for field in fields(self.row) if field.name in search.STORED)
         labels = (f'"{selector.key}"' for selector in search.labels)
-        conditions = [getattr(table, ROW).contains(part) for part in (*values, *labels) if part is not None]
-        if name_part := comparable(search.name_part or ""):
-            conditions.append(table.comparable_name.contains(name_part))
-        return reduce(and_, conditions) if conditions else None
+        of_text = [text.contains(part) for part in (*values, *labels) if part is not None]
+        return all_of([*of_text, *self.name_conditions(search)])
 
     def _read(self, item: Any) -> Any:
         text = item[ROW]["S"]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pynamodb.attributes import TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import PutError
+from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.lease import is_free
 from chalicelib.domain.live_reads import KEPT, LEASE, MAX_ANSWER_BYTES, LiveAnswer, LiveQuestion, change_key
@@ -63,18 +64,16 @@ class Leases:
 
     def take(self, key: str, now: datetime, seen: SeenLease | None = None) -> str | None:
         """The token of the lease; None when somebody else has it, or had it after it was `seen`."""
+        if seen is not None and not seen.is_free:
+            return None
         token, until = new_id(), now + LEASE
-        # The rule of `domain.lease.is_free` as a condition: one write decides between all who want it. Ours is free,
-        # too: the reply to a first attempt may be lost.
-        missing = LiveReadRow.id.does_not_exist()
-        ended = missing | (LiveReadRow.lease_until <= now)
-        if seen is not None:
-            ended = LiveReadRow.write_id == seen.write_id if seen.write_id else missing
+        # One write decides between all who want it. Ours is free, too: the reply to a first attempt may be lost.
+        free = _is_free(now) if seen is None else _is_as_seen(seen)
         row = LiveReadRow(key, write_id=token, lease_until=until, expires_at=until + _REMOVED_AFTER)
         # No transaction: those of many callers at once would only meet each other.
         with suppress(Contention), store_errors():  # contention: its holder ends it at this moment
             try:
-                row.save(condition=ended | (LiveReadRow.write_id == token))
+                row.save(condition=free | (LiveReadRow.write_id == token))
             except PutError as error:
                 if not is_condition_failure(error):
                     raise
@@ -91,6 +90,18 @@ class Leases:
         ended = [LiveReadRow.lease_until.set(_ENDED), LiveReadRow.write_id.set(transaction.write_id)]
         still_ours = LiveReadRow.write_id == token
         transaction.update(LiveReadRow(key), ended, condition=still_ours, label="lease.lost")
+
+
+def _is_free(now: datetime) -> Condition:
+    """The rule of `domain.lease.is_free`."""
+    ended: Condition = LiveReadRow.id.does_not_exist() | (LiveReadRow.lease_until <= now)
+    return ended
+
+
+def _is_as_seen(seen: SeenLease) -> Condition:
+    """Nobody has had the lease since."""
+    unchanged: Condition = LiveReadRow.write_id == seen.write_id
+    return unchanged if seen.write_id else LiveReadRow.id.does_not_exist()
 
 
 class LiveAnswers:

@@ -1,5 +1,6 @@
 """Stores of what people name and label: their lists are filtered in the store."""
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import and_
 from typing import Any, TypeVar
@@ -17,6 +18,11 @@ E = TypeVar("E", bound=Entity)
 
 SEARCHED = ("comparable_name", "labels_text")
 """The columns of `domain.labels.Labelled` by which a search selects."""
+
+
+def all_of(conditions: Sequence[Condition]) -> Condition | None:
+    """That all of them hold; None without any."""
+    return reduce(and_, conditions) if conditions else None
 
 
 class SearchedDocuments(Documents[E]):
@@ -40,12 +46,17 @@ class SearchedDocuments(Documents[E]):
         group_value = values.pop(group, self.noun)
         row: Any = self.table
         conditions = [getattr(row, name) == value for name, value in values.items()]
-        if search.name_part is not None:
-            conditions.append(row.comparable_name.contains(comparable(search.name_part)))
+        conditions += self.name_conditions(search)
         conditions += [row.labels_text.contains(selector.part_of_text) for selector in search.labels]
         conditions += [] if condition is None else [condition]
-        selected = reduce(and_, conditions) if conditions else None
+        selected = all_of(conditions)
         return self.list_in(group, group_value, limit=limit, after=after, by_size=True, condition=selected)
+
+    def name_conditions(self, search: Search) -> list[Condition]:
+        """That the name has the part that is looked for; none where any name will do."""
+        row: Any = self.table
+        part = comparable(search.name_part or "")
+        return [row.comparable_name.contains(part)] if part else []
 
     def values_in(self, group: str, value: str, column: str, deadline: Deadline) -> frozenset[str]:
         """The values that one column has in a group. Raises TimedOut after the deadline."""

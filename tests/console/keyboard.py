@@ -43,7 +43,7 @@ class Keyboard:
 
     def go_to(self, role: str, name: str) -> None:
         """Wait for the control, and move the focus to it by Tab."""
-        self.page.get_by_role(role, name=name, exact=True).first.wait_for()  # type: ignore[arg-type] - of its literals
+        self.page.get_by_role(role, name=name, exact=True).first.wait_for()  # type: ignore[arg-type]  # roles are literals there
         passed = []
         for _ in range(MAX_TABS):
             if (current := self.focused()) == (role, name):

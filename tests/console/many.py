@@ -46,7 +46,7 @@ FILTERS = (
     *("7", "77", "777", "7777", "deployed 9999", "deployed 12", "deployed 5000", "deployed 1", "none of this name"),
     *("8", "88", "888", "8888", "deployed 9998", "deployed 13", "deployed 5001", "deployed 2", "nor of this one"),
 )
-"""None of them twice: the page shows what it has read before at once."""
+"""Each text once: the page shows a list that is in its cache before the server has answered."""
 
 
 def many_pipelines(console: Console, *, count: int = 1_000) -> list[Figure]:

@@ -6,7 +6,7 @@ from tests.console.console import Console, settle
 from tests.console.figures import Figure, at_most, none_of
 from tests.console.many import SLOWED, keystrokes, p95
 from tests.support.apps.sandbox import Sandbox
-from tests.support.chromium import SECONDS
+from tests.support.chromium import SECONDS, Visit
 
 CHOSEN = 10
 _PASSWORD = "a role of many tables"
@@ -38,6 +38,19 @@ def many_tables(console: Console, *, count: int = 5_000) -> list[Figure]:
         at_most("13 difference of the number that is shown as chosen", float(chosen != 1), 0),
         at_most("13 from a letter in the filter to its picture, 95th percentile", p95(taken), 100, "ms"),
     ]
+
+
+def open_preview(console: Console, opened: Visit, table: str) -> None:
+    """The step of Start that previews a pipeline of the sandbox's source, with this table."""
+    console.go(opened, f"start?step=tables&source={console.sandbox.source['id']}")
+    choose(opened.page, table)
+    console.go(opened, preview_step(console.sandbox))
+
+
+def preview_step(sandbox: Sandbox) -> str:
+    """The route of the same step, whatever is chosen."""
+    clusters = f"stream={sandbox.stream['id']}&connect={sandbox.connect['id']}"
+    return f"start?step=preview&source={sandbox.source['id']}&{clusters}"
 
 
 def source_of(sandbox: Sandbox, count: int) -> str:

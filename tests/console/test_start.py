@@ -7,8 +7,7 @@ from tests.console.acted_on import KINDS
 from tests.console.console import Console, settle
 from tests.console.dialogs import open_dialog
 from tests.console.screens import SCREENS
-from tests.console.tables import choose
-from tests.console.test_tables import preview_step
+from tests.console.tables import choose, open_preview, preview_step
 from tests.support.apps.sandbox import PASSWORD
 from tests.support.apps.sandbox_stack import ADMIN
 
@@ -79,9 +78,7 @@ def test_name_and_prefix_are_there_and_the_buttons_say_what_they_make(console: C
     sandbox = console.sandbox
     with console.signed_in() as opened:
         page = opened.page
-        console.go(opened, f"start?step=tables&source={sandbox.source['id']}")
-        choose(page, "shop.paths")
-        console.go(opened, preview_step(sandbox))
+        open_preview(console, opened, "shop.paths")
         name = page.get_by_label("Name of the pipeline")
         expect(name).to_have_value(sandbox.source["name"])
         name.fill("Shop orders")

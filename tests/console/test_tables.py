@@ -5,8 +5,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.console.console import Console, axe_violations, settle
-from tests.console.tables import choose, discover, is_chosen, search, source_of
-from tests.support.apps.sandbox import Sandbox
+from tests.console.tables import choose, discover, is_chosen, open_preview, preview_step, search, source_of
 
 MANY = 510
 
@@ -47,12 +46,9 @@ def test_a_column_with_an_issue_is_left_out_of_the_pipeline_and_can_be_taken_bac
 
 
 def test_the_preview_names_the_column_of_a_warning_and_leaves_it_out_there(console: Console) -> None:
-    sandbox = console.sandbox
     with console.signed_in() as opened:
         page = opened.page
-        console.go(opened, f"start?step=tables&source={sandbox.source['id']}")
-        choose(page, "shop.paths")
-        console.go(opened, preview_step(sandbox))
+        open_preview(console, opened, "shop.paths")
         warning = page.get_by_role("listitem").filter(has_text="shop.paths.around").first
         expect(warning).to_contain_text("circle")
         warning.get_by_role("button", name="Leave paths.around out").click()
@@ -69,18 +65,11 @@ def test_a_publication_that_somebody_has_made_is_used(console: Console) -> None:
         admin.execute(f"CREATE PUBLICATION {publication} FOR TABLE shop.paths".encode())
     with console.signed_in() as opened:
         page = opened.page
-        console.go(opened, f"start?step=tables&source={sandbox.source['id']}")
-        choose(page, "shop.paths")
-        console.go(opened, preview_step(sandbox))
+        open_preview(console, opened, "shop.paths")
         page.get_by_label("Publication that exists already").fill(publication)
         options = previewed(page)
         assert (options["publication_mode"], options["publication_name"]) == ("existing", publication)
         assert opened.all_faults() == []
-
-
-def preview_step(sandbox: Sandbox) -> str:
-    clusters = f"stream={sandbox.stream['id']}&connect={sandbox.connect['id']}"
-    return f"start?step=preview&source={sandbox.source['id']}&{clusters}"
 
 
 def previewed(page: Page) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
+from tests.support.databases.failed_check import failed_check
 from tests.support.databases.postgresql import HOST, RunningPostgreSQL, Shop, client, running_postgresql
 from tests.support.databases.scripted_server import message, scripted_server, sign_in
 from tests.support.waiting import eventually
@@ -30,7 +31,7 @@ PLANTED = "planted-7f3a"
 
 def outcome(result: TestResult) -> tuple[str, str | None]:
     """The step that failed, and its code."""
-    (failed,) = [check for check in result.checks if check.status is CheckStatus.FAILED]
+    failed = failed_check(result)
     return failed.name, failed.code
 
 
@@ -103,8 +104,9 @@ def test_each_missing_right_has_its_step_its_code_and_its_sentence(
 
 def test_a_server_without_encryption_is_told_apart_from_one_that_does_not_answer(shop: Shop) -> None:
     result = attempt(shop, ssl_mode=SslMode.REQUIRE)
-    [message] = [check.message for check in result.checks if check.status is CheckStatus.FAILED]
-    assert message.startswith("The server answers, but offers no TLS. Turn TLS on there, or set ssl_mode to disable")
+    assert failed_check(result).message.startswith(
+        "The server answers, but offers no TLS. Turn TLS on there, or set ssl_mode to disable"
+    )
 
 
 def test_closed_port(shop: Shop) -> None:
@@ -205,7 +207,7 @@ def test_a_server_gets_the_password_by_scram_only(asking: RunningPostgreSQL, met
     address = replace(asking.address(user=method), ssl_mode=ssl_mode)
     result = client(OpenedEndpoint(address, {"password": Secret(PLANTED)})).test(Deadline.after(10))
     assert outcome(result) == ("authenticate", "AUTHENTICATION_NOT_SAFE")
-    (failed,) = [check for check in result.checks if check.status is CheckStatus.FAILED]
+    failed = failed_check(result)
     assert "scram-sha-256" in failed.message
     assert "pg_hba.conf" in failed.message
 

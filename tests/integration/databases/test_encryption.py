@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from chalicelib.clients.databases.postgresql.client import PostgreSQL
-from chalicelib.domain.connection_checks import CheckStatus
 from chalicelib.domain.database import SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
 from tests.support.databases.blocking_proxy import forward_both_ways
+from tests.support.databases.failed_check import failed_check
 from tests.support.databases.postgresql import HOST, RunningPostgreSQL
 from tests.support.databases.scripted_server import scripted_server
 from tests.support.databases.self_signed import NAME, make_certificate
@@ -91,8 +91,7 @@ def test_a_certificate_that_is_not_accepted_is_told_apart_from_a_server_without_
 ) -> None:
     ca = encrypted.certificate if trusts else make_certificate().certificate
     result = client_of(encrypted, SslMode.VERIFY_FULL, host=host, ca=ca).test(Deadline.after(10))
-    [told] = [check for check in result.checks if check.status is CheckStatus.FAILED]
-    assert "its certificate is not accepted" in told.message
+    assert "its certificate is not accepted" in failed_check(result).message
 
 
 def test_only_the_full_mode_checks_the_name(encrypted: Encrypted) -> None:

@@ -22,6 +22,7 @@ from chalicelib.domain.database import DatabaseProvider, SslMode
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.masking import Secret
+from tests.support.databases.failed_check import failed_check
 from tests.support.databases.hostile_servers import (
     GARBAGE,
     MYSQL_ANSWERS,
@@ -260,6 +261,6 @@ def test_a_server_without_tls_gets_nothing_where_tls_is_required() -> None:
 
     with scripted_server(serve) as (port, _):
         result = client("mysql", port, mode=SslMode.REQUIRE).test(Deadline.after(SECONDS))
-    [told] = [check for check in result.checks if check.status is CheckStatus.FAILED]
+    told = failed_check(result)
     assert (told.code, "offers no TLS" in told.message) == ("TLS_FAILED", True)
     assert received in ([], [b""])

@@ -11,20 +11,16 @@ import pytest
 
 from chalicelib.clients.databases.errors import DatabaseFailure, FailureCode
 from chalicelib.clients.databases.mysql.client import MySQL
-from chalicelib.domain.connection_checks import CheckStatus, TestCheck, TestResult
+from chalicelib.domain.connection_checks import CheckStatus, TestResult
 from chalicelib.domain.database import SslMode
 from chalicelib.errors import Invalid, Unavailable
 from chalicelib.kit.clock import Deadline
+from tests.support.databases.failed_check import failed_check
 from tests.support.databases.mysql import HOST, MySQLServer, MySQLShop
 from tests.support.databases.mysql_capture import client_of, endpoint_of, version_number
 from tests.support.databases.scripted_server import scripted_server
 
 PLANTED = "planted-7f3a"
-
-
-def failed_check(result: TestResult) -> TestCheck:
-    (check,) = [check for check in result.checks if check.status is CheckStatus.FAILED]
-    return check
 
 
 def outcome(result: TestResult) -> tuple[str, str | None]:

@@ -12,6 +12,7 @@ from chalicelib.clients.databases.mysql.client import MySQL
 from chalicelib.domain.connection_checks import CheckStatus
 from chalicelib.domain.database import SslMode
 from chalicelib.kit.clock import Deadline
+from tests.support.databases.failed_check import failed_check
 from tests.support.databases.mysql import HOST, MySQLShop, mysql_or_skip, open_mysql_shop
 from tests.support.databases.mysql_capture import endpoint_of
 from tests.support.databases.self_signed import NAME, make_certificate
@@ -86,8 +87,7 @@ def test_a_certificate_that_is_not_accepted_is_told_apart_from_a_server_without_
 ) -> None:
     ca = encrypted.certificate if trusts else make_certificate().certificate
     result = client_of(encrypted, SslMode.VERIFY_FULL, host=host, ca=ca).test(Deadline.after(10))
-    [told] = [check for check in result.checks if check.status is CheckStatus.FAILED]
-    assert "its certificate is not accepted" in told.message
+    assert "its certificate is not accepted" in failed_check(result).message
 
 
 def test_only_the_full_mode_checks_the_name(encrypted: Encrypted) -> None:

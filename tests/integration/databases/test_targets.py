@@ -120,7 +120,7 @@ def test_it_is_said_that_the_role_may_create_tables_nowhere(shop: Shop) -> None:
     owned = ("ALTER SCHEMA shop OWNER TO postgres", "GRANT USAGE ON SCHEMA shop TO {role}")
     shop.run(*FAULTS["schema that takes no tables"].statements, *owned)
     (problem,) = verdict(shop).problems
-    assert problem.message.endswith("There is no other schema in which it may.")
+    assert problem.message.endswith("There is no other schema in which the role may create tables.")
 
 
 def test_of_many_such_schemas_the_first_ones_are_named(shop: Shop) -> None:

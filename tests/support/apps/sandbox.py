@@ -367,13 +367,13 @@ def running_process(port: int, variables: Mapping[str, str], log: Path) -> Itera
 
 
 @contextlib.contextmanager
-def running_sandbox(**variables: str) -> Iterator[Sandbox]:
-    """A new sandbox, for the caller only. `variables` of its environment count before its own."""
+def running_sandbox() -> Iterator[Sandbox]:
+    """A new sandbox, for the caller only."""
     state = Path(tempfile.mkdtemp(prefix="headgate-sandbox-"))
     with contextlib.ExitStack() as ends:
         ends.callback(shutil.rmtree, state, ignore_errors=True)
         stack = ends.enter_context(running_stack(state))
-        process = ends.enter_context(running_process(stack.port, stack.variables | variables, state / "headgate.log"))
+        process = ends.enter_context(running_process(stack.port, stack.variables, state / "headgate.log"))
         sandbox = Sandbox(
             url=f"http://127.0.0.1:{stack.port}",
             process=process,

@@ -112,7 +112,7 @@ def _missing_table(case: _Case, schema: SchemaFacts) -> str | None:
 def _other_schemas(case: _Case) -> str:
     """The other way than the statement before."""
     if not case.facts.open_schemas:
-        return " There is no other schema in which it may."
+        return " There is no other schema in which the role may create tables."
     return f" Or choose a schema in which the role may create tables: {name_list(case.facts.open_schemas)}."
 
 

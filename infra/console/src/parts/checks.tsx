@@ -24,8 +24,6 @@ const OUTCOMES: Record<string, Look> = {
   warn: { tone: "warn", shape: "triangle" },
   skipped: { tone: "unknown", shape: "dashed" },
 };
-/** What the API says of a check that was not tried, where its outcome says it all. */
-const UNTRIED = "Not tried.";
 const UNKNOWN: Look = { tone: "unknown", shape: "question" };
 
 /** The outcome of a check as a word with a shape. */
@@ -44,7 +42,7 @@ export function Checks({ checks }: { checks: readonly Schemas["TestCheckOutput"]
       {({ status, name, message, code }) => (
         <>
           <Outcome status={status} /> <strong>{textOf("check_name", name)}</strong>
-          {message !== UNTRIED && <p>{spaced(message, code && <code>{code}</code>)}</p>}
+          <p>{spaced(message, code && <code>{code}</code>)}</p>
         </>
       )}
     </Items>

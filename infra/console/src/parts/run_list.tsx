@@ -141,7 +141,7 @@ function columns(
     kind === "deliveries" && [text("column.lag"), (row) => measured(row.lag, count), { isNumber: true }],
     kind === "pipelines" && [
       text("column.loss"),
-      (row) => (row.seconds_to_loss === null ? text("run_list.no_loss") : duration(row.seconds_to_loss)),
+      (row) => measured(row.seconds_to_loss, duration, "log.no_loss"),
       { isNumber: true },
     ],
     [text("column.labels"), (row) => <Labels kind={kind} labels={row.labels} />, { isExtra: true }],
