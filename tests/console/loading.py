@@ -10,7 +10,7 @@ from tests.support.chromium import visit
 
 LIMIT_KIB = 120.0
 _SOURCES = ROOT / "infra" / "console"
-MAX_TYPESCRIPT, MAX_CSS = 10_500, 1_500
+MAX_TYPESCRIPT, MAX_CSS = 9_000, 1_500
 _SLOW = {"offline": False, "latency": 100, "downloadThroughput": 500_000, "uploadThroughput": 500_000}
 """4 Mbit/s in both directions, and 100 ms."""
 

@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -28,9 +29,11 @@ def take(store: LiveAnswers, after: timedelta = timedelta(0)) -> str:
     return token
 
 
-def looked(store: LiveAnswers, after: timedelta = timedelta(0)) -> tuple[LiveAnswer[str] | None, bool]:
+def looked(
+    store: LiveAnswers, after: timedelta = timedelta(0), question: LiveQuestion[Any] = QUESTION
+) -> tuple[LiveAnswer[Any] | None, bool]:
     """What is kept, and whether the lease is free."""
-    answer, lease = store.find(QUESTION, NOW + after)
+    answer, lease = store.find(question, NOW + after)
     return answer, lease.is_free
 
 
@@ -101,7 +104,7 @@ def test_an_answer_that_is_too_large_for_a_row_is_not_kept(store: LiveAnswers) -
 
 def test_an_answer_that_this_release_cannot_read_is_none(store: LiveAnswers) -> None:
     store.finish(QUESTION, LiveAnswer("yes", NOW, NOW), take(store))
-    assert store.find(replace(QUESTION, answer=int), NOW)[0] is None
+    assert looked(store, question=replace(QUESTION, answer=int)) == (None, True)
 
 
 def test_of_several_leases_the_free_ones_are_known(store: LiveAnswers) -> None:
