@@ -16,8 +16,8 @@ from chalicelib.domain.live_reads import READINESS_COUNTS, LiveQuestion
 from chalicelib.domain.observation import DesiredState, ObservedState
 from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Capture, Pipeline
-from chalicelib.domain.plans.consequences import of_warning
 from chalicelib.domain.plans.dry_run import promise
+from chalicelib.domain.plans.of_connectors import of_warning
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import ReadinessReport
 from chalicelib.domain.search import ConnectorSearch

@@ -17,7 +17,6 @@ from chalicelib.api.framework import errors as http_errors
 from chalicelib.api.framework import inputs
 from chalicelib.api.framework.compression import compressed
 from chalicelib.api.framework.console import manifest
-from chalicelib.api.framework.dry_run import plan_response
 from chalicelib.api.framework.http import JSON, HttpRequest, HttpResponse, over_https
 from chalicelib.api.framework.idempotency import IdempotentRequests
 from chalicelib.api.framework.rendering import UNREADABLE, render, with_security_headers
@@ -214,6 +213,9 @@ class Boundary:
         self, route: Route, request: HttpRequest, arguments: Mapping[str, Any], context: RequestContext
     ) -> HttpResponse:
         """What the call would do. A refusal is audited as that of the call itself is."""
+        # The models of a plan take milliseconds to make: those who ask for none do not wait for them.
+        from chalicelib.api.framework.plans import plan_response
+
         try:
             return plan_response(route, _with_context(route, arguments, context))
         except NotPermitted as refused:

@@ -12,7 +12,8 @@ from chalicelib.api.documentation.groups import GROUPS, INTRODUCTION
 from chalicelib.api.documentation.schemas import add_examples, describe
 from chalicelib.api.documentation.texts import path_text
 from chalicelib.api.framework.body_tags import OBSERVED_AT, has_body_tag
-from chalicelib.api.framework.dry_run import DryRunQuery, PlanOutput
+from chalicelib.api.framework.dry_run import DryRunQuery
+from chalicelib.api.framework.plans import PlanOutput
 from chalicelib.api.framework.problems import CORRELATION, FAULT, all_problems, error_schema, is_gone, problems
 from chalicelib.api.framework.rendering import NEXT_CURSOR, UNREADABLE
 from chalicelib.api.framework.route import Route

@@ -7,8 +7,8 @@ from enum import Enum, auto
 
 from chalicelib.domain.monitoring.condition import Condition, ConditionCode, Severity
 from chalicelib.domain.monitoring.progress import Progress, is_known
-from chalicelib.domain.monitoring.source_log import readable_size
 from chalicelib.domain.monitoring.source_state import VALID_FOR, SourceState
+from chalicelib.kit.readable import readable_size
 
 
 class Changes(Enum):

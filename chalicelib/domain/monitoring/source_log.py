@@ -17,8 +17,6 @@ MAX_BYTES_PER_SECOND = 10 * 1024**3
 
 LONGEST_TO_LOSS = timedelta(days=365)
 
-_GIGABYTE = 1024**3
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogGrowth:
@@ -94,12 +92,3 @@ def seconds_until_lost(safe_bytes: int | None, rate: float | None) -> int | None
     if rate is None or rate * LONGEST_TO_LOSS.total_seconds() < safe_bytes:
         return None
     return int(safe_bytes / rate)
-
-
-def readable_size(size: float) -> str:
-    return f"{size / _GIGABYTE:.1f} GB" if size >= _GIGABYTE else f"{size / 1024**2:.1f} MB"
-
-
-def readable_duration(seconds: int) -> str:
-    hours, minutes = divmod(max(1, seconds // 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -9,10 +9,9 @@ from enum import StrEnum
 from string import Formatter
 from typing import Any, NamedTuple
 
-from chalicelib.domain.connector_config import ConfigWarning
-from chalicelib.domain.monitoring.source_log import readable_duration, readable_size
 from chalicelib.domain.names import name_list
 from chalicelib.domain.plans.plan import Consequence, ConsequenceSeverity
+from chalicelib.kit.readable import readable_duration, readable_size
 
 
 class ConsequenceCode(StrEnum):
@@ -246,11 +245,6 @@ def consequence(code: ConsequenceCode, *, words: Mapping[str, str | None] = NO_W
     entry, values = TABLE[code], {**words, **facts}
     sentences = [_FORMATTER.vformat(one, (), values) for one in entry.sentences if _are_known(one, values)]
     return Consequence(code=code, severity=entry.severity, message=" ".join(sentences), facts=facts)
-
-
-def of_warning(warning: ConfigWarning) -> Consequence:
-    """A warning of a preview, which says what would go wrong with some values."""
-    return Consequence(code=warning.code, severity=ConsequenceSeverity.WARN, message=warning.message)
 
 
 def _are_known(sentence: str, facts: Mapping[str, Any]) -> bool:

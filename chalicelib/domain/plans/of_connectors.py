@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from chalicelib.domain.connector_config import ConfigWarning
 from chalicelib.domain.delivery import Delivery, TableWriting, Writing
 from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.names import name_list
@@ -11,7 +12,7 @@ from chalicelib.domain.operation import OperationKind
 from chalicelib.domain.pipeline import Pipeline, SnapshotMode
 from chalicelib.domain.plans.consequences import ConsequenceCode as Code
 from chalicelib.domain.plans.consequences import consequence
-from chalicelib.domain.plans.plan import Consequence
+from chalicelib.domain.plans.plan import Consequence, ConsequenceSeverity
 from chalicelib.domain.release import SourceRelease
 from chalicelib.domain.table import SourceTable
 
@@ -52,6 +53,11 @@ class DeliveryKnowledge:
     delivery: Delivery
     lag: int | None = None
     writing: Writing | None = None
+
+
+def of_warning(warning: ConfigWarning) -> Consequence:
+    """A warning of a preview, which says what would go wrong with some values."""
+    return Consequence(code=warning.code, severity=ConsequenceSeverity.WARN, message=warning.message)
 
 
 def of_pipeline(kind: OperationKind, known: CaptureKnowledge) -> tuple[Consequence, ...]:

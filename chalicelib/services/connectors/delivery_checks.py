@@ -11,8 +11,8 @@ from chalicelib.domain.delivery import Delivery, DeliveryVerdict, SetupDocument,
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.pipeline import Pipeline
-from chalicelib.domain.plans.consequences import of_warning
 from chalicelib.domain.plans.dry_run import promise
+from chalicelib.domain.plans.of_connectors import of_warning
 from chalicelib.domain.providers.registry import target_provider
 from chalicelib.domain.source import Source
 from chalicelib.domain.table import SourceTable, TableName

@@ -13,8 +13,7 @@ from chalicelib.domain.monitoring.source_state import LASTING, SourceState
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.operation import Operation, OperationKind
 from chalicelib.domain.pipeline import Pipeline, claimed_thing, prefix_claim
-from chalicelib.domain.plans.consequences import of_warning
-from chalicelib.domain.plans.of_connectors import CaptureKnowledge, of_pipeline
+from chalicelib.domain.plans.of_connectors import CaptureKnowledge, of_pipeline, of_warning
 from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.providers.registry import capture_provider
 from chalicelib.domain.readiness import ReadinessReport, joined

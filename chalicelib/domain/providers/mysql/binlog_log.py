@@ -10,10 +10,11 @@ only, while the position moves with every heartbeat (measured with Debezium 3.6)
 from datetime import datetime, timedelta
 
 from chalicelib.domain.monitoring.condition import ConditionCode, Severity
-from chalicelib.domain.monitoring.source_log import LogState, readable_duration, readable_size
+from chalicelib.domain.monitoring.source_log import LogState
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.providers.mysql.binlog import BinlogPosition, ServerBinlog
+from chalicelib.kit.readable import readable_duration, readable_size
 
 SOON, VERY_SOON = timedelta(hours=6), timedelta(hours=1)
 

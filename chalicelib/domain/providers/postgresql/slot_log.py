@@ -7,17 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chalicelib.domain.monitoring.condition import Severity
-from chalicelib.domain.monitoring.source_log import (
-    LogGrowth,
-    LogState,
-    grown,
-    readable_duration,
-    readable_size,
-    seconds_until_lost,
-)
+from chalicelib.domain.monitoring.source_log import LogGrowth, LogState, grown, seconds_until_lost
 from chalicelib.domain.monitoring.source_state import Finding, FindingCode
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.providers.postgresql.readiness.log import LITTLE_LEFT, MUCH_RETAINED_BYTES
+from chalicelib.kit.readable import readable_duration, readable_size
 
 ALMOST_NOTHING_LEFT = 0.05
 """The share of `max_slot_wal_keep_size` below which there is no time to wait for a second look."""
