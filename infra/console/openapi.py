@@ -1,7 +1,8 @@
 """Writes what the console's source takes from the API: python -m infra.console.openapi FOLDER
 
 `openapi.json` is the document that the API serves. From it openapi-typescript makes the types of `schema.d.ts`.
-`operations.ts` has the method, the path and the permission of each operation.
+`operations.ts` has the method, the path and the permission of each operation, and `codes.ts` the codes of each set that has
+a name, such as `EventKind`.
 """
 
 import json
@@ -22,6 +23,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "openapi.json").write_text(json.dumps(built, indent=1, sort_keys=True) + "\n")
     (folder / "operations.ts").write_text(operations(built))
+    (folder / "codes.ts").write_text(codes(built))
 
 
 def operations(built: Json) -> str:
@@ -33,6 +35,17 @@ def operations(built: Json) -> str:
         + rows
         + "} as const satisfies Record<string, readonly [string, string, string]>;\n"
     )
+
+
+def codes(built: Json) -> str:
+    """The module `codes.ts`: an array for each named set of codes, in the order of the API."""
+    schemas = built["components"]["schemas"].items()
+    sets = [
+        f"export const {name} = {json.dumps(schema['enum'])} as const;\n"
+        for name, schema in schemas
+        if "enum" in schema
+    ]
+    return "// Made by infra/console/openapi.py.\n" + "".join(sorted(sets))
 
 
 def _rows(built: Json) -> Iterator[tuple[str, list[str]]]:

@@ -43,11 +43,14 @@ def test_files_are_small() -> None:
 
 
 def test_texts_are_sorted_and_each_is_used() -> None:
-    """Groups of codes (`state.RUNNING`) are used by the name of the group, some keys by their beginning."""
+    """Groups of codes (`state.RUNNING`) are used by the name of the group, some keys by their beginning, and the text for
+    one (`now.waits_one`) by the key of the text for several.
+    """
     texts = json.loads((SOURCE / "texts" / "en.json").read_text())
     assert list(texts) == sorted(texts)
     source = "".join(path.read_text() for path in _sources("*.ts*"))
     quoted = set(re.findall(r'"([a-z_.]+)"', source))
     begun = tuple(re.findall(r"`([a-z_]+\.\w*)\$\{", source))
-    unused = [key for key in texts if f'"{key}"' not in source and key.rpartition(".")[0] not in quoted]
+    keys = {key.removesuffix("_one") if key.removesuffix("_one") in texts else key for key in texts}
+    unused = [key for key in keys if f'"{key}"' not in source and key.rpartition(".")[0] not in quoted]
     assert [key for key in unused if not (begun and key.startswith(begun))] == []

@@ -2,8 +2,7 @@
 
 import { labelsOf } from "./labels.ts";
 
-export const CHANNEL_PROVIDERS = ["chat-webhook", "bot-chat", "webhook"] as const;
-export type ChannelProvider = (typeof CHANNEL_PROVIDERS)[number];
+export type ChannelProvider = "chat-webhook" | "bot-chat" | "webhook";
 
 export const CHANNEL_FIELDS: Record<ChannelProvider, readonly string[]> = {
   "chat-webhook": ["webhook_url"],

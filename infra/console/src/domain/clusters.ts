@@ -1,8 +1,5 @@
 /** What Kafka and Connect clusters take, by how one connects to them, and what Connect has to have. */
 
-export const PROTOCOLS = ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] as const;
-export const MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] as const;
-
 /** The fields of a Kafka cluster beside its name and servers, and its secrets. */
 export interface Uses {
   fields: readonly string[];

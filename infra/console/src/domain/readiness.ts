@@ -13,9 +13,9 @@ export interface ReadinessCheck {
 /** The worst first; what was not looked at is no pass. */
 export const GROUPS = ["fail", "unknown", "warn", "pass"] as const;
 
-export function grouped<Check extends ReadinessCheck>(checks: readonly Check[]): [string, Check[]][] {
+export function grouped<Check extends ReadinessCheck>(checks: readonly Check[]): [(typeof GROUPS)[number], Check[]][] {
   const known = new Set<string>(GROUPS);
-  return GROUPS.map((group): [string, Check[]] => [
+  return GROUPS.map((group): [(typeof GROUPS)[number], Check[]] => [
     group,
     checks.filter((check) => (known.has(check.status) ? check.status : "unknown") === group),
   ]).filter(([, some]) => some.length > 0);

@@ -30,8 +30,6 @@ interface Saved {
 
 export const DATABASES: readonly Provider[] = ["postgresql", "mysql"];
 export const PROVIDERS: readonly Provider[] = [...DATABASES, "s3", "minio"];
-export const SSL_MODES = ["require", "verify-full", "verify-ca", "prefer", "disable"] as const;
-export const SNAPSHOT_MODES = ["initial", "initial_only", "no_data", "when_needed", "always"] as const;
 
 export const PORTS: Partial<Record<Provider, string>> = { postgresql: "5432", mysql: "3306" };
 

@@ -1,7 +1,7 @@
 /** The time now, as a signal, and how times, durations and numbers are written. The server's clock counts. */
 
 import { signal } from "@preact/signals";
-import { text } from "../texts/text.ts";
+import { count, text } from "../texts/text.ts";
 
 /** Milliseconds by which the server's clock is ahead of this computer's. */
 let ahead = 0;
@@ -53,6 +53,16 @@ export function age(time: string | null | undefined, at: number = now.value): nu
   return time ? Math.max(0, (at - Date.parse(time)) / 1_000) : null;
 }
 
+/** How long ago something was: `2 min`. */
+export function ageText(time: string | null | undefined): string {
+  return duration(age(time) ?? 0);
+}
+
+/** The same as a phrase: `2 min ago`. */
+export function ago(time: string): string {
+  return text("common.ago", { age: ageText(time) });
+}
+
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const short = new Intl.DateTimeFormat(undefined, {
   month: "short",
@@ -69,12 +79,7 @@ export function shortTime(time: string): string {
   return short.format(new Date(time));
 }
 
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const BYTES = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
-
-export function count(value: number): string {
-  return whole.format(value);
-}
 
 /** A rate: a small one with two digits. */
 export function rate(value: number): string {

@@ -7,8 +7,7 @@ import { arrival, type GroupPartition, isAllDelivered } from "../domain/arrival.
 import { sameTable } from "../domain/selection.ts";
 import { Loaded, Section } from "../kit/feedback.tsx";
 import { type Column, Table } from "../kit/table.tsx";
-import { count } from "../kit/units.ts";
-import { text } from "../texts/text.ts";
+import { count, text } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
 import { known, NotMeasured } from "./pieces.tsx";
 

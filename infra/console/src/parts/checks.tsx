@@ -8,7 +8,7 @@ import type { Look } from "../domain/states.ts";
 import { Button, Code, Copy, Icon } from "../kit/copy.tsx";
 import { Loaded } from "../kit/feedback.tsx";
 import { Items } from "../kit/table.tsx";
-import { age, duration } from "../kit/units.ts";
+import { ago } from "../kit/units.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { RunButton } from "./operation.tsx";
 import { spaced, When } from "./pieces.tsx";
@@ -154,8 +154,7 @@ function Shown({ report, title }: { report: Schemas["ReadinessOutput"]; title: s
   return (
     <>
       <p aria-live="polite">
-        <strong>{textOf("ready", report.status)}</strong>{" "}
-        <span class="quiet">{text("common.ago", { age: duration(age(report.checked_at) ?? 0) })}</span>
+        <strong>{textOf("ready", report.status)}</strong> <span class="quiet">{ago(report.checked_at)}</span>
       </p>
       {toDo.length > 0 && (
         <p class="buttons">
@@ -165,13 +164,7 @@ function Shown({ report, title }: { report: Schemas["ReadinessOutput"]; title: s
       )}
       {grouped(report.checks).map(([group, checks]) => (
         <details key={group} open={group !== "pass" && (group !== "unknown" || checks.length <= FEW)} class="group">
-          <summary>
-            {plural(
-              `ready.group_${group}_one` as "ready.group_fail_one",
-              `ready.group_${group}` as "ready.group_fail",
-              checks.length,
-            )}
-          </summary>
+          <summary>{plural(`ready.group_${group}`, checks.length)}</summary>
           <Items of={checks} class="checks">
             {(check) => <ReadinessCheck check={check} />}
           </Items>

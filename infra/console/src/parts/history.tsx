@@ -8,8 +8,8 @@ import { Button } from "../kit/copy.tsx";
 import { Empty, Loaded, Read, Section } from "../kit/feedback.tsx";
 import { place, setQuery } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
-import { age, bytes, count, duration, localTime, rate, shortTime } from "../kit/units.ts";
-import { text, textOf } from "../texts/text.ts";
+import { ago, bytes, localTime, rate, shortTime } from "../kit/units.ts";
+import { count, text, textOf } from "../texts/text.ts";
 import { ToPages, usePage } from "./list.tsx";
 import { ONE } from "./pieces.tsx";
 import type { RunKind } from "./run_actions.tsx";
@@ -118,7 +118,7 @@ function Shown({ entry }: { entry: Schemas["TimelineEntryOutput"] }) {
         <time dateTime={entry.at} title={localTime(entry.at)}>
           {shortTime(entry.at)}
         </time>
-        <span class="quiet">{text("common.ago", { age: duration(age(entry.at) ?? 0) })}</span>
+        <span class="quiet">{ago(entry.at)}</span>
         <span class="label">{textOf("timeline_kind", entry.kind)}</span>
         {entry.outcome && <strong>{textOf("outcome", entry.outcome)}</strong>}
         {who && <span class="quiet">{who}</span>}

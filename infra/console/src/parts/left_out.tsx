@@ -47,7 +47,7 @@ export function LeftOut({ picked, left, onLeft }: Leaving & { picked: readonly T
   if (!columns.length) return null;
   return (
     <>
-      <p>{plural("tables.left_out_one", "tables.left_out", columns.length)}</p>
+      <p>{plural("tables.left_out", columns.length)}</p>
       <Items of={columns} class="lines" id={fullName}>
         {(column) => {
           const name = fullName(column);
@@ -70,7 +70,7 @@ export function ColumnIssues({ picked, ...leaving }: Leaving & { picked: readonl
   if (!rows.length) return null;
   return (
     <details open={rows.length <= FEW}>
-      <summary>{plural("tables.column_issue_one", "tables.column_issue", rows.length)}</summary>
+      <summary>{plural("tables.column_issue", rows.length)}</summary>
       <Items of={rows} class="reasons">
         {({ table, column, message }) =>
           spaced(

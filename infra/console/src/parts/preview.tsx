@@ -33,7 +33,7 @@ function Warnings({ warnings }: { warnings: readonly Schemas["WarningOutput"][] 
   if (!warnings.length) return <p>{text("preview.no_warning")}</p>;
   return (
     <>
-      <h3>{plural("preview.warning_one", "preview.warning", warnings.length)}</h3>
+      <h3>{plural("preview.warning", warnings.length)}</h3>
       <Items of={warnings} class="reasons">
         {(one) => spaced(one.message, <code>{one.code}</code>)}
       </Items>
@@ -45,7 +45,7 @@ function Validation({ validation }: { validation: Schemas["ValidationOutput"] })
   if (validation.error_count === 0) return <p>{text("preview.valid")}</p>;
   return (
     <div class="failed" role="alert">
-      <p>{plural("preview.invalid_one", "preview.invalid", validation.error_count)}</p>
+      <p>{plural("preview.invalid", validation.error_count)}</p>
       <Items of={validation.errors}>
         {({ field, messages }) => spaced(<code>{String(field ?? "")}</code>, [messages].flat().map(String).join(" "))}
       </Items>

@@ -2,12 +2,13 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
+import { DesiredState, ObservedState, Sort } from "../api/generated/codes.ts";
 import { Button } from "../kit/copy.tsx";
 import { Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { count, duration } from "../kit/units.ts";
-import { text, textOf } from "../texts/text.ts";
+import { duration } from "../kit/units.ts";
+import { count, text, textOf } from "../texts/text.ts";
 import { ActionsButton } from "./actions.tsx";
 import { choicesOf, useChoices } from "./fields.tsx";
 import { pace } from "./intent.ts";
@@ -28,11 +29,6 @@ import { can } from "./session.ts";
 
 type Row = Schemas["RowOutput"];
 const AT_MOST = 50;
-const STATES = [
-  ...["RUNNING", "DEGRADED", "FAILED", "UNKNOWN", "PAUSED", "NOT_DEPLOYED", "STOPPED", "RESTARTING", "UNASSIGNED"],
-];
-const DESIRED = ["RUNNING", "PAUSED", "DRAFT"];
-const SORTS = ["attention", "name", "created_at"];
 const FILTERS = ["q", "observed_state", "desired_state", "label", "source_id", "destination_id", "connect_cluster_id"];
 
 export function RunList({ kind }: { kind: RunKind }) {
@@ -81,7 +77,7 @@ export function RunList({ kind }: { kind: RunKind }) {
 
 function RunFilters({ query, sort }: { query: ListQuery; sort: string }) {
   const more: Filter[] = [
-    { name: "desired_state", label: text("filter.desired_state"), choices: choicesOf("desired", DESIRED) },
+    { name: "desired_state", label: text("filter.desired_state"), choices: choicesOf("desired", DesiredState) },
     BY_LABEL,
     { name: "source_id", label: text("filter.source_id"), choices: useChoices("list_sources") },
     { name: "destination_id", label: text("filter.destination_id"), choices: useChoices("list_destinations") },
@@ -91,14 +87,18 @@ function RunFilters({ query, sort }: { query: ListQuery; sort: string }) {
       choices: useChoices("list_connect_clusters"),
     },
   ];
-  const state = { name: "observed_state", label: text("filter.observed_state"), choices: choicesOf("state", STATES) };
+  const state = {
+    name: "observed_state",
+    label: text("filter.observed_state"),
+    choices: choicesOf("state", ObservedState),
+  };
   return (
     <Filters of={[BY_NAME, state]}>
       <Select
         label={text("filter.sort")}
         value={sort}
         onValue={(value) => query.set({ sort: value })}
-        choices={choicesOf("sort", SORTS)}
+        choices={choicesOf("sort", Sort)}
       />
       <details open={more.some(({ name }) => query.value(name))}>
         <summary>{text("filter.more")}</summary>

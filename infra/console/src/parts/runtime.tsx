@@ -10,8 +10,8 @@ import { Loaded, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
 import { type Tab, Tabs } from "../kit/tabs.tsx";
-import { age, count, duration, localTime, rate } from "../kit/units.ts";
-import { text, textOf } from "../texts/text.ts";
+import { age, ageText, duration, localTime, rate } from "../kit/units.ts";
+import { count, text, textOf } from "../texts/text.ts";
 import { type FactRow, Facts, known, Labels, type Observation, ONE, RunState, State } from "./pieces.tsx";
 import { RestartTask, RunActions, type RunKind } from "./run_actions.tsx";
 
@@ -183,13 +183,13 @@ export function Doing({ owner }: { owner: Pick<Schemas["PipelineOutput"], "open_
           {text("runtime.operation", {
             kind: textOf("operation", open.kind),
             step: textOf("step", open.step),
-            age: duration(age(open.started_at) ?? 0),
+            age: ageText(open.started_at),
           })}
         </div>
       )}
       {error && (
         <div class="banner warn">
-          <strong>{text("runtime.last_error", { age: duration(age(error.at) ?? 0) })}</strong> {error.message}{" "}
+          <strong>{text("runtime.last_error", { age: ageText(error.at) })}</strong> {error.message}{" "}
           <code>{error.code}</code> <time class="quiet" dateTime={error.at} title={localTime(error.at)} />
         </div>
       )}

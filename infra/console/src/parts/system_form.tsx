@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { ApiError, OperationId, Schemas } from "../api/client.ts";
+import { SslMode } from "../api/generated/codes.ts";
 import { given } from "../domain/clusters.ts";
 import {
   emptyDraft,
@@ -9,7 +10,6 @@ import {
   PORTS,
   type Provider,
   registerBody,
-  SSL_MODES,
   type SystemDraft,
   savedDraft,
   secretsOf,
@@ -142,7 +142,7 @@ function Address({ draft, change }: { draft: SystemDraft; change: (draft: System
         <Input key={name} {...look} {...bound(name)} spellcheck={false} />
       ))}
       {isDatabase(draft.provider) ? (
-        <Select {...bound("ssl_mode")} choices={choicesOf("ssl_mode", SSL_MODES)} />
+        <Select {...bound("ssl_mode")} choices={choicesOf("ssl_mode", SslMode)} />
       ) : (
         <Select {...bound("path_style")} choices={PATH_STYLES} />
       )}

@@ -9,8 +9,8 @@ import { Failed, Loaded } from "../kit/feedback.tsx";
 import { Check } from "../kit/form.tsx";
 import { place, setQuery } from "../kit/router.ts";
 import { type Column, Items } from "../kit/table.tsx";
-import { age, bytes, count, duration, localTime, measured } from "../kit/units.ts";
-import { plural, text, textOf } from "../texts/text.ts";
+import { ageText, bytes, localTime, measured } from "../kit/units.ts";
+import { count, plural, text, textOf } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
 import { choicesOf } from "./fields.tsx";
 import { LeaveOut, type Leaving, LeftOut } from "./left_out.tsx";
@@ -128,15 +128,10 @@ function Sums({ picked }: { picked: readonly Picked[] }) {
   const sums = totals(picked);
   return (
     <p aria-live="polite">
-      <strong>{plural("tables.chosen_one", "tables.chosen", sums.tables, count(sums.tables))}</strong>{" "}
+      <strong>{plural("tables.chosen", sums.tables)}</strong>{" "}
       {sums.tables > 0 && text("tables.sums", { rows: count(sums.rows), bytes: bytes(sums.bytes) })}{" "}
-      {sums.withoutRows > 0 &&
-        plural("tables.unmeasured_one", "tables.unmeasured", sums.withoutRows, count(sums.withoutRows))}{" "}
-      {sums.notReady > 0 && (
-        <strong class="fault">
-          {plural("tables.chosen_not_ready_one", "tables.chosen_not_ready", sums.notReady, count(sums.notReady))}
-        </strong>
-      )}
+      {sums.withoutRows > 0 && plural("tables.unmeasured", sums.withoutRows)}{" "}
+      {sums.notReady > 0 && <strong class="fault">{plural("tables.chosen_not_ready", sums.notReady)}</strong>}
     </p>
   );
 }
@@ -174,7 +169,7 @@ function Verdict({ row, choosing }: { row: Row; choosing: Choosing | undefined }
   return (
     <details>
       <summary>
-        {outcome} {plural("tables.issue_one", "tables.issue", row.cdc_issues.length)}
+        {outcome} {plural("tables.issue", row.cdc_issues.length)}
       </summary>
       <Items of={row.cdc_issues}>
         {({ column, message }) =>
@@ -195,7 +190,7 @@ export function Discovery({ source }: { source: Schemas["SourceOutput"] }) {
   const job = place.value.query.get("job") ?? "";
   const { last_discovery_at: at, tables, cdc_ready_tables: ready } = source;
   const counts = { tables: count(tables ?? 0), ready: count(ready ?? 0) };
-  const last = at ? text("discovery.last", { age: duration(age(at) ?? 0), ...counts }) : text("discovery.never");
+  const last = at ? text("discovery.last", { age: ageText(at), ...counts }) : text("discovery.never");
   // A search that is open already is answered again, so that this also finds a job that somebody else has started.
   return (
     <>
@@ -232,7 +227,7 @@ function Progress({ id }: { id: string }) {
         <div class={job.status === "FAILED" ? "failed" : "banner"} role="status">
           <p>
             <strong>{textOf("job", job.status)}</strong>{" "}
-            {!isSettled && text("discovery.since", { age: duration(age(job.created_at) ?? 0) })}
+            {!isSettled && text("discovery.since", { age: ageText(job.created_at) })}
             {job.error?.message}
             {job.status === "COMPLETED" && foundText(job.result)}
           </p>

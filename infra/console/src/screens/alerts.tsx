@@ -1,11 +1,12 @@
 /** The alerts, those that stand first of all; and one of them: why it stands, what waits, who was told. The links of messages lead here. */
 
 import type { Schemas } from "../api/client.ts";
+import { AlertSeverity, AlertStatus } from "../api/generated/codes.ts";
 import { useLive } from "../api/live.ts";
 import { Read, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Items, Table } from "../kit/table.tsx";
-import { bytes, count, duration } from "../kit/units.ts";
+import { bytes, duration } from "../kit/units.ts";
 import { choicesOf } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery } from "../parts/list.tsx";
 import {
@@ -20,7 +21,7 @@ import {
   When,
 } from "../parts/pieces.tsx";
 import { Cause } from "../parts/runtime.tsx";
-import { plural, text, textOf } from "../texts/text.ts";
+import { count, plural, text, textOf } from "../texts/text.ts";
 import { AlertActions } from "./alert_actions.tsx";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -28,12 +29,12 @@ type Row = Schemas["AlertOutput"];
 type Detail = Schemas["AlertDetailOutput"];
 type Delivery = Schemas["AlertDeliveryOutput"];
 const PAGE = 100;
-export const SEVERITIES = choicesOf("severity", ["critical", "warning", "info"]);
+export const SEVERITIES = choicesOf("severity", AlertSeverity);
 const FILTERS: Filter[] = [
   {
     name: "status",
     label: text("alert.status"),
-    choices: choicesOf("alert_status", ["firing", "acknowledged", "silenced", "resolved", "all"]),
+    choices: choicesOf("alert_status", [...AlertStatus, "all"]),
     any: text("alert_status.active"),
   },
   { name: "severity", label: text("alert.severity"), choices: SEVERITIES },
@@ -121,7 +122,7 @@ function Cost({ alert }: { alert: Detail }) {
   const { lost, waiting, waiting_since: since, cause } = details;
   const { records, retained_bytes: retained } = waiting ?? {};
   const waits = [
-    typeof records === "number" && plural("now.waits_one", "now.waits", records, count(records)),
+    typeof records === "number" && plural("now.waits", records),
     typeof retained === "number" && text("alert.retained", { bytes: bytes(retained) }),
   ].filter(Boolean);
   const rows: FactRow[] = [
@@ -129,7 +130,7 @@ function Cost({ alert }: { alert: Detail }) {
     [text("alert.waits"), waits.length ? waits.join(", ") : null],
     [text("alert.waits_since"), since ? <When time={since} /> : undefined],
     [text("alert.cause"), cause ? <Cause key="cause" cause={cause} /> : undefined],
-    [text("alert.seen"), plural("alert.seen_time", "alert.seen_times", times, count(times))],
+    [text("alert.seen"), plural("alert.seen_times", times)],
     [text("alert.last_seen"), <When key="seen" time={alert.last_seen_at} />],
     [text("alert.kind"), textOf("event", alert.event_type)],
   ];

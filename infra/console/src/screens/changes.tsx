@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
+import { Outcome } from "../api/generated/codes.ts";
 import { differences } from "../domain/changes.ts";
 import { momentOf } from "../domain/times.ts";
 import { Button } from "../kit/copy.tsx";
@@ -19,7 +20,7 @@ const FILTERS: Filter[] = [
   {
     name: "outcome",
     label: text("change.outcome"),
-    choices: choicesOf("outcome", ["requested", "success", "denied", "failed"]),
+    choices: choicesOf("outcome", Outcome),
   },
   {
     name: "meaningful",
@@ -85,7 +86,7 @@ function Values({ row }: { row: Row }) {
     <>
       {!isShort && (
         <Button
-          label={plural("change.key", "change.keys", changed.length)}
+          label={plural("change.keys", changed.length)}
           isSmall
           aria-expanded={isOpen}
           onClick={() => open(!isOpen)}

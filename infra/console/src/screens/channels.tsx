@@ -2,8 +2,9 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
+import { ChannelProvider as ChannelProviders } from "../api/generated/codes.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
-import { CHANNEL_FIELDS, CHANNEL_PROVIDERS, type ChannelProvider, configOf, REQUIRED } from "../domain/channels.ts";
+import { CHANNEL_FIELDS, type ChannelProvider, configOf, REQUIRED } from "../domain/channels.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
 import { say } from "../kit/feedback.tsx";
 import { Check, Input, Secret, Select, TextArea } from "../kit/form.tsx";
@@ -115,7 +116,7 @@ function Editor({ channel, onSaved }: { channel: ChannelDetail | undefined; onSa
         <Select
           label={text("channel.provider")}
           value={provider}
-          choices={choicesOf("provider", CHANNEL_PROVIDERS)}
+          choices={choicesOf("provider", ChannelProviders)}
           onValue={(value) => setProvider(value as ChannelProvider)}
         />
       )}

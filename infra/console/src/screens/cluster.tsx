@@ -180,7 +180,7 @@ function Plugins({ id }: { id: string }) {
               }
             </Items>
             <details>
-              <summary>{plural("cluster.plugin", "cluster.all_plugins", plugins.length)}</summary>
+              <summary>{plural("cluster.all_plugins", plugins.length)}</summary>
               <Items of={plugins} class="lines">
                 {({ class: name, version, type }) =>
                   spaced(<code>{name}</code>, version, <span class="quiet">{type}</span>)

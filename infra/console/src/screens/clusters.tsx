@@ -3,8 +3,9 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
+import { MetricsProvider, SaslMechanism, SecretDelivery, SecurityProtocol } from "../api/generated/codes.ts";
 import { type Live, useLive } from "../api/live.ts";
-import { given, MECHANISMS, PROTOCOLS, usesOf } from "../domain/clusters.ts";
+import { given, usesOf } from "../domain/clusters.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
 import { Button } from "../kit/copy.tsx";
 import { Empty, Loaded, Section } from "../kit/feedback.tsx";
@@ -193,10 +194,10 @@ export function StreamForm(props: FormProps<Stream>) {
     <ClusterForm {...props} kind="stream" fields={fields} body={body} secrets={uses.secrets}>
       <Input {...bind("name")} required />
       <Input {...bind("bootstrap_servers")} help={text("cluster.servers_help")} required spellcheck={false} />
-      <Select {...bind("security_protocol")} choices={choicesOf("security_protocol", PROTOCOLS)} />
+      <Select {...bind("security_protocol")} choices={choicesOf("security_protocol", SecurityProtocol)} />
       {uses.fields.map((name) =>
         name === "sasl_mechanism" ? (
-          <Select key={name} {...bind(name)} choices={choicesOf("sasl_mechanism", MECHANISMS)} />
+          <Select key={name} {...bind(name)} choices={choicesOf("sasl_mechanism", SaslMechanism)} />
         ) : (
           <Input key={name} {...bind(name)} required={!OPTIONAL.includes(name)} autocomplete="off" />
         ),
@@ -204,7 +205,7 @@ export function StreamForm(props: FormProps<Stream>) {
       <SecretFields names={uses.secrets} bind={bind} help={() => keptHelp(cluster)} />
       <Select
         {...bind("metrics_provider")}
-        choices={choicesOf("metrics_provider", ["consumer-groups", "none"])}
+        choices={choicesOf("metrics_provider", MetricsProvider)}
         help={text("cluster.metrics_help")}
       />
     </ClusterForm>
@@ -239,7 +240,7 @@ export function ConnectForm({ streamId, ...props }: FormProps<Connect> & { strea
       <SecretFields names={CONNECT_SECRETS} bind={bind} help={() => keptHelp(cluster)} />
       <Select
         {...bind("secret_delivery")}
-        choices={choicesOf("secret_delivery", ["config-provider", "inline"])}
+        choices={choicesOf("secret_delivery", SecretDelivery)}
         help={text("cluster.secret_delivery_help")}
       />
     </ClusterForm>

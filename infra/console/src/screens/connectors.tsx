@@ -3,11 +3,10 @@
 import type { Schemas } from "../api/client.ts";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
-import { count } from "../kit/units.ts";
 import { nameOf, useChoices } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
 import { ResourceLink, State } from "../parts/pieces.tsx";
-import { text, textOf } from "../texts/text.ts";
+import { count, text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["ConnectorOutput"];
 

@@ -3,7 +3,7 @@
 import type { Schemas } from "../api/client.ts";
 import { link } from "../kit/router.ts";
 import { type Column, Items } from "../kit/table.tsx";
-import { count, measured } from "../kit/units.ts";
+import { measured } from "../kit/units.ts";
 import { ListOf, OfCluster, useListQuery, usePage } from "../parts/list.tsx";
 import { NotMeasured, ResourceLink, spaced } from "../parts/pieces.tsx";
 import { plural, text } from "../texts/text.ts";
@@ -30,7 +30,7 @@ function Offsets({ group, clusterId }: { group: Row; clusterId: string }) {
   if (!offsets) return <NotMeasured />;
   return (
     <details>
-      <summary>{plural("group.partition", "group.partitions", offsets.length, count(offsets.length))}</summary>
+      <summary>{plural("group.partitions", offsets.length)}</summary>
       <Items of={offsets} class="lines">
         {({ topic, partition, committed_offset, end_offset, lag }) => {
           const words = {

@@ -2,12 +2,11 @@
 
 import type { Schemas } from "../api/client.ts";
 import type { Column } from "../kit/table.tsx";
-import { count } from "../kit/units.ts";
 import { choicesOf, useChoices } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
 import { RunButton } from "../parts/operation.tsx";
 import { ResourceLink, spaced, When } from "../parts/pieces.tsx";
-import { text, textOf } from "../texts/text.ts";
+import { count, text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["IncidentOutput"];
 type Status = Row["status"];

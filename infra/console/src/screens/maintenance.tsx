@@ -36,7 +36,7 @@ const COLUMNS: Column<Row>[] = [
 function scopeOf(scope: Row["scope"]): string {
   const labels = Object.entries(scope.labels).map(([key, value]) => `${key}:${value}`);
   const counted = KINDS.filter((kind) => scope[kind].length).map((kind) =>
-    plural(`maintenance.one_${kind}`, `maintenance.many_${kind}`, scope[kind].length),
+    plural(`maintenance.many_${kind}`, scope[kind].length),
   );
   return [...labels, ...counted].join(", ");
 }

@@ -7,11 +7,11 @@ import { Button, Icon } from "../kit/copy.tsx";
 import { Empty, Failed, Read, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
-import { age, count, duration, localTime, now, onServer } from "../kit/units.ts";
+import { age, ageText, duration, localTime, now, onServer } from "../kit/units.ts";
 import { useAction } from "../parts/operation.tsx";
 import { channelsOf, NameLink, Severity, State, spaced, ToldNobody, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
-import { plural, text, textOf } from "../texts/text.ts";
+import { count, plural, text, textOf } from "../texts/text.ts";
 
 type Overview = Schemas["OverviewOutput"];
 type Attention = Schemas["AttentionOutput"];
@@ -45,7 +45,7 @@ function Attention({ overview, known: { at: readAt, observedAt } }: { overview: 
   return (
     <section aria-labelledby="attention">
       <h2 id="attention" aria-live="polite">
-        {cards.length ? plural("now.needs_one", "now.needs", cards.length) : text("now.nothing")}
+        {cards.length ? plural("now.needs", cards.length) : text("now.nothing")}
       </h2>
       {seconds > OLD_AFTER && <p class="banner warn">{text("now.old", { age: duration(seconds) })}</p>}
       <Items
@@ -129,14 +129,14 @@ function AttentionCard({ one, readAt }: { one: Attention; readAt: number | undef
         <Severity severity={severity} />
         {one.observed_state && <State observed={one.observed_state} observedAt={null} readAt={readAt} isTimeless />}
         <time dateTime={since} title={localTime(since)}>
-          {text("now.since", { age: duration(age(since) ?? 0) })}
+          {text("now.since", { age: ageText(since) })}
         </time>
       </p>
       <p class="reason">{one.reason}</p>
       <p class="facts">
-        {!!one.waiting && <span>{plural("now.waits_one", "now.waits", one.waiting, count(one.waiting))}</span>}
+        {!!one.waiting && <span>{plural("now.waits", one.waiting)}</span>}
         {one.notified.length ? (
-          <span>{plural("now.told_one", "now.told", channelsOf(one.notified))}</span>
+          <span>{plural("now.told", channelsOf(one.notified))}</span>
         ) : (
           <ToldNobody because={one.not_notified_because} />
         )}

@@ -8,7 +8,7 @@ import { Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Items, Table } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
-import { age, bytes, count, duration } from "../kit/units.ts";
+import { ageText, bytes, duration } from "../kit/units.ts";
 import { LogPlot, MetricPlots, Timeline } from "../parts/history.tsx";
 import { paceOf } from "../parts/intent.ts";
 import { type FactRow, Facts, known, RunState } from "../parts/pieces.tsx";
@@ -22,7 +22,7 @@ import {
   RunScreen,
   serverPiece,
 } from "../parts/runtime.tsx";
-import { plural, text, textOf } from "../texts/text.ts";
+import { count, plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Detail = Schemas["PipelineDetailOutput"];
@@ -140,7 +140,7 @@ function Topics({ topics, cluster }: { topics: readonly string[]; cluster: Detai
   const more = rest > 0 ? [<span class="quiet">{text("flow.more", { count: count(rest) })}</span>] : [];
   return (
     <>
-      <p>{plural("flow.topic_count_one", "flow.topic_count", topics.length, count(topics.length))}</p>
+      <p>{plural("flow.topic_count", topics.length)}</p>
       <Items of={[...first, ...more]}>{(line) => line}</Items>
       <p class="quiet">{cluster.name}</p>
     </>
@@ -176,7 +176,7 @@ function Log({ log }: { log: Schemas["LogOutput"] }) {
   return (
     <Section title={text("log.heading", { kind: textOf("log_kind", log.kind), name: log.name })}>
       <Facts look="counts" rows={rows} />
-      <p class="quiet">{text("log.seen", { age: duration(age(log.observed_at) ?? 0) })}</p>
+      <p class="quiet">{text("log.seen", { age: ageText(log.observed_at) })}</p>
     </Section>
   );
 }

@@ -2,14 +2,14 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
+import { CooldownPolicy, EventKind } from "../api/generated/codes.ts";
 import { EVERY_MINUTE, ON_DEMAND, useLive } from "../api/live.ts";
-import { EVENT_KINDS } from "../domain/events.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
 import { Section, say } from "../kit/feedback.tsx";
 import { Check, Input, Select, TextArea } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Items } from "../kit/table.tsx";
-import { count, duration } from "../kit/units.ts";
+import { duration } from "../kit/units.ts";
 import { CheckGroup, choicesOf, EditorScreen, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { ActionForm, RunButton, saving } from "../parts/operation.tsx";
@@ -31,7 +31,7 @@ function Reaches({ rule, channels }: { rule: Rule; channels: readonly Channel[] 
   if (reachesNobody) {
     return <strong class="is-bad">{text(rule.channel_ids.length ? "rule.channels_off" : "rule.nobody")}</strong>;
   }
-  if (!known.length) return <>{plural("rule.channel", "rule.channels", rule.channel_ids.length)}</>;
+  if (!known.length) return <>{plural("rule.channels", rule.channel_ids.length)}</>;
   return (
     <Items of={known} class="lines">
       {({ id, name, enabled }) => spaced(<a href={link(["channels", id])}>{name}</a>, !enabled && text("channel.off"))}
@@ -43,9 +43,9 @@ function About({ rule }: { rule: Rule }) {
   const { severities, event_types: events, source_ids: sources, pipeline_ids: pipelines } = rule;
   const parts = [
     severities.length ? severities.map((one) => textOf("severity", one)).join(", ") : text("rule.all_severities"),
-    events.length ? plural("rule.event", "rule.events", events.length) : text("rule.all_events"),
-    sources.length ? plural("rule.source", "rule.sources", sources.length) : "",
-    pipelines.length ? plural("rule.pipeline", "rule.pipelines", pipelines.length) : "",
+    events.length ? plural("rule.events", events.length) : text("rule.all_events"),
+    sources.length ? plural("rule.sources", sources.length) : "",
+    pipelines.length ? plural("rule.pipelines", pipelines.length) : "",
   ];
   return <>{parts.filter(Boolean).join("; ")}</>;
 }
@@ -79,7 +79,6 @@ function againOf({ cooldown_policy: policy, cooldown_seconds: seconds }: Rule): 
 
 type Body = Required<Omit<Schemas["AlertRuleBody"], "labels">> & { labels: Record<string, string> };
 
-const POLICIES = ["notify_after_cooldown", "notify_every_occurrence", "notify_first_occurrence_only"];
 const EMPTY: Body = {
   name: "",
   description: null,
@@ -153,7 +152,7 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
   };
   const choices = {
     severities: SEVERITIES,
-    event_types: choicesOf("event", EVENT_KINDS),
+    event_types: choicesOf("event", EventKind),
     source_ids: useChoices("list_sources"),
     pipeline_ids: useChoices("list_pipelines"),
     channel_ids: useChoices("list_channels"),
@@ -175,7 +174,7 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
         <CheckGroup key={name} {...group(name)} help={text("rule.empty_is_all")} />
       ))}
       <CheckGroup {...group("channel_ids")} help={text("rule.channels_help")} />
-      <Select {...bind("cooldown_policy")} choices={choicesOf("cooldown", POLICIES)} />
+      <Select {...bind("cooldown_policy")} choices={choicesOf("cooldown", CooldownPolicy)} />
       {values.cooldown_policy === "notify_after_cooldown" && (
         <Input {...bind("cooldown_seconds")} type="number" min={0} max={604_800} required />
       )}
@@ -211,7 +210,7 @@ function Previewed({ preview, reachesNobody }: { preview: Preview; reachesNobody
   return (
     <>
       <p>
-        <strong>{plural("rule.would_one", "rule.would", preview.count, count(preview.count))}</strong>{" "}
+        <strong>{plural("rule.would", preview.count)}</strong>{" "}
         {reachesNobody && <span class="is-bad">{text("rule.nobody")}</span>}
       </p>
       <Items of={preview.examples} class="lines">

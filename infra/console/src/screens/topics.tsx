@@ -5,11 +5,11 @@ import { EVERY_MINUTE } from "../api/live.ts";
 import { Empty, Read, Section } from "../kit/feedback.tsx";
 import { go, link, place } from "../kit/router.ts";
 import { type Column, Items, Table } from "../kit/table.tsx";
-import { bytes, count, measured } from "../kit/units.ts";
+import { bytes, measured } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { ListOf, OfCluster, useListQuery, usePage } from "../parts/list.tsx";
 import { Facts, Heading, ResourceLink, spaced, When } from "../parts/pieces.tsx";
-import { text } from "../texts/text.ts";
+import { count, text } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["TopicOutput"];

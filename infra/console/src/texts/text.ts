@@ -16,9 +16,19 @@ export function textOf(group: string, code: string): string {
   return texts[`${group}.${code}`] ?? code;
 }
 
-/** `one` where the number is 1, else `other`; both know it as `{count}`. */
-export function plural(one: TextKey, other: TextKey, number: number, shown: string = String(number)): string {
-  return text(number === 1 ? one : other, { count: shown });
+/** The keys that have another text for one of a thing: `now.waits` and `now.waits_one`. */
+type PluralKey = { [Key in TextKey]: `${Key}_one` extends TextKey ? Key : never }[TextKey];
+
+/** The text of a number of things, which it knows as `{count}`. */
+export function plural(key: PluralKey, number: number): string {
+  return text(number === 1 ? `${key}_one` : key, { count: count(number) });
+}
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
+/** A whole number, with its thousands set apart. */
+export function count(value: number): string {
+  return whole.format(value);
 }
 
 function fill(pattern: string, values: Record<string, string | number>): string {

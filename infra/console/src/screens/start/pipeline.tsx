@@ -2,9 +2,10 @@
 
 import { useRef, useState } from "preact/hooks";
 import { ApiError, call, type Request_, type Schemas } from "../../api/client.ts";
+import { SnapshotMode } from "../../api/generated/codes.ts";
 import { useLive, WHILE_CHANGING } from "../../api/live.ts";
 import { leftOutOf } from "../../domain/selection.ts";
-import { prefixOf, SNAPSHOT_MODES } from "../../domain/systems.ts";
+import { prefixOf } from "../../domain/systems.ts";
 import { Read, Waiting } from "../../kit/feedback.tsx";
 import { Form, Input, Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
@@ -133,7 +134,7 @@ function DesignFields({ name, prefix, provider, choices, change }: FieldsProps) 
         label={text("start.snapshot_mode")}
         help={textOf("snapshot_help", choices.snapshot)}
         value={choices.snapshot}
-        choices={choicesOf("snapshot_mode", SNAPSHOT_MODES)}
+        choices={choicesOf("snapshot_mode", SnapshotMode)}
         onValue={(snapshot) => change({ snapshot })}
       />
       {provider === "postgresql" && (
@@ -204,11 +205,8 @@ function Failing({ checks, isMended, way }: FailingProps) {
 function Shown({ preview }: { preview: Found }) {
   return (
     <Preview preview={preview}>
-      <Names title={plural("preview.topic_one", "preview.topic", preview.topics.length)} of={preview.topics} />
-      <Names
-        title={plural("preview.internal_topic_one", "preview.internal_topic", preview.internal_topics.length)}
-        of={preview.internal_topics}
-      />
+      <Names title={plural("preview.topic", preview.topics.length)} of={preview.topics} />
+      <Names title={plural("preview.internal_topic", preview.internal_topics.length)} of={preview.internal_topics} />
     </Preview>
   );
 }
