@@ -1,8 +1,8 @@
 """Writes what the console's source takes from the API: python -m infra.console.openapi FOLDER
 
 `openapi.json` is the document that the API serves. From it openapi-typescript makes the types of `schema.d.ts`.
-`operations.ts` has the method, the path and the permission of each operation, and `codes.ts` the codes of each set that has
-a name, such as `EventKind`.
+`operations.ts` has the method, the path and the permission of each operation, and `codes.ts` the codes of each named set,
+such as `EventKind`.
 """
 
 import json
