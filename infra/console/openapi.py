@@ -1,7 +1,7 @@
 """Writes what the console's source takes from the API: python -m infra.console.openapi FOLDER
 
 `openapi.json` is the document that the API serves. From it openapi-typescript makes the types of `schema.d.ts`.
-`operations.ts` has the method, the path and the permission of each operation, and `codes.ts` the codes of each named set,
+`operations.ts` has the method, the path and the permission of each operation, `codes.ts` the codes of each named set,
 such as `EventKind`.
 """
 

@@ -43,7 +43,7 @@ def test_files_are_small() -> None:
 
 
 def test_texts_are_sorted_and_each_is_used() -> None:
-    """Groups of codes (`state.RUNNING`) are used by the name of the group, some keys by their beginning, and the text of
+    """Groups of codes (`state.RUNNING`) are used by the name of the group, some keys by their beginning, the text of
     one thing (`now.waits_one`) by the key of the text of several.
     """
     texts = json.loads((SOURCE / "texts" / "en.json").read_text())
