@@ -142,10 +142,21 @@ class PipelineService(ConnectorService[Pipeline]):
         tables = list(self.connector.discovered_tables(pipeline, require_found(deps.source)).values())
         promise([of_warning(one) for one in capture_provider(pipeline.provider).preview_warnings(pipeline, tables)])
         self.connector.validation.grant(require_found(deps.connect_cluster), built)
-        self.connector.check(context, pipeline, deps)
+        self._check_draft(context, pipeline, deps)
         claims = self.connector.claims(context, pipeline, deps)
         pipeline = replace(pipeline, claims=claims, **built.fingerprint)
         return self._observed(self._store(context, pipeline, require_found(deps.source)))
+
+    def _check_draft(self, context: RequestContext, pipeline: Pipeline, deps: PipelineDependencies) -> None:
+        """Check source and Connect. A slot that another pipeline reads is its own, and not that of somebody unknown."""
+        try:
+            self.connector.check(context, pipeline, deps)
+        except Invalid as refused:
+            if refused.code != "SOURCE_NOT_READY":
+                raise
+            claims = capture_provider(pipeline.provider).unique_claims(pipeline, require_found(deps.source))
+            links = self.connector.links(replace(pipeline, claims=claims))
+            raise self.registry.claim_error(self.connector.store, links) or refused from refused
 
     def _store(self, context: RequestContext, pipeline: Pipeline, source: Source) -> Pipeline:
         """Store the draft, while its source has the address that its claims are for.

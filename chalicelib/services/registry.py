@@ -1,7 +1,7 @@
 """Writing entities with unique names: names, references, secrets and audit change in one transaction."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from chalicelib.domain.access import RequestContext
@@ -228,6 +228,12 @@ class Registry:
         readable = {entity_id: used_by(store.noun, entity) for entity_id, entity in entities.items() if entity}
         return {key: readable[holder] for key, holder in found.items() if holder in readable}
 
+    def claim_error(self, store: Documents[N], links: Links) -> Conflict | None:
+        """The error for the first of these claims that another entity holds, None while all are free."""
+        for key, holder in self.holders(store, list(links.claims)).items():
+            return claim_conflict(store.noun, holder, links.claims[key], links.codes)
+        return None
+
     def name_conflict(self, store: Documents[N], entity: N) -> Conflict:
         """The error for a name that another entity of this kind has; it says which."""
         holder = self.holders(store, [_name_key(store, entity)]).get(_name_key(store, entity))
@@ -240,9 +246,9 @@ class Registry:
                 return conflict
         if _is_of_a_connection(store, conflict):
             return conflict
-        keys = [key for key, name in links.claims.items() if name == label]
-        if holders := self.holders(store, keys):
-            return claim_conflict(store.noun, next(iter(holders.values())), label, links.codes)
+        claims = {key: name for key, name in links.claims.items() if name == label}
+        if claimed := self.claim_error(store, replace(links, claims=claims)):
+            return claimed
         if label == "name":
             return self.name_conflict(store, entity)
         return _create_error(store, label, links.codes)

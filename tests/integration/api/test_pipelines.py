@@ -200,6 +200,16 @@ def test_names_slots_and_publications_of_other_pipelines_are_refused(sandbox: Sa
         assert_error(sandbox.admin.post("/pipelines", body), 409, "NAME_CONFLICT")
 
 
+def test_a_slot_that_another_pipeline_reads_is_a_name_that_is_taken(sandbox: Sandbox) -> None:
+    """The source shows a reader, and does not know whose it is."""
+    first = sandbox.running_pipeline()
+    body = sandbox.pipeline_body(options={"slot_name": first["options"]["slot_name"]})
+    refused = assert_error(sandbox.admin.post("/pipelines", body), 409, "NAME_CONFLICT")
+    assert refused["resource"] == {"type": "pipeline", "id": first["id"], "name": first["name"]}
+    plan = sandbox.admin.post_ok("/pipelines?dry_run=true", body, status=200)
+    assert [(one["code"], one["resource"]) for one in plan["blocked_by"]] == [("NAME_CONFLICT", refused["resource"])]
+
+
 def test_a_missing_plug_in_is_reported(sandbox: Sandbox) -> None:
     draft = sandbox.new_pipeline()
     sandbox.doubles.connect_double.remove_plugin(POSTGRES_SOURCE)
