@@ -79,6 +79,7 @@ def of_forgotten(connector_name: str) -> Consequence:
 def _pause_pipeline(known: CaptureKnowledge) -> Iterator[Consequence]:
     yield consequence(Code.CAPTURE_PAUSES)
     log = known.log
+    # What a running capture releases makes the log shrink: that says nothing about a paused one.
     rate = log.growth.rate if log and log.growth else None
     yield consequence(
         Code.LOG_IS_KEPT,
@@ -86,7 +87,7 @@ def _pause_pipeline(known: CaptureKnowledge) -> Iterator[Consequence]:
         kept_by=log.kind if log else None,
         name=log.name if log else None,
         retained_bytes=log.retained_bytes if log else None,
-        bytes_per_second=None if rate is None else round(rate),
+        bytes_per_second=round(rate) if rate and rate >= 1 else None,
         seconds_to_loss=log.seconds_to_loss if log else None,
     )
 
