@@ -133,9 +133,9 @@ def list_channels(query: SearchQuery) -> Page[ChannelOutput | Definition]:
 
 
 @routes.post("/notification-channels", needs=Permission.ADMINISTER, status=201, has_dry_run=True)
-def create_channel(context: RequestContext, body: ChannelBody) -> ChannelOutput:
+def create_channel(context: RequestContext, body: ChannelBody) -> ChannelDetailOutput:
     """Create a notification channel. Nothing is sent; its address is checked."""
-    return ChannelOutput.of_channel(services().alerting.channels.create(context, *body.to_input()))
+    return _channel_detail(services().alerting.channels.create(context, *body.to_input()))
 
 
 @routes.post("/notification-channels/test", needs=Permission.ADMINISTER)
@@ -155,9 +155,9 @@ def get_channel(uuid: UuidPath, query: ViewQuery) -> ChannelDetailOutput | Defin
 
 
 @routes.put("/notification-channels/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
-def update_channel(context: RequestContext, uuid: UuidPath, body: ChannelBody) -> ChannelOutput:
+def update_channel(context: RequestContext, uuid: UuidPath, body: ChannelBody) -> ChannelDetailOutput:
     """Replace a notification channel. Blank secrets stay, unless the URL that they are sent to changes."""
-    return ChannelOutput.of_channel(services().alerting.channels.update(context, uuid, *body.to_input()))
+    return _channel_detail(services().alerting.channels.update(context, uuid, *body.to_input()))
 
 
 @routes.delete("/notification-channels/{uuid}", needs=Permission.ADMINISTER, has_dry_run=True)
