@@ -20,7 +20,7 @@ Json = dict[str, Any]
 LIFECYCLE = ("deploy", "pause", "resume", "restart", "restart-task")
 CREATED = (
     *("/connections", "/sources", "/destinations", "/stream/clusters", "/connect/clusters", "/pipelines"),
-    *("/alert-rules", "/notification-channels", "/maintenance"),
+    *("/alert-rules", "/notification-channels", "/maintenance", "/users/invite", "/auth/tokens"),
 )
 TRIED_BY_NOBODY = {"DELETE /api/v1/auth/totp": "it checks a password, and counts how often"}
 """Routes with a method that has dry runs, and why they have none."""

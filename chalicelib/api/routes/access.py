@@ -162,7 +162,7 @@ def remove_second_factor(context: RequestContext, body: RemoveSecondFactorBody) 
     services().second_factor.remove(context, password, code)
 
 
-@routes.post("/auth/tokens", needs=Permission.SIGNED_IN, status=201, shows_secret=True)
+@routes.post("/auth/tokens", needs=Permission.SIGNED_IN, status=201, shows_secret=True, has_dry_run=True)
 def create_api_token(context: RequestContext, body: ApiTokenBody) -> MadeTokenOutput:
     """Make a token for a program, which sends it as `Authorization: Bearer`. It acts as you, with this role at most.
 

@@ -29,7 +29,12 @@ def list_users(query: ListQuery) -> Page[UserOutput]:
 
 
 @routes.post(
-    "/users/invite", needs=Permission.MANAGE_USERS, status=201, location="/api/v1/users/{id}", shows_secret=True
+    "/users/invite",
+    needs=Permission.MANAGE_USERS,
+    status=201,
+    location="/api/v1/users/{id}",
+    shows_secret=True,
+    has_dry_run=True,
 )
 def invite_user(context: RequestContext, request: HttpRequest, body: InviteBody) -> InvitedOutput:
     """Invite somebody, for 72 hours. Somebody who has not joined yet can be invited again: the earlier invite ends."""
