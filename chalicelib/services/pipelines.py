@@ -148,15 +148,18 @@ class PipelineService(ConnectorService[Pipeline]):
         return self._observed(self._store(context, pipeline, require_found(deps.source)))
 
     def _check_draft(self, context: RequestContext, pipeline: Pipeline, deps: PipelineDependencies) -> None:
-        """Check source and Connect. A slot that another pipeline reads is its own, and not that of somebody unknown."""
+        """Check source and Connect. What another pipeline uses is told as its own, not as that of somebody unknown."""
         try:
             self.connector.check(context, pipeline, deps)
         except Invalid as refused:
             if refused.code != "SOURCE_NOT_READY":
                 raise
-            claims = capture_provider(pipeline.provider).unique_claims(pipeline, require_found(deps.source))
+            claims = tuple(capture_provider(pipeline.provider).unique_claims(pipeline, require_found(deps.source)))
             links = self.connector.links(replace(pipeline, claims=claims))
-            raise self.registry.claim_error(self.connector.store, links) or refused from refused
+            taken = self.registry.claim_error(self.connector.store, links)
+            if taken is None:
+                raise
+            raise taken from refused
 
     def _store(self, context: RequestContext, pipeline: Pipeline, source: Source) -> Pipeline:
         """Store the draft, while its source has the address that its claims are for.
