@@ -19,7 +19,8 @@ from chalicelib.services.pipelines import PipelineInput
 from chalicelib.stores.transaction import Transaction
 from tests.faults.invariants import violations
 from tests.support.apps.call_interceptor import InterceptedCall, Point
-from tests.support.apps.in_process_app import InProcessApp, changed_connection, changed_input, system_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_connection, changed_input, system_input
 from tests.support.apps.queues import received
 from tests.support.faults import places
 from tests.support.hostile.stored_secrets import password

@@ -39,14 +39,8 @@ from tests.faults.cases.operation_case import OperationCase
 from tests.faults.inspection import create_orphan
 from tests.integration.lambda_process import actions
 from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
-from tests.support.apps.in_process_app import (
-    SETTINGS,
-    InProcessApp,
-    app,
-    app_of_the_module,
-    changed_connection,
-    changed_input,
-)
+from tests.support.apps.in_process_app import SETTINGS, InProcessApp, app, app_of_the_module
+from tests.support.apps.inputs import changed_connection, changed_input
 from tests.support.apps.measured_brokers import register_measured_brokers
 from tests.support.apps.throttled_store import throttled
 from tests.support.hostile.audit_tampering import StoredTrail, wipe
