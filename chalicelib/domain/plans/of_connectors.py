@@ -79,14 +79,14 @@ def of_forgotten(connector_name: str) -> Consequence:
 def _pause_pipeline(known: CaptureKnowledge) -> Iterator[Consequence]:
     yield consequence(Code.CAPTURE_PAUSES)
     log = known.log
-    rate = round(log.growth.rate) if log and log.growth else 0
+    rate = log.growth.rate if log and log.growth else None
     yield consequence(
         Code.LOG_IS_KEPT,
         words={"notice": known.paused_notice},
         kept_by=log.kind if log else None,
         name=log.name if log else None,
         retained_bytes=log.retained_bytes if log else None,
-        bytes_per_second=rate if rate > 0 else None,
+        bytes_per_second=round(rate) if rate is not None and rate >= 1 else None,
         seconds_to_loss=log.seconds_to_loss if log else None,
     )
 

@@ -111,10 +111,10 @@ export function RunOverview<One extends Owner>({ kind, run, pieces, about, child
   return (
     <>
       <Flow pieces={pieces} />
+      {children}
       <Section title={text("runtime.numbers")}>
         <Numbers kind={kind} progress={seen.progress} throughput={one.metrics.throughput} />
       </Section>
-      {children}
       <Tasks tasks={seen.tasks} kind={kind} id={one.id} name={one.name} />
       <Section title={text("runtime.about")}>
         <Facts look="pairs" rows={about} />

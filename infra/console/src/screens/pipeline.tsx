@@ -8,6 +8,7 @@ import { link } from "../kit/router.ts";
 import { Items, Table } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
 import { duration } from "../kit/units.ts";
+import { NewLink } from "../parts/fields.tsx";
 import { LogFacts, LogPlot, MetricPlots, Timeline } from "../parts/history.tsx";
 import { paceOf } from "../parts/intent.ts";
 import { type FactRow, ResourceLines, RunState } from "../parts/pieces.tsx";
@@ -21,7 +22,6 @@ import {
   RunScreen,
   serverPiece,
 } from "../parts/runtime.tsx";
-import { can } from "../parts/session.ts";
 import { count, plural, text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -98,6 +98,11 @@ function Overview(run: Run<Detail>) {
   const { one, seen } = run;
   return (
     <RunOverview kind="pipelines" run={run} pieces={pieces(run)} about={aboutOf(one)}>
+      <NewLink
+        operation="deploy_delivery"
+        href={link(["start"], { step: "deliver", pipeline: one.id })}
+        label={text("run_list.new.deliveries")}
+      />
       {seen.log && (
         <Section title={text("log.title")}>
           <LogFacts log={seen.log} />
@@ -123,7 +128,7 @@ function pieces(run: Run<Detail>): Piece[] {
       key: "deliveries",
       title: text("nav.deliveries"),
       mark: worst(destinations.map(markOfConnector)),
-      children: <Deliveries pipeline={run.one} readAt={run.readAt} />,
+      children: <Deliveries deliveries={destinations} readAt={run.readAt} />,
     },
   ];
 }
@@ -151,24 +156,18 @@ function Topics({ topics, cluster }: { topics: readonly string[]; cluster: Detai
   );
 }
 
-function Deliveries({ pipeline, readAt }: { pipeline: Detail; readAt: number | undefined }) {
-  const { id, destinations } = pipeline;
+function Deliveries({ deliveries, readAt }: { deliveries: Detail["destinations"]; readAt: number | undefined }) {
+  if (!deliveries.length) return <p class="quiet">{text("flow.no_delivery")}</p>;
   return (
-    <>
-      {!destinations.length && <p class="quiet">{text("flow.no_delivery")}</p>}
-      <Items of={destinations}>
-        {(one) => (
-          <>
-            <a href={link(["deliveries", one.id])}>{one.name}</a>
-            <br />
-            <RunState of={one} readAt={readAt} />
-          </>
-        )}
-      </Items>
-      {can("deploy_delivery") && (
-        <a href={link(["start"], { step: "deliver", pipeline: id })}>{text("run_list.new.deliveries")}</a>
+    <Items of={deliveries}>
+      {(one) => (
+        <>
+          <a href={link(["deliveries", one.id])}>{one.name}</a>
+          <br />
+          <RunState of={one} readAt={readAt} />
+        </>
       )}
-    </>
+    </Items>
   );
 }
 

@@ -13,8 +13,10 @@ from tests.support.entities import make_pipeline
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("rate", "words"), [(2048.0, "It grows by 2 KB a second."), (0.3, ""), (-40.0, "")])
-def test_a_pause_says_how_fast_a_log_grows_that_grows(rate: float, words: str) -> None:
+@pytest.mark.parametrize(
+    ("rate", "words"), [(2048.0, "It grows by 2 KB a second."), (0.3, ""), (-40.0, ""), (None, "")]
+)
+def test_a_pause_says_how_fast_a_log_grows_that_grows(rate: float | None, words: str) -> None:
     growth = LogGrowth(at=NOW, end=9_000, retained_bytes=56, active=True, per_second=rate, latest=rate)
     log = LogState(
         kind="slot",
